@@ -1,0 +1,105 @@
+"""Every error this package raises on purpose, by whose fault it is.
+
+    AerobeeError
+    ├── ProtocolError            the bytes or their order are wrong
+    │   ├── LocalProtocolError       our caller's mistake: fix the call
+    │   └── RemoteProtocolError      the peer's mistake: close the connection
+    ├── StorageError
+    │   ├── CorruptRecord            damage at a named place; nothing was changed
+    │   ├── CorruptFile              a whole file that cannot be believed
+    │   ├── StoreLocked              another process has this directory
+    │   ├── StoreBusy                not now: the disk is behind; a later try may work
+    │   ├── DiskFull                 sends are refused, pulls go on
+    │   └── DiskFailed               a sync failed: this process writes no more
+    ├── RemoteAnswer             the other side said no
+    │   ├── Retriable                another broker or a later try may work
+    │   └── Refused                  it will not
+    └── Misuse                   wrong arguments, closed store: a bug in the application
+
+A status that is a normal outcome (queue empty, offset too small) is a return value, not an error.
+"""
+
+
+class AerobeeError(Exception):
+    """An error with, where there is one, a hint that says what to do next."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{message} ({hint})" if hint else message)
+        self.message = message
+        self.hint = hint
+
+
+class ProtocolError(AerobeeError):
+    """The bytes or their order are wrong."""
+
+
+class LocalProtocolError(ProtocolError):
+    """Our caller asked for bytes that the protocol does not allow."""
+
+
+class RemoteProtocolError(ProtocolError):
+    """The peer sent bytes that the protocol does not allow: close its connection."""
+
+
+class StorageError(AerobeeError):
+    """Something about the store or its disk."""
+
+
+class CorruptRecord(StorageError):
+    """A record that cannot be believed, at a named place. Nothing was changed."""
+
+    def __init__(
+        self, reason: str, *, path: str, position: int, log_offset: int, hint: str = ""
+    ) -> None:
+        super().__init__(
+            f"{reason} in {path} at byte {position} (log offset {log_offset})", hint=hint
+        )
+        self.reason = reason
+        self.path = path
+        self.position = position
+        self.log_offset = log_offset
+
+
+class CorruptFile(StorageError):
+    """A file of the store whose content as a whole cannot be believed."""
+
+    def __init__(self, reason: str, *, path: str, hint: str = "") -> None:
+        super().__init__(f"{reason}: {path}", hint=hint)
+        self.reason = reason
+        self.path = path
+
+
+class StoreLocked(StorageError):
+    """Another process has this store directory open."""
+
+
+class StoreBusy(StorageError):
+    """The disk is behind: nothing was appended, a later try may work."""
+
+
+class DiskFull(StorageError):
+    """Too little room on the disk: nothing was appended."""
+
+
+class DiskFailed(StorageError):
+    """A sync failed. The store takes no more writes for the life of this process."""
+
+
+class RemoteAnswer(AerobeeError):
+    """The other side answered with a code that is no success."""
+
+    def __init__(self, message: str, *, code: int, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
+
+
+class Retriable(RemoteAnswer):
+    """Another broker, or a later try, may work."""
+
+
+class Refused(RemoteAnswer):
+    """The same request will be refused again."""
+
+
+class Misuse(AerobeeError):
+    """Wrong arguments, or a call on something closed: a bug in the application."""

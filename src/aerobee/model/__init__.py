@@ -1,0 +1,1 @@
+"""Values: no I/O, no behaviour beyond their own invariants."""

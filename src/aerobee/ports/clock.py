@@ -1,0 +1,16 @@
+"""Time, as the core sees it: handed in by the caller, never read."""
+
+from typing import NamedTuple, Protocol
+
+
+class Now(NamedTuple):
+    """One instant on both clocks."""
+
+    wall_ms: int
+    """Milliseconds since 1970: only for stamps that people and the protocol see. It may jump."""
+    monotonic_ms: int
+    """Milliseconds since some start: for every deadline and interval. It never goes back."""
+
+
+class Clock(Protocol):
+    def now(self) -> Now: ...

@@ -1,0 +1,90 @@
+"""The disk, as the storage engine sees it.
+
+Paths are plain strings with forward slashes. Every method may raise OSError; the store decides
+what that means. Nothing here is durable until it is synced: a file's bytes by `DiskFile.sync`, its
+name by `Disk.sync_directory` of the folder that holds it.
+
+`DiskFile.sync`, `warm` and `Disk.create`, `remove`, `sync_directory`, `replace` may block and may
+be called from a disk thread (`ports.disk_worker`); they touch nothing of the core's.
+"""
+
+from typing import NamedTuple, Protocol
+
+
+class DiskSpace(NamedTuple):
+    total_bytes: int
+    free_bytes: int
+
+
+class DiskFile(Protocol):
+    """One file of fixed size, mapped for reading and writing.
+
+    The mapping lives as long as `view` or any slice of it is referenced, whatever happens to the
+    name or to this object: a reader's slice is never unmapped under it.
+    """
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def view(self) -> memoryview: ...
+
+    def sync(self) -> None:
+        """Return once every byte written so far is on the disk."""
+
+    def warm(self, start: int, end: int) -> None:
+        """Make the pages of [start, end) cheap to write. Bytes stay as they are."""
+
+    def is_resident(self, start: int, end: int) -> bool:
+        """Whether [start, end) can be read without waiting for the disk."""
+
+    def close(self) -> None:
+        """Give up the handle. Views stay valid; `sync` may not be called any more."""
+
+
+class FileLock(Protocol):
+    def release(self) -> None: ...
+
+
+class Disk(Protocol):
+    def create(self, path: str, size: int) -> DiskFile:
+        """A new file of `size` zero bytes whose room is reserved: writing it cannot fail for
+        lack of space. Makes missing parent folders. Not durable yet. Refuses an existing path."""
+
+    def open(self, path: str) -> DiskFile: ...
+
+    def size(self, path: str) -> int: ...
+
+    def exists(self, path: str) -> bool: ...
+
+    def list_directory(self, path: str) -> list[str]:
+        """Names in a folder, sorted; empty if there is no such folder."""
+
+    def make_directory(self, path: str) -> None:
+        """Make a folder and its parents, durably; fine if it is there."""
+
+    def sync_directory(self, path: str) -> None:
+        """Return once the names in this folder are on the disk."""
+
+    def read(self, path: str) -> bytes: ...
+
+    def replace(self, path: str, content: bytes) -> None:
+        """The whole file becomes `content`, durably and at once: a crash leaves old or new."""
+
+    def rename(self, source: str, target: str) -> None:
+        """Not durable until the folders are synced."""
+
+    def remove(self, path: str) -> None:
+        """Remove a file's name. Not durable until the folder is synced."""
+
+    def remove_directory(self, path: str) -> None:
+        """Remove an empty folder."""
+
+    def drop_cache(self, path: str) -> None:
+        """Forget cached pages that are not known to be on the disk, so that reads tell the truth
+        (after a failed sync the cache shows bytes that the disk never got)."""
+
+    def space(self, path: str) -> DiskSpace: ...
+
+    def lock(self, path: str) -> FileLock:
+        """Take this file's exclusive lock, creating it if need be; BlockingIOError if taken."""

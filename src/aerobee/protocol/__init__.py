@@ -1,0 +1,1 @@
+"""Bytes ⇄ frame ⇄ command, and bytes ⇄ record. Sans-IO: nothing here knows a socket or a file."""

@@ -1,0 +1,1 @@
+"""One scan of the log feeds every index."""

@@ -1,0 +1,1 @@
+"""What is derived from the log: consume queues and the key index."""

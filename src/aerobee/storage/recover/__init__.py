@@ -1,0 +1,1 @@
+"""What is true after a stop: marks, checkpoint, and the way back to a whole log."""
