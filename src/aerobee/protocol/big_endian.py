@@ -27,6 +27,11 @@ def address(view: memoryview) -> memoryview:
     return view
 
 
+def bytes_address(data: bytes) -> memoryview:
+    """The memory of a bytes object, valid while that object is referenced."""
+    return memoryview(data)
+
+
 def load_i16(memory: memoryview, position: int) -> int:
     value: int = _I16.unpack_from(memory, position)[0]
     return value

@@ -27,6 +27,9 @@ cdef extern from *:
     static inline aerobee_byte* aerobee_address(PyObject* view) {
         return (aerobee_byte*)PyMemoryView_GET_BUFFER(view)->buf;
     }
+    static inline aerobee_byte* aerobee_bytes_address(PyObject* data) {
+        return (aerobee_byte*)PyBytes_AS_STRING(data);
+    }
     static inline int16_t aerobee_load_i16(const aerobee_byte* m, Py_ssize_t at) {
         uint16_t v; memcpy(&v, m + at, 2); return (int16_t)AEROBEE_BE16(v);
     }
@@ -157,6 +160,7 @@ cdef extern from *:
     """
     ctypedef unsigned char byte "aerobee_byte"
     byte* address "aerobee_address"(object view) noexcept
+    byte* bytes_address "aerobee_bytes_address"(bytes data) noexcept
     short load_i16 "aerobee_load_i16"(const byte* memory, Py_ssize_t position) noexcept nogil
     int load_i32 "aerobee_load_i32"(const byte* memory, Py_ssize_t position) noexcept nogil
     unsigned int load_u32 "aerobee_load_u32"(const byte* memory, Py_ssize_t position) noexcept nogil
