@@ -1,0 +1,12 @@
+"""The machine's clocks."""
+
+import time
+
+from aerobee.ports.clock import Now
+
+_NS_PER_MS = 1_000_000
+
+
+class SystemClock:
+    def now(self) -> Now:
+        return Now(time.time_ns() // _NS_PER_MS, time.monotonic_ns() // _NS_PER_MS)
