@@ -1,0 +1,22 @@
+"""Places of messages, as types that do not mix: a `LogOffset` is a byte place in the whole commit
+log, a `QueueOffset` an ordinal in one message queue, a `QueueId` which queue of its topic.
+"""
+
+from dataclasses import dataclass
+from typing import NewType
+
+LogOffset = NewType("LogOffset", int)
+QueueOffset = NewType("QueueOffset", int)
+QueueId = NewType("QueueId", int)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class MessageQueue:
+    """One queue of a topic on one broker. Ordered as Java orders it: topic, broker, id."""
+
+    topic: str
+    broker_name: str
+    queue_id: QueueId
+
+    def __str__(self) -> str:
+        return f"{self.topic}@{self.broker_name}:{self.queue_id}"
