@@ -82,5 +82,8 @@ cdef class RecordWriter:
     @cython.locals(value=int, _=int)
     cdef void _write_crc(self, byte* memory, Py_ssize_t position, Py_ssize_t at) noexcept
 
+    @cython.locals(size=Py_ssize_t)
+    cpdef bytes encode(self, MessageDraft draft, long long queue_offset, long long log_offset, long long store_timestamp)
+
 cdef int checksum(const byte* memory, Py_ssize_t position, Py_ssize_t size) noexcept
 cdef void write_filler(byte* memory, Py_ssize_t position, int bytes_left) noexcept

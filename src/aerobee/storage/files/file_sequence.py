@@ -1,0 +1,136 @@
+"""Files of one size, named by their first offset in 20 digits, that together hold a range.
+
+    00000000000000000000  00000000001073741824  00000000002147483648  ...
+
+Invariants:
+F1. Every file has exactly `file_size` bytes.
+F2. Each file begins where the one before it ends: no hole, no overlap.
+F3. The first may begin at any multiple of the size (older files were removed).
+
+Commit log and consume queues are such sequences. Called from the core's thread only.
+"""
+
+from typing import TYPE_CHECKING
+
+from aerobee.errors import CorruptFile
+from aerobee.ports.disk import Disk
+from aerobee.storage.files.mapped_file import MappedFile
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+
+NAME_DIGITS = 20
+
+
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+class FileSequence:
+    """The mapped files of one directory, oldest first."""
+
+    __slots__ = ("directory", "disk", "file_size", "files")
+
+    def __init__(self, disk: Disk, directory: str, file_size: int) -> None:
+        self.disk = disk
+        self.directory = directory
+        self.file_size = file_size
+        self.files: list[MappedFile] = []
+
+    # Looking.
+
+    def find(self, offset: int) -> MappedFile | None:
+        """The file that holds `offset`, if there is one."""
+        count = len(self.files)
+        if count == 0:
+            return None
+        file = self.files[0]
+        if offset < file.first_offset:
+            return None
+        index = (offset - file.first_offset) // self.file_size
+        if index >= count:
+            return None
+        return self.files[index]
+
+    def first_offset(self) -> int:
+        """Where the oldest file begins; 0 if there is none."""
+        if not self.files:
+            return 0
+        file = self.files[0]
+        return file.first_offset
+
+    def end_offset(self) -> int:
+        """Where the newest file ends; 0 if there is none."""
+        if not self.files:
+            return 0
+        file = self.files[-1]
+        return file.first_offset + file.size
+
+    def path_of(self, first_offset: int) -> str:
+        return f"{self.directory}/{first_offset:0{NAME_DIGITS}d}"
+
+    # Changing.
+
+    def load(self) -> None:
+        """Map every file of the directory, or say which one does not fit."""
+        offsets = []
+        for name in self.disk.list_directory(self.directory):
+            if len(name) == NAME_DIGITS and name.isascii() and name.isdigit():
+                offsets.append(int(name))
+        offsets.sort()
+        self._drop_empty_last(offsets)
+        for offset in offsets:
+            self._check(offset)
+            self.files.append(MappedFile(self.disk.open(self.path_of(offset)), offset))
+
+    def _drop_empty_last(self, offsets: list[int]) -> None:
+        """A last file without bytes is one whose making was cut short."""
+        if offsets and self.disk.size(self.path_of(offsets[-1])) == 0:
+            self.disk.remove(self.path_of(offsets.pop()))
+
+    def _check(self, offset: int) -> None:
+        path = self.path_of(offset)
+        size = self.disk.size(path)
+        if size != self.file_size:
+            raise CorruptFile(
+                f"{size} bytes where every file has {self.file_size}",
+                path=path,
+                hint="open the store with the file sizes it was written with, "
+                "or restore this file from a copy",
+            )
+        if offset % self.file_size != 0:
+            raise CorruptFile(f"name is no multiple of {self.file_size}", path=path)
+        if self.files and offset != self.end_offset():
+            raise CorruptFile(
+                "the file before it is missing",
+                path=path,
+                hint=f"restore {self.path_of(self.end_offset())} from a copy",
+            )
+
+    def create(self, first_offset: int) -> MappedFile:
+        """Make the next file here and now. Not durable yet."""
+        file = MappedFile(self.disk.create(self.path_of(first_offset), self.file_size), first_offset)
+        self.files.append(file)
+        return file
+
+    def remove_first(self) -> MappedFile:
+        """Forget the oldest file and remove its name. Slices of it stay valid."""
+        file = self.files.pop(0)
+        self._remove(file)
+        return file
+
+    def remove_after(self, offset: int) -> None:
+        """Remove the files that begin at or after `offset`, newest first."""
+        while self.files and self.files[-1].first_offset >= offset:
+            self._remove(self.files.pop())
+
+    def _remove(self, file: MappedFile) -> None:
+        self.disk.remove(file.disk_file.path)
+        file.disk_file.close()
+
+    def close(self) -> None:
+        for file in self.files:
+            file.disk_file.close()
+        self.files = []
