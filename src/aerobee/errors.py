@@ -7,6 +7,7 @@
     ├── StorageError
     │   ├── CorruptRecord            damage at a named place; nothing was changed
     │   ├── CorruptFile              a whole file that cannot be believed
+    │   ├── MessageIllegal           this message cannot be stored as it is
     │   ├── StoreLocked              another process has this directory
     │   ├── StoreBusy                not now: the disk is behind; a later try may work
     │   ├── DiskFull                 sends are refused, pulls go on
@@ -67,6 +68,10 @@ class CorruptFile(StorageError):
         super().__init__(f"{reason}: {path}", hint=hint)
         self.reason = reason
         self.path = path
+
+
+class MessageIllegal(StorageError):
+    """This message cannot be stored as it is. Nothing was appended."""
 
 
 class StoreLocked(StorageError):

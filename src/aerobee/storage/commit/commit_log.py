@@ -1,0 +1,208 @@
+"""The commit log: every message of every topic, one behind another, in the order they came.
+
+Station ④ of a message's path: a draft becomes a record here and gets its log offset. Indexes are
+fed later, by `dispatch`.
+
+Invariants:
+L1. Records touch; none crosses a file. A file that cannot take the next one, and 8 bytes more, ends
+    in a filler and the record opens the next file: so at least a filler always fits.
+L2. A batch lies in one file whole.
+L3. Beyond `end_offset` the last file holds zeros (recovery sees to it), so that what lies behind
+    the newest record is never mistaken for one.
+L4. Store timestamps never go back, whatever the wall clock does.
+
+Called from the core's thread only.
+"""
+
+from typing import TYPE_CHECKING
+
+from aerobee.errors import MessageIllegal
+from aerobee.protocol.batch_cursor import BatchCursor
+from aerobee.protocol.message_draft import MessageDraft
+from aerobee.protocol.record import RecordWriter
+from aerobee.storage.commit.log_files import LogFiles
+from aerobee.storage.files.file_sequence import FileSequence
+from aerobee.storage.files.mapped_file import MappedFile
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.big_endian import load_i32
+    from aerobee.protocol.record import write_filler
+
+BATCH_ENTRIES_MAX = 4096  # far above what a 4 MiB body is used for; bounds one append
+
+
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+class CommitLog:
+    """Appends records, and knows where the log begins and ends."""
+
+    __slots__ = (
+        "_batch",
+        "_file",
+        "_files",
+        "_memory",
+        "_position",
+        "_record_bytes_max",
+        "_writer",
+        "last_count",
+        "last_timestamp",
+        "sequence",
+    )
+
+    def __init__(self, files: LogFiles, writer: RecordWriter, record_bytes_max: int) -> None:
+        self._files = files
+        self.sequence: FileSequence = files.sequence
+        self._writer = writer
+        self._record_bytes_max = record_bytes_max
+        self._batch = BatchCursor()
+        self._position = 0
+        # Store timestamp of the newest record.
+        self.last_timestamp = 0
+        # How many records the last append made.
+        self.last_count = 0
+
+    def start_at(self, end_offset: int, last_timestamp: int) -> None:
+        """Go on at the end that recovery found; an empty sequence gets its first file."""
+        if not self.sequence.files:
+            self._use(self._files.advance())
+        else:
+            self._use(self.sequence.files[-1])
+        file = self._file
+        assert file.first_offset <= end_offset < file.first_offset + file.size
+        self._position = end_offset - file.first_offset
+        self.last_timestamp = last_timestamp
+
+    def _use(self, file: MappedFile) -> None:
+        self._file = file
+        self._memory = file.memory
+        self._position = 0
+
+    # Where the log is.
+
+    def end_offset(self) -> int:
+        return self._file.first_offset + self._position
+
+    def min_offset(self) -> int:
+        return self.sequence.first_offset()
+
+    # Appending.
+
+    def append(self, draft: MessageDraft, queue_offset: int, wall_ms: int) -> int:
+        """The draft as one record, or a batch's as many; the log offset of the first.
+
+        MessageIllegal, and nothing appended, if it cannot be stored as it is.
+        """
+        if wall_ms > self.last_timestamp:
+            self.last_timestamp = wall_ms
+        self._writer.begin(draft, self.last_timestamp)
+        if draft.is_batch:
+            return self._append_batch(draft, queue_offset)
+        size = self._writer.size_of(draft.body_size, draft.properties, 0, draft.properties_size)
+        self._check_size(size)
+        if size + 8 > self._file.size - self._position:
+            self._roll()
+        log_offset = self._file.first_offset + self._position
+        self._writer.write(
+            self._memory,
+            self._position,
+            size,
+            draft.flag,
+            queue_offset,
+            log_offset,
+            draft.body,
+            0,
+            draft.body_size,
+            draft.properties,
+            0,
+            draft.properties_size,
+        )
+        self._position += size
+        self.last_count = 1
+        return log_offset
+
+    def _append_batch(self, draft: MessageDraft, queue_offset: int) -> int:
+        total = self._measure_batch(draft)
+        if total + 8 > self._file.size - self._position:
+            if total + 8 > self._file.size:
+                raise MessageIllegal(f"a batch of {total} bytes does not fit in a log file")
+            self._roll()
+        first_offset = self._file.first_offset + self._position
+        batch = self._batch
+        batch.rewind()
+        count = 0
+        while batch.advance(draft.body, draft.body_size) > 0:
+            size = self._writer.size_of(
+                batch.body_size, draft.body, batch.properties_start, batch.properties_size
+            )
+            self._writer.write(
+                self._memory,
+                self._position,
+                size,
+                batch.flag,
+                queue_offset + count,
+                self._file.first_offset + self._position,
+                draft.body,
+                batch.body_start,
+                batch.body_size,
+                draft.body,
+                batch.properties_start,
+                batch.properties_size,
+            )
+            self._position += size
+            count += 1
+        self.last_count = count
+        return first_offset
+
+    def _measure_batch(self, draft: MessageDraft) -> int:
+        """Bytes of all records of a batch; MessageIllegal if an entry cannot be stored."""
+        batch = self._batch
+        batch.rewind()
+        total = 0
+        count = 0
+        found = batch.advance(draft.body, draft.body_size)
+        while found > 0:
+            size = self._writer.size_of(
+                batch.body_size, draft.body, batch.properties_start, batch.properties_size
+            )
+            self._check_size(size)
+            total += size
+            count += 1
+            found = batch.advance(draft.body, draft.body_size)
+        if found < 0:
+            raise MessageIllegal(f"the batch body is malformed after {count} messages")
+        if count == 0 or count > BATCH_ENTRIES_MAX:
+            raise MessageIllegal(f"a batch of {count} messages; 1 to {BATCH_ENTRIES_MAX} may be")
+        return total
+
+    def _check_size(self, size: int) -> None:
+        if size < 0:
+            raise MessageIllegal("the properties are longer than 32767 bytes with their checksum")
+        if size > self._record_bytes_max:
+            raise MessageIllegal(
+                f"a record of {size} bytes; at most {self._record_bytes_max} are allowed"
+            )
+
+    def _roll(self) -> None:
+        """End the current file with a filler and go on in the next."""
+        file = self._files.advance()
+        write_filler(self._memory, self._position, self._file.size - self._position)
+        self._use(file)
+
+    # Looking back.
+
+    def record_offsets(self, first_offset: int, count: int) -> list[int]:
+        """The log offsets of `count` records that lie one behind another in one file."""
+        file = self.sequence.find(first_offset)
+        assert file is not None
+        offsets = []
+        position = first_offset - file.first_offset
+        for _ in range(count):
+            offsets.append(file.first_offset + position)
+            position += load_i32(file.memory, position)
+        return offsets

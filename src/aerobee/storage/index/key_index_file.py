@@ -1,0 +1,297 @@
+"""One file of the key index: which records hold a key, newest first.
+
+All numbers big-endian; S slots and U units (RocketMQ: 5,000,000 and 20,000,000):
+
+    0       8       16      24      32      36      40           40+4S
+    +-------+-------+-------+-------+-------+-------+------------+-------------+
+    | begin | end   | begin | end   | slots | next  | S slots of | U units of  |
+    | time  | time  | offset| offset| used  | unit  | 4 bytes    | 20 bytes    |
+    +-------+-------+-------+-------+-------+-------+------------+-------------+
+      unit    0          4             12              16                20
+              | key hash | log offset  | seconds since | previous unit of |
+              |          |             | begin time    | the same slot    |
+
+A slot (key hash mod S) holds its newest unit; 0 ends a chain, so unit 0 is never used and the next
+unit starts at 1. A unit never changes once written: slots, and all of the header but its end
+values, can be made again from the units. Only `put` and `rebuild_to` write.
+
+Agrees with Apache's IndexFile and IndexHeader.
+"""
+
+from typing import TYPE_CHECKING
+
+from aerobee.errors import CorruptFile
+from aerobee.ports.disk import DiskFile
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.big_endian import (
+        address,
+        load_i32,
+        load_i64,
+        load_u32,
+        same_bytes,
+        store_i32,
+        store_i64,
+        store_u32,
+        zero_bytes,
+    )
+
+HEADER_BYTES = 40
+SLOT_BYTES = 4
+UNIT_BYTES = 20
+
+# C twins of the numbers the hot code computes with.
+_HEADER_BYTES = HEADER_BYTES
+_SLOT_BYTES = SLOT_BYTES
+_UNIT_BYTES = UNIT_BYTES
+_SECONDS_MAX = 0x7FFFFFFF  # Java's int
+_TIME_MAX = 1 << 62  # differences of two times up to here fit into 64 bits
+
+_ZERO_BYTES = 4096
+_ZEROS_VIEW = memoryview(bytes(_ZERO_BYTES))
+_ZEROS = address(_ZEROS_VIEW)
+
+
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+def file_bytes(slots: int, units: int) -> int:
+    """The size of a file."""
+    return HEADER_BYTES + SLOT_BYTES * slots + UNIT_BYTES * units
+
+
+def index_hash(text_hash: int) -> int:
+    """A 32-bit text hash as units hold it: Java's Math.abs, and 0 for the one int that has none."""
+    if text_hash < 0x8000_0000:
+        return text_hash
+    return (0 - text_hash) & 0x7FFFFFFF
+
+
+class KeyIndexFile:
+    """A file of the index, on the mapped bytes of a `DiskFile`.
+
+    F1. 1 <= next_unit <= units; units 1 .. next_unit - 1 are written, all above are zero.
+    F2. Chains go down: a unit's previous unit is a smaller number. So a walk ends in any bytes.
+    F3. Log offsets do not go down from one unit to the next.
+    """
+
+    __slots__ = (
+        "_memory",
+        "_slots",
+        "_units",
+        "_units_start",
+        "_view",
+        "begin_offset",
+        "begin_timestamp",
+        "disk_file",
+        "end_offset",
+        "end_timestamp",
+        "is_dirty",
+        "next_unit",
+        "slots_used",
+    )
+
+    def __init__(self, disk_file: DiskFile, slots: int, units: int) -> None:
+        """Open a file, or a new one of zeros. CorruptFile if its header cannot be believed."""
+        self.disk_file = disk_file
+        self.is_dirty = False
+        self._view = disk_file.view
+        if len(self._view) != file_bytes(slots, units):
+            raise CorruptFile(
+                f"a key index file of {len(self._view)} bytes, not {file_bytes(slots, units)}",
+                path=disk_file.path,
+                hint=f"was it written with other settings than {slots} slots and {units} units?",
+            )
+        self._memory = address(self._view)
+        self._slots = slots
+        self._units = units
+        self._units_start = _HEADER_BYTES + _SLOT_BYTES * slots
+        self.begin_timestamp = load_i64(self._memory, 0)
+        self.end_timestamp = load_i64(self._memory, 8)
+        self.begin_offset = load_i64(self._memory, 16)
+        self.end_offset = load_i64(self._memory, 24)
+        self.slots_used = load_i32(self._memory, 32)
+        # Apache may not have written the header of a file that is still empty.
+        self.next_unit = load_i32(self._memory, 36) or 1
+        if not (
+            1 <= self.next_unit <= units
+            and 0 <= self.slots_used < self.next_unit
+            and 0 <= self.begin_offset <= self.end_offset
+        ):
+            raise CorruptFile("the header of a key index file is damaged", path=disk_file.path)
+
+    def prime(self, end_timestamp: int, end_offset: int) -> None:
+        """Begin where the previous file ended.
+
+        Not written: the first `put` replaces all of it. But it counts that unit's seconds from here,
+        as Apache does.
+        """
+        self.begin_timestamp = end_timestamp
+        self.end_timestamp = end_timestamp
+        self.begin_offset = end_offset
+        self.end_offset = end_offset
+
+    def is_full(self) -> bool:
+        return self.next_unit >= self._units
+
+    def put(self, key_hash: int, log_offset: int, store_timestamp: int) -> bool:
+        """Add a unit for a key (by its `index_hash`); False if the file is full."""
+        unit = self.next_unit
+        if unit >= self._units:
+            return False
+        memory = self._memory
+        slot_at = _HEADER_BYTES + _SLOT_BYTES * (key_hash % self._slots)
+        previous = load_i32(memory, slot_at)
+        if previous <= 0 or previous >= unit:
+            previous = 0
+            self.slots_used += 1
+        seconds = 0
+        # Compared first: the difference of two arbitrary stamps may not fit.
+        if 0 < self.begin_timestamp < store_timestamp:
+            elapsed = (store_timestamp - self.begin_timestamp) // 1000
+            seconds = elapsed if elapsed < _SECONDS_MAX else _SECONDS_MAX
+        unit_at = self._units_start + _UNIT_BYTES * unit
+        store_u32(memory, unit_at, key_hash)
+        store_i64(memory, unit_at + 4, log_offset)
+        store_i32(memory, unit_at + 12, seconds)
+        store_i32(memory, unit_at + 16, previous)
+        store_i32(memory, slot_at, unit)
+        if unit == 1:
+            self.begin_timestamp = store_timestamp
+            self.begin_offset = log_offset
+            store_i64(memory, 0, store_timestamp)
+            store_i64(memory, 16, log_offset)
+        self.end_timestamp = store_timestamp
+        self.end_offset = log_offset
+        self.next_unit = unit + 1
+        store_i64(memory, 8, store_timestamp)
+        store_i64(memory, 24, log_offset)
+        store_i32(memory, 32, self.slots_used)
+        # Last: a header that counts units has the begin values that recovery judges the file by.
+        store_i32(memory, 36, unit + 1)
+        self.is_dirty = True
+        return True
+
+    def find(self, key_hash: int, begin_ms: int, end_ms: int, limit: int) -> list[int]:
+        """Log offsets of at most `limit` records, newest first, stored in [begin_ms, end_ms].
+
+        Units know their time to the second, so records up to a second outside are found as well,
+        and keys of the same hash too: the caller looks into the records. A record is given once
+        even if its keys repeat.
+        """
+        found: list[int] = []
+        base = _bounded(self.begin_timestamp)
+        end_ms = _bounded(end_ms)
+        if end_ms < base:
+            return found
+        highest = (end_ms - base) // 1000
+        begin_ms = _bounded(begin_ms)
+        lowest = (begin_ms - base) // 1000 if begin_ms > base else 0
+        memory = self._memory
+        last_offset = -1
+        unit = load_i32(memory, _HEADER_BYTES + _SLOT_BYTES * (key_hash % self._slots))
+        above = self.next_unit
+        while 0 < unit < above and len(found) < limit:
+            above = unit  # keeps F2 whatever the bytes say
+            unit_at = self._units_start + _UNIT_BYTES * unit
+            # The first unit's seconds were counted from the previous file's end.
+            seconds = load_i32(memory, unit_at + 12) if unit > 1 else 0
+            if seconds < lowest:
+                break
+            if seconds <= highest and load_u32(memory, unit_at) == key_hash:
+                offset = load_i64(memory, unit_at + 4)
+                if offset != last_offset and self.begin_offset <= offset <= self.end_offset:
+                    found.append(offset)
+                    last_offset = offset
+            unit = load_i32(memory, unit_at + 16)
+        return found
+
+    def unit_offset(self, unit: int) -> int:
+        """The log offset in a unit, written or not."""
+        self._check_unit(unit)
+        return load_i64(self._memory, self._units_start + _UNIT_BYTES * unit + 4)
+
+    def unit_timestamp(self, unit: int) -> int:
+        """When the record in a unit was stored, up to a second too early."""
+        self._check_unit(unit)
+        seconds = load_i32(self._memory, self._units_start + _UNIT_BYTES * unit + 12)
+        return self.begin_timestamp + (1000 * seconds if unit > 1 else 0)
+
+    def rebuild_to(self, unit_count: int, end_timestamp: int) -> None:
+        """Make this the file that it was when it held `unit_count` units.
+
+        For the time after a crash: those units are on the disk; slots, header and later units may
+        be of any age. CorruptFile if the units cannot be what `put` wrote; the slots are spoiled
+        then.
+        """
+        if not 0 < unit_count < self._units:
+            raise CorruptFile(
+                f"a key index file of {self._units} units cannot hold {unit_count}",
+                path=self.disk_file.path,
+            )
+        self.is_dirty = True
+        zero_bytes(self._memory, _HEADER_BYTES, self._units_start - _HEADER_BYTES)
+        damaged = self._chain_units(unit_count)
+        if damaged:
+            raise CorruptFile(f"unit {damaged} is damaged", path=self.disk_file.path)
+        self._zero_units_from(unit_count + 1)
+        self.next_unit = unit_count + 1
+        self.end_offset = self.unit_offset(unit_count)
+        self.end_timestamp = end_timestamp
+        store_i64(self._memory, 8, self.end_timestamp)
+        store_i64(self._memory, 24, self.end_offset)
+        store_i32(self._memory, 32, self.slots_used)
+        store_i32(self._memory, 36, self.next_unit)
+
+    def _check_unit(self, unit: int) -> None:
+        if not 0 < unit < self._units:
+            raise CorruptFile(f"there is no unit {unit}", path=self.disk_file.path)
+
+    def _chain_units(self, unit_count: int) -> int:
+        """Fill the zeroed slots from the first units; the first that is not as `put` writes, or 0."""
+        memory = self._memory
+        self.slots_used = 0
+        last_offset = self.begin_offset
+        for unit in range(1, unit_count + 1):
+            unit_at = self._units_start + _UNIT_BYTES * unit
+            key_hash = load_u32(memory, unit_at)
+            offset = load_i64(memory, unit_at + 4)
+            slot_at = _HEADER_BYTES + _SLOT_BYTES * (key_hash % self._slots)
+            previous = load_i32(memory, slot_at)
+            if (
+                key_hash > 0x7FFFFFFF
+                or offset < last_offset
+                or (unit == 1 and offset != last_offset)
+                or load_i32(memory, unit_at + 12) < 0
+                or load_i32(memory, unit_at + 16) != previous
+            ):
+                return unit
+            if previous == 0:
+                self.slots_used += 1
+            store_i32(memory, slot_at, unit)
+            last_offset = offset
+        return 0
+
+    def _zero_units_from(self, unit: int) -> None:
+        """Zero this unit and all above, writing only where something is: the rest may be a hole."""
+        position = self._units_start + _UNIT_BYTES * unit
+        end = self._units_start + _UNIT_BYTES * self._units
+        while position < end:
+            size = end - position
+            # Up to the next page of the file, so that a page is touched once.
+            if size > _ZERO_BYTES - position % _ZERO_BYTES:
+                size = _ZERO_BYTES - position % _ZERO_BYTES
+            if not same_bytes(self._memory, position, _ZEROS, 0, size):
+                zero_bytes(self._memory, position, size)
+            position += size
+
+
+def _bounded(time_ms: int) -> int:
+    if time_ms < 0:
+        return 0
+    return time_ms if time_ms < _TIME_MAX else _TIME_MAX
