@@ -82,7 +82,6 @@ class StoredMessage:
     prepared_offset: LogOffset = _NO_OFFSET
     store_size: int = 0
     body_crc: int = 0
-    version: int = 1
 
     @property
     def tag(self) -> str:
