@@ -1,0 +1,39 @@
+"""What holds for every test: the right build, no thread left behind, repeatable random inputs.
+
+EXPECT_COMPILED=1  stop unless every hot module runs as C (make test)
+EXPECT_COMPILED=0  stop if any hot module runs as C (make test-pure)
+HYPOTHESIS_PROFILE=commit  the default: the same examples on every run
+HYPOTHESIS_PROFILE=night   fresh examples, many more of them
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from aerobee._compiled import HOT_MODULES, is_compiled, report
+
+# How fast a shared machine draws examples says nothing about the code under test.
+_UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("commit", derandomize=True, max_examples=100, **_UNTIMED)
+settings.register_profile("night", max_examples=5_000, print_blob=True, **_UNTIMED)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "commit"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    expected = os.environ.get("EXPECT_COMPILED")
+    if expected is None:
+        return
+    wrong = [name for name in HOT_MODULES if is_compiled(name) != (expected == "1")]
+    if wrong:
+        raise pytest.UsageError(f"EXPECT_COMPILED={expected}, but {report()}: {', '.join(wrong)}")
+
+
+@pytest.fixture(autouse=True)
+def no_thread_left_behind() -> Iterator[None]:
+    before = set(threading.enumerate())
+    yield
+    left = [thread.name for thread in threading.enumerate() if thread not in before]
+    assert not left, f"threads still running after the test: {left}"
