@@ -19,7 +19,6 @@ cdef long long _bounded(long long time_ms) noexcept
 cdef class KeyIndexFile:
     cdef byte* _memory
     cdef unsigned int _slots
-    cdef int _units
     cdef Py_ssize_t _units_start
     cdef object _view
     cdef readonly long long begin_offset
@@ -30,6 +29,7 @@ cdef class KeyIndexFile:
     cdef public bint is_dirty
     cdef readonly int next_unit
     cdef readonly int slots_used
+    cdef readonly int units
 
     cpdef void prime(self, long long end_timestamp, long long end_offset) noexcept
     cpdef bint is_full(self) noexcept

@@ -83,7 +83,6 @@ class KeyIndexFile:
     __slots__ = (
         "_memory",
         "_slots",
-        "_units",
         "_units_start",
         "_view",
         "begin_offset",
@@ -94,6 +93,7 @@ class KeyIndexFile:
         "is_dirty",
         "next_unit",
         "slots_used",
+        "units",
     )
 
     def __init__(self, disk_file: DiskFile, slots: int, units: int) -> None:
@@ -109,7 +109,7 @@ class KeyIndexFile:
             )
         self._memory = address(self._view)
         self._slots = slots
-        self._units = units
+        self.units = units
         self._units_start = _HEADER_BYTES + _SLOT_BYTES * slots
         self.begin_timestamp = load_i64(self._memory, 0)
         self.end_timestamp = load_i64(self._memory, 8)
@@ -120,7 +120,7 @@ class KeyIndexFile:
         self.next_unit = load_i32(self._memory, 36) or 1
         if not (
             1 <= self.next_unit <= units
-            and 0 <= self.slots_used < self.next_unit
+            and 0 <= self.slots_used <= self.next_unit
             and 0 <= self.begin_offset <= self.end_offset
         ):
             raise CorruptFile("the header of a key index file is damaged", path=disk_file.path)
@@ -128,8 +128,8 @@ class KeyIndexFile:
     def prime(self, end_timestamp: int, end_offset: int) -> None:
         """Begin where the previous file ended.
 
-        Not written: the first `put` replaces all of it. But it counts that unit's seconds from here,
-        as Apache does.
+        Not written: the first `put` replaces all of it, after it counted its unit's seconds from
+        here, as Apache does.
         """
         self.begin_timestamp = end_timestamp
         self.end_timestamp = end_timestamp
@@ -137,12 +137,12 @@ class KeyIndexFile:
         self.end_offset = end_offset
 
     def is_full(self) -> bool:
-        return self.next_unit >= self._units
+        return self.next_unit >= self.units
 
     def put(self, key_hash: int, log_offset: int, store_timestamp: int) -> bool:
         """Add a unit for a key (by its `index_hash`); False if the file is full."""
         unit = self.next_unit
-        if unit >= self._units:
+        if unit >= self.units:
             return False
         memory = self._memory
         slot_at = _HEADER_BYTES + _SLOT_BYTES * (key_hash % self._slots)
@@ -161,18 +161,19 @@ class KeyIndexFile:
         store_i32(memory, unit_at + 12, seconds)
         store_i32(memory, unit_at + 16, previous)
         store_i32(memory, slot_at, unit)
+        # In this order, because the kernel may write the page out between any two: begin is never
+        # above end, and a header that counts units has the begin that recovery judges it by.
+        self.end_timestamp = store_timestamp
+        self.end_offset = log_offset
+        store_i64(memory, 8, store_timestamp)
+        store_i64(memory, 24, log_offset)
         if unit == 1:
             self.begin_timestamp = store_timestamp
             self.begin_offset = log_offset
             store_i64(memory, 0, store_timestamp)
             store_i64(memory, 16, log_offset)
-        self.end_timestamp = store_timestamp
-        self.end_offset = log_offset
         self.next_unit = unit + 1
-        store_i64(memory, 8, store_timestamp)
-        store_i64(memory, 24, log_offset)
         store_i32(memory, 32, self.slots_used)
-        # Last: a header that counts units has the begin values that recovery judges the file by.
         store_i32(memory, 36, unit + 1)
         self.is_dirty = True
         return True
@@ -220,7 +221,7 @@ class KeyIndexFile:
         """When the record in a unit was stored, up to a second too early."""
         self._check_unit(unit)
         seconds = load_i32(self._memory, self._units_start + _UNIT_BYTES * unit + 12)
-        return self.begin_timestamp + (1000 * seconds if unit > 1 else 0)
+        return _bounded(self.begin_timestamp) + (1000 * seconds if unit > 1 else 0)
 
     def rebuild_to(self, unit_count: int, end_timestamp: int) -> None:
         """Make this the file that it was when it held `unit_count` units.
@@ -229,9 +230,9 @@ class KeyIndexFile:
         be of any age. CorruptFile if the units cannot be what `put` wrote; the slots are spoiled
         then.
         """
-        if not 0 < unit_count < self._units:
+        if not 0 < unit_count < self.units:
             raise CorruptFile(
-                f"a key index file of {self._units} units cannot hold {unit_count}",
+                f"a key index file of {self.units} units cannot hold {unit_count}",
                 path=self.disk_file.path,
             )
         self.is_dirty = True
@@ -249,11 +250,11 @@ class KeyIndexFile:
         store_i32(self._memory, 36, self.next_unit)
 
     def _check_unit(self, unit: int) -> None:
-        if not 0 < unit < self._units:
+        if not 0 < unit < self.units:
             raise CorruptFile(f"there is no unit {unit}", path=self.disk_file.path)
 
     def _chain_units(self, unit_count: int) -> int:
-        """Fill the zeroed slots from the first units; the first that is not as `put` writes, or 0."""
+        """Fill the zeroed slots from the first units; the first that `put` cannot have written."""
         memory = self._memory
         self.slots_used = 0
         last_offset = self.begin_offset
@@ -280,7 +281,7 @@ class KeyIndexFile:
     def _zero_units_from(self, unit: int) -> None:
         """Zero this unit and all above, writing only where something is: the rest may be a hole."""
         position = self._units_start + _UNIT_BYTES * unit
-        end = self._units_start + _UNIT_BYTES * self._units
+        end = self._units_start + _UNIT_BYTES * self.units
         while position < end:
             size = end - position
             # Up to the next page of the file, so that a page is touched once.
