@@ -1,0 +1,1 @@
+"""Small state files of the store: `config/*.json`, in RocketMQ's own dialect, replaced whole."""
