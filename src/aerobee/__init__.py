@@ -1,1 +1,23 @@
-"""RocketMQ for Python people."""
+"""RocketMQ for Python people: its wire protocol and its store, byte for byte, in Python.
+
+The packages, highest first. Each may import only from those below it; pyproject.toml says the same
+to the linter, and a test compares the two.
+
+    sim        the core on a pretend world: a clock that tests move, a disk that loses power
+    system     the core on the real one: mapped files, disk threads, clocks
+    storage    the store: commit log, consume queues, key index, recovery, retention
+    ports      what the core may ask of the world: protocols without code
+    protocol   bytes ⇄ frames and headers, bytes ⇄ records; knows no socket and no file
+    model      values: messages, queues, flags, properties, ids
+    errors     everything that is raised on purpose, by whose fault it is
+
+The walk of one message, from the bytes of a send to the slice that answers a pull:
+
+    1  bytes → frame      protocol/frame.py
+    2  frame → draft      protocol/message_draft.py
+    3  draft → record     protocol/record.py, in place: storage/commit/commit_log.py
+    4  record → entries   storage/index/consume_queue.py, storage/index/key_index.py
+
+A module with a .pxd of its name beside it is hot: it is compiled when the package is built, and
+runs the same, slower, when it is not.
+"""

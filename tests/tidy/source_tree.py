@@ -97,6 +97,10 @@ class SourceTree:
         place = self.place(declaration.with_suffix(".py"))
         return next((m for m in self.package if m.place == place), None)
 
+    def declaration_of(self, name: str) -> Path:
+        """Where the .pxd of a dotted module name would be."""
+        return self.root.joinpath("src", *name.split(".")).with_suffix(".pxd")
+
     def place(self, path: Path) -> str:
         return path.relative_to(self.root).as_posix()
 

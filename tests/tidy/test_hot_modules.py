@@ -112,6 +112,9 @@ def test_an_attribute_on_one_side_only_is_found(planted: Plant) -> None:
 def test_a_cimport_that_the_layer_contracts_cannot_see_is_found(planted: Plant) -> None:
     tree = planted(
         {
+            "src/aerobee/b.py": "",
+            "src/aerobee/above.py": "",
+            "src/aerobee/protocol/machine.pxd": "",
             PY: "from aerobee.b import B\n",
             PXD: """\
             from aerobee.protocol.machine cimport byte
