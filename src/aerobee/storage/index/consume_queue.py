@@ -1,0 +1,260 @@
+"""One consume queue: where the messages of one (topic, queue) lie in the log.
+
+Station ⑥: dispatch adds a unit per message, pulls read runs of them. A unit, 20 bytes, big-endian:
+
+    0          8             12              20
+    +----------+-------------+---------------+
+    | log      | record      | tag code      |
+    | offset   | size        | or due time   |
+    +----------+-------------+---------------+
+
+The unit of queue offset n is at byte 20·n of the file sequence. A file whose first units were never
+known (older log was removed before the queue was built) begins with fillers (0, 0x7FFFFFFF, 0).
+A unit of size 0 was never written: it ends the queue.
+
+Invariants:
+Q1. min_offset ≤ max_offset ≤ next_offset: kept, dispatched, given out to appends.
+Q2. Units rise: a later queue offset has a later log offset.
+Q3. Bytes at and after unit max_offset are zero.
+
+Agrees with Apache's ConsumeQueue. Called from the core's thread only.
+"""
+
+from typing import TYPE_CHECKING
+
+from aerobee.ports.disk import Disk
+from aerobee.storage.files.file_sequence import FileSequence
+from aerobee.storage.files.mapped_file import MappedFile
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.big_endian import (
+        bytes_address,
+        load_i32,
+        load_i64,
+        store_i32,
+        store_i64,
+        zero_bytes,
+    )
+    from aerobee.protocol.java_hash import text_hash
+
+UNIT_BYTES = 20
+FILLER_SIZE = 0x7FFFFFFF
+
+
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+class ConsumeQueue:
+    """The units of one queue, and the three offsets that bound them."""
+
+    __slots__ = (
+        "_file",
+        "is_dirty",
+        "is_touched",
+        "log_end",
+        "max_offset",
+        "min_offset",
+        "next_offset",
+        "queue_id",
+        "sequence",
+        "topic",
+        "topic_hash",
+    )
+
+    def __init__(
+        self, disk: Disk, directory: str, topic: bytes, queue_id: int, file_units: int
+    ) -> None:
+        self.topic = topic
+        self.queue_id = queue_id
+        self.sequence = FileSequence(disk, directory, file_units * UNIT_BYTES)
+        # The file that holds unit max_offset, or None if that one is not made yet.
+        self._file: MappedFile | None = None
+        self.min_offset = 0
+        self.max_offset = 0
+        self.next_offset = 0
+        # Where the record of the newest unit ends in the log.
+        self.log_end = 0
+        # Changed since the last checkpoint; given a message since the dispatcher last told.
+        self.is_dirty = False
+        self.is_touched = False
+        # Hash of `topic#`, from which the key index hashes on.
+        prefix = topic + b"#"
+        self.topic_hash = text_hash(bytes_address(prefix), 0, len(prefix), 0)
+
+    # Reading.
+
+    def find(self, queue_offset: int) -> MappedFile | None:
+        """The file that holds a unit, if the queue has that unit."""
+        if queue_offset < self.min_offset or queue_offset >= self.max_offset:
+            return None
+        return self.sequence.find(queue_offset * 20)
+
+    def unit(self, queue_offset: int) -> tuple[int, int, int] | None:
+        """(log offset, record size, tag code) of one unit; None if the queue has none there."""
+        file = self.find(queue_offset)
+        if file is None:
+            return None
+        position = queue_offset * 20 - file.first_offset
+        memory = file.memory
+        return (
+            load_i64(memory, position),
+            load_i32(memory, position + 8),
+            load_i64(memory, position + 12),
+        )
+
+    def first_at(self, log_offset: int) -> int:
+        """The first queue offset whose record lies at or after a log offset."""
+        low = self.min_offset
+        high = self.max_offset
+        while low < high:
+            middle = (low + high) // 2
+            if self._is_before(middle, log_offset):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _is_before(self, queue_offset: int, log_offset: int) -> bool:
+        """Whether the unit is written and its record lies before a log offset. Fillers do."""
+        file = self.sequence.find(queue_offset * 20)
+        if file is None:
+            return False
+        position = queue_offset * 20 - file.first_offset
+        size = load_i32(file.memory, position + 8)
+        return size > 0 and load_i64(file.memory, position) < log_offset
+
+    # Writing.
+
+    def append(self, queue_offset: int, log_offset: int, size: int, tag_code: int) -> bool:
+        """Add the unit of a message; False if the queue has it already."""
+        if queue_offset != self.max_offset and not self._make_room(queue_offset, log_offset):
+            return False
+        file = self._file
+        if file is None:
+            file = self._next_file()
+        position = queue_offset * 20 - file.first_offset
+        memory = file.memory
+        store_i64(memory, position, log_offset)
+        store_i32(memory, position + 8, size)
+        store_i64(memory, position + 12, tag_code)
+        self.max_offset = queue_offset + 1
+        self.log_end = log_offset + size
+        self.is_dirty = True
+        if position + 20 == file.size:
+            self._file = None
+        return True
+
+    def _next_file(self) -> MappedFile:
+        """The file for unit max_offset, made now."""
+        first = self.max_offset * 20 - self.max_offset * 20 % self.sequence.file_size
+        file = self.sequence.create(first)
+        self._file = file
+        return file
+
+    def _make_room(self, queue_offset: int, log_offset: int) -> bool:
+        """Bring max_offset to a unit that is not the next one; False if the unit is old.
+
+        Older: seen already, unless the topic was deleted and made anew, when its offsets begin at
+        0 again further on in the log. Newer: the units between were never seen, because their log
+        is gone; fillers stand for them.
+        """
+        if queue_offset < self.max_offset:
+            if queue_offset != 0 or log_offset < self.log_end:
+                return False
+            self.clear()
+            return True
+        if self.max_offset == 0 and not self.sequence.files:
+            self.min_offset = queue_offset
+            # Whole files of fillers would say nothing.
+            self.max_offset = queue_offset - queue_offset % (self.sequence.file_size // 20)
+        while self.max_offset < queue_offset:
+            file = self._file if self._file is not None else self._next_file()
+            position = self.max_offset * 20 - file.first_offset
+            store_i32(file.memory, position + 8, FILLER_SIZE)
+            self.max_offset += 1
+            if position + 20 == file.size:
+                self._file = None
+        return True
+
+    # Recovery and retention.
+
+    def load(self) -> None:
+        """Map the files and find the end of the written units."""
+        self.sequence.load()
+        if self.sequence.files:
+            self.min_offset = self.sequence.first_offset() // 20
+            self.max_offset = self.sequence.end_offset() // 20
+            self._end_at(self._first_unwritten())
+
+    def _first_unwritten(self) -> int:
+        """The first unit of size 0: units are written in order, so halving finds it."""
+        low = self.min_offset
+        high = self.max_offset
+        while low < high:
+            middle = (low + high) // 2
+            file = self.sequence.find(middle * 20)
+            assert file is not None
+            if load_i32(file.memory, middle * 20 - file.first_offset + 8) > 0:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def truncate_to(self, log_offset: int, is_torn: bool) -> None:
+        """Forget the units of records at and after a log offset.
+
+        `is_torn`: a crash may have left anything behind the end, so look and clear it (Q3).
+        """
+        old_end = self.max_offset
+        self._end_at(self.first_at(log_offset))
+        file = self._file
+        if file is None:
+            return
+        position = self.max_offset * 20 - file.first_offset
+        if is_torn:
+            if bytes(file.view[position:]).strip(b"\0"):
+                zero_bytes(file.memory, position, file.size - position)
+                self.is_dirty = True
+        elif old_end > self.max_offset:
+            stale = min(file.size, old_end * 20 - file.first_offset)
+            zero_bytes(file.memory, position, stale - position)
+            self.is_dirty = True
+
+    def _end_at(self, queue_offset: int) -> None:
+        """Make `queue_offset` the end; files that begin beyond it go."""
+        end = queue_offset * 20
+        self.sequence.remove_after(end + (-end) % self.sequence.file_size)
+        self.max_offset = self.next_offset = queue_offset
+        self._file = self.sequence.find(end)
+        self.log_end = 0
+        if queue_offset > self.min_offset:
+            last = self.unit(queue_offset - 1)
+            assert last is not None
+            if last[1] != FILLER_SIZE:
+                self.log_end = last[0] + last[1]
+
+    def drop_below(self, log_offset: int) -> None:
+        """Raise min_offset past the units whose records are gone, and remove emptied files."""
+        self.raise_min(self.first_at(log_offset))
+
+    def raise_min(self, queue_offset: int) -> None:
+        """Hide the units before a queue offset; files of nothing else go, never the last."""
+        if queue_offset <= self.min_offset:
+            return
+        self.min_offset = min(queue_offset, self.max_offset)
+        files = self.sequence.files
+        while len(files) > 1 and files[0].end_offset() <= self.min_offset * 20:
+            self.sequence.remove_first()
+
+    def clear(self) -> None:
+        """Forget every unit and remove the files."""
+        self.sequence.remove_after(0)
+        self._file = None
+        self.min_offset = self.max_offset = self.next_offset = 0
+        self.log_end = 0
+        self.is_dirty = True

@@ -1,0 +1,20 @@
+import cython
+
+from aerobee.protocol.machine cimport byte, bytes_address, bytes_at, same_bytes
+from aerobee.storage.index.consume_queue cimport ConsumeQueue
+
+cdef class ConsumeQueues:
+    cdef dict _by_topic
+    cdef object _directory
+    cdef object _disk
+    cdef object _file_units
+    cdef ConsumeQueue _last
+
+    @cython.locals(queues=dict)
+    cpdef ConsumeQueue find(self, bytes topic, int queue_id)
+
+    @cython.locals(last=ConsumeQueue, queue=ConsumeQueue)
+    cpdef ConsumeQueue find_or_make(self, bytes topic, int queue_id)
+
+    @cython.locals(last=ConsumeQueue)
+    cdef ConsumeQueue at(self, const byte* memory, Py_ssize_t position, Py_ssize_t size, int queue_id)

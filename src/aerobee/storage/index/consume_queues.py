@@ -1,0 +1,144 @@
+"""All consume queues, by topic and queue id.
+
+    consumequeue/{topic}/{queue id}/00000000000000000000 ...
+
+The table is asked once per record, so the last answer is kept: messages of one queue come in runs.
+Called from the core's thread only.
+"""
+
+from typing import TYPE_CHECKING
+
+from aerobee.errors import Misuse
+from aerobee.ports.disk import Disk
+from aerobee.storage.index.consume_queue import ConsumeQueue
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.big_endian import bytes_address, bytes_at, same_bytes
+
+QUEUE_ID_MAX = 4095  # every id makes a folder: an id of 2**30 must not
+
+_TOPIC_BYTES = frozenset(b"%|+-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+class ConsumeQueues:
+    """The queues that exist, and the making of new ones."""
+
+    __slots__ = ("_by_topic", "_directory", "_disk", "_file_units", "_last")
+
+    def __init__(self, disk: Disk, directory: str, file_units: int) -> None:
+        self._disk = disk
+        self._directory = directory
+        self._file_units = file_units
+        self._by_topic: dict[bytes, dict[int, ConsumeQueue]] = {}
+        self._last: ConsumeQueue | None = None
+
+    def find(self, topic: bytes, queue_id: int) -> ConsumeQueue | None:
+        queues = self._by_topic.get(topic)
+        return None if queues is None else queues.get(queue_id)
+
+    def find_or_make(self, topic: bytes, queue_id: int) -> ConsumeQueue:
+        last = self._last
+        if last is not None and last.queue_id == queue_id and last.topic == topic:
+            return last
+        queue = self.find(topic, queue_id)
+        if queue is None:
+            queue = self._make(topic, queue_id)
+        self._last = queue
+        return queue
+
+    def at(self, memory: memoryview, position: int, size: int, queue_id: int) -> ConsumeQueue:
+        """`find_or_make` for a topic that stands in a memory."""
+        last = self._last
+        if (
+            last is not None
+            and last.queue_id == queue_id
+            and len(last.topic) == size
+            and same_bytes(memory, position, bytes_address(last.topic), 0, size)
+        ):
+            return last
+        return self.find_or_make(bytes_at(memory, position, size), queue_id)
+
+    def all(self) -> list[ConsumeQueue]:
+        """Every queue, in order of topic and queue id."""
+        return [
+            queues[queue_id]
+            for _, queues in sorted(self._by_topic.items())
+            for queue_id in sorted(queues)
+        ]
+
+    def of_topic(self, topic: bytes) -> list[ConsumeQueue]:
+        return [queue for _, queue in sorted(self._by_topic.get(topic, {}).items())]
+
+    def fingerprint(self) -> tuple[int, int]:
+        """How many queues hold units, and their ends added up: what a mark remembers of them."""
+        count = 0
+        total = 0
+        for queues in self._by_topic.values():
+            for queue in queues.values():
+                if queue.max_offset > 0:
+                    count += 1
+                    total += queue.max_offset
+        return count, total
+
+    # Making and removing.
+
+    def _make(self, topic: bytes, queue_id: int) -> ConsumeQueue:
+        """A queue without files yet: they are made by its first unit."""
+        if not is_folder_name(topic):
+            raise Misuse(f"a topic may not be called {topic!r}")
+        if not 0 <= queue_id <= QUEUE_ID_MAX:
+            raise Misuse(f"queue id {queue_id} is not in 0..{QUEUE_ID_MAX}")
+        directory = f"{self._directory}/{topic.decode()}/{queue_id}"
+        queue = ConsumeQueue(self._disk, directory, topic, queue_id, self._file_units)
+        self._by_topic.setdefault(topic, {})[queue_id] = queue
+        return queue
+
+    def load(self) -> None:
+        """Open every queue that has a folder."""
+        for topic in self._disk.list_directory(self._directory):
+            name = topic.encode()
+            if not is_folder_name(name):
+                continue
+            for text in self._disk.list_directory(f"{self._directory}/{topic}"):
+                if text.isascii() and text.isdigit() and int(text) <= QUEUE_ID_MAX:
+                    self._make(name, int(text)).load()
+
+    def remove_topic(self, topic: bytes) -> list[str]:
+        """Forget a topic and remove its files; the folders that are left to sync."""
+        queues = self._by_topic.pop(topic, {})
+        self._last = None
+        folder = f"{self._directory}/{topic.decode()}"
+        for queue in queues.values():
+            queue.clear()
+            if self._disk.exists(queue.sequence.directory):
+                self._disk.remove_directory(queue.sequence.directory)
+        if self._disk.exists(folder):
+            self._disk.remove_directory(folder)
+        return [self._directory]
+
+    def clear(self) -> None:
+        """Forget everything, to be built again from the log."""
+        for topic in list(self._by_topic):
+            self.remove_topic(topic)
+
+    def close(self) -> None:
+        for queue in self.all():
+            queue.sequence.close()
+
+
+def is_folder_name(topic: bytes) -> bool:
+    """Whether a topic can be a folder: RocketMQ's characters only, so never a path."""
+    if not 0 < len(topic) <= 255:
+        return False
+    for character in topic:
+        if character not in _TOPIC_BYTES:
+            return False
+    return True

@@ -1,0 +1,46 @@
+import cython
+
+from aerobee.protocol.machine cimport byte, load_i32, load_i64
+from aerobee.storage.files.file_sequence cimport FileSequence
+from aerobee.storage.files.mapped_file cimport MappedFile
+from aerobee.storage.index.consume_queue cimport ConsumeQueue
+
+cdef class QueueRead:
+    cdef list _ranges
+    cdef readonly Py_ssize_t count
+    cdef readonly bint is_cold
+    cdef readonly long long max_offset
+    cdef readonly long long min_offset
+    cdef readonly long long next_offset
+    cdef readonly Py_ssize_t size
+    cdef readonly list slices
+    cdef readonly int status
+
+cdef class QueueReader:
+    cdef FileSequence _log
+    cdef public long long crc_from
+    cdef public long long hot_from
+    cdef public long long readable_to
+
+    @cython.locals(status=int, result=QueueRead)
+    cpdef QueueRead read(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes)
+
+    cdef int _misfit(self, ConsumeQueue queue, long long offset) noexcept
+
+    @cython.locals(next_offset="long long")
+    cdef QueueRead _without_messages(self, ConsumeQueue queue, long long offset, int status)
+
+    @cython.locals(
+        end="long long", units=MappedFile, run_file=MappedFile, run_start="long long",
+        run_end="long long", position=Py_ssize_t, log_offset="long long", size=int,
+    )
+    cdef void _collect(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, QueueRead result) except *
+
+    @cython.locals(position=Py_ssize_t)
+    cdef void _check_unit(self, ConsumeQueue queue, MappedFile file, long long offset, long long log_offset, int size) except *
+
+    @cython.locals(position=Py_ssize_t)
+    cdef void _add(self, QueueRead result, MappedFile file, long long start, long long end) except *
+
+    @cython.locals(file=MappedFile)
+    cdef void _check_old(self, QueueRead result) except *

@@ -1,0 +1,245 @@
+"""Reading a queue: (queue, offset, limits) → slices of the mapped log.
+
+Station ⑦. The units of the queue say where the records lie; records that touch become one slice.
+Nothing is copied. A slice keeps its file mapped for as long as it is held.
+
+What is believed how far:
+- The newest part of the log (from `hot_from` on) was written or checked by this process and is in
+  memory: only each record's size and queue offset are compared with the unit that named it.
+- Older records come from the disk. If their pages are at hand they are checked here, checksum and
+  all; if not, the result says `is_cold` and the caller has them checked by `verify` on a thread
+  that may wait for the disk, before anyone sees a byte.
+
+Called from the core's thread only, but for `verify`.
+"""
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from aerobee.errors import CorruptFile, CorruptRecord
+from aerobee.protocol.record import Record
+from aerobee.storage.files.file_sequence import FileSequence
+from aerobee.storage.files.mapped_file import MappedFile
+from aerobee.storage.index.consume_queue import ConsumeQueue
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.big_endian import load_i32, load_i64
+
+UNITS_SCANNED_MIN = 800  # a filter may look at so many units, however few messages are asked for
+
+
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+class ReadStatus(IntEnum):
+    """What a read found; the names are RocketMQ's."""
+
+    FOUND = 0
+    NO_MATCHED_MESSAGE = 1  # units were there, the filter passed none
+    MESSAGE_WAS_REMOVING = 2  # the units' records are gone
+    OFFSET_TOO_SMALL = 3
+    OFFSET_OVERFLOW_ONE = 4  # exactly at the end: wait for the next message
+    OFFSET_OVERFLOW_BADLY = 5
+    NO_MESSAGE_IN_QUEUE = 6
+    NO_MATCHED_LOGIC_QUEUE = 7
+
+
+class QueueRead:
+    """The outcome of one read. `slices` are records, whole and in order, `count` in all."""
+
+    __slots__ = (
+        "_ranges",
+        "count",
+        "is_cold",
+        "max_offset",
+        "min_offset",
+        "next_offset",
+        "size",
+        "slices",
+        "status",
+    )
+
+    def __init__(self, status: int, next_offset: int, min_offset: int, max_offset: int) -> None:
+        self.status = status
+        # Where to read on.
+        self.next_offset = next_offset
+        self.min_offset = min_offset
+        self.max_offset = max_offset
+        self.slices: list[memoryview] = []
+        self.count = 0
+        self.size = 0
+        self.is_cold = False
+        # (file, position, size) of each slice.
+        self._ranges: list[tuple[MappedFile, int, int]] = []
+
+    def verify(self, crc_from: int) -> None:
+        """Check every record against its checksums; CorruptRecord at the first that fails.
+
+        May wait for the disk; touches nothing but the slices, so any thread may call it.
+        """
+        record = Record()
+        for file, position, size in self._ranges:
+            end = position + size
+            while position < end:
+                log_offset = file.first_offset + position
+                found = record.read_from(file.view, position)
+                if (
+                    found != 0
+                    or record.log_offset != log_offset
+                    or not record.is_sound_in(file.view, log_offset >= crc_from)
+                ):
+                    raise CorruptRecord(
+                        "a record does not match its checksum",
+                        path=file.disk_file.path,
+                        position=position,
+                        log_offset=log_offset,
+                        hint="restore the file from a replica or a backup; "
+                        "consumers can skip past this offset",
+                    )
+                position += record.size
+
+
+class QueueReader:
+    """Reads queues of one store."""
+
+    __slots__ = ("_log", "crc_from", "hot_from", "readable_to")
+
+    def __init__(self, log: FileSequence) -> None:
+        self._log = log
+        # Log offsets: records from here on carry a CRC; are in memory and believed; may be read.
+        self.crc_from = 0
+        self.hot_from = 0
+        self.readable_to = 0
+
+    def read(
+        self,
+        queue: ConsumeQueue,
+        offset: int,
+        count_max: int,
+        bytes_max: int,
+        tag_codes: frozenset[int] | None,
+    ) -> QueueRead:
+        """Messages from a queue offset on, at least one if there is any, within the limits."""
+        status = self._misfit(queue, offset)
+        if status != 0:
+            return self._without_messages(queue, offset, status)
+        result = QueueRead(1, offset, queue.min_offset, queue.max_offset)
+        self._collect(queue, offset, count_max, bytes_max, tag_codes, result)
+        if result.count > 0:
+            result.status = 0
+            self._check_old(result)
+        return result
+
+    def _misfit(self, queue: ConsumeQueue, offset: int) -> int:
+        """The status of an offset outside the queue; 0 if it is inside."""
+        if queue.max_offset == 0:
+            return 6
+        if offset < queue.min_offset:
+            return 3
+        if offset == queue.max_offset:
+            return 4
+        if offset > queue.max_offset:
+            return 5
+        return 0
+
+    def _without_messages(self, queue: ConsumeQueue, offset: int, status: int) -> QueueRead:
+        if status == 6:
+            next_offset = 0
+        elif status == 3:
+            next_offset = queue.min_offset
+        elif status == 5:
+            next_offset = queue.max_offset
+        else:
+            next_offset = offset
+        return QueueRead(status, next_offset, queue.min_offset, queue.max_offset)
+
+    def _collect(
+        self,
+        queue: ConsumeQueue,
+        offset: int,
+        count_max: int,
+        bytes_max: int,
+        tag_codes: frozenset[int] | None,
+        result: QueueRead,
+    ) -> None:
+        """Walk the units from `offset`, gathering runs of records that touch."""
+        end = offset + max(800, count_max)
+        if end > queue.max_offset:
+            end = queue.max_offset
+        units = queue.find(offset)
+        assert units is not None
+        run_file = None
+        run_start = run_end = 0
+        while offset < end and result.count < count_max:
+            position = offset * 20 - units.first_offset
+            if position >= units.size:
+                units = queue.find(offset)
+                assert units is not None
+                position = 0
+            log_offset = load_i64(units.memory, position)
+            size = load_i32(units.memory, position + 8)
+            if result.count > 0 and result.size + size > bytes_max:
+                break
+            if log_offset + size > self.readable_to and size != 0x7FFFFFFF:
+                break
+            if tag_codes is not None and load_i64(units.memory, position + 12) not in tag_codes:
+                offset += 1
+                continue
+            if log_offset != run_end or run_file is None or log_offset >= run_file.end_offset():
+                if run_file is not None:
+                    self._add(result, run_file, run_start, run_end)
+                run_file = self._log.find(log_offset)
+                if run_file is None or size == 0x7FFFFFFF:
+                    run_file = None
+                    result.status = 2
+                    offset += 1
+                    continue
+                run_start = log_offset
+            self._check_unit(queue, run_file, offset, log_offset, size)
+            run_end = log_offset + size
+            result.count += 1
+            result.size += size
+            offset += 1
+        if run_file is not None:
+            self._add(result, run_file, run_start, run_end)
+        result.next_offset = offset
+
+    def _check_unit(
+        self, queue: ConsumeQueue, file: MappedFile, offset: int, log_offset: int, size: int
+    ) -> None:
+        """Whether the unit points at its own record. Records that may be cold are not touched."""
+        position = log_offset - file.first_offset
+        if size > 0 and size <= file.size - position:
+            if log_offset < self.hot_from:
+                return
+            if (
+                load_i32(file.memory, position) == size
+                and load_i64(file.memory, position + 20) == offset
+            ):
+                return
+        raise CorruptFile(
+            f"the unit of queue offset {offset} does not point at its record",
+            path=queue.sequence.directory,
+            hint="stop, remove the consumequeue folder and start: it is built again from the log",
+        )
+
+    def _add(self, result: QueueRead, file: MappedFile, start: int, end: int) -> None:
+        position = start - file.first_offset
+        result.slices.append(file.slice(position, end - start))
+        result._ranges.append((file, position, end - start))
+
+    def _check_old(self, result: QueueRead) -> None:
+        """Records from the disk are checked now if they are at hand, else said to be cold."""
+        first = result._ranges[0]
+        if first[0].first_offset + first[1] >= self.hot_from:
+            return  # queues rise in the log: all that follow are newer
+        for file, position, size in result._ranges:
+            if not file.disk_file.is_resident(position, position + size):
+                result.is_cold = True
+                return
+        result.verify(self.crc_from)
