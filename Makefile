@@ -1,0 +1,92 @@
+# Everything here needs Python 3.11 or newer, make and a C compiler; nothing else.
+# A verb prepares what it needs, and prepares it once.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install up test test-pure check bench fuzz crash test-interop clean
+
+VENV := .venv
+PY := $(VENV)/bin/python
+# Which Python makes the environment; `make install PYTHON=/path/to/python3` chooses another.
+PYTHONS := $(or $(PYTHON),python3.11 python3.14 python3.13 python3.12 python3)
+JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+
+# Stamps: the environment exists; the package and its tools are in it; the hot modules are compiled.
+MADE := $(VENV)/stamp-made
+INSTALLED := $(VENV)/stamp-installed
+COMPILED := $(VENV)/stamp-compiled
+PXD := $(shell find src -name '*.pxd')
+HOT := $(PXD) $(wildcard $(PXD:.pxd=.py))
+
+help: ## Show this list
+	@echo "make …"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) \
+	  | while IFS='|' read -r verb text; do printf '  %-14s %s\n' "$$verb" "$$text"; done
+
+install: $(COMPILED) ## The package, compiled, and its test tools, in .venv
+
+up: install ## Watch the store survive a kill: write, kill -9, recover, read back
+	@$(PY) tools/demo_crash.py
+
+test: install check ## Every check and every test of the compiled package
+	EXPECT_COMPILED=1 $(PY) -m pytest
+
+test-pure: $(INSTALLED) ## The same tests on the uncompiled package
+	@rm -rf build/pure && mkdir -p build/pure && cp -Rp src/aerobee build/pure
+	@find build/pure -name '*.so' -delete
+	EXPECT_COMPILED=0 PYTHONPATH=build/pure $(PY) -m pytest --ignore=tests/parity
+
+check: $(INSTALLED) ## Types, lint, layers
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports --no-logo
+
+bench: install ## How fast, compiled and pure, in one run
+	$(PY) -m bench
+
+fuzz: install ## Every parser against made-up bytes, 30 s each
+	$(PY) -m pip install --quiet -e '.[fuzz]'
+	$(PY) -m fuzz
+
+crash: install ## The long crash tests: 1,000 kills, power cuts where root allows
+	EXPECT_COMPILED=1 $(PY) -m pytest tests/crash tests/fault -m 'night or root'
+
+test-interop: install ## Apache's broker and Java client on a store that we wrote (needs Java, Maven)
+	EXPECT_COMPILED=1 $(PY) -m pytest tests/interop -m java
+
+clean: ## Remove everything that was built, the environment too
+	rm -rf $(VENV) build dist data src/*.egg-info .mypy_cache .ruff_cache .pytest_cache \
+	  .hypothesis .import_linter_cache
+	find src tests bench fuzz tools \( -name '*.so' -o -name '__pycache__' \) -prune -exec rm -rf {} +
+
+$(MADE):
+	@for python in $(PYTHONS); do \
+	  if "$$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' \
+	    2>/dev/null; then found="$$python"; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "No Python 3.11 or newer with venv and pip among: $(PYTHONS)." >&2; \
+	  echo "Install one, or say where it is: make install PYTHON=/path/to/python3" >&2; exit 1; \
+	fi; \
+	echo "environment: $(VENV), from $$("$$found" --version)"; \
+	"$$found" -m venv $(VENV)
+	@touch $@
+
+# The build tools go in first, so that the package is built here and not in a hidden environment;
+# compiling is the next step's, which does only what changed.
+$(INSTALLED): $(MADE) pyproject.toml
+	@echo "packages: aerobee and its test tools"
+	@$(PY) -m pip install --quiet --disable-pip-version-check 'setuptools>=77' 'Cython>=3.1'
+	@REQUIRE_CYTHON= SKIP_CYTHON=1 $(PY) -m pip install --quiet --disable-pip-version-check \
+	  --no-build-isolation -e '.[test]'
+	@touch $@
+
+$(COMPILED): $(INSTALLED) setup.py $(HOT)
+	@$(if $(filter setup.py,$?),rm -rf build/cython build/lib.* build/temp.*)
+	@echo "compiling: what changed of $(words $(wildcard $(PXD:.pxd=.py))) hot modules"
+	@SKIP_CYTHON= REQUIRE_CYTHON=1 $(PY) setup.py -q build_ext --inplace -j $(JOBS) || { \
+	  echo "The hot modules did not compile. Is there a C compiler?" >&2; \
+	  echo "Without one: make test-pure, or pip install . (slower, pure Python)." >&2; exit 1; }
+	@$(PY) -c 'from aerobee._compiled import report; print(report())'
+	@touch $@
