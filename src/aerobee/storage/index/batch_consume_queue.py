@@ -1,0 +1,245 @@
+"""One consume queue of a topic with inner batches: each unit is of a record with many messages.
+
+    batchconsumequeue/{topic}/{queue id}/00000000000000000000 ...
+
+A unit, 46 bytes, big-endian:
+
+    0        8      12     20        28       36      38        42         46
+    +--------+------+------+---------+--------+-------+---------+----------+
+    | log    | size | tag  | store   | first  | count | compact | reserved |
+    | offset |      | code | time ms | queue  |       | offset  |          |
+    |        |      |      |         | offset |       | -1      | 0        |
+    +--------+------+------+---------+--------+-------+---------+----------+
+
+Files are named by the byte at which they begin. Unlike in a `ConsumeQueue` the place of a unit says
+nothing about its queue offset: units are searched by halving. A unit of size 0 was never written.
+
+Agrees with Apache's BatchConsumeQueue. Called from the core's thread only.
+"""
+
+from typing import NamedTuple
+
+from aerobee.errors import Misuse
+from aerobee.ports.disk import Disk
+from aerobee.protocol.big_endian import (
+    load_i16,
+    load_i32,
+    load_i64,
+    store_i16,
+    store_i32,
+    store_i64,
+    zero_bytes,
+)
+from aerobee.storage.files.file_sequence import FileSequence
+
+UNIT_BYTES = 46
+COUNT_MAX = 32767  # an int16
+NOT_COMPACTED = -1
+
+
+class BatchUnit(NamedTuple):
+    log_offset: int
+    size: int
+    tag_code: int
+    store_timestamp: int
+    base_offset: int
+    """The queue offset of the first message."""
+    message_count: int
+    """How many messages the record holds."""
+
+
+class BatchConsumeQueue:
+    """The units of one queue.
+
+    B1. Units rise: a later one has a later log offset, and begins at or after the end of the one
+        before; offsets between two are of no message.
+    B2. min_offset is the first message of the first kept unit, max_offset follows the last of the
+        last; both are where the queue ended if no unit is kept.
+    B3. Bytes after the last unit are zero.
+    """
+
+    __slots__ = (
+        "_end",
+        "_start",
+        "is_dirty",
+        "log_end",
+        "max_offset",
+        "min_offset",
+        "queue_id",
+        "sequence",
+        "topic",
+    )
+
+    def __init__(
+        self, disk: Disk, directory: str, topic: bytes, queue_id: int, file_units: int
+    ) -> None:
+        self.topic = topic
+        self.queue_id = queue_id
+        self.sequence = FileSequence(disk, directory, file_units * UNIT_BYTES)
+        # Numbers of units, counted from byte 0 of the sequence: the kept ones are [start, end).
+        self._start = 0
+        self._end = 0
+        self.min_offset = 0
+        self.max_offset = 0
+        # Where the record of the newest unit ends in the log.
+        self.log_end = 0
+        # Changed since the last checkpoint.
+        self.is_dirty = False
+
+    # Reading.
+
+    def find(self, queue_offset: int) -> BatchUnit | None:
+        """The unit of the record that holds a message; None if the queue has no such message."""
+        low, high = self._start, self._end
+        while low < high:
+            middle = (low + high) // 2
+            if self._unit(middle).base_offset <= queue_offset:
+                low = middle + 1
+            else:
+                high = middle
+        if low == self._start:
+            return None
+        unit = self._unit(low - 1)
+        return unit if queue_offset < unit.base_offset + unit.message_count else None
+
+    def first_since(self, time_ms: int) -> int:
+        """The first queue offset whose record was stored then or later; max_offset if none was."""
+        low, high = self._start, self._end
+        while low < high:
+            middle = (low + high) // 2
+            if self._unit(middle).store_timestamp < time_ms:
+                low = middle + 1
+            else:
+                high = middle
+        return self.max_offset if low == self._end else self._unit(low).base_offset
+
+    def _unit(self, number: int) -> BatchUnit:
+        view, position = self._place(number)
+        return BatchUnit(
+            load_i64(view, position),
+            load_i32(view, position + 8),
+            load_i64(view, position + 12),
+            load_i64(view, position + 20),
+            load_i64(view, position + 28),
+            load_i16(view, position + 36),
+        )
+
+    def _place(self, number: int) -> tuple[memoryview, int]:
+        file = self.sequence.find(number * UNIT_BYTES)
+        assert file is not None
+        return file.view, number * UNIT_BYTES - file.first_offset
+
+    # Writing.
+
+    def append(
+        self,
+        log_offset: int,
+        size: int,
+        tag_code: int,
+        store_timestamp: int,
+        base_offset: int,
+        message_count: int,
+    ) -> bool:
+        """Add the unit of a record of so many messages; False if the queue has it already."""
+        if not (0 < size <= 0x7FFFFFFF and 0 < message_count <= COUNT_MAX and base_offset >= 0):
+            raise Misuse(f"no unit for {message_count} messages from {base_offset} in {size} bytes")
+        if log_offset < self.log_end:
+            return False
+        if base_offset < self.max_offset:
+            if base_offset != 0:
+                return False
+            # The topic was deleted and made anew: its offsets begin again, further on in the log.
+            self.clear()
+        if self._end * UNIT_BYTES == self.sequence.end_offset():
+            self.sequence.create(self._end * UNIT_BYTES)
+        view, position = self._place(self._end)
+        store_i64(view, position, log_offset)
+        store_i32(view, position + 8, size)
+        store_i64(view, position + 12, tag_code)
+        store_i64(view, position + 20, store_timestamp)
+        store_i64(view, position + 28, base_offset)
+        store_i16(view, position + 36, message_count)
+        store_i32(view, position + 38, NOT_COMPACTED)
+        store_i32(view, position + 42, 0)
+        if self._start == self._end:
+            self.min_offset = base_offset
+        self._end += 1
+        self.max_offset = base_offset + message_count
+        self.log_end = log_offset + size
+        self.is_dirty = True
+        return True
+
+    # Recovery and retention.
+
+    def load(self) -> None:
+        """Map the files and find the end of the written units."""
+        self.sequence.load()
+        self._start = self.sequence.first_offset() // UNIT_BYTES
+        low, high = self._start, self.sequence.end_offset() // UNIT_BYTES
+        while low < high:
+            middle = (low + high) // 2
+            if self._unit(middle).size > 0:
+                low = middle + 1
+            else:
+                high = middle
+        self._end_at(low)
+
+    def truncate_to(self, log_offset: int, is_torn: bool) -> None:
+        """Forget the units of records at and after a log offset.
+
+        `is_torn`: a crash may have left anything behind the end, so look and clear it (keeps B3).
+        """
+        old_end = self._end
+        self._end_at(self._first_at(log_offset))
+        file = self.sequence.find(self._end * UNIT_BYTES)
+        if file is None:
+            return
+        position = self._end * UNIT_BYTES - file.first_offset
+        stale = file.size if is_torn else min(file.size, old_end * UNIT_BYTES - file.first_offset)
+        if any(file.view[position:stale]):
+            zero_bytes(file.view, position, stale - position)
+            self.is_dirty = True
+
+    def drop_below(self, log_offset: int) -> None:
+        """Raise min_offset past the units whose records are gone, and remove emptied files."""
+        self._start = self._first_at(log_offset)
+        self.min_offset = (
+            self.max_offset if self._start == self._end else self._unit(self._start).base_offset
+        )
+        files = self.sequence.files
+        while len(files) > 1 and files[0].end_offset() <= self._start * UNIT_BYTES:
+            self.sequence.remove_first()
+
+    def clear(self) -> None:
+        """Forget every unit and remove the files."""
+        self.sequence.remove_after(0)
+        self._start = self._end = 0
+        self.min_offset = self.max_offset = 0
+        self.log_end = 0
+        self.is_dirty = True
+
+    def _first_at(self, log_offset: int) -> int:
+        """The number of the first kept unit whose record lies at or after a log offset."""
+        low, high = self._start, self._end
+        while low < high:
+            middle = (low + high) // 2
+            unit = self._unit(middle)
+            if unit.size > 0 and unit.log_offset < log_offset:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def _end_at(self, number: int) -> None:
+        """Make this the end; files that begin beyond it go."""
+        end = number * UNIT_BYTES
+        self.sequence.remove_after(end + (-end) % self.sequence.file_size)
+        self._end = number
+        if number == self._start:
+            self.max_offset = self.min_offset
+            self.log_end = 0
+            return
+        last = self._unit(number - 1)
+        self.min_offset = self._unit(self._start).base_offset
+        self.max_offset = last.base_offset + last.message_count
+        self.log_end = last.log_offset + last.size
