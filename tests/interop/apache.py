@@ -56,7 +56,7 @@ QUIET_SETTINGS: Mapping[str, object] = {
 }
 
 
-class ApacheFailed(Exception):
+class ApacheError(Exception):
     """A JVM did not start, stop or answer as it should; the text holds the end of its output."""
 
 
@@ -100,7 +100,7 @@ def _run_tool(command: Sequence[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         output = (done.stdout + done.stderr)[-3000:]
-        raise ApacheFailed(f"{command[0]} ended with {done.returncode}:\n{output}")
+        raise ApacheError(f"{command[0]} ended with {done.returncode}:\n{output}")
 
 
 class Jars:
@@ -202,7 +202,7 @@ class Broker:
             check=False,
         )
         if done.returncode != 0:
-            raise ApacheFailed(f"{main} ended with {done.returncode}:\n{done.stderr[-3000:]}")
+            raise ApacheError(f"{main} ended with {done.returncode}:\n{done.stderr[-3000:]}")
         return done.stdout.splitlines()
 
     def _read_output(self) -> None:
@@ -220,7 +220,7 @@ class Broker:
                 line = None
             if line is None:
                 self.kill()
-                raise ApacheFailed(f"no {ready!r} in:\n{''.join(seen)[-3000:]}")
+                raise ApacheError(f"no {ready!r} in:\n{''.join(seen)[-3000:]}")
             seen.append(line)
 
     def _end(self, number: signal.Signals) -> None:
@@ -233,7 +233,7 @@ class Broker:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-            raise ApacheFailed(f"still running {STOP_SECONDS_MAX} s after {number.name}") from None
+            raise ApacheError(f"still running {STOP_SECONDS_MAX} s after {number.name}") from None
         finally:
             self._reader.join()
             self._process.stdout.close()
