@@ -1,0 +1,60 @@
+import dataclasses
+
+import pytest
+
+from aerobee.errors import Misuse
+from aerobee.model.flags import TransactionType
+from aerobee.model.message import Host, Message, StoredMessage
+from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
+
+STORED = StoredMessage(
+    topic="orders",
+    queue_id=QueueId(1),
+    queue_offset=QueueOffset(7),
+    log_offset=LogOffset(4096),
+    body=b"x",
+    properties={},
+    born_timestamp=1,
+    born_host=Host("127.0.0.1", 50000),
+    store_timestamp=2,
+    store_host=Host("192.168.1.10", 10911),
+)
+
+
+def test_a_message_is_sent_with_its_tag_and_keys_among_the_properties() -> None:
+    message = Message("orders", b"{}", tag="paid", keys=("o-1", "u-7"), properties={"v": "1"})
+    assert message.record_properties() == {"v": "1", "TAGS": "paid", "KEYS": "o-1 u-7"}
+    assert Message("orders", b"{}").record_properties() == {}
+
+
+def test_an_application_may_not_set_reserved_properties() -> None:
+    with pytest.raises(Misuse, match="'UNIQ_KEY' is reserved"):
+        Message("orders", b"", properties={"UNIQ_KEY": "mine"})
+
+
+@pytest.mark.parametrize("key", ["", "two words"])
+def test_a_key_that_would_be_read_back_as_none_or_two_is_refused(key: str) -> None:
+    with pytest.raises(Misuse, match="key"):
+        Message("orders", b"", keys=(key,))
+
+
+def test_the_id_that_users_see_is_the_senders_if_it_gave_one() -> None:
+    assert STORED.unique_id == ""
+    assert STORED.message_id == STORED.offset_message_id == "C0A8010A00002A9F0000000000001000"
+    named = dataclasses.replace(STORED, properties={"UNIQ_KEY": "7F00"})
+    assert named.message_id == named.unique_id == "7F00"
+    assert named.offset_message_id == STORED.offset_message_id
+
+
+def test_tag_and_keys_come_from_the_properties() -> None:
+    message = dataclasses.replace(STORED, properties={"TAGS": "a", "KEYS": " k1  k2 "})
+    assert message.tag == "a"
+    assert message.keys == ("k1", "k2")
+    assert STORED.tag == ""
+    assert STORED.keys == ()
+
+
+def test_the_transaction_type_comes_from_the_flag() -> None:
+    assert STORED.transaction_type is TransactionType.NONE
+    half = dataclasses.replace(STORED, sys_flag=0x4)
+    assert half.transaction_type is TransactionType.PREPARED
