@@ -63,7 +63,7 @@ def translated(extensions: list[Extension]) -> list[Extension]:
 
 
 class LoudBuild(build_ext):
-    """Translates and compiles all hot modules; if one fails, none is kept and nobody can miss it."""
+    """Compiles all hot modules; if one fails, none is kept, and nobody can miss it."""
 
     fell_back = False
 

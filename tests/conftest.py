@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, settings
 from aerobee._compiled import HOT_MODULES, is_compiled, report
 
 # How fast a shared machine draws examples says nothing about the code under test.
-_UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("commit", derandomize=True, max_examples=100, **_UNTIMED)
-settings.register_profile("night", max_examples=5_000, print_blob=True, **_UNTIMED)
+_untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("commit", _untimed, derandomize=True, max_examples=100)
+settings.register_profile("night", _untimed, max_examples=5_000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "commit"))
 
 

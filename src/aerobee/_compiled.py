@@ -35,5 +35,5 @@ def report() -> str:
     if not pure:
         return f"compiled: all {total} hot modules run as C"
     if len(pure) == total:
-        return f"PURE PYTHON: none of the {total} hot modules is compiled; expect a fraction of the speed"
+        return f"PURE PYTHON, several times slower: none of {total} hot modules is compiled"
     return f"PARTLY COMPILED: {total - len(pure)} of {total} hot modules; pure: {', '.join(pure)}"

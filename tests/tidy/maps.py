@@ -37,8 +37,7 @@ def missing_stations(tree: SourceTree) -> list[str]:
     return [
         f"src/aerobee/__init__.py: there is no {path}"
         for path in _PATH.findall(_package_docstring(tree))
-        if not (tree.root / "src/aerobee" / path).exists()
-        and not (tree.root / path).exists()
+        if not (tree.root / "src/aerobee" / path).exists() and not (tree.root / path).exists()
     ]
 
 

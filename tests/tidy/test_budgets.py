@@ -85,9 +85,7 @@ def test_a_module_that_imports_16_others_is_found(planted: Plant) -> None:
             "src/aerobee/bad.py": imports + "from aerobee.x import y\n",
         }
     )
-    assert budgets.knows_too_many(tree) == [
-        "src/aerobee/bad.py: imports 16 modules of the project"
-    ]
+    assert budgets.knows_too_many(tree) == ["src/aerobee/bad.py: imports 16 modules of the project"]
 
 
 def test_a_module_that_31_others_import_is_found_unless_it_is_a_value_or_a_port(

@@ -1,4 +1,4 @@
-"""setup.py, in every way it can be asked and can go wrong, on a package of two small hot modules."""
+"""setup.py, in every way it can be asked and can go wrong, on a package of two hot modules."""
 
 import os
 import shutil

@@ -24,9 +24,9 @@ BREACHES = {
 
 def lint(root: Path) -> tuple[int, str]:
     """Run the linter on the package under root/src with the contracts of root/pyproject.toml."""
+    program = "from importlinter.cli import lint_imports_command as lint; lint()"
     run = subprocess.run(
-        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()"]
-        + ["--no-cache", "--no-logo"],
+        [sys.executable, "-c", program, "--no-cache", "--no-logo"],
         cwd=root,
         env={"PYTHONPATH": str(root / "src"), "COLUMNS": "200", "PATH": ""},
         capture_output=True,

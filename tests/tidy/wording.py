@@ -8,13 +8,16 @@ from collections.abc import Iterator
 
 from tests.tidy.source_tree import Module, SourceTree
 
+_MARKERS = "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"])
+_MACHINE_ROOTS = "|".join(["work", "root", "home", "Users", "tmp", "opt"])
+
 BANNED_TEXT = [
     (
-        re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]) + r")\b"),
+        re.compile(rf"\b({_MARKERS})\b"),
         "a task marker: do it, or file it",
     ),
     (
-        re.compile("(?<![\\w.])/(" + "|".join(["work", "root", "home", "Users", "tmp", "opt"]) + ")/"),
+        re.compile(rf"(?<![\w.])/({_MACHINE_ROOTS})/"),
         "a path of one machine: take it from the environment or from an argument",
     ),
     (
@@ -27,7 +30,7 @@ BANNED_TEXT = [
     ),
 ]
 
-NAMELESS_MODULES = {"util", "utils", "common", "helper", "helpers", "manager", "impl", "misc", "base"}
+_NAMELESS = r"_*(utils?|common|helpers?|manager|impl|misc|base)_*"
 NAMELESS_CLASS = re.compile(r"(Manager|Impl|Helper|Utils?|Base)$|^(Abstract|Default)")
 
 
@@ -45,7 +48,7 @@ def nameless_things(tree: SourceTree) -> list[str]:
     """Names that say only that something has no place yet."""
     found = []
     for module in _all_modules(tree):
-        if module.name.split(".")[-1].strip("_") in NAMELESS_MODULES:
+        if re.fullmatch(_NAMELESS, module.name.split(".")[-1]):
             found.append(f"{module.place}: name the module after what it holds")
         for cls in module.classes():
             if NAMELESS_CLASS.search(cls.name):
