@@ -1,8 +1,9 @@
 """Message bodies ⇄ compressed bodies: a zlib stream, an LZ4 frame or a zstd frame.
 
 Laws. A broker stores what it was given and never comes here. Expanding is bounded: a body that
-would grow beyond `bytes_max` is refused before more than that was allocated for it. A compressed
-body is exactly one whole stream or frame: cut short, or followed by anything, it is refused.
+would grow beyond `bytes_max` is refused as soon as it does, and no more than twice that bound is
+ever allocated for it (libraries gather pieces, then join them). A compressed body is exactly one
+whole stream or frame: cut short, or followed by anything, it is refused.
 
 lz4 and zstandard are extras, imported at the first body that needs them.
 """
@@ -17,9 +18,6 @@ from aerobee.model.flags import CompressionType, compression_type
 EXPANDED_BYTES_MAX = 4 * 1024 * 1024  # the largest body a broker takes by default
 EXPANDED_BYTES_HARD_MAX = 64 * 1024 * 1024
 LEVEL = 5  # the Java client's
-# What RFC 8878 asks every zstd decoder to be ready for. A frame that needs a larger window than
-# this and than its own content is not written by any client.
-_ZSTD_WINDOW_BYTES_MIN = 8 * 1024 * 1024
 
 
 def compress(body: bytes, kind: CompressionType, *, level: int = LEVEL) -> bytes:
@@ -76,8 +74,9 @@ def _expand_zstd(body: bytes, bytes_max: int) -> bytes:
         claimed = library.get_frame_parameters(body).content_size
         if claimed != library.CONTENTSIZE_UNKNOWN and claimed > bytes_max:
             raise RemoteProtocolError(f"a body that expands to more than {bytes_max} bytes")
-        window_max = max(bytes_max, _ZSTD_WINDOW_BYTES_MIN)
-        expanded: bytes = library.ZstdDecompressor(max_window_size=window_max).decompress(
+        # A large window (level 22 asks for 128 MiB, the most that the library grants) is only
+        # reserved: its pages are touched as far as the body grows, which is bounded.
+        expanded: bytes = library.ZstdDecompressor().decompress(
             body, max_output_size=bytes_max + 1, allow_extra_data=False
         )
     except library.ZstdError as error:
