@@ -1,4 +1,7 @@
-"""Time that moves only when told."""
+"""Time that moves only when told.
+
+Both clocks move together, unless a test sets the wall clock as an operator would.
+"""
 
 from aerobee.ports.clock import Now
 

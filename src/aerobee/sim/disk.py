@@ -81,12 +81,13 @@ class SimDiskFile:
 class SimFileLock:
     __slots__ = ("_locks", "_path")
 
-    def __init__(self, locks: set[str], path: str) -> None:
+    def __init__(self, locks: "dict[str, SimFileLock]", path: str) -> None:
         self._locks = locks
         self._path = path
 
     def release(self) -> None:
-        self._locks.discard(self._path)
+        if self._locks.get(self._path) is self:
+            del self._locks[self._path]
 
 
 class SimDisk:
@@ -97,7 +98,7 @@ class SimDisk:
         self.origin = origin
         self.faults = SimFaults()
         self._names = NameSpace()
-        self._locks: set[str] = set()
+        self._locks: dict[str, SimFileLock] = {}
         self._moment = 0
 
     # The port.
@@ -194,8 +195,9 @@ class SimDisk:
         if path not in self._names.names:
             self._names.make_folder(posixpath.dirname(path))
             self._link_new(path, len(b"lock")).map()[:] = b"lock"
-        self._locks.add(path)
-        return SimFileLock(self._locks, path)
+        lock = SimFileLock(self._locks, path)
+        self._locks[path] = lock
+        return lock
 
     # Looking and crashing.
 

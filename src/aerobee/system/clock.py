@@ -1,4 +1,7 @@
-"""The machine's clocks."""
+"""The machine's clocks.
+
+The wall clock may be set while we run; the monotonic one counts from the machine's start.
+"""
 
 import time
 

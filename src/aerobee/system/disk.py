@@ -207,8 +207,11 @@ class MappedDisk:
             return
         parent = os.path.dirname(path.rstrip("/")) or "."
         self.make_directory(parent)
-        with contextlib.suppress(FileExistsError):
+        try:
             os.mkdir(path)
+        except FileExistsError:
+            if not os.path.isdir(path):
+                raise
         self.sync_directory(parent)
 
     def sync_directory(self, path: str) -> None:
@@ -301,6 +304,8 @@ def _page_range(start: int, end: int, size: int) -> tuple[int, int]:
     """[start, end) of a file, widened to whole pages. The last page may reach past the end."""
     if not 0 <= start <= end <= size:
         raise ValueError(f"[{start}, {end}) is not inside a file of {size} bytes")
+    if start == end:
+        return start, start
     return start - start % PAGE_BYTES, -(-end // PAGE_BYTES) * PAGE_BYTES
 
 
