@@ -2,6 +2,10 @@ import cython
 
 from aerobee.protocol.machine cimport address, byte, bytes_at
 
+cdef unsigned int _ALL_BITS
+cdef unsigned int _SIGN_BIT
+cdef long long _ONE_TURN
+
 @cython.locals(value="unsigned int", end=Py_ssize_t, index=Py_ssize_t)
 cdef unsigned int text_hash(const byte* memory, Py_ssize_t position, Py_ssize_t size, unsigned int start) except? 0xFFFFFFFF
 
