@@ -13,10 +13,14 @@ to the linter, and a test compares the two.
 
 The walk of one message, from the bytes of a send to the slice that answers a pull:
 
-    1  bytes → frame      protocol/frame.py
-    2  frame → draft      protocol/message_draft.py
-    3  draft → record     protocol/record.py, in place: storage/commit/commit_log.py
-    4  record → entries   storage/index/consume_queue.py, storage/index/key_index.py
+    1  bytes → frame       protocol/frame.py
+    2  header → draft      protocol/send_header.py, protocol/message_draft.py
+    3  a place in a queue  storage/appender.py
+    4  draft → record      storage/commit/commit_log.py, protocol/record.py
+    5  record → durable    storage/commit/flush.py
+    6  record → units      storage/dispatch/dispatcher.py
+    7  units               storage/index/consume_queue.py, storage/index/key_index.py
+    8  units → slices      storage/read/queue_reader.py
 
 A module with a .pxd of its name beside it is hot: it is compiled when the package is built, and
 runs the same, slower, when it is not.
