@@ -126,6 +126,8 @@ class DurableMarkFile:
 
     def write(self, mark: DurableMark) -> None:
         """Say what is durable by now. In memory only."""
+        if min(mark) < 0:
+            raise Misuse(f"a durable mark below zero: {mark}")
         self.mark = mark
         if self._is_syncing:
             self._held = mark
@@ -183,8 +185,6 @@ def decode_slot(view: memoryview, position: int) -> tuple[DurableMark, int] | No
 
 
 def _write_slot(view: memoryview, position: int, mark: DurableMark, sequence: int) -> None:
-    if min(mark) < 0:
-        raise Misuse(f"a durable mark below zero: {mark}")
     _FIELDS.pack_into(view, position, _MAGIC, _VERSION, sequence, *mark)
     crc = zlib.crc32(view[position : position + _CRC_POSITION])
     _CRC.pack_into(view, position + _CRC_POSITION, crc)

@@ -1,0 +1,224 @@
+"""The pretended disk, beyond the contract in tests/unit/ports/test_disk.py."""
+
+import errno
+
+import pytest
+
+from aerobee.ports.disk import DiskFile
+from aerobee.sim.disk import SimDisk
+from aerobee.sim.faults import PowerCut
+
+PATH = "s/log/0"
+
+
+def _with_synced_file(size: int = 2048) -> tuple[SimDisk, DiskFile]:
+    disk = SimDisk()
+    file = disk.create(PATH, size)
+    file.sync()
+    disk.sync_directory("s/log")
+    return disk, file
+
+
+def test_a_power_cut_leaves_what_was_synced() -> None:
+    disk, file = _with_synced_file()
+    file.view[0:3] = b"old"
+    file.sync()
+    file.view[0:3] = b"new"
+    assert disk.read(PATH)[:3] == b"new"
+    assert disk.power_cut().read(PATH)[:3] == b"old"
+
+
+def test_a_kill_leaves_everything_and_makes_nothing_durable() -> None:
+    disk, file = _with_synced_file()
+    file.view[0:3] = b"new"
+    disk.create("s/log/1", 512)
+    survivor = disk.kill()
+    assert survivor.read(PATH)[:3] == b"new"
+    assert survivor.list_directory("s/log") == ["0", "1"]
+    after = survivor.power_cut()
+    assert after.read(PATH)[:3] == bytes(3)
+    assert after.list_directory("s/log") == ["0"]
+
+
+def test_survivors_share_nothing_with_the_disk_they_came_from() -> None:
+    disk, file = _with_synced_file()
+    file.view[0:1] = b"a"
+    survivors = [disk.kill(), disk.power_cut()]
+    for survivor in survivors:
+        other = survivor.open(PATH)
+        other.view[0:1] = b"z"
+        other.sync()
+        survivor.remove(PATH)
+    assert disk.read(PATH)[:1] == b"a"
+    assert disk.power_cut().read(PATH)[:1] == b"\0"
+
+
+def test_a_file_whose_name_was_not_synced_may_vanish_though_its_bytes_were() -> None:
+    disk = SimDisk()
+    disk.make_directory("s/log")
+    disk.create(PATH, 512).sync()
+    assert {tuple(state.list_directory("s/log")) for state in disk.crash_states()} == {(), ("0",)}
+    disk.sync_directory("s/log")
+    assert {tuple(state.list_directory("s/log")) for state in disk.crash_states()} == {("0",)}
+
+
+def test_a_file_whose_bytes_were_not_synced_may_be_empty_or_short_under_its_name() -> None:
+    disk = SimDisk()
+    disk.create(PATH, 4096)
+    disk.create("s/other", 512)
+    disk.sync_directory("s/log")
+    sizes = {state.size(PATH) for state in disk.crash_states()}
+    assert sizes == {0, 2048, 4096}
+
+
+def test_crash_states_hold_every_prefix_and_every_single_drop_of_the_writes() -> None:
+    disk, file = _with_synced_file()
+    for sector in range(4):
+        file.view[sector * 512] = sector + 1
+        disk.observe()
+    found = {bytes(state.read(PATH)[0:2048:512]) for state in disk.crash_states(random_count=0)}
+    prefixes = {bytes([1, 2, 3, 4][:count]) + bytes(4 - count) for count in range(5)}
+    drops = {bytes([0, 2, 3, 4]), bytes([1, 0, 3, 4]), bytes([1, 2, 0, 4]), bytes([1, 2, 3, 0])}
+    assert found == prefixes | drops
+
+
+def test_random_states_repeat_with_their_seed() -> None:
+    disk, file = _with_synced_file(size=16_384)
+    file.view[:] = b"x" * 16_384
+    assert [state.read(PATH) for state in disk.crash_states(seed=5)] == [
+        state.read(PATH) for state in disk.crash_states(seed=5)
+    ]
+
+
+def test_no_crash_state_comes_twice_and_each_says_what_it_kept() -> None:
+    disk, file = _with_synced_file()
+    file.view[:] = b"x" * 2048
+    disk.observe()
+    file.view[0:512] = b"y" * 512
+    states = list(disk.crash_states())
+    assert len({state.read(PATH) for state in states}) == len(states)
+    assert len({state.origin for state in states}) == len(states)
+
+
+def test_the_last_write_is_torn_at_every_byte() -> None:
+    disk, file = _with_synced_file()
+    file.view[500:504] = b"aaaa"
+    disk.observe()
+    file.view[504:520] = bytes(range(1, 17))
+    found = [state.read(PATH)[500:520] for state in disk.torn_states()]
+    assert found == [b"aaaa" + bytes(range(1, end)) + bytes(17 - end) for end in range(2, 17)]
+    file.sync()
+    assert list(disk.torn_states()) == []
+
+
+def test_tears_can_be_asked_of_one_file() -> None:
+    disk, file = _with_synced_file()
+    other = disk.create("s/log/1", 512)
+    file.view[0:2] = b"ab"
+    other.view[0:3] = b"xyz"
+    assert {state.read("s/log/1")[:3] for state in disk.torn_states("s/log/1")} == {
+        b"x\0\0",
+        b"xy\0",
+    }
+    assert {state.read(PATH)[:2] for state in disk.torn_states("s/log/1")} == {b"ab"}
+
+
+def test_a_failed_sync_drops_the_bytes_for_good_and_the_next_one_says_ok() -> None:
+    disk, file = _with_synced_file()
+    file.view[0:3] = b"abc"
+    disk.faults.fail_sync("s/log/*")
+    with pytest.raises(OSError, match="Input/output error"):
+        file.sync()
+    file.sync()
+    assert bytes(file.view[:3]) == b"abc"
+    restarted = disk.kill()
+    assert restarted.read(PATH)[:3] == b"abc"
+    assert restarted.power_cut().read(PATH)[:3] == bytes(3)
+    restarted.drop_cache(PATH)
+    assert restarted.read(PATH)[:3] == bytes(3)
+
+
+def test_a_sync_that_fails_as_the_nth_call_drops_the_bytes_too() -> None:
+    disk, file = _with_synced_file()
+    file.view[0:3] = b"abc"
+    disk.faults.fail_call(1)
+    with pytest.raises(OSError, match="Input/output error"):
+        file.sync()
+    file.sync()
+    assert disk.power_cut().read(PATH)[:3] == bytes(3)
+
+
+def test_a_call_that_fails_does_nothing() -> None:
+    disk, _ = _with_synced_file()
+    disk.faults.fail_call(1, errno.ENOSPC)
+    with pytest.raises(OSError, match="No space"):
+        disk.create("s/log/1", 512)
+    disk.faults.fail_call(1)
+    with pytest.raises(OSError, match="Input/output"):
+        disk.remove(PATH)
+    assert disk.list_directory("s/log") == ["0"]
+
+
+def test_replacing_is_all_or_nothing_whichever_of_its_calls_fails() -> None:
+    for n in range(1, 5):
+        disk = SimDisk()
+        disk.replace("s/a", b"old")
+        disk.faults.fail_call(n)
+        with pytest.raises(OSError, match="Input/output"):
+            disk.replace("s/a", b"new")
+        assert disk.faults.calls[-1].name.startswith("replace.")
+        assert disk.read("s/a") == (b"new" if n == 4 else b"old")
+        assert disk.list_directory("s") == ["a"]
+
+
+def test_replacing_is_all_or_nothing_wherever_the_power_is_cut() -> None:
+    seen = set()
+    for n in range(1, 5):
+        disk = SimDisk()
+        disk.replace("s/a", b"old")
+        disk.faults.power_cut_at(n)
+        with pytest.raises(PowerCut):
+            disk.replace("s/a", b"new")
+        seen |= {state.read("s/a") for state in disk.crash_states()}
+    assert seen == {b"old", b"new"}
+    disk = SimDisk()
+    disk.replace("s/a", b"new")
+    assert {state.read("s/a") for state in disk.crash_states()} == {b"new"}
+
+
+def test_nothing_done_after_the_power_cut_counts() -> None:
+    disk, file = _with_synced_file()
+    file.view[0:1] = b"a"
+    disk.faults.power_cut_at(1)
+    with pytest.raises(PowerCut):
+        file.sync()
+    file.view[0:1] = b"b"
+    assert {state.read(PATH)[:1] for state in disk.crash_states()} == {b"\0", b"a"}
+
+
+def test_a_full_disk_refuses_new_files_until_something_is_removed() -> None:
+    disk = SimDisk(capacity_bytes=1000)
+    disk.create("a", 600)
+    for refused in (lambda: disk.create("b", 600), lambda: disk.replace("b", bytes(600))):
+        with pytest.raises(OSError, match="disk full") as full:
+            refused()
+        assert full.value.errno == errno.ENOSPC
+    assert disk.space(".").free_bytes == 400
+    disk.remove("a")
+    disk.create("b", 600)
+
+
+def test_cold_files_are_not_resident() -> None:
+    disk, file = _with_synced_file()
+    assert file.is_resident(0, 100)
+    disk.faults.make_cold("*/log/*")
+    assert not file.is_resident(0, 100)
+
+
+def test_a_lock_dies_with_its_process() -> None:
+    disk = SimDisk()
+    disk.lock("s/lock")
+    for survivor in (disk.kill(), disk.power_cut()):
+        survivor.lock("s/lock")
+    with pytest.raises(BlockingIOError):
+        disk.lock("s/lock")
