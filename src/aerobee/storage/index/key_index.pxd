@@ -1,10 +1,15 @@
 import cython
 
 from aerobee.protocol.java_hash cimport text_hash
-from aerobee.protocol.machine cimport byte, bytes_address
+from aerobee.protocol.machine cimport (
+    address, byte, bytes_address, load_i64, load_u32, store_i64, store_u32,
+)
 from aerobee.storage.index.key_index_file cimport KeyIndexFile, index_hash
 
 cdef byte _BLANK
+cdef bytes _TAG_PREFIX
+cdef Py_ssize_t _WAITING_MAX
+cdef Py_ssize_t _WAITING_BYTES
 
 cdef class KeyIndex:
     cdef object _config
@@ -13,9 +18,13 @@ cdef class KeyIndex:
     cdef list _files
     cdef KeyIndexFile _last
     cdef bint _names_changed
-    cdef Py_ssize_t _resume_keys
-    cdef long long _resume_offset
+    cdef Py_ssize_t _newest_keys
+    cdef long long _newest_offset
+    cdef Py_ssize_t _settled
     cdef Py_ssize_t _skip
+    cdef Py_ssize_t _waiting
+    cdef byte* _waiting_memory
+    cdef object _waiting_view
 
     @cython.locals(position=Py_ssize_t, end=Py_ssize_t, start=Py_ssize_t, key_hash="unsigned int", count=int)
     cdef int put_keys_of(
@@ -32,8 +41,14 @@ cdef class KeyIndex:
         long long log_offset, long long store_timestamp,
     ) except -1
 
-    @cython.locals(key_hash="unsigned int")
-    cdef int _put(self, unsigned int text_hash_of_key, long long log_offset, long long store_timestamp) except -1
+    @cython.locals(key_hash="unsigned int", at=Py_ssize_t)
+    cdef int _put(self, unsigned int key_text_hash, long long log_offset, long long store_timestamp) except -1
+    @cython.locals(
+        memory="byte*", at=Py_ssize_t, key_hash="unsigned int", log_offset="long long",
+        store_timestamp="long long",
+    )
+    cdef int _settle(self) except -1
+
     @cython.locals(file=KeyIndexFile)
     cdef KeyIndexFile _roll(self, long long store_timestamp)
 

@@ -9,6 +9,10 @@ Laws. Everything here follows from the log: a file is named after the store time
 that opens it, so that an index that was deleted comes back with the same names and bytes. Putting a
 record again changes nothing. Only the last file is written. Called from the core's thread only.
 
+The slots of a file are 20 MB, and each key wants another one: a load from memory that would be most
+of the cost of a key. So keys wait, up to 16, while their slots are fetched; whoever looks settles
+them first, so that nobody sees them wait.
+
 Agrees with Apache's IndexService, which names files by its own clock and opens a new one a record
 earlier if that record has no keys.
 """
@@ -25,7 +29,14 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import bytes_address
+    from aerobee.protocol.big_endian import (
+        address,
+        bytes_address,
+        load_i64,
+        load_u32,
+        store_i64,
+        store_u32,
+    )
     from aerobee.protocol.java_hash import text_hash
     from aerobee.storage.index.key_index_file import index_hash
 
@@ -34,6 +45,10 @@ FILE_BYTES_MAX = 0x7FFFFFFF  # Java maps a file by an int
 NAME_DIGITS = 17
 
 _BLANK = 0x20  # separates the words of KEYS
+_TAG_PREFIX = b"T#"
+
+_WAITING_MAX = 16  # more are no faster: the memory answers about that many loads at once
+_WAITING_BYTES = 20  # hash, log offset, store time
 
 
 def is_compiled() -> bool:
@@ -53,7 +68,8 @@ class KeyIndex:
     """The index files in order; made by `open` after a clean stop, by `recover` after a crash.
 
     K1. Every file but the last is full, and every file has at least one unit.
-    K2. A record below `_resume_offset` is in; of the one at it, the first `_resume_keys` keys are.
+    K2. Records below `_newest_offset` are in; of the one at it, the first `_newest_keys` keys are.
+    K3. Keys `_settled` to `_waiting` of the memory wait: in for K2, but in no file yet.
     """
 
     __slots__ = (
@@ -63,9 +79,13 @@ class KeyIndex:
         "_files",
         "_last",
         "_names_changed",
-        "_resume_keys",
-        "_resume_offset",
+        "_newest_keys",
+        "_newest_offset",
+        "_settled",
         "_skip",
+        "_waiting",
+        "_waiting_memory",
+        "_waiting_view",
     )
 
     def __init__(
@@ -82,12 +102,13 @@ class KeyIndex:
         self._files = files
         self._last = files[-1] if files else None
         self._names_changed = False
+        self._newest_offset = files[-1].end_offset if files else -1
+        self._newest_keys = _units_of_last_record(files)
         self._skip = 0
-        self._resume_offset = -1
-        self._resume_keys = 0
-        if files:
-            self._resume_offset = files[-1].end_offset
-            self._resume_keys = _units_of_last_record(files)
+        self._settled = 0
+        self._waiting = 0
+        self._waiting_view = memoryview(bytearray(_WAITING_MAX * _WAITING_BYTES))
+        self._waiting_memory = address(self._waiting_view)
 
     @classmethod
     def open(cls, disk: Disk, directory: str, config: KeyIndexConfig) -> "KeyIndex":
@@ -153,9 +174,12 @@ class KeyIndex:
         `prefix_hash` is `topic_hash(topic)`. A rolled-back half message has no keys: do not call.
         Returns how many keys were not in before.
         """
-        if log_offset < self._resume_offset:
+        if log_offset < self._newest_offset:
             return 0
-        self._skip = self._resume_keys if log_offset == self._resume_offset else 0
+        if log_offset > self._newest_offset:
+            self._newest_offset = log_offset
+            self._newest_keys = 0
+        self._skip = self._newest_keys
         count = 0
         if unique_size > 0:
             key_hash = text_hash(memory, unique_start, unique_size, prefix_hash)
@@ -171,7 +195,7 @@ class KeyIndex:
                 count += self._put(key_hash, log_offset, store_timestamp)
             position += 1
         if tags_size > 0:
-            key_hash = (prefix_hash * 961 + 84 * 31 + 35) & 0xFFFFFFFF  # of `topic#T#`
+            key_hash = text_hash(bytes_address(_TAG_PREFIX), 0, 2, prefix_hash)
             key_hash = text_hash(memory, tags_start, tags_size, key_hash)
             count += self._put(key_hash, log_offset, store_timestamp)
         return count
@@ -202,14 +226,36 @@ class KeyIndex:
             store_timestamp,
         )
 
-    def _put(self, text_hash_of_key: int, log_offset: int, store_timestamp: int) -> int:
+    def _put(self, key_text_hash: int, log_offset: int, store_timestamp: int) -> int:
         if self._skip > 0:
             self._skip -= 1
             return 0
-        key_hash = index_hash(text_hash_of_key)
-        if self._last is None or not self._last.put(key_hash, log_offset, store_timestamp):
-            self._roll(store_timestamp).put(key_hash, log_offset, store_timestamp)
+        if self._waiting == _WAITING_MAX:
+            self._settle()
+        key_hash = index_hash(key_text_hash)
+        at = self._waiting * _WAITING_BYTES
+        store_u32(self._waiting_memory, at, key_hash)
+        store_i64(self._waiting_memory, at + 4, log_offset)
+        store_i64(self._waiting_memory, at + 12, store_timestamp)
+        self._waiting += 1
+        self._newest_keys += 1
+        if self._last is not None:
+            self._last.expect(key_hash)
         return 1
+
+    def _settle(self) -> None:
+        """Put what waits into the files. If a file cannot be made, the rest goes on waiting."""
+        memory = self._waiting_memory
+        while self._settled < self._waiting:
+            at = self._settled * _WAITING_BYTES
+            key_hash = load_u32(memory, at)
+            log_offset = load_i64(memory, at + 4)
+            store_timestamp = load_i64(memory, at + 12)
+            if self._last is None or not self._last.put(key_hash, log_offset, store_timestamp):
+                self._roll(store_timestamp).put(key_hash, log_offset, store_timestamp)
+            self._settled += 1
+        self._settled = 0
+        self._waiting = 0
 
     def _roll(self, store_timestamp: int) -> KeyIndexFile:
         """Open the next file, for a record of this store time."""
@@ -237,6 +283,7 @@ class KeyIndex:
         collide, and times are known to the second. A tag is found as the key `T#<tag>`.
         """
         key_hash = index_hash(text_hash(bytes_address(key), 0, len(key), topic_hash(topic)))
+        self._settle()
         limit = min(limit, FIND_LIMIT_MAX)
         found: list[int] = []
         for file in reversed(self._files):
@@ -253,26 +300,31 @@ class KeyIndex:
     @property
     def end_offset(self) -> int:
         """The log offset of the last record that has keys; -1 if there is none."""
+        self._settle()
         return -1 if self._last is None else self._last.end_offset
 
     @property
     def end_timestamp(self) -> int:
         """When that record was stored; 0 if there is none."""
+        self._settle()
         return 0 if self._last is None else self._last.end_timestamp
 
     @property
     def unit_count(self) -> int:
         """Units in the last file: with the dispatched log offset, what `recover` wants to know."""
+        self._settle()
         return 0 if self._last is None else self._last.next_unit - 1
 
     @property
     def paths(self) -> list[str]:
+        self._settle()
         return [file.disk_file.path for file in self._files]
 
     # Keeping.
 
     def sync_targets(self) -> list[DiskFile]:
         """Files written since the last call: the caller syncs them all."""
+        self._settle()
         targets: list[DiskFile] = []
         for file in self._files:
             if file.is_dirty:
@@ -282,6 +334,7 @@ class KeyIndex:
 
     def directory_to_sync(self) -> str | None:
         """The index folder if names came or went since the last call: the caller syncs it."""
+        self._settle()
         changed = self._names_changed
         self._names_changed = False
         return self._directory if changed else None
@@ -292,6 +345,7 @@ class KeyIndex:
         The caller closes and removes them, oldest first, and syncs the folder in its own time: one
         that comes back after a crash is found again.
         """
+        self._settle()
         removed: list[DiskFile] = []
         while len(self._files) > 1 and self._files[0].end_offset < min_log_offset:
             removed.append(self._files.pop(0).disk_file)
@@ -299,6 +353,7 @@ class KeyIndex:
 
     def close(self) -> None:
         """Give up the files' handles. What is dirty was synced before, if at all."""
+        self._settle()
         _close(self._files)
         self._files = []
         self._last = None

@@ -5,9 +5,20 @@ from aerobee.protocol.machine cimport (
     zero_bytes,
 )
 
+cdef extern from *:
+    """
+    #ifdef __GNUC__
+    #define aerobee_prefetch(memory, position) __builtin_prefetch((memory) + (position), 1)
+    #else
+    #define aerobee_prefetch(memory, position) ((void)0)
+    #endif
+    """
+    void prefetch "aerobee_prefetch"(const byte* memory, Py_ssize_t position) noexcept nogil
+
 cdef Py_ssize_t _HEADER_BYTES
 cdef Py_ssize_t _SLOT_BYTES
 cdef Py_ssize_t _UNIT_BYTES
+cdef unsigned int _SIGN_BIT
 cdef long long _SECONDS_MAX
 cdef long long _TIME_MAX
 cdef Py_ssize_t _ZERO_BYTES
@@ -35,10 +46,12 @@ cdef class KeyIndexFile:
     cpdef bint is_full(self) noexcept
 
     @cython.locals(
-        unit=int, memory="byte*", slot_at=Py_ssize_t, previous=int, seconds=int,
+        unit=int, memory="byte*", slot_at=Py_ssize_t, previous=int, is_used=int, seconds=int,
         elapsed="long long", unit_at=Py_ssize_t,
     )
     cpdef bint put(self, unsigned int key_hash, long long log_offset, long long store_timestamp) noexcept
+
+    cdef void expect(self, unsigned int key_hash) noexcept
 
     @cython.locals(
         base="long long", highest="long long", lowest="long long", memory="byte*",

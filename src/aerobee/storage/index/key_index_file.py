@@ -40,6 +40,10 @@ if not cython.compiled:
         zero_bytes,
     )
 
+    def prefetch(memory: memoryview, position: int) -> None:
+        """Nothing: the interpreter has no use for a line in the cache."""
+
+
 HEADER_BYTES = 40
 SLOT_BYTES = 4
 UNIT_BYTES = 20
@@ -48,6 +52,7 @@ UNIT_BYTES = 20
 _HEADER_BYTES = HEADER_BYTES
 _SLOT_BYTES = SLOT_BYTES
 _UNIT_BYTES = UNIT_BYTES
+_SIGN_BIT = 0x80000000
 _SECONDS_MAX = 0x7FFFFFFF  # Java's int
 _TIME_MAX = 1 << 62  # differences of two times up to here fit into 64 bits
 
@@ -67,9 +72,9 @@ def file_bytes(slots: int, units: int) -> int:
 
 def index_hash(text_hash: int) -> int:
     """A 32-bit text hash as units hold it: Java's Math.abs, and 0 for the one int that has none."""
-    if text_hash < 0x8000_0000:
+    if text_hash < _SIGN_BIT:
         return text_hash
-    return (0 - text_hash) & 0x7FFFFFFF
+    return _SIGN_BIT - (text_hash - _SIGN_BIT) if text_hash > _SIGN_BIT else 0
 
 
 class KeyIndexFile:
@@ -147,9 +152,10 @@ class KeyIndexFile:
         memory = self._memory
         slot_at = _HEADER_BYTES + _SLOT_BYTES * (key_hash % self._slots)
         previous = load_i32(memory, slot_at)
-        if previous <= 0 or previous >= unit:
-            previous = 0
-            self.slots_used += 1
+        # By arithmetic: a branch here is a coin toss that waits for a load from far away.
+        is_used = (previous > 0) & (previous < unit)
+        previous *= is_used
+        self.slots_used += 1 - is_used
         seconds = 0
         # Compared first: the difference of two arbitrary stamps may not fit.
         if 0 < self.begin_timestamp < store_timestamp:
@@ -177,6 +183,10 @@ class KeyIndexFile:
         store_i32(memory, 36, unit + 1)
         self.is_dirty = True
         return True
+
+    def expect(self, key_hash: int) -> None:
+        """Fetch the slot that a `put` will ask for soon: it lies anywhere in 20 MB."""
+        prefetch(self._memory, _HEADER_BYTES + _SLOT_BYTES * (key_hash % self._slots))
 
     def find(self, key_hash: int, begin_ms: int, end_ms: int, limit: int) -> list[int]:
         """Log offsets of at most `limit` records, newest first, stored in [begin_ms, end_ms].
@@ -265,7 +275,7 @@ class KeyIndexFile:
             slot_at = _HEADER_BYTES + _SLOT_BYTES * (key_hash % self._slots)
             previous = load_i32(memory, slot_at)
             if (
-                key_hash > 0x7FFFFFFF
+                key_hash >= _SIGN_BIT
                 or offset < last_offset
                 or (unit == 1 and offset != last_offset)
                 or load_i32(memory, unit_at + 12) < 0
