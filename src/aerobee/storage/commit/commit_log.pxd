@@ -26,6 +26,7 @@ cdef class CommitLog:
 
     cpdef long long end_offset(self)
     cpdef long long min_offset(self) except? -1
+    cpdef bint is_half_full(self)
 
     @cython.locals(size=Py_ssize_t, log_offset="long long")
     cpdef long long append(self, MessageDraft draft, long long queue_offset, long long wall_ms) except -1

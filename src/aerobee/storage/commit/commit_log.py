@@ -68,8 +68,8 @@ class CommitLog:
         self.last_count = 0
 
     def start_at(self, end_offset: int, last_timestamp: int) -> None:
-        """Go on at the end that recovery found; an empty sequence gets its first file."""
-        if not self.sequence.files:
+        """Go on at the end that recovery found, in a new file if the last one is full."""
+        if end_offset == self.sequence.end_offset():
             self._use(self._files.advance())
         else:
             self._use(self.sequence.files[-1])
@@ -90,6 +90,10 @@ class CommitLog:
 
     def min_offset(self) -> int:
         return self.sequence.first_offset()
+
+    def is_half_full(self) -> bool:
+        """Whether the current file is filled so far that the next one should be made."""
+        return self._position * 2 > self._file.size
 
     # Appending.
 

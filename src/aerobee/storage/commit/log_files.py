@@ -59,17 +59,20 @@ class LogFiles:
         self.sequence.files.append(file)
         return file
 
-    def close(self) -> None:
-        """Give up the files; one that was only made ahead is removed again."""
+    def discard_next(self) -> None:
+        """Remove a file that was made ahead and is not needed any more."""
         making = self._making
-        if making is not None:
-            if not making.is_done:
-                self._worker.wait(making)
-            if making.file is not None:
-                making.file.close()
-                self.sequence.disk.remove(making.file.path)
-                self.sequence.disk.sync_directory(self.sequence.directory)
-            self._making = None
+        self._making = None
+        if making is None:
+            return
+        if not making.is_done:
+            self._worker.wait(making)
+        if making.file is not None:
+            making.file.close()
+            self.sequence.disk.remove(making.file.path)
+            self.sequence.disk.sync_directory(self.sequence.directory)
+
+    def close(self) -> None:
         self.sequence.close()
 
 

@@ -22,7 +22,6 @@ cdef class Dispatcher:
     cdef Py_ssize_t _delay_size
     cdef Py_ssize_t _delay_start
     cdef KeyIndex _index
-    cdef long long _index_from
     cdef Py_ssize_t _keys_size
     cdef Py_ssize_t _keys_start
     cdef FileSequence _log

@@ -57,7 +57,6 @@ class Dispatcher:
         "_delay_size",
         "_delay_start",
         "_index",
-        "_index_from",
         "_keys_size",
         "_keys_start",
         "_log",
@@ -86,7 +85,6 @@ class Dispatcher:
         self._index = index
         self._delay_levels_ms = delay_levels_ms
         self._record = Record()
-        self._index_from = 0
         self._touched: list[ConsumeQueue] = []
         self._forget_properties()
         # Everything below is in every index.
@@ -94,10 +92,9 @@ class Dispatcher:
         # Store timestamp of the newest dispatched record.
         self.last_timestamp = 0
 
-    def start_at(self, offset: int, index_from: int) -> None:
-        """Begin at a record boundary; records before `index_from` are in the key index already."""
+    def start_at(self, offset: int) -> None:
+        """Begin at a record boundary."""
         self.offset = offset
-        self._index_from = index_from
 
     def take_touched(self) -> list[ConsumeQueue]:
         """The queues that got a message since the last call."""
@@ -159,7 +156,7 @@ class Dispatcher:
                 if not queue.is_touched:
                     queue.is_touched = True
                     self._touched.append(queue)
-        if self._index is not None and transaction != 12 and log_offset >= self._index_from:
+        if self._index is not None and transaction != 12:
             self._index.put_keys_of(
                 queue.topic_hash,
                 memory,

@@ -31,13 +31,15 @@ def is_compiled() -> bool:
 class FileSequence:
     """The mapped files of one directory, oldest first."""
 
-    __slots__ = ("directory", "disk", "file_size", "files")
+    __slots__ = ("directory", "disk", "file_size", "files", "names_changed")
 
     def __init__(self, disk: Disk, directory: str, file_size: int) -> None:
         self.disk = disk
         self.directory = directory
         self.file_size = file_size
         self.files: list[MappedFile] = []
+        # Files came or went since whoever syncs the folder last looked.
+        self.names_changed = False
 
     # Looking.
 
@@ -113,6 +115,7 @@ class FileSequence:
         """Make the next file here and now. Not durable yet."""
         file = MappedFile(self.disk.create(self.path_of(first_offset), self.file_size), first_offset)
         self.files.append(file)
+        self.names_changed = True
         return file
 
     def remove_first(self) -> MappedFile:
@@ -128,6 +131,7 @@ class FileSequence:
 
     def _remove(self, file: MappedFile) -> None:
         self.disk.remove(file.disk_file.path)
+        self.names_changed = True
         file.disk_file.close()
 
     def close(self) -> None:

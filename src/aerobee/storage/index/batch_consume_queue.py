@@ -31,6 +31,7 @@ from aerobee.protocol.big_endian import (
     zero_bytes,
 )
 from aerobee.storage.files.file_sequence import FileSequence
+from aerobee.storage.files.mapped_file import MappedFile
 
 UNIT_BYTES = 46
 COUNT_MAX = 32767  # an int16
@@ -199,6 +200,10 @@ class BatchConsumeQueue:
         if any(file.view[position:stale]):
             zero_bytes(file.view, position, stale - position)
             self.is_dirty = True
+
+    def take_unsynced_files(self) -> list[MappedFile]:
+        """The files that may have been written since the last call: few, so all of them."""
+        return list(self.sequence.files)
 
     def drop_below(self, log_offset: int) -> None:
         """Raise min_offset past the units whose records are gone, and remove emptied files."""

@@ -47,7 +47,7 @@ class BatchConsumeQueues:
 
     def _make(self, topic: bytes, queue_id: int) -> BatchConsumeQueue:
         directory = f"{self._directory}/{topic.decode()}/{queue_id}"
-        queue = BatchConsumeQueue(self._disk, directory, self._file_units)
+        queue = BatchConsumeQueue(self._disk, directory, topic, queue_id, self._file_units)
         self._queues[topic, queue_id] = queue
         return queue
 
@@ -58,10 +58,12 @@ class BatchConsumeQueues:
                     if text.isascii() and text.isdigit() and int(text) <= QUEUE_ID_MAX:
                         self._make(topic.encode(), int(text)).load()
 
-    def truncate_to(self, log_offset: int) -> None:
+    def clear(self) -> None:
+        """Forget everything, to be built again from the log."""
         for queue in self._queues.values():
-            queue.truncate_to(log_offset)
+            queue.clear()
+        self._queues.clear()
 
     def close(self) -> None:
         for queue in self._queues.values():
-            queue.close()
+            queue.sequence.close()

@@ -9,6 +9,7 @@ from aerobee.storage.files.mapped_file cimport MappedFile
 
 cdef class ConsumeQueue:
     cdef MappedFile _file
+    cdef long long _synced_to
     cdef public bint is_dirty
     cdef public bint is_touched
     cdef readonly long long log_end

@@ -54,6 +54,7 @@ class ConsumeQueue:
 
     __slots__ = (
         "_file",
+        "_synced_to",
         "is_dirty",
         "is_touched",
         "log_end",
@@ -79,6 +80,8 @@ class ConsumeQueue:
         self.next_offset = 0
         # Where the record of the newest unit ends in the log.
         self.log_end = 0
+        # Files that begin or go on after this byte were changed since the last checkpoint.
+        self._synced_to = 0
         # Changed since the last checkpoint; given a message since the dispatcher last told.
         self.is_dirty = False
         self.is_touched = False
@@ -132,6 +135,8 @@ class ConsumeQueue:
 
     def append(self, queue_offset: int, log_offset: int, size: int, tag_code: int) -> bool:
         """Add the unit of a message; False if the queue has it already."""
+        if log_offset < self.log_end:
+            return False
         if queue_offset != self.max_offset and not self._make_room(queue_offset, log_offset):
             return False
         file = self._file
@@ -164,7 +169,7 @@ class ConsumeQueue:
         is gone; fillers stand for them.
         """
         if queue_offset < self.max_offset:
-            if queue_offset != 0 or log_offset < self.log_end:
+            if queue_offset != 0:
                 return False
             self.clear()
             return True
@@ -230,6 +235,7 @@ class ConsumeQueue:
         end = queue_offset * 20
         self.sequence.remove_after(end + (-end) % self.sequence.file_size)
         self.max_offset = self.next_offset = queue_offset
+        self._synced_to = min(self._synced_to, end)
         self._file = self.sequence.find(end)
         self.log_end = 0
         if queue_offset > self.min_offset:
@@ -237,6 +243,12 @@ class ConsumeQueue:
             assert last is not None
             if last[1] != FILLER_SIZE:
                 self.log_end = last[0] + last[1]
+
+    def take_unsynced_files(self) -> list[MappedFile]:
+        """The files written since the last call."""
+        files = [file for file in self.sequence.files if file.end_offset() > self._synced_to]
+        self._synced_to = self.max_offset * 20
+        return files
 
     def drop_below(self, log_offset: int) -> None:
         """Raise min_offset past the units whose records are gone, and remove emptied files."""
@@ -256,5 +268,6 @@ class ConsumeQueue:
         self.sequence.remove_after(0)
         self._file = None
         self.min_offset = self.max_offset = self.next_offset = 0
+        self._synced_to = 0
         self.log_end = 0
         self.is_dirty = True

@@ -1,0 +1,17 @@
+import cython
+
+from aerobee.protocol.message_draft cimport MessageDraft
+from aerobee.storage.commit.commit_log cimport CommitLog
+from aerobee.storage.index.consume_queue cimport ConsumeQueue
+from aerobee.storage.index.consume_queues cimport ConsumeQueues
+
+cdef class Appender:
+    cdef Py_ssize_t _body_bytes_max
+    cdef CommitLog _log
+    cdef ConsumeQueues _queues
+    cdef readonly int count
+    cdef readonly long long queue_offset
+    cdef public object refusal
+
+    @cython.locals(queue=ConsumeQueue, log_offset="long long")
+    cpdef long long append(self, MessageDraft draft, long long wall_ms) except -1

@@ -1,0 +1,174 @@
+"""Flush: which part of the log is on the disk, what to sync next, and who waits for it.
+
+One sync of the log is under way at a time; it covers everything appended before it was started, so
+however many appends wait, they share the next one (group commit).
+
+Laws:
+- `flushed` rises only after a sync returned without error, and only to what was written before
+  that sync began.
+- The first sync that fails is the last: the kernel may have dropped the bytes and say OK the next
+  time. `failure` stays set for the life of the process; those who waited are told so, never
+  acknowledged.
+
+Called from the core's thread only; the syncs themselves run on the disk thread.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+from aerobee.errors import DiskFailed
+from aerobee.ports.disk import DiskFile
+from aerobee.ports.disk_worker import DiskWorker, Lane
+from aerobee.storage.config import FlushMode
+from aerobee.storage.defects import Defect, Defects
+from aerobee.storage.files.file_sequence import FileSequence
+
+
+class Waiter(NamedTuple):
+    """Someone who waits until the log is on the disk up to an offset."""
+
+    end_offset: int
+    ticket: object
+
+
+class Flush:
+    """The syncing of one log."""
+
+    def __init__(
+        self,
+        log: FileSequence,
+        worker: DiskWorker,
+        mode: FlushMode,
+        interval_ms: int,
+        lag_ms_max: int,
+        defects: Defects,
+    ) -> None:
+        self._log = log
+        self._worker = worker
+        self._mode = mode
+        self._interval_ms = interval_ms
+        self._lag_ms_max = lag_ms_max
+        self._defects = defects
+        self._running: _SyncLog | None = None
+        self._waiters: deque[Waiter] = deque()
+        self._released: list[object] = []
+        # When the oldest byte that no finished or running sync covers was first seen.
+        self._dirty_since_ms: int | None = None
+        self.flushed = 0
+        self.failure: DiskFailed | None = None
+
+    def start_at(self, flushed: int) -> None:
+        self.flushed = flushed
+
+    # Waiting.
+
+    def wait_for(self, end_offset: int, ticket: object) -> None:
+        """Give `ticket` back from `take_released` once the log is on the disk that far."""
+        self._waiters.append(Waiter(end_offset, ticket))
+
+    def take_released(self) -> list[object]:
+        """Tickets whose wait is over: their bytes are on the disk."""
+        released, self._released = self._released, []
+        return released
+
+    def take_failed(self) -> list[object]:
+        """After a failed sync: the tickets that may never be acknowledged."""
+        if self.failure is None:
+            return []
+        failed = [waiter.ticket for waiter in self._waiters]
+        self._waiters.clear()
+        return failed
+
+    # Syncing.
+
+    def step(self, end_offset: int, monotonic_ms: int) -> None:
+        """Start a sync if one is due."""
+        if self._defects and Defect.ACKNOWLEDGE_BEFORE_SYNC in self._defects:
+            self._release_to(end_offset)
+        if self._running is not None or self.failure is not None or end_offset == self.flushed:
+            self._note_dirty(end_offset, monotonic_ms)
+            return
+        self._note_dirty(end_offset, monotonic_ms)
+        assert self._dirty_since_ms is not None
+        age_ms = monotonic_ms - self._dirty_since_ms
+        if self._mode is FlushMode.SYNC or age_ms >= self._interval_ms or self._waiters:
+            self._start(end_offset)
+
+    def _note_dirty(self, end_offset: int, monotonic_ms: int) -> None:
+        covered = self.flushed if self._running is None else self._running.target
+        if end_offset > covered and self._dirty_since_ms is None:
+            self._dirty_since_ms = monotonic_ms
+
+    def is_behind(self, monotonic_ms: int) -> bool:
+        """Whether the oldest byte not on the disk has waited longer than is promised."""
+        since = self._dirty_since_ms
+        if self._running is not None and self._running.dirty_since_ms is not None:
+            since = self._running.dirty_since_ms
+        return since is not None and monotonic_ms - since > self._lag_ms_max
+
+    def sync_now(self, end_offset: int) -> None:
+        """Block until the log is on the disk up to here, or has failed (stop, tests)."""
+        while self.failure is None and (self._running is not None or end_offset > self.flushed):
+            if self._running is None:
+                self._start(end_offset)
+            running = self._running
+            assert running is not None
+            self._worker.wait(running)
+
+    def _start(self, target: int) -> None:
+        files = [
+            file.disk_file
+            for file in self._log.files
+            if file.end_offset() > self.flushed and file.first_offset < target
+        ]
+        if Defect.SKIP_SYNC in self._defects:
+            files = []
+        self._running = _SyncLog(self, files, target, self._dirty_since_ms, self._defects)
+        self._dirty_since_ms = None
+        self._worker.submit(Lane.SYNC, self._running)
+
+    def _finish(self, target: int, error: BaseException | None) -> None:
+        self._running = None
+        if error is not None:
+            self.failure = DiskFailed(
+                f"a sync of the commit log failed: {error}",
+                hint="the store takes no more writes; check the disk, then restart",
+            )
+            return
+        self.flushed = target
+        self._release_to(target)
+
+    def _release_to(self, offset: int) -> None:
+        waiters = self._waiters
+        while waiters and waiters[0].end_offset <= offset:
+            self._released.append(waiters.popleft().ticket)
+
+
+class _SyncLog:
+    """Disk job: sync the files that hold the log up to `target`."""
+
+    def __init__(
+        self,
+        flush: Flush,
+        files: list[DiskFile],
+        target: int,
+        dirty_since_ms: int | None,
+        defects: Defects,
+    ) -> None:
+        self._flush = flush
+        self._files = files
+        self._defects = defects
+        self.target = target
+        self.dirty_since_ms = dirty_since_ms
+
+    def run(self) -> None:
+        for file in self._files:
+            try:
+                file.sync()
+            except OSError:
+                if Defect.RETRY_FAILED_SYNC not in self._defects:
+                    raise
+                file.sync()
+
+    def done(self, error: BaseException | None) -> None:
+        self._flush._finish(self.target, error)

@@ -1,0 +1,97 @@
+"""Everything that follows from the log and can be built from it again, as one thing.
+
+Consume queues, batch consume queues and the key index are cut, synced, remembered by a mark and
+trimmed together. Called from the core's thread only; the syncs that `take_unsynced` asks for may
+run on another.
+"""
+
+from typing import NamedTuple
+
+from aerobee.ports.disk import DiskFile
+from aerobee.storage.index.batch_consume_queue import BatchConsumeQueue
+from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
+from aerobee.storage.index.consume_queue import ConsumeQueue
+from aerobee.storage.index.consume_queues import ConsumeQueues
+from aerobee.storage.index.key_index import KeyIndex
+
+
+class Unsynced(NamedTuple):
+    """What must be synced for all that is derived so far to be on the disk."""
+
+    files: list[DiskFile]
+    directories: list[str]
+
+
+class Fingerprint(NamedTuple):
+    """What a mark remembers: enough to notice that files are missing or of another time."""
+
+    queue_count: int
+    unit_total: int
+    index_count: int
+
+
+class DerivedFiles:
+    """The three kinds of derived files of one store."""
+
+    def __init__(
+        self, queues: ConsumeQueues, batch_queues: BatchConsumeQueues, index: KeyIndex | None
+    ) -> None:
+        self.queues = queues
+        self.batch_queues = batch_queues
+        self.index = index
+
+    def all_queues(self) -> list[ConsumeQueue | BatchConsumeQueue]:
+        return [*self.queues.all(), *self.batch_queues.all()]
+
+    def fingerprint(self) -> Fingerprint:
+        count, total = self.queues.fingerprint()
+        for queue in self.batch_queues.all():
+            if queue.max_offset > 0:
+                count += 1
+                total += queue.max_offset
+        return Fingerprint(count, total, self.index.unit_count if self.index is not None else 0)
+
+    def log_end(self) -> int:
+        """Where the newest record that a queue points at ends in the log."""
+        return max((queue.log_end for queue in self.all_queues()), default=0)
+
+    def truncate_queues_to(self, log_offset: int, is_torn: bool) -> None:
+        for queue in self.all_queues():
+            queue.truncate_to(log_offset, is_torn)
+
+    def clear_queues(self) -> None:
+        self.queues.clear()
+        self.batch_queues.clear()
+
+    def drop_below(self, log_offset: int) -> list[DiskFile]:
+        """Hide what points below the log's begin; the index files that may be removed."""
+        for queue in self.all_queues():
+            queue.drop_below(log_offset)
+        return [] if self.index is None else self.index.remove_below(log_offset)
+
+    def take_unsynced(self) -> Unsynced:
+        """What changed since the last call. The caller syncs it all, or stops for good."""
+        files: list[DiskFile] = []
+        directories: set[str] = set()
+        for queue in self.all_queues():
+            if queue.is_dirty:
+                queue.is_dirty = False
+                files += [file.disk_file for file in queue.take_unsynced_files()]
+            sequence = queue.sequence
+            if sequence.names_changed:
+                sequence.names_changed = False
+                topic_directory = sequence.directory.rpartition("/")[0]
+                directories |= {sequence.directory, topic_directory}
+                directories.add(topic_directory.rpartition("/")[0])
+        if self.index is not None:
+            files += self.index.sync_targets()
+            index_directory = self.index.directory_to_sync()
+            if index_directory is not None:
+                directories.add(index_directory)
+        return Unsynced(files, sorted(directories))
+
+    def close(self) -> None:
+        self.queues.close()
+        self.batch_queues.close()
+        if self.index is not None:
+            self.index.close()

@@ -1,0 +1,169 @@
+"""Opening a store: its parts, built and introduced to each other in the order that keeps promises.
+
+Nothing is served, and no abort flag set, before the log is whole and on the disk; nothing is
+appended before every index has caught up with it. All of it blocks: it happens once, at the start.
+"""
+
+from typing import NamedTuple
+
+from aerobee.errors import StoreLocked
+from aerobee.ports.disk import Disk, FileLock
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.protocol.record import RecordWriter
+from aerobee.storage.commit.commit_log import CommitLog
+from aerobee.storage.commit.log_files import LogFiles
+from aerobee.storage.config import MIB, StorageConfig
+from aerobee.storage.defects import Defect, Defects
+from aerobee.storage.dispatch.dispatcher import Dispatcher
+from aerobee.storage.index.derived_files import DerivedFiles
+from aerobee.storage.read.record_reader import RecordReader
+from aerobee.storage.recover.abort_flag import AbortFlag
+from aerobee.storage.recover.checkpoint import Checkpoint
+from aerobee.storage.recover.derived_recovery import open_derived
+from aerobee.storage.recover.durable_mark import DurableMarkFile
+from aerobee.storage.recover.log_recovery import Progress
+from aerobee.storage.recover.marking import Marking
+from aerobee.storage.recover.recovery import RecoveredLog, recover_log
+
+_WARM_BYTES = 16 * MIB  # of a new log file: a tenth of a second at full speed
+_RECORDS_A_STEP = 50_000  # between two calls of progress
+
+
+class StoreParts(NamedTuple):
+    """What an open store is made of."""
+
+    lock: FileLock
+    abort_flag: AbortFlag
+    log_files: LogFiles
+    log: CommitLog
+    derived: DerivedFiles
+    dispatcher: Dispatcher
+    records: RecordReader
+    marking: Marking
+    crc_from: int
+
+
+def open_parts(
+    disk: Disk,
+    root: str,
+    config: StorageConfig,
+    worker: DiskWorker,
+    progress: Progress,
+    defects: Defects,
+) -> StoreParts:
+    """Lock, recover, dispatch what is missing, and mark the store as in use."""
+    disk.make_directory(f"{root}/commitlog")
+    lock = _take_lock(disk, root)
+    try:
+        return _open_locked(disk, root, config, worker, progress, defects, lock)
+    except BaseException:
+        lock.release()
+        raise
+
+
+def _take_lock(disk: Disk, root: str) -> FileLock:
+    try:
+        return disk.lock(f"{root}/lock")
+    except BlockingIOError as error:
+        raise StoreLocked(
+            f"another process has the store {root} open",
+            hint="stop it, or give this one a directory of its own",
+        ) from error
+
+
+def _open_locked(
+    disk: Disk,
+    root: str,
+    config: StorageConfig,
+    worker: DiskWorker,
+    progress: Progress,
+    defects: Defects,
+    lock: FileLock,
+) -> StoreParts:
+    abort_flag = AbortFlag(disk, root)
+    last_stop = abort_flag.last_stop()
+    mark_file = DurableMarkFile.open(disk, f"{root}/durable_mark")
+    checkpoint = Checkpoint.open(disk, f"{root}/checkpoint")
+    directory = f"{root}/commitlog"
+    recovered = recover_log(
+        disk, directory, config, last_stop, mark_file, checkpoint, progress, defects
+    )
+    records = RecordReader(recovered.sequence)
+    start = open_derived(
+        disk,
+        root,
+        config,
+        recovered.state,
+        mark_file.mark,
+        records.store_timestamp_at,
+        defects,
+    )
+    records.index = start.derived.index
+    dispatcher = _dispatch_again(recovered, start.derived, start.offset, config, progress)
+    timestamp = max(dispatcher.last_timestamp, recovered.last_timestamp)
+    if timestamp == 0:
+        timestamp = _newest_timestamp(start.derived, records)
+    marking = Marking(disk, mark_file, checkpoint, worker, config, defects)
+    abort_flag.set()
+    marking.start_at(
+        mark_file.mark._replace(
+            flushed=recovered.state.end_offset, crc_from=recovered.crc_from
+        ),
+        timestamp,
+    )
+    if dispatcher.offset != mark_file.mark.dispatched:
+        marking.checkpoint_now(start.derived, dispatcher)
+    log_files = LogFiles(recovered.sequence, worker, _WARM_BYTES, defects)
+    writer = RecordWriter(
+        config.store_host, config.record_crc and Defect.CRC_OFF not in defects
+    )
+    log = CommitLog(log_files, writer, config.record_bytes_max)
+    log.start_at(recovered.state.end_offset, timestamp)
+    return StoreParts(
+        lock,
+        abort_flag,
+        log_files,
+        log,
+        start.derived,
+        dispatcher,
+        records,
+        marking,
+        recovered.crc_from,
+    )
+
+
+def _dispatch_again(
+    recovered: RecoveredLog,
+    derived: DerivedFiles,
+    offset: int,
+    config: StorageConfig,
+    progress: Progress,
+) -> Dispatcher:
+    """Feed the indexes from where they end to the end of the log."""
+    dispatcher = Dispatcher(
+        recovered.sequence,
+        derived.queues,
+        derived.batch_queues,
+        derived.index,
+        config.delay_levels_ms,
+    )
+    dispatcher.start_at(offset)
+    end = recovered.state.end_offset
+    while dispatcher.run(end, _RECORDS_A_STEP) > 0:
+        progress("building queues and index", dispatcher.offset - offset, end - offset)
+    dispatcher.take_touched()
+    for queue in derived.queues.all():
+        queue.drop_below(recovered.state.min_offset)
+        queue.next_offset = queue.max_offset
+    return dispatcher
+
+
+def _newest_timestamp(derived: DerivedFiles, records: RecordReader) -> int:
+    """When the newest record of any queue was stored: later ones must not be older."""
+    newest = max(
+        (queue for queue in derived.queues.all() if queue.log_end > 0),
+        key=lambda queue: queue.log_end,
+        default=None,
+    )
+    unit = None if newest is None else newest.unit(newest.max_offset - 1)
+    return 0 if unit is None else records.store_timestamp_at(unit[0]) or 0

@@ -1,0 +1,109 @@
+"""Queues and index after a stop: cut back to what is known to be on the disk, or begun anew.
+
+One rule serves every stop: derived files are cut back to the log offset that the mark vouches for,
+and the log is dispatched again from there. After a clean stop that is the end of the log, so there
+is nothing to do. Their fingerprint tells if files are missing or of another time; what cannot be
+believed is dropped and built again from the first record.
+
+A store without a mark was last written by RocketMQ: after its clean stop its queues are believed
+as they are, after an unclean one from the file that its checkpoint vouches for.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from aerobee.errors import CorruptFile
+from aerobee.ports.disk import Disk
+from aerobee.storage.config import StorageConfig
+from aerobee.storage.defects import Defect, Defects
+from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
+from aerobee.storage.index.consume_queues import ConsumeQueues
+from aerobee.storage.index.derived_files import DerivedFiles
+from aerobee.storage.index.key_index import KeyIndex, KeyIndexConfig, discard
+from aerobee.storage.recover.durable_mark import DurableMark
+
+
+class LogState(NamedTuple):
+    """What is known of the log when the derived files are opened."""
+
+    min_offset: int
+    end_offset: int
+    scan_start: int
+    """Where the scan of the log began."""
+    was_clean: bool
+    has_mark: bool
+
+
+class DispatchStart(NamedTuple):
+    """From where the log must be dispatched again."""
+
+    derived: DerivedFiles
+    offset: int
+
+
+def open_derived(
+    disk: Disk,
+    root: str,
+    config: StorageConfig,
+    log: LogState,
+    mark: DurableMark,
+    store_timestamp_at: Callable[[int], int | None],
+    defects: Defects,
+) -> DispatchStart:
+    """Open the derived files of a store, cut back to what can be believed."""
+    queues = ConsumeQueues(disk, f"{root}/consumequeue", config.queue_file_units)
+    batch_queues = BatchConsumeQueues(disk, f"{root}/batchconsumequeue", config.queue_file_units)
+    derived = DerivedFiles(queues, batch_queues, None)
+    queues.load()
+    batch_queues.load()
+    trusted = _trusted_offset(derived, log, mark)
+    if Defect.QUEUE_NOT_CUT_WITH_LOG not in defects:
+        derived.truncate_queues_to(trusted, not log.was_clean)
+    queues_from = trusted
+    count, total, _ = derived.fingerprint()
+    if log.has_mark and (count, total) != (mark.queue_count, mark.unit_total):
+        derived.clear_queues()
+        queues_from = log.min_offset
+    start = queues_from
+    if config.index_enabled:
+        derived.index, index_from = _open_index(
+            disk, f"{root}/index", config, log, mark, trusted, store_timestamp_at
+        )
+        start = min(queues_from, index_from)
+    return DispatchStart(derived, max(start, log.min_offset))
+
+
+def _trusted_offset(derived: DerivedFiles, log: LogState, mark: DurableMark) -> int:
+    """Up to which log offset the queues on the disk are complete."""
+    if log.has_mark:
+        return min(mark.dispatched, log.end_offset)
+    if log.was_clean:
+        return min(derived.log_end(), log.end_offset)
+    return log.scan_start
+
+
+def _open_index(
+    disk: Disk,
+    directory: str,
+    config: StorageConfig,
+    log: LogState,
+    mark: DurableMark,
+    trusted: int,
+    store_timestamp_at: Callable[[int], int | None],
+) -> tuple[KeyIndex, int]:
+    """The key index, and the log offset from which it must be fed again."""
+    sizes = KeyIndexConfig(config.index_slots, config.index_units)
+    try:
+        if log.has_mark:
+            index = KeyIndex.recover(
+                disk, directory, sizes, trusted, mark.index_count, store_timestamp_at
+            )
+            return index, trusted
+        if log.was_clean:
+            index = KeyIndex.open(disk, directory, sizes)
+            return index, trusted if index.unit_count else log.min_offset
+    except CorruptFile:
+        # Derived and not as it was synced: nothing is lost that the log does not hold.
+        pass
+    discard(disk, directory)
+    return KeyIndex.open(disk, directory, sizes), log.min_offset

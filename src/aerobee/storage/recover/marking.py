@@ -1,0 +1,222 @@
+"""Keeping the marks: what the next start may believe.
+
+Two files say how far things were on the disk: our durable mark and RocketMQ's checkpoint. They are
+written after the syncs they speak of, never before, and synced now and then in the background.
+
+    commit log synced  ──────────▶  mark: flushed       (every sync of the log; in memory)
+    queues, index synced  ───────▶  mark: dispatched    (a checkpoint job, every few seconds)
+    mark, checkpoint synced                             (at most once a second)
+
+Called from the core's thread only; its jobs run on the background lane.
+"""
+
+from collections.abc import Callable
+
+from aerobee.errors import DiskFailed
+from aerobee.ports.clock import Now
+from aerobee.ports.disk import Disk
+from aerobee.ports.disk_worker import DiskWorker, Lane
+from aerobee.storage.config import StorageConfig
+from aerobee.storage.defects import Defect, Defects
+from aerobee.storage.dispatch.dispatcher import Dispatcher
+from aerobee.storage.index.derived_files import DerivedFiles, Unsynced
+from aerobee.storage.recover.checkpoint import Checkpoint, CheckpointFields
+from aerobee.storage.recover.durable_mark import DurableMark, DurableMarkFile
+
+
+class Marking:
+    """The durable mark and the checkpoint of one store."""
+
+    def __init__(
+        self,
+        disk: Disk,
+        mark_file: DurableMarkFile,
+        checkpoint: Checkpoint,
+        worker: DiskWorker,
+        config: StorageConfig,
+        defects: Defects,
+    ) -> None:
+        self._disk = disk
+        self._mark_file = mark_file
+        self._checkpoint = checkpoint
+        self._worker = worker
+        self._config = config
+        self._defects = defects
+        self._is_checkpointing = False
+        # A finished checkpoint that waits for the log it points at to be on the disk too.
+        self._finished_job: _CheckpointJob | None = None
+        self._is_mark_syncing = False
+        self._is_mark_dirty = False
+        self._mark_synced_ms = 0
+        self._checkpointed_ms = 0
+        # Store timestamps: of the newest flushed record, and of the newest in synced indexes.
+        self._flushed_timestamp = 0
+        self._derived_timestamp = 0
+        self.failure: BaseException | None = None
+
+    @property
+    def mark(self) -> DurableMark:
+        return self._mark_file.mark
+
+    def start_at(self, mark: DurableMark, timestamp: int) -> None:
+        """Say what recovery found and made durable; on the disk when this returns."""
+        self._flushed_timestamp = self._derived_timestamp = timestamp
+        self._write(mark)
+        self.sync_now()
+
+    # What happened.
+
+    def note_flushed(self, flushed: int, timestamp: int) -> None:
+        """The commit log is on the disk up to here."""
+        self._flushed_timestamp = timestamp
+        self._write(self.mark._replace(flushed=flushed))
+        self._note_finished_checkpoint()
+
+    def _note_finished_checkpoint(self) -> None:
+        """A power cut may take log that was dispatched but not flushed: units of such records
+        count only once the records are on the disk."""
+        job = self._finished_job
+        if job is not None and job.dispatched <= self.mark.flushed:
+            self._finished_job = None
+            self._is_checkpointing = False
+            self._note_derived(job)
+
+    def _note_derived(self, job: "_CheckpointJob") -> None:
+        self._derived_timestamp = job.timestamp
+        self._write(
+            self.mark._replace(
+                dispatched=job.dispatched,
+                queue_count=job.fingerprint.queue_count,
+                unit_total=job.fingerprint.unit_total,
+                index_count=job.fingerprint.index_count,
+            )
+        )
+
+    def _write(self, mark: DurableMark) -> None:
+        self._mark_file.write(mark)
+        self._checkpoint.write(
+            CheckpointFields(
+                log_timestamp_ms=self._flushed_timestamp,
+                queue_timestamp_ms=self._derived_timestamp,
+                index_timestamp_ms=self._derived_timestamp,
+                master_flushed_offset=0,
+                confirmed_offset=0,
+                queue_log_offset=mark.dispatched,
+            )
+        )
+        self._is_mark_dirty = True
+
+    # What is due.
+
+    def step(self, derived: DerivedFiles, dispatcher: Dispatcher, now: Now) -> None:
+        """Start a checkpoint or a sync of the marks if one is due."""
+        behind = dispatcher.offset - self.mark.dispatched
+        if not self._is_checkpointing and behind > 0 and self.failure is None:
+            age_ms = now.monotonic_ms - self._checkpointed_ms
+            if (
+                age_ms >= self._config.checkpoint_interval_ms
+                or behind >= self._config.checkpoint_bytes
+            ):
+                self._checkpointed_ms = now.monotonic_ms
+                self.start_checkpoint(derived, dispatcher)
+        if self._is_mark_dirty and not self._is_mark_syncing and self.failure is None:
+            if now.monotonic_ms - self._mark_synced_ms >= self._config.mark_interval_ms:
+                self._mark_synced_ms = now.monotonic_ms
+                self._start_mark_sync()
+
+    def start_checkpoint(self, derived: DerivedFiles, dispatcher: Dispatcher) -> "_CheckpointJob":
+        """Have everything derived so far synced, and then remembered by the mark."""
+        job = _CheckpointJob(self, self._disk, derived, dispatcher)
+        self._is_checkpointing = True
+        if Defect.CHECKPOINT_AHEAD_OF_DATA in self._defects:
+            self._note_derived(job)
+            job.unsynced = Unsynced([], [])
+        self._worker.submit(Lane.BACKGROUND, job)
+        return job
+
+    def _finish_checkpoint(self, job: "_CheckpointJob", error: BaseException | None) -> None:
+        if error is not None:
+            self.failure = error
+            return
+        self._finished_job = job
+        self._note_finished_checkpoint()
+
+    def _start_mark_sync(self) -> None:
+        self._is_mark_syncing = True
+        self._is_mark_dirty = False
+        self._mark_file.begin_sync()
+        self._worker.submit(
+            Lane.BACKGROUND, _MarkSyncJob(self._sync_files, self._finish_mark_sync)
+        )
+
+    def _sync_files(self) -> None:
+        self._mark_file.sync()
+        self._checkpoint.sync()
+
+    def _finish_mark_sync(self, error: BaseException | None) -> None:
+        self._is_mark_syncing = False
+        if error is not None:
+            self.failure = error
+        else:
+            self._mark_file.note_synced()
+
+    def checkpoint_now(self, derived: DerivedFiles, dispatcher: Dispatcher) -> None:
+        """Block until everything derived is on the disk and remembered (start and stop).
+
+        Jobs of a lane run in order: whatever was under way is over when this one is.
+        """
+        self._worker.wait(self.start_checkpoint(derived, dispatcher))
+        if self.failure is not None:
+            raise DiskFailed(f"a checkpoint failed: {self.failure}")
+        self.sync_now()
+
+    def sync_now(self) -> None:
+        """Block until the marks are on the disk (start and stop)."""
+        assert not self._is_mark_syncing
+        self._mark_file.begin_sync()
+        self._sync_files()
+        self._mark_file.note_synced()
+        self._is_mark_dirty = False
+
+    def close(self) -> None:
+        self._mark_file.close()
+        self._checkpoint.close()
+
+
+class _CheckpointJob:
+    """Disk job: sync the derived files as they stood when it was made."""
+
+    def __init__(
+        self, marking: Marking, disk: Disk, derived: DerivedFiles, dispatcher: Dispatcher
+    ) -> None:
+        self._marking = marking
+        self._disk = disk
+        self.unsynced = derived.take_unsynced()
+        self.fingerprint = derived.fingerprint()
+        self.dispatched = dispatcher.offset
+        self.timestamp = dispatcher.last_timestamp
+
+    def run(self) -> None:
+        for file in self.unsynced.files:
+            file.sync()
+        for directory in self.unsynced.directories:
+            self._disk.sync_directory(directory)
+
+    def done(self, error: BaseException | None) -> None:
+        self._marking._finish_checkpoint(self, error)
+
+
+class _MarkSyncJob:
+    """Disk job: the marks themselves."""
+
+    def __init__(
+        self, sync: Callable[[], None], finish: Callable[[BaseException | None], None]
+    ) -> None:
+        self._sync = sync
+        self._finish = finish
+
+    def run(self) -> None:
+        self._sync()
+
+    def done(self, error: BaseException | None) -> None:
+        self._finish(error)

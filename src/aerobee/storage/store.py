@@ -1,0 +1,255 @@
+"""The store: one directory, one log, what is derived from it, and the promises about both.
+
+    commitlog/            every record                       commit
+    consumequeue/         per topic and queue                index
+    batchconsumequeue/    the same, for queues of batches    index
+    index/                by key                             index
+    checkpoint            RocketMQ's                         recover
+    durable_mark          ours                               recover
+    abort                 there while a process writes       recover
+    lock                  held while a process writes
+
+It delegates everything: appends to the appender, reads to the readers, recovery to `opening`. Called
+from one thread, which also calls `step` every few milliseconds; nothing here waits for the disk but
+`open`, `sync` and `close`.
+"""
+
+from typing import NamedTuple
+
+from aerobee.errors import DiskFailed, Misuse, StorageError, StoreBusy
+from aerobee.ports.clock import Now
+from aerobee.ports.disk import Disk
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.protocol.message_draft import MessageDraft
+from aerobee.storage.appender import Appender
+from aerobee.storage.commit.flush import Flush
+from aerobee.storage.config import FlushMode, StorageConfig
+from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
+from aerobee.storage.index.consume_queue import ConsumeQueue
+from aerobee.storage.opening import StoreParts, open_parts
+from aerobee.storage.read.queue_reader import QueueRead, QueueReader, ReadStatus
+from aerobee.storage.read.time_search import Boundary, offset_by_time
+from aerobee.storage.recover.log_recovery import Progress
+
+_RECORDS_A_DISPATCH = 1 << 40  # whatever was appended since
+
+
+class StepResult(NamedTuple):
+    """What became of those who waited."""
+
+    durable: list[object]
+    """Tickets whose bytes are on the disk: they may be acknowledged."""
+    failed: list[object]
+    """Tickets whose bytes may be lost: they must not be."""
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """No progress is shown."""
+
+
+class Store:
+    """An open store directory. Made by `open`, ended by `close`."""
+
+    def __init__(
+        self, parts: StoreParts, config: StorageConfig, worker: DiskWorker, defects: Defects
+    ) -> None:
+        self._parts = parts
+        self._config = config
+        self._worker = worker
+        self._defects = defects
+        self._log = parts.log
+        self._dispatcher = parts.dispatcher
+        self._queues = parts.derived.queues
+        self._flush = Flush(
+            parts.log.sequence,
+            worker,
+            config.flush_mode,
+            config.flush_interval_ms,
+            config.flush_lag_ms_max,
+            defects,
+        )
+        self._flush.start_at(parts.log.end_offset())
+        self._reader = QueueReader(parts.log.sequence)
+        self._reader.crc_from = parts.records.crc_from = parts.crc_from
+        # Older records were not written by this process: reads check their checksums.
+        self._opened_at = parts.log.end_offset()
+        self._is_closed = False
+        # For callers who append per message and cannot spare a call in between.
+        self.appender = Appender(parts.log, self._queues, config.body_bytes_max)
+        self._bound_reads()
+
+    @classmethod
+    def open(
+        cls,
+        disk: Disk,
+        root: str,
+        config: StorageConfig,
+        worker: DiskWorker,
+        *,
+        progress: Progress = _silent,
+        defects: Defects = NO_DEFECTS,
+    ) -> "Store":
+        """Open a store directory, new or as any stop left it, RocketMQ's too.
+
+        CorruptRecord, CorruptFile, StoreLocked: it cannot be opened as it is; nothing was changed.
+        """
+        return cls(open_parts(disk, root, config, worker, progress, defects), config, worker, defects)
+
+    # Appending.
+
+    def append(self, draft: MessageDraft, wall_ms: int) -> int:
+        """Store a draft; the log offset of its (first) record. See `Appender.append`."""
+        return self.appender.append(draft, wall_ms)
+
+    def wait_for(self, end_offset: int, ticket: object) -> None:
+        """Have `step` return `ticket` once the log is on the disk up to here, or cannot be."""
+        self._flush.wait_for(end_offset, ticket)
+
+    @property
+    def end_offset(self) -> int:
+        """Where the next record goes: after an append, what `wait_for` wants."""
+        return self._log.end_offset()
+
+    @property
+    def min_offset(self) -> int:
+        return self._log.min_offset()
+
+    @property
+    def flushed_offset(self) -> int:
+        return self._flush.flushed
+
+    # Time.
+
+    def step(self, now: Now) -> StepResult:
+        """Do what is due: finished disk work, syncs, dispatch, marks."""
+        if self._is_closed:
+            raise Misuse("the store is closed")
+        flushed = self._flush.flushed
+        self._worker.collect()
+        self._flush.step(self._log.end_offset(), now.monotonic_ms)
+        if self._flush.flushed != flushed:
+            self._parts.marking.note_flushed(self._flush.flushed, self._log.last_timestamp)
+        self.dispatch()
+        self._parts.marking.step(self._parts.derived, self._dispatcher, now)
+        if self._log.is_half_full():
+            self._parts.log_files.prepare_next()
+        self.appender.refusal = self._refusal(now)
+        return StepResult(self._flush.take_released(), self._flush.take_failed())
+
+    def dispatch(self) -> list[ConsumeQueue]:
+        """Make what was appended visible, as far as the mode promises; the queues that got some."""
+        self._dispatcher.run(self._visible_to(), _RECORDS_A_DISPATCH)
+        self._bound_reads()
+        return self._dispatcher.take_touched()
+
+    def _visible_to(self) -> int:
+        """ASYNC: what is appended. SYNC: what is on the disk, so that no reader sees a message
+        that a power cut can take back."""
+        if self._flush.failure is not None:
+            return self._flush.flushed
+        if (
+            self._config.flush_mode is FlushMode.SYNC
+            and Defect.DISPATCH_AHEAD_OF_SYNC not in self._defects
+        ):
+            return self._flush.flushed
+        return self._log.end_offset()
+
+    def _bound_reads(self) -> None:
+        """Tell the readers how far they may go, and what they may believe unchecked."""
+        readable_to = self._dispatcher.offset
+        if self._flush.failure is not None:
+            readable_to = min(readable_to, self._flush.flushed)
+        self._reader.readable_to = self._parts.records.readable_to = readable_to
+        self._reader.hot_from = max(
+            self._opened_at, self._log.end_offset() - self._config.hot_bytes
+        )
+
+    def _refusal(self, now: Now) -> StorageError | None:
+        """Why appends are refused, if they are."""
+        if self._flush.failure is not None:
+            return self._flush.failure
+        if self._parts.marking.failure is not None:
+            return DiskFailed(
+                f"a sync of the store failed: {self._parts.marking.failure}",
+                hint="the store takes no more writes; check the disk, then restart",
+            )
+        if self._flush.is_behind(now.monotonic_ms):
+            return StoreBusy(
+                f"the disk is more than {self._config.flush_lag_ms_max} ms behind",
+                hint="try again; if it lasts, the disk is too slow for this load",
+            )
+        return None
+
+    @property
+    def failure(self) -> StorageError | None:
+        """Set once a sync has failed: the process should end, and not with success."""
+        refusal = self.appender.refusal
+        return refusal if isinstance(refusal, DiskFailed) else None
+
+    # Reading.
+
+    def queue(self, topic: bytes, queue_id: int) -> ConsumeQueue | None:
+        return self._queues.find(topic, queue_id)
+
+    def queues(self) -> list[ConsumeQueue]:
+        return self._queues.all()
+
+    def read(
+        self,
+        topic: bytes,
+        queue_id: int,
+        offset: int,
+        count_max: int,
+        bytes_max: int,
+        tag_codes: frozenset[int] | None = None,
+    ) -> QueueRead:
+        """Messages of a queue from an offset on, as slices of the log."""
+        queue = self._queues.find(topic, queue_id)
+        if queue is None:
+            return QueueRead(ReadStatus.NO_MATCHED_LOGIC_QUEUE, 0, 0, 0)
+        return self._reader.read(queue, offset, count_max, bytes_max, tag_codes)
+
+    def record_at(self, log_offset: int) -> memoryview | None:
+        """The record that begins at a log offset, checked; None if none does."""
+        return self._parts.records.at(log_offset)
+
+    def records_by_key(
+        self, topic: bytes, key: bytes, begin_ms: int, end_ms: int, limit: int
+    ) -> list[memoryview]:
+        """Records of a topic with a key or unique id, newest first."""
+        return self._parts.records.by_key(topic, key, begin_ms, end_ms, limit)
+
+    def offset_by_time(self, queue: ConsumeQueue, time_ms: int, boundary: Boundary) -> int:
+        return offset_by_time(queue, time_ms, boundary, self._parts.records.store_timestamp_at)
+
+    def verify(self, read: QueueRead) -> None:
+        """Check a cold read; on any thread. CorruptRecord if it may not be shown."""
+        read.verify(self._parts.crc_from)
+
+    # Ending.
+
+    def sync(self) -> None:
+        """Block until everything appended is on the disk; DiskFailed if it cannot be."""
+        self._flush.sync_now(self._log.end_offset())
+        if self._flush.failure is not None:
+            raise self._flush.failure
+        self._parts.marking.note_flushed(self._flush.flushed, self._log.last_timestamp)
+
+    def close(self) -> None:
+        """Stop cleanly. After a failed sync the abort flag stays, so that the next start looks."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        parts = self._parts
+        try:
+            if self._flush.failure is None and parts.marking.failure is None:
+                self.sync()
+                self.dispatch()
+                parts.marking.checkpoint_now(parts.derived, self._dispatcher)
+                parts.log_files.discard_next()
+                parts.abort_flag.clear()
+        finally:
+            parts.log_files.close()
+            parts.derived.close()
+            parts.marking.close()
+            parts.lock.release()
