@@ -19,7 +19,7 @@ from aerobee.storage.index.derived_files import DerivedFiles
 from aerobee.storage.read.record_reader import RecordReader
 from aerobee.storage.recover.abort_flag import AbortFlag
 from aerobee.storage.recover.checkpoint import Checkpoint
-from aerobee.storage.recover.derived_recovery import open_derived
+from aerobee.storage.recover.derived_recovery import DispatchStart, open_derived
 from aerobee.storage.recover.durable_mark import DurableMarkFile
 from aerobee.storage.recover.log_recovery import Progress
 from aerobee.storage.recover.marking import Marking
@@ -99,7 +99,7 @@ def _open_locked(
         defects,
     )
     records.index = start.derived.index
-    dispatcher = _dispatch_again(recovered, start.derived, start.offset, config, progress)
+    dispatcher = _dispatch_again(recovered, start, config, progress)
     timestamp = max(dispatcher.last_timestamp, recovered.last_timestamp)
     if timestamp == 0:
         timestamp = _newest_timestamp(start.derived, records)
@@ -133,13 +133,11 @@ def _open_locked(
 
 
 def _dispatch_again(
-    recovered: RecoveredLog,
-    derived: DerivedFiles,
-    offset: int,
-    config: StorageConfig,
-    progress: Progress,
+    recovered: RecoveredLog, start: DispatchStart, config: StorageConfig, progress: Progress
 ) -> Dispatcher:
     """Feed the indexes from where they end to the end of the log."""
+    derived = start.derived
+    offset = start.offset
     dispatcher = Dispatcher(
         recovered.sequence,
         derived.queues,
@@ -147,7 +145,7 @@ def _dispatch_again(
         derived.index,
         config.delay_levels_ms,
     )
-    dispatcher.start_at(offset)
+    dispatcher.start_at(offset, start.queues_from)
     end = recovered.state.end_offset
     while dispatcher.run(end, _RECORDS_A_STEP) > 0:
         progress("building queues and index", dispatcher.offset - offset, end - offset)

@@ -26,6 +26,7 @@ cdef class Dispatcher:
     cdef Py_ssize_t _keys_start
     cdef FileSequence _log
     cdef ConsumeQueues _queues
+    cdef long long _queues_from
     cdef Record _record
     cdef Py_ssize_t _tags_size
     cdef Py_ssize_t _tags_start

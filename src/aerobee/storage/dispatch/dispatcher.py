@@ -61,6 +61,7 @@ class Dispatcher:
         "_keys_start",
         "_log",
         "_queues",
+        "_queues_from",
         "_record",
         "_tags_size",
         "_tags_start",
@@ -81,6 +82,7 @@ class Dispatcher:
     ) -> None:
         self._log = log
         self._queues = queues
+        self._queues_from = 0
         self._batch_queues = batch_queues
         self._index = index
         self._delay_levels_ms = delay_levels_ms
@@ -92,9 +94,11 @@ class Dispatcher:
         # Store timestamp of the newest dispatched record.
         self.last_timestamp = 0
 
-    def start_at(self, offset: int) -> None:
-        """Begin at a record boundary."""
+    def start_at(self, offset: int, queues_from: int) -> None:
+        """Begin at a record boundary; records before `queues_from` have their units already (or
+        their topic was deleted since, and must not come back when only the index is rebuilt)."""
         self.offset = offset
+        self._queues_from = queues_from
 
     def take_touched(self) -> list[ConsumeQueue]:
         """The queues that got a message since the last call."""
@@ -148,7 +152,7 @@ class Dispatcher:
         )
         self.last_timestamp = record.store_timestamp
         queue = self._queues.at(memory, record.topic_start, record.topic_size, record.queue_id)
-        if transaction == 0 or transaction == 8:
+        if log_offset >= self._queues_from and (transaction == 0 or transaction == 8):
             tag_code = self._tag_code(memory, record)
             if record.sys_flag & 0x80:
                 self._dispatch_inner_batch(memory, record, log_offset, tag_code)

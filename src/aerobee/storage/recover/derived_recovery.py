@@ -39,6 +39,8 @@ class DispatchStart(NamedTuple):
 
     derived: DerivedFiles
     offset: int
+    queues_from: int
+    """Records before this have their units in the queues; only the index wants them."""
 
 
 def open_derived(
@@ -70,7 +72,7 @@ def open_derived(
             disk, f"{root}/index", config, log, mark, trusted, store_timestamp_at
         )
         start = min(queues_from, index_from)
-    return DispatchStart(derived, max(start, log.min_offset))
+    return DispatchStart(derived, max(start, log.min_offset), queues_from)
 
 
 def _trusted_offset(derived: DerivedFiles, log: LogState, mark: DurableMark) -> int:
