@@ -165,13 +165,15 @@ def test_a_job_cannot_be_submitted_twice_before_it_is_collected(worker: ThreadDi
     assert job.outcomes == [None, None]
 
 
-def test_an_idle_thread_keeps_no_job_alive(worker: ThreadDiskWorker) -> None:
-    job, last = Job(), Job()
+def test_an_idle_thread_keeps_no_job_alive() -> None:
+    woken = threading.Event()
+    worker = ThreadDiskWorker(wake=woken.set)
+    job = Job()
     kept = weakref.ref(job)
     worker.submit(Lane.SYNC, job)
-    worker.submit(Lane.SYNC, last)
-    worker.wait(job)
-    worker.wait(last)
+    assert woken.wait(10)
+    worker.collect()
     del job
     gc.collect()
     assert kept() is None
+    worker.close()
