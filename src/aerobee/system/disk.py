@@ -86,9 +86,10 @@ class MappedDiskFile:
 
     def sync(self) -> None:
         pages = self._hold()
-        if _LIBC.msync(self._address, self._size, _MS_SYNC) != 0:
+        result = _LIBC.msync(self._address, self._size, _MS_SYNC)
+        del pages  # not to be kept mapped by the traceback of an error
+        if result != 0:
             raise _last_error("cannot sync", self._path)
-        del pages
 
     def warm(self, start: int, end: int) -> None:
         """Fault the pages in for writing, so that the writer does not have to.
@@ -102,27 +103,30 @@ class MappedDiskFile:
         """
         pages = self._hold()
         first, last = _page_range(start, end, self._size)
-        while first < last:
+        result = 0
+        while first < last and result == 0:
             step = min(_WARM_STEP_BYTES, last - first)
-            if _LIBC.madvise(self._address + first, step, _MADV_POPULATE_WRITE) != 0:
-                code = ctypes.get_errno()
-                if code != errno.EINVAL:
-                    raise _last_error("cannot make pages ready (disk full or failing)", self._path)
+            result = _LIBC.madvise(self._address + first, step, _MADV_POPULATE_WRITE)
+            if result != 0 and ctypes.get_errno() == errno.EINVAL:
                 # An older kernel. Reading brings the page in; writing a byte back, even its own
                 # value, could undo what the core writes there at the same moment.
                 bytes(self.view[first : min(first + step, self._size) : PAGE_BYTES])
+                result = 0
             first += step
         del pages
+        if result != 0:
+            raise _last_error("cannot make pages ready (disk full or failing)", self._path)
 
     def is_resident(self, start: int, end: int) -> bool:
         pages = self._hold()
         first, last = _page_range(start, end, self._size)
-        if first >= last:
+        if first == last:
             return True
         vector = ctypes.create_string_buffer((last - first) // PAGE_BYTES)
-        if _LIBC.mincore(self._address + first, last - first, vector) != 0:
-            raise _last_error("cannot ask which pages are in memory", self._path)
+        result = _LIBC.mincore(self._address + first, last - first, vector)
         del pages
+        if result != 0:
+            raise _last_error("cannot ask which pages are in memory", self._path)
         return b"\0" not in vector.raw  # Linux sets bit 0 and no other
 
     def close(self) -> None:
