@@ -51,6 +51,7 @@ NO_CRC = (1 << 63) - 1
 
 _MAGIC = 0x41454D4B  # "AEMK"
 _VERSION = 1
+_SEQUENCE_MAX = 1 << 62  # there is always a next one: a write every µs fills 146,000 years
 _FIELDS = struct.Struct(">Ii7q")
 _CRC = struct.Struct(">I")
 _CRC_POSITION = _FIELDS.size
@@ -179,7 +180,9 @@ def decode_slot(view: memoryview, position: int) -> tuple[DurableMark, int] | No
     if zlib.crc32(view[position : position + _CRC_POSITION]) != crc:
         return None
     magic, version, sequence, *fields = _FIELDS.unpack_from(view, position)
-    if magic != _MAGIC or version != _VERSION or sequence < 1 or min(fields) < 0:
+    if magic != _MAGIC or version != _VERSION or min(fields) < 0:
+        return None
+    if not 1 <= sequence < _SEQUENCE_MAX:
         return None
     return DurableMark(*fields), sequence
 

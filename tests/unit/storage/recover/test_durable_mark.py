@@ -234,7 +234,7 @@ def test_a_file_without_a_valid_slot_is_refused_with_advice(content: bytes) -> N
     assert disk.read(PATH) == content
 
 
-def test_a_slot_of_another_version_or_with_a_negative_field_is_no_slot() -> None:
+def test_a_slot_with_a_version_sequence_or_field_out_of_range_is_no_slot() -> None:
     def sealed(version: int, sequence: int, flushed: int) -> memoryview:
         fields = struct.pack(">Ii7q", 0x41454D4B, version, sequence, flushed, 0, 0, 0, 0, 0)
         return memoryview(fields + struct.pack(">I", zlib.crc32(fields)))
@@ -242,6 +242,7 @@ def test_a_slot_of_another_version_or_with_a_negative_field_is_no_slot() -> None
     assert decode_slot(sealed(1, 1, 1), 0) is not None
     assert decode_slot(sealed(2, 1, 1), 0) is None
     assert decode_slot(sealed(1, 0, 1), 0) is None
+    assert decode_slot(sealed(1, 2**63 - 1, 1), 0) is None  # it could have no successor
     assert decode_slot(sealed(1, 1, -1), 0) is None
 
 
