@@ -1,0 +1,54 @@
+import cython
+
+from aerobee.protocol.json_machine cimport hex_digit, plain_end, text_at
+from aerobee.protocol.machine cimport address, byte, bytes_at
+from aerobee.protocol.command_header cimport CommandHeader
+
+cpdef bint is_bounded(str number, bint is_integer) except? -1
+cpdef void reset_header(CommandHeader header) except *
+cpdef void scan_json_header(object view, Py_ssize_t start, Py_ssize_t end, CommandHeader header) except *
+
+cdef class _HeaderScan:
+    cdef Py_ssize_t _end
+    cdef bint _is_integer
+    cdef byte* _memory
+    cdef Py_ssize_t _position
+    cdef Py_ssize_t _start
+    cdef object _view
+
+    @cython.locals(seen=set)
+    cdef void read(self, CommandHeader header) except *
+    cdef void _read_member(self, CommandHeader header, str key) except *
+    @cython.locals(seen=set, byte=int, key=str)
+    cdef void _read_ext_fields(self, dict fields) except *
+    @cython.locals(byte=int)
+    cdef void _skip_value(self, int depth) except *
+    @cython.locals(seen=set)
+    cdef void _skip_object(self, int depth) except *
+    @cython.locals(byte=int)
+    cdef void _skip_array(self, int depth) except *
+    cdef void _enter(self, int depth) except *
+    @cython.locals(byte=int)
+    cdef bint _find_key(self, Py_ssize_t count) except -1
+    @cython.locals(key=str)
+    cdef str _new_key(self, set seen)
+    cdef object _int32(self)
+    cdef str _text_or_null(self, str absent)
+    @cython.locals(size=Py_ssize_t)
+    cdef void _word(self, bytes word) except *
+    @cython.locals(start=Py_ssize_t, byte=int, text=str)
+    cdef str _number(self)
+    @cython.locals(start=Py_ssize_t)
+    cdef void _digits(self) except *
+    @cython.locals(start=Py_ssize_t, position=Py_ssize_t, byte=int, text=str)
+    cdef str _string(self, Py_ssize_t bytes_max)
+    @cython.locals(byte=int, run_end=Py_ssize_t)
+    cdef str _escaped_string(self, Py_ssize_t start, Py_ssize_t position, Py_ssize_t bytes_max)
+    @cython.locals(byte=int, unit=int, low=int)
+    cdef bytes _escape(self)
+    @cython.locals(unit=int, index=Py_ssize_t, digit=int)
+    cdef int _unit(self) except -1
+    cdef int _peek(self) noexcept
+    @cython.locals(byte=int)
+    cdef void _skip_space(self) noexcept
+    cdef void _fail(self, str reason) except *
