@@ -51,7 +51,7 @@ class StorageConfig:
     flush_interval_ms: int = 500
     """ASYNC: how long an append may wait for its sync. What a power cut can cost."""
     flush_lag_ms_max: int = 1000
-    """ASYNC: when the oldest unsynced byte is older, appends are refused until the disk is back."""
+    """The oldest unsynced byte is never older, or appends are refused until the disk is back."""
     mark_interval_ms: int = 1000
     """How often the durable mark is synced. Longer: more log to look through after a power cut."""
     checkpoint_interval_ms: int = 5000
@@ -84,8 +84,8 @@ class StorageConfig:
             problems.append("index_slots must be at least 1 and index_units at least 2")
         if len(self.store_host) not in (8, 20):
             problems.append("store_host must be 4 or 16 address bytes and 4 of port")
-        if not 0 < self.flush_interval_ms <= self.flush_lag_ms_max:
-            problems.append("flush_interval_ms must be positive and at most flush_lag_ms_max")
+        if not 0 < self.flush_interval_ms < self.flush_lag_ms_max:
+            problems.append("flush_interval_ms must be positive and below flush_lag_ms_max")
         if not 0.1 <= self.disk_used_ratio_clean <= self.disk_used_ratio_full <= 1.0:
             problems.append("disk ratios must rise from 0.1: clean, full, 1.0")
         if problems:

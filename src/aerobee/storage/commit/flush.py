@@ -52,6 +52,7 @@ class Flush:
         self._running: _SyncLog | None = None
         self._waiters: deque[Waiter] = deque()
         self._released: list[object] = []
+        self._now_ms = 0
         # When the oldest byte that no finished or running sync covers was first seen.
         self._dirty_since_ms: int | None = None
         self.flushed = 0
@@ -83,28 +84,29 @@ class Flush:
 
     def step(self, end_offset: int, monotonic_ms: int) -> None:
         """Start a sync if one is due."""
-        if self._defects and Defect.ACKNOWLEDGE_BEFORE_SYNC in self._defects:
+        self._now_ms = monotonic_ms
+        if Defect.ACKNOWLEDGE_BEFORE_SYNC in self._defects:
             self._release_to(end_offset)
-        if self._running is not None or self.failure is not None or end_offset == self.flushed:
-            self._note_dirty(end_offset, monotonic_ms)
-            return
-        self._note_dirty(end_offset, monotonic_ms)
-        assert self._dirty_since_ms is not None
-        age_ms = monotonic_ms - self._dirty_since_ms
-        if self._mode is FlushMode.SYNC or age_ms >= self._interval_ms or self._waiters:
-            self._start(end_offset)
-
-    def _note_dirty(self, end_offset: int, monotonic_ms: int) -> None:
         covered = self.flushed if self._running is None else self._running.target
         if end_offset > covered and self._dirty_since_ms is None:
             self._dirty_since_ms = monotonic_ms
+        if self._running is not None or self.failure is not None or self._dirty_since_ms is None:
+            return
+        is_due = monotonic_ms - self._dirty_since_ms >= self._interval_ms
+        if self._mode is FlushMode.SYNC or is_due or self._waiters:
+            self._start(end_offset)
 
     def is_behind(self, monotonic_ms: int) -> bool:
-        """Whether the oldest byte not on the disk has waited longer than is promised."""
-        since = self._dirty_since_ms
-        if self._running is not None and self._running.dirty_since_ms is not None:
-            since = self._running.dirty_since_ms
-        return since is not None and monotonic_ms - since > self._lag_ms_max
+        """Whether the disk is too slow for what was promised.
+
+        A byte waits for at most an interval until its sync starts, so no sync may take longer
+        than what is left of the bound.
+        """
+        running = self._running
+        return (
+            running is not None
+            and monotonic_ms - running.started_ms > self._lag_ms_max - self._interval_ms
+        )
 
     def sync_now(self, end_offset: int) -> None:
         """Block until the log is on the disk up to here, or has failed (stop, tests)."""
@@ -123,7 +125,7 @@ class Flush:
         ]
         if Defect.SKIP_SYNC in self._defects:
             files = []
-        self._running = _SyncLog(self, files, target, self._dirty_since_ms, self._defects)
+        self._running = _SyncLog(self, files, target, self._now_ms, self._defects)
         self._dirty_since_ms = None
         self._worker.submit(Lane.SYNC, self._running)
 
@@ -152,14 +154,14 @@ class _SyncLog:
         flush: Flush,
         files: list[DiskFile],
         target: int,
-        dirty_since_ms: int | None,
+        started_ms: int,
         defects: Defects,
     ) -> None:
         self._flush = flush
         self._files = files
         self._defects = defects
         self.target = target
-        self.dirty_since_ms = dirty_since_ms
+        self.started_ms = started_ms
 
     def run(self) -> None:
         for file in self._files:
