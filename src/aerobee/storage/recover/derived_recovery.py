@@ -96,6 +96,11 @@ def _open_index(
     """The key index, and the log offset from which it must be fed again."""
     sizes = KeyIndexConfig(config.index_slots, config.index_units)
     try:
+        if log.was_clean and log.has_mark:
+            index = KeyIndex.open(disk, directory, sizes)
+            if index.unit_count == mark.index_count and index.end_offset < max(trusted, 1):
+                return index, trusted
+            index.close()  # another program went on with it since
         if log.has_mark:
             index = KeyIndex.recover(
                 disk, directory, sizes, trusted, mark.index_count, store_timestamp_at
