@@ -16,9 +16,14 @@ BREACHES = {
         "aerobee.storage.files -> aerobee.storage.index",
     ),
     "protocol/__init__.py": ("import os.path", "aerobee.protocol -> os"),
+    "protocol/big_endian.py": (
+        "import aerobee.protocol.record",
+        "aerobee.protocol.big_endian -> aerobee.protocol.record",
+    ),
     "ports/__init__.py": ("from time import time", "aerobee.ports -> time"),
     "unplaced/__init__.py": ("", "- aerobee.unplaced"),
     "storage/unplaced.py": ("", "- aerobee.storage.unplaced"),
+    "protocol/unplaced.py": ("", "- aerobee.protocol.unplaced"),
 }
 
 
