@@ -1,4 +1,7 @@
-"""Time, as the core sees it: handed in by the caller, never read."""
+"""Time, as the core sees it: handed in by the caller, never read.
+
+One clock says what time it is, the other how much has passed; nothing mixes the two.
+"""
 
 from typing import NamedTuple, Protocol
 
