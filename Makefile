@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up test test-pure check bench fuzz crash test-interop clean
+.PHONY: help install up test test-pure check bench fuzz crash test-interop clean build/pure
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -31,10 +31,8 @@ up: install ## Watch the store survive a kill: write, kill -9, recover, read bac
 test: install check ## Every check and every test of the compiled package
 	EXPECT_COMPILED=1 $(PY) -m pytest
 
-test-pure: $(INSTALLED) ## The same tests of the uncompiled package; needs no compiler
-	@rm -rf build/pure && mkdir -p build/pure && cp -Rp src/aerobee build/pure
-	@find build/pure -name '*.so' -delete
-	EXPECT_COMPILED=0 PYTHONPATH=build/pure $(PY) -m pytest --ignore=tests/parity --ignore=tests/tidy
+test-pure: $(INSTALLED) build/pure ## The same tests of the uncompiled package; needs no compiler
+	EXPECT_COMPILED=0 PYTHONPATH=$(CURDIR)/build/pure $(PY) -m pytest --ignore=tests/parity --ignore=tests/tidy
 
 check: $(INSTALLED) ## Types, lint, layers
 	$(PY) -m ruff check .
@@ -72,6 +70,10 @@ $(MADE):
 	echo "environment: $(VENV), from $$("$$found" --version)"; \
 	"$$found" -m venv $(VENV)
 	@touch $@
+
+# The package without its extensions, which would shadow the sources.
+build/pure:
+	@rm -rf $@ && mkdir -p $@ && cp -Rp src/aerobee $@ && find $@ -name '*.so' -delete
 
 # The build tools go in first, so that the package is built here and not in a hidden environment;
 # compiling is the next step's, which does only what changed.
