@@ -23,6 +23,8 @@ else:
 
 NAME_DIGITS = 20
 
+_BLOCK_BYTES = 1 << 20
+
 
 def is_compiled() -> bool:
     return cython.compiled
@@ -77,20 +79,53 @@ class FileSequence:
 
     def load(self) -> None:
         """Map every file of the directory, or say which one does not fit."""
-        offsets = []
-        for name in self.disk.list_directory(self.directory):
-            if len(name) == NAME_DIGITS and name.isascii() and name.isdigit():
-                offsets.append(int(name))
-        offsets.sort()
-        self._drop_empty_last(offsets)
+        offsets = self._offsets()
+        if offsets and self._is_unfinished(offsets[-1]):
+            self.disk.remove(self.path_of(offsets.pop()))
         for offset in offsets:
             self._check(offset)
-            self.files.append(MappedFile(self.disk.open(self.path_of(offset)), offset))
+            self._map(offset)
 
-    def _drop_empty_last(self, offsets: list[int]) -> None:
-        """A last file without bytes is one whose making was cut short."""
-        if offsets and self.disk.size(self.path_of(offsets[-1])) == 0:
-            self.disk.remove(self.path_of(offsets.pop()))
+    def load_what_fits(self) -> None:
+        """Map the files up to the first that does not fit, and remove the rest.
+
+        For derived files after a crash: what was made since they were last synced may have come
+        back empty, short or not at all, and can be made again.
+        """
+        offsets = self._offsets()
+        for index, offset in enumerate(offsets):
+            try:
+                self._check(offset)
+            except CorruptFile:
+                for unfit in reversed(offsets[index:]):
+                    self.disk.remove(self.path_of(unfit))
+                self.names_changed = True
+                break
+            self._map(offset)
+
+    def _offsets(self) -> list[int]:
+        """What the names in the directory say, in order; other names are not ours to judge."""
+        names = self.disk.list_directory(self.directory)
+        return sorted(
+            int(name)
+            for name in names
+            if len(name) == NAME_DIGITS and name.isascii() and name.isdigit()
+        )
+
+    def _map(self, offset: int) -> None:
+        self.files.append(MappedFile(self.disk.open(self.path_of(offset)), offset))
+
+    def _is_unfinished(self, offset: int) -> bool:
+        """Whether the making of a file was cut short: too few bytes, and nothing in them."""
+        path = self.path_of(offset)
+        size = self.disk.size(path)
+        if size == 0 or size >= self.file_size:
+            return size == 0
+        view = self.disk.open(path).view
+        for start in range(0, size, _BLOCK_BYTES):
+            if bytes(view[start : start + _BLOCK_BYTES]).strip(b"\0"):
+                return False
+        return True
 
     def _check(self, offset: int) -> None:
         path = self.path_of(offset)

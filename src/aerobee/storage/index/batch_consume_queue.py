@@ -172,9 +172,15 @@ class BatchConsumeQueue:
 
     # Recovery and retention.
 
-    def load(self) -> None:
-        """Map the files and find the end of the written units."""
-        self.sequence.load()
+    def load(self, is_torn: bool) -> None:
+        """Map the files and find the end of the written units.
+
+        `is_torn`: a crash may have left files short; what does not fit is removed.
+        """
+        if is_torn:
+            self.sequence.load_what_fits()
+        else:
+            self.sequence.load()
         self._start = self.sequence.first_offset() // UNIT_BYTES
         low, high = self._start, self.sequence.end_offset() // UNIT_BYTES
         while low < high:

@@ -51,12 +51,12 @@ class BatchConsumeQueues:
         self._queues[topic, queue_id] = queue
         return queue
 
-    def load(self) -> None:
+    def load(self, is_torn: bool) -> None:
         for topic in self._disk.list_directory(self._directory):
             if is_folder_name(topic.encode()):
                 for text in self._disk.list_directory(f"{self._directory}/{topic}"):
                     if text.isascii() and text.isdigit() and int(text) <= QUEUE_ID_MAX:
-                        self._make(topic.encode(), int(text)).load()
+                        self._make(topic.encode(), int(text)).load(is_torn)
 
     def clear(self) -> None:
         """Forget everything, to be built again from the log."""

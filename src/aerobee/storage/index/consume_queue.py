@@ -188,9 +188,15 @@ class ConsumeQueue:
 
     # Recovery and retention.
 
-    def load(self) -> None:
-        """Map the files and find the end of the written units."""
-        self.sequence.load()
+    def load(self, is_torn: bool) -> None:
+        """Map the files and find the end of the written units.
+
+        `is_torn`: a crash may have left files short; what does not fit is removed.
+        """
+        if is_torn:
+            self.sequence.load_what_fits()
+        else:
+            self.sequence.load()
         if self.sequence.files:
             self.min_offset = self.sequence.first_offset() // 20
             self.max_offset = self.sequence.end_offset() // 20

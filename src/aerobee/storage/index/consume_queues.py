@@ -101,7 +101,7 @@ class ConsumeQueues:
         self._by_topic.setdefault(topic, {})[queue_id] = queue
         return queue
 
-    def load(self) -> None:
+    def load(self, is_torn: bool) -> None:
         """Open every queue that has a folder."""
         for topic in self._disk.list_directory(self._directory):
             name = topic.encode()
@@ -109,7 +109,7 @@ class ConsumeQueues:
                 continue
             for text in self._disk.list_directory(f"{self._directory}/{topic}"):
                 if text.isascii() and text.isdigit() and int(text) <= QUEUE_ID_MAX:
-                    self._make(name, int(text)).load()
+                    self._make(name, int(text)).load(is_torn)
 
     def remove_topic(self, topic: bytes) -> list[str]:
         """Forget a topic and remove its files; the folders that are left to sync."""

@@ -56,8 +56,8 @@ def open_derived(
     queues = ConsumeQueues(disk, f"{root}/consumequeue", config.queue_file_units)
     batch_queues = BatchConsumeQueues(disk, f"{root}/batchconsumequeue", config.queue_file_units)
     derived = DerivedFiles(queues, batch_queues, None)
-    queues.load()
-    batch_queues.load()
+    queues.load(not log.was_clean)
+    batch_queues.load(not log.was_clean)
     trusted = _trusted_offset(derived, log, mark)
     if Defect.QUEUE_NOT_CUT_WITH_LOG not in defects:
         derived.truncate_queues_to(trusted, not log.was_clean)

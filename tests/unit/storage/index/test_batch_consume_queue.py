@@ -19,7 +19,7 @@ def new_queue(disk: SimDisk) -> BatchConsumeQueue:
 
 def loaded(disk: SimDisk) -> BatchConsumeQueue:
     queue = new_queue(disk)
-    queue.load()
+    queue.load(is_torn=True)
     return queue
 
 
