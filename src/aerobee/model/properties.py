@@ -196,7 +196,6 @@ def find_property(text: bytes, name: bytes) -> bytes | None:
                 value_end = len(text)
             if value_end > value_start:
                 return text[value_start:value_end]
-        start += len(mark) - 1
 
 
 def is_reserved(name: str) -> bool:

@@ -34,8 +34,8 @@ def test_a_unique_id_on_ipv6_has_56_digits() -> None:
 
 
 def test_parts_of_a_unique_id_that_are_too_large_wrap_as_in_java() -> None:
-    wrapped = UniqueId("10.0.0.1", 70_000, -1, 2**32 + 5, 65_537)
-    assert parse_unique_id(str(wrapped)) == UniqueId("10.0.0.1", 4464, 0xFFFFFFFF, 5, 1)
+    wrapped = UniqueId("10.0.0.1", 0x2C350, -1, 2**32 + 5, 65_537)
+    assert parse_unique_id(str(wrapped)) == UniqueId("10.0.0.1", 0xC350, 0xFFFFFFFF, 5, 1)
 
 
 def test_lower_case_is_read_and_upper_case_is_written() -> None:

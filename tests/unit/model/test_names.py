@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from aerobee.errors import Misuse
@@ -21,12 +23,12 @@ def test_a_name_of_allowed_characters_has_no_fault(name: str) -> None:
         ("a\x00b", "x00"),
         ("a\n", "n'"),
         ("订单", "'订'"),
-        ("billing+orders", r"'\+'"),
+        ("billing+orders", "'+'"),
         ("T" * 128, "128 characters, at most 127"),
     ],
 )
 def test_a_bad_topic_name_is_told_what_is_wrong_with_it(name: str, fault: str) -> None:
-    with pytest.raises(Misuse, match=fault):
+    with pytest.raises(Misuse, match=re.escape(fault)):
         names.check_topic(name)
 
 

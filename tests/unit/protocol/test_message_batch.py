@@ -22,6 +22,7 @@ def entry(
     body: bytes = b"m1",
     text: bytes = b"a\x01b\x02",
     *,
+    magic: int = 0,
     total: int | None = None,
     body_size: int | None = None,
     text_size: int | None = None,
@@ -30,7 +31,7 @@ def entry(
     head = struct.pack(
         ">iiiii",
         22 + len(body) + len(text) if total is None else total,
-        0,
+        magic,
         0,
         0,
         len(body) if body_size is None else body_size,
@@ -74,6 +75,8 @@ def test_a_batch_cut_anywhere_but_between_messages_is_refused() -> None:
         entry(total=27),
         entry(total=29),
         entry(body_size=-1),
+        # Counted backwards, the size of the properties would be read from the magic.
+        entry(body_size=-16, magic=22 << 16),
         entry(body_size=3),
         entry(body_size=2**31 - 1),
         entry(text_size=-1),

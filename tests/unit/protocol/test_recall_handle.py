@@ -16,6 +16,12 @@ def test_a_handle_comes_back_as_it_was() -> None:
     assert decode_recall_handle(encode_recall_handle(HANDLE)) == HANDLE
 
 
+def test_the_alphabet_is_that_of_urls() -> None:
+    odd = RecallHandle("orders", "b~~~???", 1, "7F00")
+    assert not set("+/") & set(encode_recall_handle(odd))
+    assert decode_recall_handle(encode_recall_handle(odd)) == odd
+
+
 @pytest.mark.parametrize(
     "text",
     [
