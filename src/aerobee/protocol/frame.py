@@ -201,6 +201,8 @@ class FrameReader:
 
     def _keep_head(self) -> bool:
         """Copy out what the chunk holds of a frame that goes on in the next one."""
+        if self._failure:
+            raise RemoteProtocolError(self._failure)
         self._clear_current()
         rest = self._end - self._position
         if rest != 0:
@@ -284,6 +286,7 @@ class FrameReader:
         self._failure = reason
         self._chunk = _NOTHING
         self._room = _NOTHING
+        self._room_filled = self._room_size = 0
         self._position = self._end = 0
         self._clear_current()
         raise RemoteProtocolError(reason)

@@ -222,8 +222,9 @@ class _HeaderScan:
         if self._peek() == 0x6E:
             self._word(b"null")
             return 0
-        value = int(self._number()) if self._peek() != 0x22 else 0
-        if not self._is_integer or not -(2**31) <= value < 2**31:
+        text = self._number()
+        value = int(text) if self._is_integer else 2**31
+        if not -(2**31) <= value < 2**31:
             self._fail("an integer of 32 bits must stand here")
         return value
 

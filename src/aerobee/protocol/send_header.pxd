@@ -8,7 +8,7 @@ from aerobee.protocol.json_machine cimport (
     NO_NUMBER, is_utf8, number_end, parse_decimal, plain_end,
 )
 from aerobee.protocol.machine cimport (
-    address, byte, bytes_at, copy_bytes, load_i16, load_i32, same_bytes,
+    byte, bytes_address, bytes_at, copy_bytes, load_i16, load_i32, same_bytes,
 )
 from aerobee.protocol.message_draft cimport MessageDraft
 from aerobee.protocol.send_machine cimport long_name, memory_part, short_name, top_name
@@ -23,7 +23,6 @@ cdef class SendHeader:
     cdef Py_ssize_t _start
     cdef SendTemplate _template
     cdef bytes _topic
-    cdef object _topic_view
     cdef readonly int code
     cdef readonly int default_topic_queue_nums
     cdef readonly int flag

@@ -28,7 +28,7 @@ else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
     from aerobee.protocol.big_endian import (
-        address,
+        bytes_address,
         bytes_at,
         copy_bytes,
         load_i16,
@@ -64,7 +64,6 @@ class SendHeader:
         "_start",
         "_template",
         "_topic",
-        "_topic_view",
         "code",
         "default_topic_queue_nums",
         "flag",
@@ -84,7 +83,6 @@ class SendHeader:
         self.is_unit_mode = False
         # The topic last seen: a stream of one topic makes no object.
         self._topic = b""
-        self._topic_view = memoryview(b"")
         self._start = 0
         self._template = SendTemplate()
         # One bit for each letter, and from bit 16 on for each top-level name.
@@ -443,10 +441,9 @@ class SendHeader:
         if size == 0 or size > 255:
             return False
         if size != len(self._topic) or not same_bytes(
-            memory, start, address(self._topic_view), 0, size
+            memory, start, bytes_address(self._topic), 0, size
         ):
             self._topic = bytes_at(memory, start, size)
-            self._topic_view = memoryview(self._topic)
         draft.topic = self._topic
         return True
 
