@@ -17,7 +17,10 @@ _HEADER = (
     '"m":"{batch}","n":"broker-a"}},"flag":0,"language":"JAVA","opaque":{opaque},'
     '"serializeTypeCurrentRPC":"JSON","version":513}}'
 )
-_ESCAPED = "KEYS\\u0001order-{n}\\u0002UNIQ_KEY\\u0001{unique}\\u0002WAIT\\u0001true\\u0002TAGS\\u0001TagA\\u0002"
+_ESCAPED = (
+    "KEYS\\u0001order-{n}\\u0002UNIQ_KEY\\u0001{unique}\\u0002"
+    "WAIT\\u0001true\\u0002TAGS\\u0001TagA\\u0002"
+)
 _PLAIN = b"UNIQ_KEY\x01%s\x02WAIT\x01true\x02"
 
 

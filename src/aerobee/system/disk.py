@@ -172,10 +172,7 @@ class MappedDisk:
             self.make_directory(os.path.dirname(path))
             descriptor = os.open(path, flags, 0o644)
         try:
-            try:
-                os.posix_fallocate(descriptor, 0, size)
-            except OSError as error:
-                raise _explained(error, f"cannot reserve {size} bytes", path) from error
+            _reserve(descriptor, size, path)
             return MappedDiskFile(path, descriptor, size)
         except BaseException:
             os.unlink(path)
@@ -184,9 +181,14 @@ class MappedDisk:
             os.close(descriptor)
 
     def open(self, path: str) -> DiskFile:
+        """A file with holes (RocketMQ makes them) gets its room now: a write into a hole of a full
+        disk would be a SIGBUS."""
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         try:
-            return MappedDiskFile(path, descriptor, os.fstat(descriptor).st_size)
+            status = os.fstat(descriptor)
+            if status.st_blocks * 512 < status.st_size:
+                _reserve(descriptor, status.st_size, path)
+            return MappedDiskFile(path, descriptor, status.st_size)
         finally:
             os.close(descriptor)
 
@@ -303,6 +305,13 @@ class MappedDisk:
             identity = (found.st_dev, found.st_ino)
             _held_locks.add(identity)
             return HeldFileLock(descriptor, identity)
+
+
+def _reserve(descriptor: int, size: int, path: str) -> None:
+    try:
+        os.posix_fallocate(descriptor, 0, size)
+    except OSError as error:
+        raise _explained(error, f"cannot reserve {size} bytes", path) from error
 
 
 def _page_range(start: int, end: int, size: int) -> tuple[int, int]:

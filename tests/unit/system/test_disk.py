@@ -137,3 +137,13 @@ def test_a_lock_of_another_process_keeps_us_out(disk: MappedDisk, tmp_path: Path
             disk.lock(path)
         holder.communicate()
     disk.lock(path).release()
+
+
+def test_a_file_with_holes_gets_its_room_when_it_is_opened(tmp_path: Path) -> None:
+    path = tmp_path / "sparse"
+    with path.open("wb") as file:
+        file.truncate(1 << 20)
+    assert path.stat().st_blocks * 512 < 1 << 20
+    opened = MappedDisk().open(str(path))
+    assert path.stat().st_blocks * 512 >= 1 << 20
+    assert bytes(opened.view) == bytes(1 << 20)
