@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from aerobee.ports.clock import Now
 from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.send_header import SendHeader, is_compiled
@@ -133,17 +132,15 @@ def case_read_checked(root: str, count: int) -> Figure:
 
 
 def case_open(root: str) -> Figure:
-    """Open after a clean stop."""
+    """Open after a clean stop; bytes of log."""
+    sessions: list[Session] = []
 
     def work() -> int:
-        nonlocal session
-        session = Session(root)
-        return session.store.end_offset
+        sessions.append(Session(root))
+        return sessions[0].store.end_offset
 
-    session: Session | None = None
     figure = _timed(work)
-    assert session is not None
-    session.close()
+    sessions[0].close()
     return figure
 
 
@@ -215,10 +212,6 @@ def fill(root: str, target: int, body_size: int) -> Figure:
         print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
     session.close()
     return {"count": have, "seconds": time.perf_counter() - started}
-
-
-def _now() -> Now:
-    return SystemClock().now()
 
 
 def main() -> None:

@@ -16,10 +16,10 @@ an address and its port as int32; bits 0x10 and 0x20 of the system flag say whic
 The magic tells version 1 from version 2 (topics over 127 bytes) and from the filler, the 8 bytes
 [bytes left in the file][magic] that end a file. The body CRC has its highest bit cleared.
 
-With the record CRC, the properties end in 20 bytes that RocketMQ made for it: `__CRC32#`, 0x01, ten
-decimal digits with the LEAST significant first, 0x02; the number is the CRC-32, highest bit cleared,
-of the record without those 20 bytes. Losing one bit of the sum costs nothing against single flips:
-x^k mod P is never the lone term that is cleared for any k a record can reach.
+With the record CRC, the properties end in 20 bytes that RocketMQ made for it: `__CRC32#`, 0x01,
+ten decimal digits with the LEAST significant first, 0x02; the number is the CRC-32, highest bit
+cleared, of the record without those 20 bytes. Losing one bit of the sum costs nothing against
+single flips: x^k mod P is never the lone term that is cleared for any k a record can reach.
 
 Agrees with Apache's MessageExtEncoder, CommitLog and MessageDecoder.
 """
@@ -231,7 +231,6 @@ class Record:
             digit += 1
         return True
 
-
     def read_from(self, view: memoryview, position: int) -> int:
         """`read` for callers without a memory: any view, any position."""
         if not 0 <= position <= len(view):
@@ -370,7 +369,6 @@ class RecordWriter:
             value //= 10
             at += 1
         memory[at] = 2
-
 
     def encode(
         self, draft: MessageDraft, queue_offset: int, log_offset: int, store_timestamp: int

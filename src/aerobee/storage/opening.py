@@ -106,17 +106,13 @@ def _open_locked(
     marking = Marking(disk, mark_file, checkpoint, worker, config, defects)
     abort_flag.set()
     marking.start_at(
-        mark_file.mark._replace(
-            flushed=recovered.state.end_offset, crc_from=recovered.crc_from
-        ),
+        mark_file.mark._replace(flushed=recovered.state.end_offset, crc_from=recovered.crc_from),
         timestamp,
     )
     if dispatcher.offset != mark_file.mark.dispatched:
         marking.checkpoint_now(start.derived, dispatcher)
     log_files = LogFiles(recovered.sequence, worker, _WARM_BYTES, defects)
-    writer = RecordWriter(
-        config.store_host, config.record_crc and Defect.CRC_OFF not in defects
-    )
+    writer = RecordWriter(config.store_host, config.record_crc and Defect.CRC_OFF not in defects)
     log = CommitLog(log_files, writer, config.record_bytes_max)
     log.start_at(recovered.state.end_offset, timestamp)
     return StoreParts(

@@ -93,7 +93,9 @@ class Store:
 
         CorruptRecord, CorruptFile, StoreLocked: it cannot be opened as it is; nothing was changed.
         """
-        return cls(open_parts(disk, root, config, worker, progress, defects), config, worker, defects)
+        return cls(
+            open_parts(disk, root, config, worker, progress, defects), config, worker, defects
+        )
 
     # Appending.
 
