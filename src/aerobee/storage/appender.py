@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from aerobee.errors import MessageIllegal, StorageError
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.storage.commit.commit_log import CommitLog
-from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues
 
 if TYPE_CHECKING:

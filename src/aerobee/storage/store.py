@@ -9,9 +9,9 @@
     abort                 there while a process writes       recover
     lock                  held while a process writes
 
-It delegates everything: appends to the appender, reads to the readers, recovery to `opening`. Called
-from one thread, which also calls `step` every few milliseconds; nothing here waits for the disk but
-`open`, `sync` and `close`.
+It delegates everything: appends to the appender, reads to the readers, recovery to `opening`.
+Called from one thread, which also calls `step` every few milliseconds; nothing here waits for the
+disk but `open`, `sync` and `close`.
 """
 
 from typing import NamedTuple

@@ -156,10 +156,12 @@ class Dispatcher:
             tag_code = self._tag_code(memory, record)
             if record.sys_flag & 0x80:
                 self._dispatch_inner_batch(memory, record, log_offset, tag_code)
-            elif queue.append(record.queue_offset, log_offset, record.size, tag_code):
-                if not queue.is_touched:
-                    queue.is_touched = True
-                    self._touched.append(queue)
+            elif (
+                queue.append(record.queue_offset, log_offset, record.size, tag_code)
+                and not queue.is_touched
+            ):
+                queue.is_touched = True
+                self._touched.append(queue)
         if self._index is not None and transaction != 12:
             self._index.put_keys_of(
                 queue.topic_hash,
@@ -188,7 +190,7 @@ class Dispatcher:
         )
 
     def _tag_code(self, memory: memoryview, record: Record) -> int:
-        """What the unit holds beside the place: the tag's hash, or when a delayed message is due."""
+        """What a unit holds beside the place: the tag's hash, or when a delayed message is due."""
         if (
             record.topic_size == 19
             and self._delay_size > 0

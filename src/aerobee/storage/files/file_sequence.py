@@ -148,7 +148,8 @@ class FileSequence:
 
     def create(self, first_offset: int) -> MappedFile:
         """Make the next file here and now. Not durable yet."""
-        file = MappedFile(self.disk.create(self.path_of(first_offset), self.file_size), first_offset)
+        disk_file = self.disk.create(self.path_of(first_offset), self.file_size)
+        file = MappedFile(disk_file, first_offset)
         self.files.append(file)
         self.names_changed = True
         return file

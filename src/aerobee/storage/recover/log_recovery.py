@@ -125,7 +125,9 @@ def start_without_mark(log: FileSequence, min_timestamp: int | None) -> int:
     """
     record = Record()
     for file in reversed(log.files):
-        if record.read_from(file.view, 0) == WHOLE and record.log_offset == file.first_offset:
-            if min_timestamp is None or record.store_timestamp <= min_timestamp:
-                return file.first_offset
+        opens_with_record = (
+            record.read_from(file.view, 0) == WHOLE and record.log_offset == file.first_offset
+        )
+        if opens_with_record and (min_timestamp is None or record.store_timestamp <= min_timestamp):
+            return file.first_offset
     return log.first_offset()

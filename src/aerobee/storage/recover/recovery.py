@@ -1,6 +1,6 @@
 """The log after a stop: from a directory of files to a log that can be appended to.
 
-    1  after an unclean stop, forget cached pages above the mark: they may never have reached the disk
+    1  after an unclean stop, forget cached pages above the mark: they may not be on the disk
     2  map the files; a missing one or one of another size is reported
     3  scan from the mark to the first record that does not hold
     4  below the mark: corruption, reported. Above: cut, zero, rewrite what is kept, sync
