@@ -13,6 +13,7 @@ cdef int _RECORD_BYTES_MIN
 cdef Py_ssize_t _CRC_PROPERTY_BYTES
 cdef Py_ssize_t _PROPERTIES_BYTES_MAX
 cdef Py_ssize_t _TOPIC_BYTES_V1_MAX
+cdef Py_ssize_t _TOPIC_BYTES_MAX
 cdef int _WHOLE
 cdef int _FILLER
 cdef int _TORN
@@ -48,7 +49,6 @@ cdef class Record:
     )
     cdef int read(self, const byte* memory, Py_ssize_t position, Py_ssize_t end) noexcept
 
-    @cython.locals(tail=Py_ssize_t)
     cdef bint has_crc(self, const byte* memory) noexcept
 
     @cython.locals(covered=Py_ssize_t, value=int, digit=Py_ssize_t, _=int)
@@ -84,6 +84,9 @@ cdef class RecordWriter:
 
     @cython.locals(size=Py_ssize_t)
     cpdef bytes encode(self, MessageDraft draft, long long queue_offset, long long log_offset, long long store_timestamp)
+
+@cython.locals(tail=Py_ssize_t)
+cdef bint ends_in_crc(const byte* memory, Py_ssize_t start, Py_ssize_t size) noexcept
 
 cdef int checksum(const byte* memory, Py_ssize_t position, Py_ssize_t size) noexcept
 cdef void write_filler(byte* memory, Py_ssize_t position, int bytes_left) noexcept

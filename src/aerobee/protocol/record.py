@@ -73,6 +73,7 @@ _RECORD_BYTES_MIN = RECORD_BYTES_MIN
 _CRC_PROPERTY_BYTES = CRC_PROPERTY_BYTES
 _PROPERTIES_BYTES_MAX = PROPERTIES_BYTES_MAX
 _TOPIC_BYTES_V1_MAX = TOPIC_BYTES_V1_MAX
+_TOPIC_BYTES_MAX = TOPIC_BYTES_MAX
 _WHOLE = WHOLE
 _FILLER = FILLER
 _TORN = TORN
@@ -173,6 +174,8 @@ class Record:
         if magic == _MAGIC_V1:
             topic_size = memory[topic_at]
             topic_start = topic_at + 1
+            if topic_size > _TOPIC_BYTES_V1_MAX:
+                return _SIZES_DISAGREE
         else:
             if record_end - topic_at < 4:
                 return _SIZES_DISAGREE
@@ -204,12 +207,7 @@ class Record:
 
     def has_crc(self, memory: memoryview) -> bool:
         """Whether the record just read ends in a record CRC."""
-        tail = self.position + self.size - _CRC_PROPERTY_BYTES
-        return (
-            self.properties_size >= _CRC_PROPERTY_BYTES
-            and same_bytes(memory, tail, _CRC_NAME, 0, 9)
-            and memory[tail + 19] == 2
-        )
+        return ends_in_crc(memory, self.properties_start, self.properties_size)
 
     def is_sound(self, memory: memoryview, needs_crc: bool) -> bool:
         """Whether the checksums of the record just read hold.
@@ -264,6 +262,8 @@ class RecordWriter:
     )
 
     def __init__(self, store_host: bytes, with_crc: bool) -> None:
+        if len(store_host) not in (8, 20):
+            raise Misuse(f"a store host of {len(store_host)} bytes, not 8 or 20")
         self._store_host = store_host
         self._with_crc = with_crc
         self._head_view = memoryview(bytearray(_HEAD_BYTES_MAX))
@@ -281,6 +281,11 @@ class RecordWriter:
         self._topic_size = len(self._topic_bytes)
         self._topic_size_bytes = 2 if self._topic_size > _TOPIC_BYTES_V1_MAX else 1
         born_size = len(draft.born_host)
+        # The head has room for these and no more: C would write on behind it.
+        if born_size != 8 and born_size != 20:
+            raise Misuse(f"a born host of {born_size} bytes; 8 or 20 are an address and a port")
+        if self._topic_size > _TOPIC_BYTES_MAX:
+            raise Misuse(f"a topic of {self._topic_size} bytes; at most {TOPIC_BYTES_MAX} may be")
         store_size = len(self._store_host)
         sys_flag = draft.sys_flag & ~0x30
         if born_size == 20:
@@ -304,9 +309,13 @@ class RecordWriter:
     def size_of(
         self, body_size: int, properties: memoryview, properties_start: int, properties_size: int
     ) -> int:
-        """Bytes of the record that `write` would make; -1 if the properties are too long."""
+        """Bytes of the record that `write` would make; -1 if the properties cannot be stored:
+        too long, or with a record CRC of the client's own making, which readers would believe."""
         text_size = properties_size
-        if self._with_crc:
+        if not self._with_crc:
+            if ends_in_crc(properties, properties_start, properties_size):
+                return -1
+        else:
             text_size += _CRC_PROPERTY_BYTES
             if properties_size > 0 and properties[properties_start + properties_size - 1] != 2:
                 text_size += 1
@@ -377,7 +386,9 @@ class RecordWriter:
         self.begin(draft, store_timestamp)
         size = self.size_of(draft.body_size, draft.properties, 0, draft.properties_size)
         if size < 0:
-            raise Misuse(f"{draft.properties_size} bytes of properties are too many")
+            raise Misuse(
+                f"{draft.properties_size} bytes of properties are too many, or end in a record CRC"
+            )
         view = memoryview(bytearray(size))
         self.write(
             address(view),
@@ -394,6 +405,17 @@ class RecordWriter:
             draft.properties_size,
         )
         return bytes(view)
+
+
+def ends_in_crc(memory: memoryview, start: int, size: int) -> bool:
+    """Whether a properties text ends in a record CRC, a property of its own."""
+    tail = start + size - _CRC_PROPERTY_BYTES
+    return (
+        size >= _CRC_PROPERTY_BYTES
+        and (tail == start or memory[tail - 1] == 2)
+        and same_bytes(memory, tail, _CRC_NAME, 0, 9)
+        and memory[tail + 19] == 2
+    )
 
 
 def checksum(memory: memoryview, position: int, size: int) -> int:

@@ -186,7 +186,10 @@ class CommitLog:
 
     def _check_size(self, size: int) -> None:
         if size < 0:
-            raise MessageIllegal("the properties are longer than 32767 bytes with their checksum")
+            raise MessageIllegal(
+                "the properties are longer than 32767 bytes with their checksum, "
+                "or end in the reserved property __CRC32#"
+            )
         if size > self._record_bytes_max:
             raise MessageIllegal(
                 f"a record of {size} bytes; at most {self._record_bytes_max} are allowed"
