@@ -5,6 +5,8 @@ Headers are built as text by hand, never by the code under test.
 
 import json
 import struct
+from collections.abc import Callable, Iterable
+from typing import Any
 
 # What the Java client 5.5.0 writes: compact, keys sorted, control characters as \u00XX.
 JAVA_FIELDS = {
@@ -124,3 +126,110 @@ def binary_header(
         + struct.pack(">i", len(ext))
         + ext
     )
+
+
+# What readers say, as plain values: for the compiled module and for its uncompiled twin, whose
+# classes are not the same.
+
+
+def header_values(header: Any) -> dict[str, Any]:
+    names = ("code", "flag", "opaque", "version", "language", "remark", "ext_fields")
+    return {name: getattr(header, name) for name in names} | {
+        "serialize_type": header.serialize_type
+    }
+
+
+def send_values(header: Any, draft: Any) -> dict[str, Any]:
+    return {
+        "code": header.code,
+        "flag": header.flag,
+        "opaque": header.opaque,
+        "version": header.version,
+        "default_topic_queue_nums": header.default_topic_queue_nums,
+        "max_reconsume_times": header.max_reconsume_times,
+        "is_unit_mode": header.is_unit_mode,
+        "topic": draft.topic,
+        "queue_id": draft.queue_id,
+        "message_flag": draft.flag,
+        "sys_flag": draft.sys_flag,
+        "born_timestamp": draft.born_timestamp,
+        "reconsume_times": draft.reconsume_times,
+        "prepared_offset": draft.prepared_offset,
+        "is_batch": draft.is_batch,
+        "properties": draft.properties_text(),
+        "body_size": draft.body_size,
+    }
+
+
+class Wire:
+    """One face of the wire modules: as imported, or their uncompiled twins."""
+
+    def __init__(self, load: Callable[[str], Any]) -> None:
+        self.frame = load("aerobee.protocol.frame")
+        self.command_header = load("aerobee.protocol.command_header")
+        self.json_scan = load("aerobee.protocol.json_scan")
+        self.header_json = load("aerobee.protocol.header_json")
+        self.header_binary = load("aerobee.protocol.header_binary")
+        self.send_header = load("aerobee.protocol.send_header")
+        self.message_draft = load("aerobee.protocol.message_draft")
+        self.protocol_error = load("aerobee.errors").ProtocolError
+
+    def frames(self, chunks: Iterable[bytes], limits: tuple[int, int]) -> list[object]:
+        """Every frame that the chunks bring; the last item is an error, or how much is pending."""
+        reader = self.frame.FrameReader(self.frame.FrameLimits(*limits))
+        found: list[object] = []
+        try:
+            for chunk in chunks:
+                reader.receive(chunk)
+                while reader.advance():
+                    found.append((reader.serialize_type, reader.header(), bytes(reader.body())))
+        except self.protocol_error as error:
+            return [*found, str(error)]
+        return [*found, reader.pending_size()]
+
+    def header(self, read: Callable[..., None], data: bytes) -> dict[str, Any] | None:
+        """What a reader of headers says, or None where it refuses."""
+        header = self.command_header.CommandHeader()
+        try:
+            read(memoryview(data), 0, len(data), header)
+        except self.protocol_error:
+            return None
+        return header_values(header)
+
+    def command(self, values: dict[str, Any]) -> Any:
+        """A header with these values."""
+        given = dict(values)
+        return self.command_header.CommandHeader(given.pop("code"), **given)
+
+    def current(self, data: bytes) -> Any:
+        """A reader whose current frame is `data`."""
+        reader = self.frame.FrameReader(self.frame.FrameLimits(16777216, 262144))
+        reader.receive(data)
+        assert reader.advance()
+        return reader
+
+    def scans(self, frames: Iterable[bytes]) -> list[dict[str, Any] | None]:
+        """What one SendHeader says of frames that come one after another."""
+        header = self.send_header.SendHeader()
+        draft = self.message_draft.MessageDraft()
+        return [
+            send_values(header, draft) if header.scan(self.current(data), draft) else None
+            for data in frames
+        ]
+
+    def taken(self, data: bytes) -> dict[str, Any] | None:
+        """What the general codec and `take` say of a send, or None where they refuse."""
+        frames = self.current(data)
+        codec = self.header_binary if frames.serialize_type else self.header_json
+        read = codec.decode_binary_header if frames.serialize_type else codec.decode_json_header
+        header = self.command_header.CommandHeader()
+        send = self.send_header.SendHeader()
+        draft = self.message_draft.MessageDraft()
+        try:
+            read(frames.view, frames.header_start, frames.header_end, header)
+            if header.code not in (10, 310, 320) or header.is_response:
+                return None
+            send.take(header, frames, draft)
+        except self.protocol_error:
+            return None
+        return send_values(send, draft)

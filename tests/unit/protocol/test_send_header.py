@@ -22,6 +22,7 @@ from tests.wire import (
     go_header,
     java_header,
     node_header,
+    send_values,
 )
 
 Read = Callable[[SendHeader, FrameReader, MessageDraft], bool]
@@ -38,28 +39,6 @@ def current(data: bytes) -> FrameReader:
     return frames
 
 
-def said(header: SendHeader, draft: MessageDraft) -> dict[str, object]:
-    return {
-        "code": header.code,
-        "flag": header.flag,
-        "opaque": header.opaque,
-        "version": header.version,
-        "default_topic_queue_nums": header.default_topic_queue_nums,
-        "max_reconsume_times": header.max_reconsume_times,
-        "is_unit_mode": header.is_unit_mode,
-        "topic": draft.topic,
-        "queue_id": draft.queue_id,
-        "message_flag": draft.flag,
-        "sys_flag": draft.sys_flag,
-        "born_timestamp": draft.born_timestamp,
-        "reconsume_times": draft.reconsume_times,
-        "prepared_offset": draft.prepared_offset,
-        "is_batch": draft.is_batch,
-        "properties": draft.properties_text(),
-        "body_size": draft.body_size,
-    }
-
-
 def values(data: bytes, read: Read) -> dict[str, object] | None:
     """What is read from a frame into things that hold something else before, or None."""
     header, draft = SendHeader(), MessageDraft()
@@ -67,7 +46,7 @@ def values(data: bytes, read: Read) -> dict[str, object] | None:
     draft.prepared_offset = 5
     draft.is_batch = True
     draft.reconsume_times = 9
-    return said(header, draft) if read(header, current(data), draft) else None
+    return send_values(header, draft) if read(header, current(data), draft) else None
 
 
 EXPECTED = {
@@ -364,7 +343,7 @@ def test_a_header_is_read_the_same_whatever_came_before(read: Read) -> None:
         draft.is_batch = True
         draft.flag = draft.sys_flag = draft.reconsume_times = 99
         draft.prepared_offset = 9
-        found = said(header, draft) if read(header, current(data), draft) else None
+        found = send_values(header, draft) if read(header, current(data), draft) else None
         assert found == values(data, read)
 
 
@@ -397,10 +376,10 @@ def test_a_header_almost_like_the_last_is_judged_as_if_it_came_first(
     other = frame(good.replace(found, put), b"body")
     header, draft = SendHeader(), MessageDraft()
     assert read(header, current(frame(good, b"body")), draft)
-    result = said(header, draft) if read(header, current(other), draft) else None
+    result = send_values(header, draft) if read(header, current(other), draft) else None
     assert result == values(other, read)
     assert read(header, current(frame(good, b"body")), draft)
-    assert said(header, draft) == EXPECTED
+    assert send_values(header, draft) == EXPECTED
 
 
 def test_a_bare_number_like_the_last_may_have_no_leading_zero() -> None:
@@ -457,7 +436,7 @@ def test_taking_a_decoded_header_gives_the_same_values() -> None:
         frames = current(frame(text, b"body"))
         header, draft = SendHeader(), MessageDraft()
         header.take(decoded(text), frames, draft)
-        assert said(header, draft) == values(frame(text, b"body"), SendHeader.scan)
+        assert send_values(header, draft) == values(frame(text, b"body"), SendHeader.scan)
 
 
 def test_taking_what_the_scan_will_not_read() -> None:
@@ -468,7 +447,7 @@ def test_taking_what_the_scan_will_not_read() -> None:
     header, draft = SendHeader(), MessageDraft()
     assert not header.scan(frames, draft)
     header.take(decoded(spaced), frames, draft)
-    assert said(header, draft) == EXPECTED | {"opaque": 0, "version": 0}
+    assert send_values(header, draft) == EXPECTED | {"opaque": 0, "version": 0}
 
 
 def test_taking_a_header_at_fault_names_the_field() -> None:
@@ -484,4 +463,4 @@ def test_a_scan_after_a_taken_header_is_not_misled_by_it() -> None:
     assert header.scan(current(frame(first, b"body")), draft)
     header.take(decoded(other), current(frame(other)), draft)
     assert header.scan(current(frame(first, b"body")), draft)
-    assert said(header, draft) == EXPECTED
+    assert send_values(header, draft) == EXPECTED

@@ -1,0 +1,7 @@
+"""`python -m fuzz` is `python fuzz/run.py`."""
+
+import sys
+
+from fuzz.run import main
+
+sys.exit(main())
