@@ -24,7 +24,7 @@ class Defect(Enum):
     DISPATCH_AHEAD_OF_SYNC = auto()
     CONFIG_WRITTEN_IN_PLACE = auto()
     ACKNOWLEDGE_ON_FULL_DISK = auto()
-    FILE_IN_USE_UNMAPPED = auto()
+    FILE_IN_USE_WIPED = auto()
 
 
 Defects = frozenset[Defect]

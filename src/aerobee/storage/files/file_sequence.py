@@ -154,21 +154,24 @@ class FileSequence:
         self.names_changed = True
         return file
 
-    def remove_first(self) -> MappedFile:
-        """Forget the oldest file and remove its name. Slices of it stay valid."""
-        file = self.files.pop(0)
-        self._remove(file)
+    def take_first(self) -> MappedFile:
+        """Forget the oldest file. The caller removes its name, before that of any later one."""
+        file: MappedFile = self.files.pop(0)
         return file
 
     def remove_after(self, offset: int) -> None:
         """Remove the files that begin at or after `offset`, newest first."""
         while self.files and self.files[-1].first_offset >= offset:
-            self._remove(self.files.pop())
+            self.remove(self.files.pop())
 
-    def _remove(self, file: MappedFile) -> None:
+    def remove(self, file: MappedFile) -> None:
+        """Remove the name of a file that was taken out, here and now.
+
+        It is let go of, not closed: a reader may have a slice of it, and a sync that is under way
+        the whole.
+        """
         self.disk.remove(file.disk_file.path)
         self.names_changed = True
-        file.disk_file.close()
 
     def close(self) -> None:
         for file in self.files:

@@ -213,13 +213,21 @@ class BatchConsumeQueue:
 
     def drop_below(self, log_offset: int) -> None:
         """Raise min_offset past the units whose records are gone, and remove emptied files."""
+        for file in self.hide_below(log_offset):
+            self.sequence.remove(file)
+
+    def hide_below(self, log_offset: int) -> list[MappedFile]:
+        """Raise min_offset past the units of records before a log offset; the files in which
+        nothing is visible, taken out, never the last. The caller removes them, oldest first."""
         self._start = self._first_at(log_offset)
         self.min_offset = (
             self.max_offset if self._start == self._end else self._unit(self._start).base_offset
         )
         files = self.sequence.files
+        hidden = []
         while len(files) > 1 and files[0].end_offset() <= self._start * UNIT_BYTES:
-            self.sequence.remove_first()
+            hidden.append(self.sequence.take_first())
+        return hidden
 
     def clear(self) -> None:
         """Forget every unit and remove the files."""

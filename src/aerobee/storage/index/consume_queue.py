@@ -258,16 +258,24 @@ class ConsumeQueue:
 
     def drop_below(self, log_offset: int) -> None:
         """Raise min_offset past the units whose records are gone, and remove emptied files."""
-        self.raise_min(self.first_at(log_offset))
+        for file in self.hide_below(log_offset):
+            self.sequence.remove(file)
 
-    def raise_min(self, queue_offset: int) -> None:
-        """Hide the units before a queue offset; files of nothing else go, never the last."""
-        if queue_offset <= self.min_offset:
-            return
-        self.min_offset = min(queue_offset, self.max_offset)
+    def hide_below(self, log_offset: int) -> list[MappedFile]:
+        """Raise min_offset past the units of records before a log offset; see `hide_before`."""
+        return self.hide_before(self.first_at(log_offset))
+
+    def hide_before(self, queue_offset: int) -> list[MappedFile]:
+        """Raise min_offset; the files in which nothing is visible, taken out, never the last.
+
+        The caller removes them, oldest first.
+        """
+        self.min_offset = max(self.min_offset, min(queue_offset, self.max_offset))
         files = self.sequence.files
+        hidden = []
         while len(files) > 1 and files[0].end_offset() <= self.min_offset * 20:
-            self.sequence.remove_first()
+            hidden.append(self.sequence.take_first())
+        return hidden
 
     def clear(self) -> None:
         """Forget every unit and remove the files."""

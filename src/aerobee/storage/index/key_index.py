@@ -345,7 +345,6 @@ class KeyIndex:
         The caller closes and removes them, oldest first, and syncs the folder in its own time: one
         that comes back after a crash is found again.
         """
-        self._settle()
         removed: list[DiskFile] = []
         while len(self._files) > 1 and self._files[0].end_offset < min_log_offset:
             removed.append(self._files.pop(0).disk_file)
@@ -353,7 +352,10 @@ class KeyIndex:
 
     def close(self) -> None:
         """Give up the files' handles. What is dirty was synced before, if at all."""
-        self._settle()
+        try:
+            self._settle()
+        except OSError:
+            pass  # no room for another file: what waits is put again by the next start
         _close(self._files)
         self._files = []
         self._last = None

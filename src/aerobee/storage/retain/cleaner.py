@@ -1,0 +1,127 @@
+"""Cleaning, step by step: what retention and the disk's limits ask for, a little at a time.
+
+A log file goes in this order, so that no reader is led to a record that is gone and no crash leaves
+a store that does not open:
+
+    1  hide     every queue's min_offset is raised past the file, a few queues a step
+    2  index    files of the key index that lead nowhere else are taken out
+    3  forget   the file is taken out of the log: min_offset of the log rises
+    4  remove   a disk thread removes the names, in the order in which they were given up
+
+After 1 the messages are just not seen any more. A crash anywhere in between is as if one had come
+a little earlier or later: queue files without their log or log without its queue files are both
+fine, and a name that comes back is an old file that is there again.
+
+At most one log file goes per `delete_interval_ms`, and none while the one before is not gone.
+Called from the core's thread only.
+"""
+
+from collections import deque
+from collections.abc import Callable
+
+from aerobee.errors import StorageError
+from aerobee.ports.clock import Now
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.storage.config import StorageConfig
+from aerobee.storage.defects import Defects
+from aerobee.storage.files.file_sequence import FileSequence
+from aerobee.storage.index.batch_consume_queue import BatchConsumeQueue
+from aerobee.storage.index.consume_queue import ConsumeQueue
+from aerobee.storage.index.derived_files import DerivedFiles
+from aerobee.storage.retain.disk_space import DiskSpaceWatch, SpaceLimits
+from aerobee.storage.retain.removals import Removals
+from aerobee.storage.retain.retention import AgeClock, LogRetention
+from aerobee.storage.retain.topic_retention import TopicRetention
+
+QUEUES_A_STEP = 256  # about half a millisecond
+
+
+class Cleaner:
+    """Everything that a store does to have room, for one log and what is derived from it."""
+
+    def __init__(
+        self,
+        log: FileSequence,
+        derived: DerivedFiles,
+        store_timestamp_at: Callable[[int], int | None],
+        worker: DiskWorker,
+        config: StorageConfig,
+        defects: Defects,
+    ) -> None:
+        self._log = log
+        self._derived = derived
+        self._delete_interval_ms = config.delete_interval_ms
+        self._removals = Removals(log.disk, worker, defects)
+        limits = SpaceLimits(
+            config.disk_used_ratio_clean, config.disk_used_ratio_full, config.disk_free_bytes_min
+        )
+        self._space = DiskSpaceWatch(log.disk, log.directory, worker, limits)
+        self._clock = AgeClock()
+        self._retention = LogRetention(log, config.retention_ms, store_timestamp_at)
+        self._topics = TopicRetention(
+            derived, store_timestamp_at, self._removals, config.retention_ms
+        )
+        self._deleted_ms: int | None = None
+        # What a crash left of an earlier cleaning: units of records that are gone.
+        self._trim: _Trim | None = _Trim(derived, log.first_offset())
+
+    def set_topic_retention(self, topic: bytes, retention_ms: int | None) -> None:
+        """See `TopicRetention.set`."""
+        self._topics.set(topic, retention_ms)
+
+    def step(self, now: Now, safe_to: int) -> None:
+        """Do a little of what is due. Log files from `safe_to` on are needed for a start."""
+        removals = self._removals
+        self._space.step(now.monotonic_ms, removals.removed_bytes)
+        removals.step(now.monotonic_ms)
+        if removals.failure is not None:
+            return
+        time_ms = self._clock.time_ms(now)
+        if time_ms is not None:
+            self._topics.step(time_ms, now.monotonic_ms)
+        if self._trim is None and self._is_file_due(now.monotonic_ms, time_ms, safe_to):
+            self._trim = _Trim(self._derived, self._log.files[0].end_offset())
+        if self._trim is not None:
+            self._go_on(self._trim, now.monotonic_ms)
+
+    def _is_file_due(self, monotonic_ms: int, time_ms: int | None, safe_to: int) -> bool:
+        """Whether the oldest log file is to go now."""
+        oldest = self._retention.removable(safe_to)
+        if oldest is None or self._removals.is_pending_in(self._log.directory):
+            return False
+        if self._deleted_ms is not None:
+            if monotonic_ms - self._deleted_ms < self._delete_interval_ms:
+                return False
+        is_too_full = self._space.excess_bytes(self._removals.removed_bytes) > 0
+        return is_too_full or self._retention.is_expired(oldest, time_ms)
+
+    def _go_on(self, trim: "_Trim", monotonic_ms: int) -> None:
+        for _ in range(min(QUEUES_A_STEP, len(trim.queues))):
+            for queue_file in trim.queues.popleft().hide_below(trim.below):
+                self._removals.add(queue_file.disk_file)
+        if trim.queues:
+            return
+        self._trim = None
+        if self._derived.index is not None:
+            for index_file in self._derived.index.remove_below(trim.below):
+                self._removals.add(index_file)
+        if self._log.first_offset() < trim.below:
+            self._deleted_ms = monotonic_ms
+            self._removals.add(self._log.take_first().disk_file)
+
+    def refusal(self) -> StorageError | None:
+        """Why appends are refused, if they are: a failed sync, or a disk that is too full."""
+        return self._removals.failure or self._space.refusal()
+
+    def close(self) -> None:
+        """Block until what a disk thread does for us is done."""
+        self._removals.close()
+        self._space.close()
+
+
+class _Trim:
+    """The queues in which units of records below a log offset are still to be hidden."""
+
+    def __init__(self, derived: DerivedFiles, below: int) -> None:
+        self.below = below
+        self.queues: deque[ConsumeQueue | BatchConsumeQueue] = deque(derived.all_queues())
