@@ -278,6 +278,15 @@ def test_a_topic_size_of_version_1_that_does_not_add_up_is_seen(value: int) -> N
     assert patched(93, ">B", value) == SIZES_DISAGREE
 
 
+def test_a_topic_of_version_1_has_at_most_127_bytes() -> None:
+    made = bytearray(encoded(draft_of(b"t" * 127, b"body!")))
+    assert read(bytes(made))[0] == WHOLE
+    made[0:4] = struct.pack(">i", len(made) + 1)
+    made[93] = 128
+    made[94:94] = b"t"
+    assert read(bytes(made))[0] == SIZES_DISAGREE
+
+
 @pytest.mark.parametrize("value", [-(2**15), -1, 0, 199, 201, 2**15 - 1])
 def test_a_topic_size_of_version_2_that_does_not_add_up_is_seen(value: int) -> None:
     topic = b"t" * 200
@@ -340,6 +349,27 @@ def test_an_empty_body_needs_no_checksum() -> None:
 @pytest.mark.parametrize("text", [b"", b"x" * 19, b"__CRC32#\x01" + b"0" * 10])
 def test_properties_that_only_resemble_a_record_crc_are_none(text: bytes) -> None:
     made = encoded(draft_of(text=text))
+    _, found = read(made)
+    assert found.is_sound_in(memoryview(made), False)
+    assert not found.is_sound_in(memoryview(made), True)
+
+
+FORGED = b"__CRC32#\x01" + b"1234567890" + b"\x02"
+
+
+@pytest.mark.parametrize("before", [b"", b"a\x01b\x02"])
+def test_nobody_but_the_writer_may_end_the_properties_in_a_record_crc(before: bytes) -> None:
+    """A reader would take it for the record's own, and the record for a damaged one."""
+    with pytest.raises(Misuse, match="end in a record CRC"):
+        encoded(draft_of(text=before + FORGED))
+    made = encoded(draft_of(text=before + FORGED), with_crc=True)
+    _, found = read(made)
+    assert found.is_sound_in(memoryview(made), True)
+    assert FORGED in made
+
+
+def test_a_value_that_ends_like_a_record_crc_is_none() -> None:
+    made = encoded(draft_of(text=b"a\x01b" + FORGED))
     _, found = read(made)
     assert found.is_sound_in(memoryview(made), False)
     assert not found.is_sound_in(memoryview(made), True)

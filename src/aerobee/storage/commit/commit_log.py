@@ -131,6 +131,8 @@ class CommitLog:
         return log_offset
 
     def _append_batch(self, draft: MessageDraft, queue_offset: int) -> int:
+        if draft.sys_flag & 0xC:
+            raise MessageIllegal("a batch cannot be part of a transaction")
         total = self._measure_batch(draft)
         if total + 8 > self._file.size - self._position:
             if total + 8 > self._file.size:
