@@ -6,20 +6,32 @@ takes what lies ready. If nothing lies ready (tiny files, a slow disk), the roll
 
 The order is what makes the first acknowledgement from a new file true: its name is durable before
 any record is in it.
+
+A file that cannot be made for lack of room (or of file handles) is tried again every second; the
+append that needed it is refused, and so are those that follow until it is there. Any other failure
+is for good: when a sync has failed, the next one that says OK proves nothing.
 """
 
-from aerobee.errors import DiskFailed, DiskFull, StorageError
+import errno
+
+from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
 from aerobee.ports.disk import Disk, DiskFile
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.files.file_sequence import FileSequence
+from aerobee.storage.files.lack_of_room import is_out_of_room
 from aerobee.storage.files.mapped_file import MappedFile
 
-_OUT_OF_SPACE = frozenset({28, 122})  # ENOSPC, EDQUOT
+RETRY_INTERVAL_MS = 1000
+
+_PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})  # no fault of the disk
 
 
 class LogFiles:
-    """The file sequence of the commit log, and the file after its last."""
+    """The file sequence of the commit log, and the file after its last.
+
+    I1. A try that failed stays in `_making` until it is time for another: nobody else tries.
+    """
 
     def __init__(
         self, sequence: FileSequence, worker: DiskWorker, warm_bytes: int, defects: Defects
@@ -29,6 +41,35 @@ class LogFiles:
         self._warm_bytes = warm_bytes
         self._defects = defects
         self._making: _MakeFile | None = None
+        # When a try that failed is followed by another.
+        self._retry_ms: int | None = None
+        # An append needed the next file and did not get it.
+        self._is_short = False
+
+    def step(self, is_wanted: bool, monotonic_ms: int) -> None:
+        """Have the next file made if it is wanted, or was missed; try again if it is time."""
+        making = self._making
+        if making is not None and making.is_done:
+            if making.error is None:
+                self._is_short = False
+            elif not isinstance(_explain(making), DiskFailed):
+                self._wait_or_forget(monotonic_ms)
+        if is_wanted or self._is_short:
+            self.prepare_next()
+
+    def _wait_or_forget(self, monotonic_ms: int) -> None:
+        """Forget a failed try once it is time for another."""
+        if self._retry_ms is None:
+            self._retry_ms = monotonic_ms + RETRY_INTERVAL_MS
+        elif monotonic_ms >= self._retry_ms:
+            self._retry_ms = None
+            self._making = None
+
+    def refusal(self) -> StorageError | None:
+        """Why appends are refused: no room for a file that one needed, or a failed disk."""
+        making = self._making
+        error = None if making is None else _explain(making)
+        return error if self._is_short or isinstance(error, DiskFailed) else None
 
     def prepare_next(self) -> None:
         """Have the next file made, unless it is made or being made."""
@@ -51,9 +92,12 @@ class LogFiles:
         assert making is not None
         if not making.is_done:
             self._worker.wait(making)
+        error = _explain(making)
+        if error is not None:
+            self._is_short = True
+            raise error
         self._making = None
-        if making.error is not None:
-            raise _explain(making.error)
+        self._is_short = False
         assert making.file is not None
         file = MappedFile(making.file, self.sequence.end_offset())
         self.sequence.files.append(file)
@@ -96,14 +140,17 @@ class _MakeFile:
         self._sync_directory = sync_directory
         self.file: DiskFile | None = None
         self.error: BaseException | None = None
+        self.is_sync_failed = False
         self.is_done = False
 
     def run(self) -> None:
         file = self._disk.create(self._path, self._size)
         try:
+            self.is_sync_failed = True
             file.sync()
             if self._sync_directory:
                 self._disk.sync_directory(self._directory)
+            self.is_sync_failed = False
             file.warm(0, min(self._warm_bytes, self._size))
         except OSError:
             # Half-made files must not be found by the next start.
@@ -113,14 +160,27 @@ class _MakeFile:
         self.file = file
 
     def done(self, error: BaseException | None) -> None:
+        if error is not None:
+            error.__traceback__ = None  # it would keep the file mapped
         self.error = error
         self.is_done = True
 
 
-def _explain(error: BaseException) -> StorageError:
-    if isinstance(error, OSError) and error.errno in _OUT_OF_SPACE:
-        return DiskFull(
-            f"no room for the next commit log file: {error}",
-            hint="free space on the store's disk or shorten the retention; sends go on by themselves",
-        )
-    return DiskFailed(f"the next commit log file could not be made: {error}")
+def _explain(making: _MakeFile) -> StorageError | None:
+    """What a try came to, as a new error: one that is raised again and again keeps every trace."""
+    error = making.error
+    if error is None:
+        return None
+    if not making.is_sync_failed:
+        if is_out_of_room(error):
+            return DiskFull(
+                f"no room for the next commit log file: {error}",
+                hint="free space on the store's disk or shorten the retention; "
+                "appends go on by themselves",
+            )
+        if isinstance(error, OSError) and error.errno in _PASSING:
+            return StoreBusy(f"the next commit log file could not be made: {error}")
+    return DiskFailed(
+        f"the next commit log file could not be made: {error}",
+        hint="the store takes no more writes; check the disk, then restart",
+    )

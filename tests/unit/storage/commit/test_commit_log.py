@@ -12,7 +12,7 @@ from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.commit import commit_log
 from aerobee.storage.commit.commit_log import BATCH_ENTRIES_MAX, CommitLog
-from aerobee.storage.commit.log_files import LogFiles
+from aerobee.storage.commit.log_files import RETRY_INTERVAL_MS, LogFiles
 from aerobee.storage.defects import NO_DEFECTS
 from aerobee.storage.files.file_sequence import FileSequence
 from tests.store_kit import draft
@@ -149,7 +149,9 @@ def test_a_file_is_half_full_just_past_its_middle() -> None:
 
 def test_without_room_for_the_next_file_nothing_is_appended_until_there_is_some() -> None:
     disk = SimDisk(capacity_bytes=FILE_BYTES + 100)
-    log = new_log(disk)
+    files = LogFiles(FileSequence(disk, FOLDER, FILE_BYTES), SimDiskWorker(), 0, NO_DEFECTS)
+    log = CommitLog(files, RecordWriter(HOST, False), FILE_BYTES - 8)
+    log.start_at(0, 0)
     log.append(of_size(3000), 0, NOW)
     before = image(log)
     for _ in range(2):
@@ -158,6 +160,8 @@ def test_without_room_for_the_next_file_nothing_is_appended_until_there_is_some(
         assert image(log) == before
     assert log.append(of_size(500), 1, NOW) == 3000
     disk.capacity_bytes += FILE_BYTES
+    for monotonic_ms in (0, RETRY_INTERVAL_MS):
+        files.step(False, monotonic_ms)
     assert log.append(of_size(2000), 2, NOW) == FILE_BYTES
 
 
