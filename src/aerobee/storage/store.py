@@ -68,7 +68,7 @@ class Store:
             config.flush_lag_ms_max,
             defects,
         )
-        self._flush.start_at(parts.log.end_offset())
+        self._flush.start_at(parts.log.end_offset(), parts.log.last_timestamp)
         self._reader = QueueReader(parts.log.sequence)
         self._reader.crc_from = parts.records.crc_from = parts.crc_from
         # Older records were not written by this process: reads check their checksums.
@@ -126,11 +126,11 @@ class Store:
         """Do what is due: finished disk work, syncs, dispatch, marks."""
         if self._is_closed:
             raise Misuse("the store is closed")
-        flushed = self._flush.flushed
         self._worker.collect()
-        self._flush.step(self._log.end_offset(), now.monotonic_ms)
-        if self._flush.flushed != flushed:
-            self._parts.marking.note_flushed(self._flush.flushed, self._log.last_timestamp)
+        self._flush.step(self._log.end_offset(), self._log.last_timestamp, now.monotonic_ms)
+        # Not only since the last line: a roll that waits for its file collects, too.
+        if self._flush.flushed != self._parts.marking.mark.flushed:
+            self._note_flushed()
         self.dispatch()
         self._parts.marking.step(self._parts.derived, self._dispatcher, now)
         if self._log.is_half_full():
@@ -232,10 +232,14 @@ class Store:
 
     def sync(self) -> None:
         """Block until everything appended is on the disk; DiskFailed if it cannot be."""
-        self._flush.sync_now(self._log.end_offset())
+        self._flush.sync_now(self._log.end_offset(), self._log.last_timestamp)
         if self._flush.failure is not None:
+            self.appender.refusal = self._flush.failure
             raise self._flush.failure
-        self._parts.marking.note_flushed(self._flush.flushed, self._log.last_timestamp)
+        self._note_flushed()
+
+    def _note_flushed(self) -> None:
+        self._parts.marking.note_flushed(self._flush.flushed, self._flush.flushed_timestamp)
 
     def close(self) -> None:
         """Stop cleanly. After a failed sync the abort flag stays, so that the next start looks."""

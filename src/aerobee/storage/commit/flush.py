@@ -55,17 +55,23 @@ class Flush:
         self._now_ms = 0
         # When the oldest byte that no finished or running sync covers was first seen.
         self._dirty_since_ms: int | None = None
+        # How far the log is on the disk, and when the newest record of that part was stored.
         self.flushed = 0
+        self.flushed_timestamp = 0
         self.failure: DiskFailed | None = None
 
-    def start_at(self, flushed: int) -> None:
+    def start_at(self, flushed: int, timestamp: int) -> None:
         self.flushed = flushed
+        self.flushed_timestamp = timestamp
 
     # Waiting.
 
     def wait_for(self, end_offset: int, ticket: object) -> None:
         """Give `ticket` back from `take_released` once the log is on the disk that far."""
-        self._waiters.append(Waiter(end_offset, ticket))
+        if end_offset <= self.flushed:
+            self._released.append(ticket)  # no further sync may ever come
+        else:
+            self._waiters.append(Waiter(end_offset, ticket))
 
     def take_released(self) -> list[object]:
         """Tickets whose wait is over: their bytes are on the disk."""
@@ -82,8 +88,8 @@ class Flush:
 
     # Syncing.
 
-    def step(self, end_offset: int, monotonic_ms: int) -> None:
-        """Start a sync if one is due."""
+    def step(self, end_offset: int, timestamp: int, monotonic_ms: int) -> None:
+        """Start a sync if one is due. `timestamp`: when the newest record was stored."""
         self._now_ms = monotonic_ms
         if Defect.ACKNOWLEDGE_BEFORE_SYNC in self._defects:
             self._release_to(end_offset)
@@ -94,7 +100,7 @@ class Flush:
             return
         is_due = monotonic_ms - self._dirty_since_ms >= self._interval_ms
         if self._mode is FlushMode.SYNC or is_due or self._waiters:
-            self._start(end_offset)
+            self._start(end_offset, timestamp)
 
     def is_behind(self, monotonic_ms: int) -> bool:
         """Whether the disk is too slow for what was promised.
@@ -108,16 +114,16 @@ class Flush:
             and monotonic_ms - running.started_ms > self._lag_ms_max - self._interval_ms
         )
 
-    def sync_now(self, end_offset: int) -> None:
+    def sync_now(self, end_offset: int, timestamp: int) -> None:
         """Block until the log is on the disk up to here, or has failed (stop, tests)."""
         while self.failure is None and (self._running is not None or end_offset > self.flushed):
             if self._running is None:
-                self._start(end_offset)
+                self._start(end_offset, timestamp)
             running = self._running
             assert running is not None
             self._worker.wait(running)
 
-    def _start(self, target: int) -> None:
+    def _start(self, target: int, timestamp: int) -> None:
         files = [
             file.disk_file
             for file in self._log.files
@@ -125,11 +131,11 @@ class Flush:
         ]
         if Defect.SKIP_SYNC in self._defects:
             files = []
-        self._running = _SyncLog(self, files, target, self._now_ms, self._defects)
+        self._running = _SyncLog(self, files, target, timestamp, self._now_ms, self._defects)
         self._dirty_since_ms = None
         self._worker.submit(Lane.SYNC, self._running)
 
-    def _finish(self, target: int, error: BaseException | None) -> None:
+    def _finish(self, job: "_SyncLog", error: BaseException | None) -> None:
         self._running = None
         if error is not None:
             self.failure = DiskFailed(
@@ -137,8 +143,9 @@ class Flush:
                 hint="the store takes no more writes; check the disk, then restart",
             )
             return
-        self.flushed = target
-        self._release_to(target)
+        self.flushed = job.target
+        self.flushed_timestamp = job.timestamp
+        self._release_to(job.target)
 
     def _release_to(self, offset: int) -> None:
         waiters = self._waiters
@@ -154,6 +161,7 @@ class _SyncLog:
         flush: Flush,
         files: list[DiskFile],
         target: int,
+        timestamp: int,
         started_ms: int,
         defects: Defects,
     ) -> None:
@@ -161,6 +169,7 @@ class _SyncLog:
         self._files = files
         self._defects = defects
         self.target = target
+        self.timestamp = timestamp
         self.started_ms = started_ms
 
     def run(self) -> None:
@@ -173,4 +182,4 @@ class _SyncLog:
                 file.sync()
 
     def done(self, error: BaseException | None) -> None:
-        self._flush._finish(self.target, error)
+        self._flush._finish(self, error)

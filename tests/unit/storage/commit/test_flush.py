@@ -1,0 +1,284 @@
+"""Syncing the log: when it is due, what one sync covers, who is told, and the first failure."""
+
+import pytest
+
+from aerobee.errors import DiskFailed
+from aerobee.ports.disk_worker import Lane
+from aerobee.sim.disk import SimDisk
+from aerobee.sim.disk_worker import SimDiskWorker
+from aerobee.storage.commit.flush import Flush
+from aerobee.storage.config import FlushMode
+from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
+from aerobee.storage.files.file_sequence import FileSequence
+
+FILE_BYTES = 512
+STORED = 1_700_000_000_000
+
+
+class FlushKit:
+    """A log of three files, and a flush of it."""
+
+    def __init__(self, mode: FlushMode = FlushMode.SYNC, defects: Defects = NO_DEFECTS) -> None:
+        self.disk = SimDisk()
+        self.log = FileSequence(self.disk, "log", FILE_BYTES)
+        for number in range(3):
+            self.log.create(number * FILE_BYTES)
+        self.worker = SimDiskWorker()
+        self.flush = Flush(self.log, self.worker, mode, 500, 1000, defects)
+        self.disk.faults.calls.clear()
+
+    def step(self, end_offset: int, ms: int) -> None:
+        self.flush.step(end_offset, STORED + end_offset, ms)
+
+    def finish(self) -> None:
+        """The disk does all that it was given, and says so."""
+        self.worker.run_all()
+        self.worker.collect()
+
+    def synced(self) -> list[int]:
+        """Numbers of the files that were synced since the last call."""
+        calls, self.disk.faults.calls[:] = list(self.disk.faults.calls), []
+        return [int(call.path[-20:]) // FILE_BYTES for call in calls if call.name == "sync"]
+
+
+def test_nothing_to_flush_starts_nothing() -> None:
+    kit = FlushKit()
+    kit.step(0, 0)
+    kit.flush.start_at(100, STORED)
+    kit.step(100, 1000)
+    assert kit.worker.pending() == 0
+
+
+def test_synchronous_a_sync_starts_at_once() -> None:
+    kit = FlushKit()
+    kit.step(100, 5)
+    assert kit.worker.pending(Lane.SYNC) == 1
+    assert kit.flush.flushed == 0
+    kit.finish()
+    assert (kit.flush.flushed, kit.flush.flushed_timestamp) == (100, STORED + 100)
+
+
+def test_asynchronous_a_sync_starts_an_interval_after_the_first_unsynced_byte_was_seen() -> None:
+    kit = FlushKit(FlushMode.ASYNC)
+    kit.step(100, 1000)
+    kit.step(200, 1499)
+    assert kit.worker.pending() == 0
+    kit.step(300, 1500)
+    kit.finish()
+    assert kit.flush.flushed == 300
+    kit.step(400, 1501)
+    kit.step(400, 2000)
+    assert kit.worker.pending() == 0
+    kit.step(400, 2001)
+    assert kit.worker.pending() == 1
+
+
+def test_asynchronous_a_sync_starts_at_once_if_somebody_waits_for_it() -> None:
+    kit = FlushKit(FlushMode.ASYNC)
+    kit.flush.wait_for(100, "ticket")
+    kit.step(100, 1000)
+    assert kit.worker.pending() == 1
+
+
+def test_one_sync_runs_at_a_time_and_covers_what_was_there_when_it_began() -> None:
+    kit = FlushKit()
+    kit.step(100, 0)
+    kit.step(250, 1)
+    assert kit.worker.pending() == 1
+    kit.finish()
+    assert (kit.flush.flushed, kit.flush.flushed_timestamp) == (100, STORED + 100)
+    kit.step(250, 2)
+    kit.finish()
+    assert (kit.flush.flushed, kit.flush.flushed_timestamp) == (250, STORED + 250)
+
+
+@pytest.mark.parametrize(
+    ("flushed", "end", "files"),
+    [
+        (0, 100, [0]),
+        (0, 512, [0]),
+        (0, 513, [0, 1]),
+        (511, 513, [0, 1]),
+        (512, 513, [1]),
+        (300, 1100, [0, 1, 2]),
+        (1024, 1100, [2]),
+    ],
+)
+def test_exactly_the_files_with_unsynced_bytes_are_synced_oldest_first(
+    flushed: int, end: int, files: list[int]
+) -> None:
+    kit = FlushKit()
+    kit.flush.start_at(flushed, STORED)
+    kit.step(end, 0)
+    kit.finish()
+    assert kit.synced() == files
+    assert kit.flush.flushed == end
+
+
+# Waiting.
+
+
+def test_all_who_wait_share_the_next_sync() -> None:
+    kit = FlushKit()
+    for end in (100, 110, 120):
+        kit.flush.wait_for(end, end)
+    kit.step(120, 0)
+    kit.flush.wait_for(130, 130)
+    assert kit.flush.take_released() == []
+    kit.finish()
+    assert kit.flush.take_released() == [100, 110, 120]
+    assert kit.flush.take_released() == []
+    kit.step(130, 1)
+    kit.finish()
+    assert kit.flush.take_released() == [130]
+    assert kit.synced() == [0, 0]
+
+
+def test_who_waits_for_what_is_on_the_disk_already_is_not_kept_waiting() -> None:
+    """There may never be another sync to release it."""
+    kit = FlushKit()
+    kit.step(100, 0)
+    kit.finish()
+    kit.flush.wait_for(100, "late")
+    kit.flush.wait_for(0, "no bytes at all")
+    assert kit.flush.take_released() == ["late", "no bytes at all"]
+
+
+def test_nobody_has_failed_while_syncs_return() -> None:
+    kit = FlushKit()
+    kit.flush.wait_for(100, "ticket")
+    assert kit.flush.take_failed() == []
+    kit.step(100, 0)
+    kit.finish()
+    assert kit.flush.take_failed() == []
+
+
+# The bound.
+
+
+def test_the_disk_is_behind_while_a_sync_takes_longer_than_the_bound_leaves_it() -> None:
+    kit = FlushKit(FlushMode.ASYNC)
+    kit.step(100, 0)
+    kit.step(100, 500)
+    assert kit.worker.pending() == 1
+    assert not kit.flush.is_behind(1000)
+    assert kit.flush.is_behind(1001)
+    kit.finish()
+    assert not kit.flush.is_behind(5000)
+
+
+def test_a_store_that_was_not_stepped_for_long_is_not_behind() -> None:
+    kit = FlushKit(FlushMode.ASYNC)
+    kit.step(100, 0)
+    assert not kit.flush.is_behind(60_000)
+
+
+# Blocking.
+
+
+def test_everything_is_on_the_disk_when_sync_now_returns() -> None:
+    kit = FlushKit(FlushMode.ASYNC)
+    kit.step(100, 0)
+    kit.flush.wait_for(600, "ticket")
+    kit.flush.sync_now(600, STORED)
+    assert (kit.flush.flushed, kit.flush.flushed_timestamp) == (600, STORED)
+    assert kit.synced() == [0, 1]
+    assert kit.flush.take_released() == ["ticket"]
+
+
+def test_sync_now_waits_for_a_sync_under_way_and_then_syncs_the_rest() -> None:
+    kit = FlushKit()
+    kit.step(100, 0)
+    kit.flush.sync_now(200, STORED)
+    assert kit.flush.flushed == 200
+    assert kit.synced() == [0, 0]
+
+
+def test_sync_now_with_nothing_unsynced_touches_nothing() -> None:
+    kit = FlushKit()
+    kit.flush.start_at(100, STORED)
+    kit.flush.sync_now(100, STORED + 5)
+    assert kit.synced() == []
+    assert kit.flush.flushed_timestamp == STORED
+
+
+# Failing.
+
+
+def failed_kit(defects: Defects = NO_DEFECTS) -> FlushKit:
+    kit = FlushKit(defects=defects)
+    kit.disk.faults.fail_sync("log/*")
+    kit.flush.wait_for(100, "waits")
+    kit.step(100, 0)
+    kit.finish()
+    return kit
+
+
+def test_the_first_sync_that_fails_is_the_last() -> None:
+    kit = failed_kit()
+    assert isinstance(kit.flush.failure, DiskFailed)
+    assert "a sync of the commit log failed" in str(kit.flush.failure)
+    assert kit.flush.flushed == 0
+    kit.synced()
+    kit.step(200, 10_000)
+    kit.flush.sync_now(200, STORED)
+    assert kit.worker.pending() == 0
+    assert kit.synced() == []
+
+
+def test_after_a_failed_sync_those_who_waited_are_told_so_and_never_acknowledged() -> None:
+    kit = failed_kit()
+    kit.flush.wait_for(120, "came later")
+    assert kit.flush.take_released() == []
+    assert kit.flush.take_failed() == ["waits", "came later"]
+    assert kit.flush.take_failed() == []
+    kit.flush.wait_for(130, "later still")
+    assert kit.flush.take_failed() == ["later still"]
+    assert kit.flush.take_released() == []
+
+
+def test_what_was_on_the_disk_before_the_failure_is_still_acknowledged() -> None:
+    kit = FlushKit()
+    kit.flush.wait_for(100, "first")
+    kit.step(100, 0)
+    kit.finish()
+    kit.disk.faults.fail_sync("log/*")
+    kit.flush.wait_for(200, "second")
+    kit.step(200, 1)
+    kit.finish()
+    assert kit.flush.take_released() == ["first"]
+    assert kit.flush.take_failed() == ["second"]
+    assert kit.flush.flushed == 100
+
+
+def test_if_the_second_of_two_files_fails_neither_counts() -> None:
+    kit = FlushKit()
+    kit.disk.faults.fail_sync(f"log/{FILE_BYTES:020}")
+    kit.step(600, 0)
+    kit.finish()
+    assert kit.flush.failure is not None
+    assert kit.flush.flushed == 0
+
+
+# What the defects do: each must differ, or the test of the tests tests nothing.
+
+
+def test_planted_acknowledge_before_sync() -> None:
+    kit = FlushKit(defects=frozenset({Defect.ACKNOWLEDGE_BEFORE_SYNC}))
+    kit.flush.wait_for(100, "ticket")
+    kit.step(100, 0)
+    assert kit.flush.take_released() == ["ticket"]
+
+
+def test_planted_skip_sync() -> None:
+    kit = FlushKit(defects=frozenset({Defect.SKIP_SYNC}))
+    kit.step(100, 0)
+    kit.finish()
+    assert kit.flush.flushed == 100
+    assert kit.synced() == []
+
+
+def test_planted_retry_failed_sync() -> None:
+    kit = failed_kit(frozenset({Defect.RETRY_FAILED_SYNC}))
+    assert kit.flush.failure is None
+    assert kit.flush.flushed == 100
