@@ -1,0 +1,224 @@
+"""The next log file, made ahead of need: its order of syncs, its failures, its end."""
+
+import errno
+
+import pytest
+
+from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
+from aerobee.ports.disk_worker import Lane
+from aerobee.sim.disk import SimDisk
+from aerobee.sim.disk_worker import SimDiskWorker
+from aerobee.storage.commit.log_files import RETRY_INTERVAL_MS, LogFiles
+from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
+from aerobee.storage.files.file_sequence import FileSequence
+
+FOLDER = "store/commitlog"
+SIZE = 1024
+
+
+class FilesKit:
+    def __init__(self, disk: SimDisk | None = None, defects: Defects = NO_DEFECTS) -> None:
+        self.disk = SimDisk() if disk is None else disk
+        self.worker = SimDiskWorker()
+        self.sequence = FileSequence(self.disk, FOLDER, SIZE)
+        self.files = LogFiles(self.sequence, self.worker, 512, defects)
+
+    def calls(self) -> list[str]:
+        return [call.name for call in self.disk.faults.calls]
+
+    def names(self) -> list[str]:
+        return self.disk.list_directory(FOLDER)
+
+
+def name_of(number: int) -> str:
+    return f"{number * SIZE:020}"
+
+
+def test_a_file_is_made_on_the_background_lane_and_taken_when_it_is_needed() -> None:
+    kit = FilesKit()
+    kit.files.prepare_next()
+    kit.files.prepare_next()
+    assert kit.worker.pending(Lane.BACKGROUND) == 1
+    assert kit.worker.pending(Lane.SYNC) == 0
+    kit.worker.run_all()
+    kit.worker.collect()
+    assert kit.sequence.files == []
+    calls = len(kit.calls())
+    file = kit.files.advance()
+    assert len(kit.calls()) == calls, "taking what lies ready asks nothing of the disk"
+    assert (file.first_offset, file.size) == (0, SIZE)
+    assert kit.sequence.files == [file]
+
+
+def test_a_file_is_on_the_disk_name_and_all_before_anything_is_in_it() -> None:
+    kit = FilesKit()
+    kit.files.advance()
+    order = [call for call in kit.calls() if call in ("create", "sync", "sync_directory", "warm")]
+    assert order == ["create", "sync", "sync_directory", "warm"]
+    for survivor in kit.disk.crash_states():
+        assert survivor.read(f"{FOLDER}/{name_of(0)}") == bytes(SIZE), survivor.origin
+
+
+def test_if_nothing_lies_ready_the_roll_waits() -> None:
+    kit = FilesKit()
+    assert [kit.files.advance().first_offset for _ in range(3)] == [0, SIZE, 2 * SIZE]
+    assert kit.names() == [name_of(0), name_of(1), name_of(2)]
+
+
+def test_warming_stops_at_the_end_of_a_small_file() -> None:
+    kit = FilesKit()
+    kit.files = LogFiles(kit.sequence, kit.worker, 1 << 30, NO_DEFECTS)
+    assert kit.files.advance().size == SIZE
+
+
+def test_a_step_makes_the_next_file_if_it_is_wanted() -> None:
+    kit = FilesKit()
+    kit.files.step(False, 0)
+    assert kit.worker.pending() == 0
+    kit.files.step(True, 1)
+    kit.files.step(True, 2)
+    assert kit.worker.pending() == 1
+    assert kit.files.refusal() is None
+
+
+# Ending.
+
+
+def test_a_file_made_ahead_and_not_needed_is_removed_for_good() -> None:
+    kit = FilesKit()
+    kit.files.advance()
+    kit.files.prepare_next()
+    kit.worker.run_all()
+    kit.worker.collect()
+    assert kit.names() == [name_of(0), name_of(1)]
+    kit.files.discard_next()
+    assert kit.names() == [name_of(0)]
+    assert kit.disk.power_cut().list_directory(FOLDER) == [name_of(0)]
+    kit.files.discard_next()
+    assert kit.names() == [name_of(0)]
+    assert kit.files.advance().first_offset == SIZE
+
+
+def test_a_file_that_is_still_being_made_is_waited_for_and_removed() -> None:
+    kit = FilesKit()
+    kit.files.prepare_next()
+    kit.files.discard_next()
+    assert kit.names() == []
+    assert kit.worker.pending() == 0
+
+
+def test_a_file_that_could_not_be_made_needs_no_removing() -> None:
+    kit = FilesKit(SimDisk(capacity_bytes=10))
+    kit.files.prepare_next()
+    kit.files.discard_next()
+    assert kit.names() == []
+
+
+def test_closing_closes_the_files() -> None:
+    kit = FilesKit()
+    disk_file = kit.files.advance().disk_file
+    kit.files.close()
+    with pytest.raises(ValueError, match="closed"):
+        disk_file.sync()
+
+
+# Failing.
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "error"),
+    [
+        (1, errno.ENOSPC, DiskFull),
+        (1, errno.EDQUOT, DiskFull),
+        (1, errno.EMFILE, StoreBusy),
+        (1, errno.ENFILE, StoreBusy),
+        (1, errno.ENOMEM, StoreBusy),
+        (1, errno.EIO, DiskFailed),
+        (1, errno.EROFS, DiskFailed),
+        (2, errno.EIO, DiskFailed),
+        (2, errno.ENOSPC, DiskFailed),  # a sync that fails is a failed sync, whatever it says
+        (3, errno.EIO, DiskFailed),
+        (3, errno.ENOSPC, DiskFailed),
+        (4, errno.ENOSPC, DiskFull),
+        (4, errno.EIO, DiskFailed),
+    ],
+)
+def test_whichever_call_fails_the_roll_is_refused_and_no_half_made_file_is_left(
+    call: int, code: int, error: type[StorageError]
+) -> None:
+    kit = FilesKit()
+    kit.files.advance()
+    kit.disk.faults.fail_call(call, code)
+    with pytest.raises(error, match="next commit log file"):
+        kit.files.advance()
+    assert kit.names() == [name_of(0)]
+    assert [file.first_offset for file in kit.sequence.files] == [0]
+    assert isinstance(kit.files.refusal(), error)
+
+
+def test_a_failure_that_nobody_needed_to_notice_refuses_nothing() -> None:
+    kit = FilesKit()
+    kit.files.advance()
+    kit.disk.faults.fail_call(1, errno.ENOSPC)
+    kit.files.prepare_next()
+    kit.worker.run_all()
+    kit.worker.collect()
+    assert kit.files.refusal() is None
+
+
+def test_a_failed_disk_is_noticed_before_anybody_needs_the_file() -> None:
+    kit = FilesKit()
+    kit.files.advance()
+    kit.disk.faults.fail_call(1, errno.EIO)
+    kit.files.prepare_next()
+    kit.worker.run_all()
+    kit.worker.collect()
+    assert isinstance(kit.files.refusal(), DiskFailed)
+
+
+def test_lack_of_room_is_tried_again_every_second_until_it_is_over() -> None:
+    disk = SimDisk(capacity_bytes=SIZE)
+    kit = FilesKit(disk)
+    kit.files.advance()
+    with pytest.raises(DiskFull):
+        kit.files.advance()
+    tries = kit.calls().count("create")
+    for ms in (0, 1, RETRY_INTERVAL_MS - 1):
+        kit.files.step(False, ms)
+        with pytest.raises(DiskFull):
+            kit.files.advance()
+    assert kit.calls().count("create") == tries
+    kit.files.step(False, RETRY_INTERVAL_MS)
+    kit.worker.run_all()
+    kit.worker.collect()
+    assert kit.calls().count("create") == tries + 1
+    assert isinstance(kit.files.refusal(), DiskFull)
+    disk.capacity_bytes += SIZE
+    for ms in (RETRY_INTERVAL_MS + 1, 2 * RETRY_INTERVAL_MS + 1):
+        kit.files.step(False, ms)
+    kit.worker.run_all()
+    kit.worker.collect()
+    kit.files.step(False, 2 * RETRY_INTERVAL_MS + 2)
+    assert kit.files.refusal() is None
+    assert kit.files.advance().first_offset == SIZE
+
+
+def test_a_failed_sync_is_never_tried_again() -> None:
+    kit = FilesKit()
+    kit.files.advance()
+    kit.disk.faults.fail_sync(f"{FOLDER}/*")
+    with pytest.raises(DiskFailed):
+        kit.files.advance()
+    for ms in range(0, 10 * RETRY_INTERVAL_MS, 500):
+        kit.files.step(True, ms)
+    assert kit.worker.pending() == 0
+    with pytest.raises(DiskFailed, match="takes no more writes"):
+        kit.files.advance()
+
+
+def test_planted_no_directory_sync_on_roll() -> None:
+    kit = FilesKit(defects=frozenset({Defect.NO_DIRECTORY_SYNC_ON_ROLL}))
+    kit.disk.make_directory(FOLDER)
+    kit.files.advance()
+    assert "sync_directory" not in kit.calls()
+    assert kit.disk.power_cut().list_directory(FOLDER) == []
