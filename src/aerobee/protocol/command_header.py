@@ -96,8 +96,9 @@ class CommandHeader:
 
     def __eq__(self, other: object) -> bool:
         """Equal in meaning: the form on the wire does not count."""
-        if not isinstance(other, CommandHeader):
+        if type(other) is not type(self):
             return NotImplemented
+        assert isinstance(other, CommandHeader)
         return (
             self.code == other.code
             and self.flag == other.flag

@@ -9,12 +9,12 @@ closing.
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.command_header import CommandHeader
 from aerobee.protocol.message_draft import PROPERTIES_BYTES_MAX
+from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.send_name import LETTERS
 
-SEND_MESSAGE = 10
-SEND_MESSAGE_V2 = 310
-SEND_BATCH_MESSAGE = 320
-SEND_CODES = (SEND_MESSAGE, SEND_MESSAGE_V2, SEND_BATCH_MESSAGE)
+SEND_MESSAGE = int(RequestCode.SEND_MESSAGE)
+SEND_BATCH_MESSAGE = int(RequestCode.SEND_BATCH_MESSAGE)
+SEND_CODES = (SEND_MESSAGE, int(RequestCode.SEND_MESSAGE_V2), SEND_BATCH_MESSAGE)
 
 _LONG_NAMES = {chr(letter): name.decode() for name, letter in LETTERS.items()}
 
