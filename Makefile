@@ -11,10 +11,14 @@ PY := $(VENV)/bin/python
 PYTHONS := $(or $(PYTHON),python3.11 python3.14 python3.13 python3.12 python3)
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 
-# Stamps: the environment exists; the package and its tools are in it; the hot modules are compiled.
+# Stamps: the environment exists; the package and its tools are in it; the hot modules are
+# compiled; the fuzzer is there, too.
 MADE := $(VENV)/stamp-made
 INSTALLED := $(VENV)/stamp-installed
 COMPILED := $(VENV)/stamp-compiled
+FUZZING := $(VENV)/stamp-fuzzing
+PIP_INSTALL := REQUIRE_CYTHON= SKIP_CYTHON=1 $(PY) -m pip install --quiet \
+  --disable-pip-version-check --no-build-isolation
 PXD := $(shell find src -name '*.pxd')
 HOT := $(PXD) $(wildcard $(PXD:.pxd=.py))
 
@@ -35,16 +39,15 @@ test-pure: $(INSTALLED) build/pure ## The same tests of the uncompiled package; 
 	EXPECT_COMPILED=0 PYTHONPATH=$(CURDIR)/build/pure $(PY) -m pytest --ignore=tests/parity --ignore=tests/tidy
 
 check: $(INSTALLED) ## Types, lint, layers
-	$(PY) -m ruff check .
-	$(PY) -m ruff format --check .
-	$(PY) -m mypy
-	$(VENV)/bin/lint-imports --no-logo
+	@status=0; \
+	for tool in 'ruff check' 'ruff format --check' mypy 'lint-imports --no-logo'; do \
+	  echo "$$tool"; $(VENV)/bin/$$tool || status=1; \
+	done; exit $$status
 
 bench: install ## How fast, compiled and pure, in one run
 	$(PY) -m bench
 
-fuzz: install ## Every parser against made-up bytes, 30 s each
-	$(PY) -m pip install --quiet -e '.[fuzz]'
+fuzz: install $(FUZZING) ## Every parser against made-up bytes, 30 s each
 	$(PY) -m fuzz
 
 crash: install ## The long crash tests: 1,000 kills, power cuts where root allows
@@ -79,9 +82,12 @@ build/pure:
 # compiling is the next step's, which does only what changed.
 $(INSTALLED): $(MADE) pyproject.toml
 	@echo "packages: aerobee and its test tools"
-	@$(PY) -m pip install --quiet --disable-pip-version-check 'setuptools>=77' 'Cython>=3.1'
-	@REQUIRE_CYTHON= SKIP_CYTHON=1 $(PY) -m pip install --quiet --disable-pip-version-check \
-	  --no-build-isolation -e '.[test]'
+	@$(PIP_INSTALL) 'setuptools>=77' 'Cython>=3.1'
+	@$(PIP_INSTALL) -e '.[test]'
+	@touch $@
+
+$(FUZZING): $(INSTALLED)
+	@$(PIP_INSTALL) -e '.[fuzz]'
 	@touch $@
 
 $(COMPILED): $(INSTALLED) setup.py $(HOT)

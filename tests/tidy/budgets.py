@@ -1,8 +1,8 @@
 """How large a thing may grow before it is two things.
 
 The difference between a codebase that can be read and one that cannot is in the maximum, not in
-the median, so these are limits on the maximum. Nothing is exempt; a limit that is wrong is changed
-here, for all.
+the median, so these are limits on the maximum. Two may be stretched, by a reason in the module's
+docstring; a limit that is wrong is changed here, for all.
 """
 
 import ast
@@ -13,10 +13,12 @@ from tests.tidy.source_tree import Module, SourceTree
 FUNCTION_LINES_MAX = 70  # docstring not counted
 MODULE_LINES_MAX = 500
 MODULE_LINES_WITH_REASON_MAX = 800
-REASON = "Longer than 500 lines because"  # how the reason begins, in the module docstring
+LENGTH_REASON = "Longer than 500 lines because"  # how the reason begins, in the module docstring
 PUBLIC_METHODS_MAX = 20
 CONSTRUCTOR_PARAMETERS_MAX = 8
 PROJECT_IMPORTS_MAX = 15
+PROJECT_IMPORTS_WITH_REASON_MAX = 20
+WIDTH_REASON = "Imports more than 15 modules because"  # for what puts the others together
 IMPORTED_BY_MAX = 30
 # What everybody may name: values, ports, errors, and the header line of every hot module.
 IMPORTED_BY_ALL = ("aerobee.model", "aerobee.ports", "aerobee.errors", "aerobee._cython_compat")
@@ -34,7 +36,11 @@ def long_functions(tree: SourceTree) -> list[str]:
 def long_modules(tree: SourceTree) -> list[str]:
     found = []
     for module in tree.package + tree.tests + tree.programs:
-        limit = MODULE_LINES_WITH_REASON_MAX if REASON in module.docstring else MODULE_LINES_MAX
+        limit = (
+            MODULE_LINES_WITH_REASON_MAX
+            if LENGTH_REASON in _on_one_line(module.docstring)
+            else MODULE_LINES_MAX
+        )
         lines = len(module.text.splitlines())
         if lines > limit:
             found.append(f"{module.place}: {lines} lines; {limit} at most")
@@ -72,11 +78,14 @@ def wide_constructors(tree: SourceTree) -> list[str]:
 
 
 def knows_too_many(tree: SourceTree) -> list[str]:
-    return [
-        f"{module.place}: imports {count} modules of the project"
-        for module in tree.package
-        if (count := len(module.project_imports())) > PROJECT_IMPORTS_MAX
-    ]
+    found = []
+    for module in tree.package:
+        has_reason = WIDTH_REASON in _on_one_line(module.docstring)
+        limit = PROJECT_IMPORTS_WITH_REASON_MAX if has_reason else PROJECT_IMPORTS_MAX
+        count = len(module.project_imports())
+        if count > limit:
+            found.append(f"{module.place}: imports {count} modules of the project; {limit} at most")
+    return found
 
 
 def known_by_too_many(tree: SourceTree) -> list[str]:
@@ -95,6 +104,10 @@ def thin_docstrings(tree: SourceTree) -> list[str]:
         for module in tree.package + tree.programs
         if (lines := len(module.docstring.splitlines())) < (wanted := _docstring_lines(module))
     ]
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _docstring_lines(module: Module) -> int:

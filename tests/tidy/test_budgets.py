@@ -40,7 +40,7 @@ def test_a_docstring_does_not_count_as_lines_of_its_function(planted: Plant) -> 
 
 
 def test_a_module_over_500_lines_needs_a_reason_and_over_800_is_too_long(planted: Plant) -> None:
-    reason = f'"""Words.\n\n{budgets.REASON} it is a table.\n"""\n'
+    reason = f'"""Words.\n\n{budgets.LENGTH_REASON} it is a table.\n"""\n'
     tree = planted(
         {
             "src/aerobee/plain.py": lines(501, "x = 1\n"),
@@ -77,15 +77,26 @@ def test_a_constructor_of_9_parameters_is_found(planted: Plant) -> None:
     assert budgets.wide_constructors(tree) == ["src/aerobee/a.py:2: 9 constructor parameters"]
 
 
-def test_a_module_that_imports_16_others_is_found(planted: Plant) -> None:
-    imports = "".join(f"import aerobee.m{index}\n" for index in range(15)) + "import struct\n"
+def imports(count: int) -> str:
+    return "import struct\n" + "".join(f"import aerobee.m{index}\n" for index in range(count))
+
+
+def test_a_module_that_imports_16_others_needs_a_reason_and_21_are_too_many(
+    planted: Plant,
+) -> None:
+    reason = f'"""Words.\n\n{budgets.WIDTH_REASON} it is where\nall meet.\n"""\n'
     tree = planted(
         {
-            "src/aerobee/good.py": imports,
-            "src/aerobee/bad.py": imports + "from aerobee.x import y\n",
+            "src/aerobee/good.py": imports(15),
+            "src/aerobee/bad.py": imports(15) + "from aerobee.x import y\n",
+            "src/aerobee/reasoned.py": reason.replace("more than", "more\nthan") + imports(20),
+            "src/aerobee/worse.py": reason + imports(21),
         }
     )
-    assert budgets.knows_too_many(tree) == ["src/aerobee/bad.py: imports 16 modules of the project"]
+    assert budgets.knows_too_many(tree) == [
+        "src/aerobee/bad.py: imports 16 modules of the project; 15 at most",
+        "src/aerobee/worse.py: imports 21 modules of the project; 20 at most",
+    ]
 
 
 def test_a_module_that_31_others_import_is_found_unless_it_is_a_value_or_a_port(
