@@ -30,6 +30,7 @@ from aerobee.storage.opening import StoreParts, open_parts
 from aerobee.storage.read.queue_reader import QueueRead, QueueReader, ReadStatus
 from aerobee.storage.read.time_search import Boundary, offset_by_time
 from aerobee.storage.recover.log_recovery import Progress
+from aerobee.storage.retain.cleaner import Cleaner
 
 _RECORDS_A_DISPATCH = 1 << 40  # whatever was appended since
 
@@ -74,8 +75,17 @@ class Store:
         # Older records were not written by this process: reads check their checksums.
         self._opened_at = parts.log.end_offset()
         self._is_closed = False
+        self._cleaner = Cleaner(
+            parts.log.sequence,
+            parts.derived,
+            parts.records.store_timestamp_at,
+            worker,
+            config,
+            defects,
+        )
         # For callers who append per message and cannot spare a call in between.
         self.appender = Appender(parts.log, self._queues, config.body_bytes_max)
+        self.appender.refusal = self._cleaner.refusal()
         self._bound_reads()
 
     @classmethod
@@ -123,7 +133,7 @@ class Store:
     # Time.
 
     def step(self, now: Now) -> StepResult:
-        """Do what is due: finished disk work, syncs, dispatch, marks."""
+        """Do what is due: finished disk work, syncs, dispatch, marks, cleaning."""
         if self._is_closed:
             raise Misuse("the store is closed")
         self._worker.collect()
@@ -131,16 +141,31 @@ class Store:
         # Not only since the last line: a roll that waits for its file collects, too.
         if self._flush.flushed != self._parts.marking.mark.flushed:
             self._note_flushed()
-        self.dispatch()
-        self._parts.marking.step(self._parts.derived, self._dispatcher, now)
-        if self._log.is_half_full():
-            self._parts.log_files.prepare_next()
+        self._derive(now)
+        self._parts.log_files.step(self._log.is_half_full(), now.monotonic_ms)
         self.appender.refusal = self._refusal(now)
+        if self.failure is None:
+            self._cleaner.step(now, self._parts.marking.dispatched_durably)
         return StepResult(self._flush.take_released(), self._flush.take_failed())
+
+    def _derive(self, now: Now) -> None:
+        """Dispatch, and have it remembered. Without room for a file both wait: a mark would speak
+        of queues that hold a part of what comes after it."""
+        if self._cleaner.has_room(now.monotonic_ms):
+            self.dispatch()
+        if not self._cleaner.is_short:
+            try:
+                self._parts.marking.step(self._parts.derived, self._dispatcher, now)
+            except OSError as error:
+                self._cleaner.note_shortage(error)
 
     def dispatch(self) -> list[ConsumeQueue]:
         """Make what was appended visible, as far as the mode promises; the queues that got some."""
-        self._dispatcher.run(self._visible_to(), _RECORDS_A_DISPATCH)
+        if not self._cleaner.is_short:
+            try:
+                self._dispatcher.run(self._visible_to(), _RECORDS_A_DISPATCH)
+            except OSError as error:
+                self._cleaner.note_shortage(error)
         self._bound_reads()
         return self._dispatcher.take_touched()
 
@@ -175,6 +200,9 @@ class Store:
                 f"a sync of the store failed: {self._parts.marking.failure}",
                 hint="the store takes no more writes; check the disk, then restart",
             )
+        refusal = self._parts.log_files.refusal() or self._cleaner.refusal()
+        if refusal is not None:
+            return refusal
         if self._flush.is_behind(now.monotonic_ms):
             return StoreBusy(
                 f"the disk is more than {self._config.flush_lag_ms_max} ms behind",
@@ -187,6 +215,14 @@ class Store:
         """Set once a sync has failed: the process should end, and not with success."""
         refusal = self.appender.refusal
         return refusal if isinstance(refusal, DiskFailed) else None
+
+    def set_topic_retention(self, topic: bytes, retention_ms: int | None) -> None:
+        """Hide messages of a topic that are older than this; None: show what the log has.
+
+        Not remembered: set it again after every start. Misuse if the store does not keep its log
+        that long. See `TopicRetention`.
+        """
+        self._cleaner.set_topic_retention(topic, retention_ms)
 
     # Reading.
 
@@ -242,18 +278,25 @@ class Store:
         self._parts.marking.note_flushed(self._flush.flushed, self._flush.flushed_timestamp)
 
     def close(self) -> None:
-        """Stop cleanly. After a failed sync the abort flag stays, so that the next start looks."""
+        """Stop cleanly. After a failed sync the abort flag stays, so that the next start looks; so
+        it does without room for a file of a queue or of the index, for the next start to make."""
         if self._is_closed:
             return
         self._is_closed = True
         parts = self._parts
         try:
-            if self._flush.failure is None and parts.marking.failure is None:
+            self._cleaner.close()
+            failure = self.failure or self._flush.failure or parts.marking.failure
+            if failure is None:
                 self.sync()
+                self._cleaner.forget_shortage()
                 self.dispatch()
-                parts.marking.checkpoint_now(parts.derived, self._dispatcher)
-                parts.log_files.discard_next()
-                parts.abort_flag.clear()
+                if not self._cleaner.is_short:
+                    parts.marking.checkpoint_now(parts.derived, self._dispatcher)
+                    parts.log_files.discard_next()
+                    parts.abort_flag.clear()
+        except OSError as error:
+            self._cleaner.note_shortage(error)
         finally:
             parts.log_files.close()
             parts.derived.close()

@@ -1,7 +1,7 @@
 """Telling a full disk from a failing one.
 
-A disk without room is no broken disk: nothing that was acknowledged is at risk, reads go on, and the
-same call may work a minute later. So this one kind of OSError is not the end of the process.
+A disk without room is no broken disk: nothing that was acknowledged is at risk, reads go on, and
+the same call may work a minute later. So this kind of OSError is not the end of the process.
 """
 
 import errno

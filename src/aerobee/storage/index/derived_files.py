@@ -73,6 +73,13 @@ class DerivedFiles:
         """What changed since the last call. The caller syncs it all, or stops for good."""
         files: list[DiskFile] = []
         directories: set[str] = set()
+        # The index first: it may need a file for keys that wait, and find no room for it. Then
+        # nothing was taken yet.
+        if self.index is not None:
+            files += self.index.sync_targets()
+            index_directory = self.index.directory_to_sync()
+            if index_directory is not None:
+                directories.add(index_directory)
         for queue in self.all_queues():
             if queue.is_dirty:
                 queue.is_dirty = False
@@ -83,11 +90,6 @@ class DerivedFiles:
                 topic_directory = sequence.directory.rpartition("/")[0]
                 directories |= {sequence.directory, topic_directory}
                 directories.add(topic_directory.rpartition("/")[0])
-        if self.index is not None:
-            files += self.index.sync_targets()
-            index_directory = self.index.directory_to_sync()
-            if index_directory is not None:
-                directories.add(index_directory)
         return Unsynced(files, sorted(directories))
 
     def close(self) -> None:

@@ -18,6 +18,7 @@ earlier if that record has no keys.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from aerobee.errors import CorruptFile, Misuse
@@ -257,6 +258,11 @@ class KeyIndex:
         self._settled = 0
         self._waiting = 0
 
+    def _try_to_settle(self) -> None:
+        """For those who can do without the newest keys on a full disk."""
+        with suppress(OSError):
+            self._settle()
+
     def _roll(self, store_timestamp: int) -> KeyIndexFile:
         """Open the next file, for a record of this store time."""
         name = int(file_name(store_timestamp))
@@ -283,7 +289,7 @@ class KeyIndex:
         collide, and times are known to the second. A tag is found as the key `T#<tag>`.
         """
         key_hash = index_hash(text_hash(bytes_address(key), 0, len(key), topic_hash(topic)))
-        self._settle()
+        self._try_to_settle()
         limit = min(limit, FIND_LIMIT_MAX)
         found: list[int] = []
         for file in reversed(self._files):
@@ -352,10 +358,7 @@ class KeyIndex:
 
     def close(self) -> None:
         """Give up the files' handles. What is dirty was synced before, if at all."""
-        try:
-            self._settle()
-        except OSError:
-            pass  # no room for another file: what waits is put again by the next start
+        self._try_to_settle()  # what goes on waiting is put again by the next start
         _close(self._files)
         self._files = []
         self._last = None

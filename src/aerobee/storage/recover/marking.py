@@ -52,6 +52,9 @@ class Marking:
         # Store timestamps: of the newest flushed record, and of the newest in synced indexes.
         self._flushed_timestamp = 0
         self._derived_timestamp = 0
+        # `dispatched` of the mark that a power cut surely leaves, and of the one being synced.
+        self.dispatched_durably = 0
+        self._syncing_dispatched = 0
         self.failure: BaseException | None = None
 
     @property
@@ -144,10 +147,9 @@ class Marking:
     def _start_mark_sync(self) -> None:
         self._is_mark_syncing = True
         self._is_mark_dirty = False
+        self._syncing_dispatched = self.mark.dispatched
         self._mark_file.begin_sync()
-        self._worker.submit(
-            Lane.BACKGROUND, _MarkSyncJob(self._sync_files, self._finish_mark_sync)
-        )
+        self._worker.submit(Lane.BACKGROUND, _MarkSyncJob(self._sync_files, self._finish_mark_sync))
 
     def _sync_files(self) -> None:
         self._mark_file.sync()
@@ -159,6 +161,7 @@ class Marking:
             self.failure = error
         else:
             self._mark_file.note_synced()
+            self.dispatched_durably = self._syncing_dispatched
 
     def checkpoint_now(self, derived: DerivedFiles, dispatcher: Dispatcher) -> None:
         """Block until everything derived is on the disk and remembered (start and stop).
@@ -177,6 +180,7 @@ class Marking:
         self._sync_files()
         self._mark_file.note_synced()
         self._is_mark_dirty = False
+        self.dispatched_durably = self.mark.dispatched
 
     def close(self) -> None:
         self._mark_file.close()

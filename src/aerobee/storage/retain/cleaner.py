@@ -19,12 +19,13 @@ Called from the core's thread only.
 from collections import deque
 from collections.abc import Callable
 
-from aerobee.errors import StorageError
+from aerobee.errors import DiskFull, StorageError
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import Defects
 from aerobee.storage.files.file_sequence import FileSequence
+from aerobee.storage.files.lack_of_room import is_out_of_room
 from aerobee.storage.index.batch_consume_queue import BatchConsumeQueue
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.derived_files import DerivedFiles
@@ -34,6 +35,7 @@ from aerobee.storage.retain.retention import AgeClock, LogRetention
 from aerobee.storage.retain.topic_retention import TopicRetention
 
 QUEUES_A_STEP = 256  # about half a millisecond
+RETRY_INTERVAL_MS = 1000
 
 
 class Cleaner:
@@ -61,7 +63,11 @@ class Cleaner:
         self._topics = TopicRetention(
             derived, store_timestamp_at, self._removals, config.retention_ms
         )
-        self._deleted_ms: int | None = None
+        # When the next log file may go, and when making a file may be tried again.
+        self._next_file_ms = 0
+        self._retry_ms: int | None = None
+        # Why a file of a queue or of the index could not be made.
+        self._shortage: OSError | None = None
         # What a crash left of an earlier cleaning: units of records that are gone.
         self._trim: _Trim | None = _Trim(derived, log.first_offset())
 
@@ -89,9 +95,8 @@ class Cleaner:
         oldest = self._retention.removable(safe_to)
         if oldest is None or self._removals.is_pending_in(self._log.directory):
             return False
-        if self._deleted_ms is not None:
-            if monotonic_ms - self._deleted_ms < self._delete_interval_ms:
-                return False
+        if monotonic_ms < self._next_file_ms:
+            return False
         is_too_full = self._space.excess_bytes(self._removals.removed_bytes) > 0
         return is_too_full or self._retention.is_expired(oldest, time_ms)
 
@@ -106,12 +111,51 @@ class Cleaner:
             for index_file in self._derived.index.remove_below(trim.below):
                 self._removals.add(index_file)
         if self._log.first_offset() < trim.below:
-            self._deleted_ms = monotonic_ms
+            self._next_file_ms = monotonic_ms + self._delete_interval_ms
             self._removals.add(self._log.take_first().disk_file)
+
+    # Running out of room.
+
+    def note_shortage(self, error: OSError) -> None:
+        """A file of a queue or of the index could not be made; raises it if not for lack of room.
+
+        Whatever wanted it waits until `has_room`, and may then try again.
+        """
+        if not is_out_of_room(error):
+            raise error
+        error.__traceback__ = None
+        self._shortage = error
+
+    def has_room(self, monotonic_ms: int) -> bool:
+        """Whether files can be made, for all we know; true once a second if they could not."""
+        if self._shortage is None:
+            return True
+        if self._retry_ms is None:
+            self._retry_ms = monotonic_ms + RETRY_INTERVAL_MS
+        if monotonic_ms < self._retry_ms:
+            return False
+        self.forget_shortage()
+        return True
+
+    def forget_shortage(self) -> None:
+        """Try again."""
+        self._shortage = None
+        self._retry_ms = None
+
+    @property
+    def is_short(self) -> bool:
+        return self._shortage is not None
 
     def refusal(self) -> StorageError | None:
         """Why appends are refused, if they are: a failed sync, or a disk that is too full."""
-        return self._removals.failure or self._space.refusal()
+        if self._removals.failure is not None:
+            return self._removals.failure
+        if self._shortage is not None:
+            return DiskFull(
+                f"no room for a file of a queue or of the index: {self._shortage}",
+                hint="free room on this disk or shorten the retention; appends go on by themselves",
+            )
+        return self._space.refusal(self._removals.problem)
 
     def close(self) -> None:
         """Block until what a disk thread does for us is done."""

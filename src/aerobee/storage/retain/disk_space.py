@@ -3,8 +3,8 @@
 The disk is asked once a second, on a disk thread (the answer can take long on a network or a sick
 disk); an answer that does not come, or an error, leaves the last one in force.
 
-    free ──▶  refused below `free_bytes_min`       ......  taken again from twice that on
-    used ──▶  refused above `used_ratio_full`      ......  taken again at `used_ratio_clean` or below
+    free ──▶  refused below `free_bytes_min`     ......  taken again from twice that on
+    used ──▶  refused above `used_ratio_full`    ......  taken again at `used_ratio_clean`
 
 Between refusing and taking again lies what retention clears: the oldest log files go, whatever
 their age, until the second line of limits is reached. Without that distance a disk at its limit
@@ -93,8 +93,11 @@ class DiskSpaceWatch:
         """
         return self._limits.excess_bytes(self.space) - (removed_bytes - self._removed_before)
 
-    def refusal(self) -> DiskFull | None:
-        """Why appends are refused now, with the numbers; a new error at every call."""
+    def refusal(self, problem: str) -> DiskFull | None:
+        """Why appends are refused now, with the numbers; a new error at every call.
+
+        `problem`: what keeps us from removing files, if anything does.
+        """
         if not self.is_full:
             return None
         total, free = self.space
@@ -103,7 +106,7 @@ class DiskSpaceWatch:
         return DiskFull(
             f"the disk of {self._path} is {used_percent:.1f} % used and {_size(free)} are free; "
             f"appends stop above {100 * limits.used_ratio_full:g} % "
-            f"and below {_size(limits.free_bytes_min)}",
+            f"and below {_size(limits.free_bytes_min)}{problem and f'; {problem}'}",
             hint="free room on this disk or shorten the retention; appends go on by themselves "
             f"at {100 * limits.used_ratio_clean:g} % used with "
             f"{_size(2 * limits.free_bytes_min)} free",
@@ -117,9 +120,7 @@ class DiskSpaceWatch:
 class _MeasureSpace:
     """Disk job: ask how full the disk is."""
 
-    def __init__(
-        self, watch: DiskSpaceWatch, disk: Disk, path: str, removed_before: int
-    ) -> None:
+    def __init__(self, watch: DiskSpaceWatch, disk: Disk, path: str, removed_before: int) -> None:
         self._watch = watch
         self._disk = disk
         self._path = path
@@ -135,8 +136,7 @@ class _MeasureSpace:
 
 def _size(count: int) -> str:
     """Bytes for people."""
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if count < 1024 or unit == "GiB":
-            break
-        count /= 1024
-    return f"{count:.1f} {unit}" if unit != "bytes" else f"{count} bytes"
+    for unit, bytes_each in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= bytes_each:
+            return f"{count / bytes_each:.1f} {unit}"
+    return f"{count} bytes"

@@ -1,8 +1,8 @@
 """Which commit log files may go: decisions only, nothing is done here.
 
-A file goes because it is old, or because the disk is too full. Either way it is the oldest, and a
-later file must hold a record that is flushed, dispatched and remembered as such by the durable mark
-on the disk: so the end of the log never goes, and a start after any crash finds every unit it needs.
+A file goes because it is old, or because the disk is too full. Either way it is the oldest, and
+the next file must hold a record that is flushed, dispatched, and remembered as such by the durable
+mark on the disk: so the end of the log never goes, and a start after any crash finds all it needs.
 
 Age is judged without believing a wall clock that runs ahead:
 
