@@ -98,7 +98,9 @@ public class StoreDump {
                     MessageConst.INDEX_TAG_TYPE)));
                 break;
             case "unique":
-                print(found(() -> admin.queryMessageByUniqKey(topic, question.getString("key"))));
+                // Not the variant without times: that one guesses them from the unique id.
+                print(found(() -> admin.queryMessageByUniqKey(topic, question.getString("key"), 1,
+                    0, Long.MAX_VALUE).getMessageList().get(0)));
                 break;
             case "offset":
                 print(found(() -> client.getMQClientAPIImpl().viewMessage(address, topic,
