@@ -174,10 +174,10 @@ class Wire:
         self.message_draft = load("aerobee.protocol.message_draft")
         self.protocol_error = load("aerobee.errors").ProtocolError
 
-    def frames(self, chunks: Iterable[bytes], limits: tuple[int, int]) -> list[object]:
+    def frames(self, chunks: Iterable[bytes], limits: tuple[int, int]) -> list[Any]:
         """Every frame that the chunks bring; the last item is an error, or how much is pending."""
         reader = self.frame.FrameReader(self.frame.FrameLimits(*limits))
-        found: list[object] = []
+        found: list[Any] = []
         try:
             for chunk in chunks:
                 reader.receive(chunk)
