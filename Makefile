@@ -54,7 +54,7 @@ crash: install ## The long crash tests: 1,000 kills, power cuts where root allow
 	EXPECT_COMPILED=1 $(PY) -m pytest tests/crash tests/fault -m 'night or root'
 
 test-interop: install ## Apache's broker and Java client on a store that we wrote (needs Java, Maven)
-	EXPECT_COMPILED=1 $(PY) -m pytest tests/interop -m java
+	REQUIRE_JAVA=1 EXPECT_COMPILED=1 $(PY) -m pytest tests/interop -m java
 
 clean: ## Remove everything that was built, the environment too
 	rm -rf $(VENV) build dist data src/*.egg-info .mypy_cache .ruff_cache .pytest_cache \

@@ -1,7 +1,7 @@
 """A store that Apache's broker wrote with the Java client, opened and read by us.
 
-`tests/vectors` does the same with stores that were written once; here Apache writes fresh ones, with
-and without its record checksum, and is stopped cleanly or killed.
+`tests/vectors` does the same with stores that were written once. Here Apache writes fresh ones,
+with and without its record checksum, and is stopped cleanly or killed.
 """
 
 import shutil
