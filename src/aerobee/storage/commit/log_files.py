@@ -43,18 +43,18 @@ class LogFiles:
         self._making: _MakeFile | None = None
         # When a try that failed is followed by another.
         self._retry_ms: int | None = None
-        # An append needed the next file and did not get it.
-        self._is_short = False
+        # The try that failed an append, until one does not: the next may be under way.
+        self._missed: _MakeFile | None = None
 
     def step(self, is_wanted: bool, monotonic_ms: int) -> None:
         """Have the next file made if it is wanted, or was missed; try again if it is time."""
         making = self._making
         if making is not None and making.is_done:
             if making.error is None:
-                self._is_short = False
+                self._missed = None
             elif not isinstance(_explain(making), DiskFailed):
                 self._wait_or_forget(monotonic_ms)
-        if is_wanted or self._is_short:
+        if is_wanted or self._missed is not None:
             self.prepare_next()
 
     def _wait_or_forget(self, monotonic_ms: int) -> None:
@@ -67,9 +67,10 @@ class LogFiles:
 
     def refusal(self) -> StorageError | None:
         """Why appends are refused: no room for a file that one needed, or a failed disk."""
-        making = self._making
-        error = None if making is None else _explain(making)
-        return error if self._is_short or isinstance(error, DiskFailed) else None
+        if self._missed is not None:
+            return _explain(self._missed)
+        error = None if self._making is None else _explain(self._making)
+        return error if isinstance(error, DiskFailed) else None
 
     def prepare_next(self) -> None:
         """Have the next file made, unless it is made or being made."""
@@ -94,10 +95,9 @@ class LogFiles:
             self._worker.wait(making)
         error = _explain(making)
         if error is not None:
-            self._is_short = True
+            self._missed = making
             raise error
-        self._making = None
-        self._is_short = False
+        self._making = self._missed = None
         assert making.file is not None
         file = MappedFile(making.file, self.sequence.end_offset())
         self.sequence.files.append(file)

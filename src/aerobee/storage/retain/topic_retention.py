@@ -119,7 +119,6 @@ class TopicRetention:
     def _stored_at(self, queue: ConsumeQueue, queue_offset: int) -> int:
         unit = queue.unit(queue_offset)
         assert unit is not None
-        if unit[1] == FILLER_SIZE:
-            return 0
+        log_offset = unit[2] if unit[1] == FILLER_SIZE else unit[0]  # the record before a gap
         # A record that is gone was stored before any that is left.
-        return self._store_timestamp_at(unit[0]) or 0
+        return self._store_timestamp_at(log_offset) or 0

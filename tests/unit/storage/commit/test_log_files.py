@@ -203,6 +203,17 @@ def test_lack_of_room_is_tried_again_every_second_until_it_is_over() -> None:
     assert kit.files.advance().first_offset == SIZE
 
 
+def test_while_the_next_try_is_under_way_appends_stay_refused() -> None:
+    kit = FilesKit(SimDisk(capacity_bytes=SIZE))
+    kit.files.advance()
+    with pytest.raises(DiskFull):
+        kit.files.advance()
+    for ms in (0, RETRY_INTERVAL_MS):
+        kit.files.step(False, ms)
+    assert kit.worker.pending() == 1
+    assert isinstance(kit.files.refusal(), DiskFull)
+
+
 def test_a_failed_sync_is_never_tried_again() -> None:
     kit = FilesKit()
     kit.files.advance()

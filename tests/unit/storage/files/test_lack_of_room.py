@@ -1,0 +1,19 @@
+"""Which errors mean that there is no room, and which that the disk is broken."""
+
+import errno
+
+import pytest
+
+from aerobee.storage.files.lack_of_room import is_out_of_room
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_and_a_used_up_quota_are_lack_of_room(code: int) -> None:
+    assert is_out_of_room(OSError(code, "no room"))
+
+
+@pytest.mark.parametrize(
+    "error", [None, OSError(errno.EIO, "broken"), OSError("no number"), ValueError(errno.ENOSPC)]
+)
+def test_nothing_else_is(error: Exception | None) -> None:
+    assert not is_out_of_room(error)
