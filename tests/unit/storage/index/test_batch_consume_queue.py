@@ -104,6 +104,7 @@ def test_a_record_appended_again_changes_nothing() -> None:
     for number in range(9):
         assert not append(queue, number)
     assert not queue.append(9000, 900, 0, START, 12, 3), "a base that is taken"
+    assert not queue.append(8899, 900, 0, START, 0, 3), "a topic made anew, but before its end"
     assert contents(disk) == before
     assert state(queue) == (0, 45, 8900)
 
@@ -155,6 +156,17 @@ def test_truncating_leaves_the_queue_as_it_was() -> None:
                 assert state(queue)[1:] == (state(expected)[1:] if kept < 12 else (60, 11_900))
                 if kept < 12:
                     assert contents(disk) == contents(straight)
+
+
+def test_what_a_crash_left_beyond_a_hole_is_cleared() -> None:
+    disk = SimDisk()
+    queue = filled(disk, 1)
+    expected = contents(disk)
+    queue.sequence.files[0].view[3 * UNIT_BYTES + 10] = 7
+    again = loaded(disk, is_torn=True)
+    again.truncate_to(1000, True)
+    assert contents(disk) == expected
+    assert again.is_dirty
 
 
 def test_truncating_below_the_begin_leaves_an_empty_queue_that_knows_its_place() -> None:

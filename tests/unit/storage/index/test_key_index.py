@@ -206,6 +206,7 @@ def test_a_reopened_index_goes_on_as_if_it_had_never_closed() -> None:
         disk = SimDisk()
         filled(disk, stop).close()
         index = opened(disk)
+        assert index.end_offset == (100 * (stop - 1) if stop else -1)
         for number in range(40):
             put(index, number)
         assert settled_contents(disk, index) == expected
@@ -230,6 +231,18 @@ def test_no_key_is_lost_or_doubled_when_a_file_cannot_be_made_at_first(is_looked
                 put(index, number)
         assert settled_contents(disk, index) == expected
         assert failures == 1
+
+
+def test_a_full_disk_hides_the_newest_keys_but_stops_neither_finding_nor_closing() -> None:
+    disk = SimDisk(capacity_bytes=file_bytes(*CONFIG))
+    index = opened(disk)
+    for number in range(12):
+        index.put_keys(b"T1", b"", b"same", b"", number, START)
+    assert index.find(b"T1", b"same", 0, FOREVER, 64) == list(range(9, -1, -1))
+    with pytest.raises(OSError, match="disk full"):
+        assert index.unit_count
+    index.close()
+    assert opened(disk).end_offset == 9
 
 
 # Finding.
@@ -342,12 +355,13 @@ def test_what_is_synced_when_told_survives_a_power_cut() -> None:
 # Opening after a clean stop.
 
 
-def test_an_empty_last_file_is_removed_at_opening() -> None:
-    """Apache makes a file before it has a key for it."""
+@pytest.mark.parametrize("size", [file_bytes(*CONFIG), 100, 39, 0])
+def test_an_empty_last_file_is_removed_at_opening(size: int) -> None:
+    """Apache makes a file before it has a key for it; a crash may cut the making short."""
     disk = SimDisk()
     filled(disk, 40).close()
     expected = contents(disk)
-    disk.create(f"{FOLDER}/20991231235959999", file_bytes(*CONFIG))
+    disk.replace(f"{FOLDER}/20991231235959999", bytes(size))
     index = opened(disk)
     assert settled_contents(disk, index) == expected
     assert index.directory_to_sync() == FOLDER
@@ -389,8 +403,7 @@ def test_files_with_other_names_are_left_alone() -> None:
 
 def test_a_discarded_index_is_gone_for_good() -> None:
     disk = SimDisk()
-    index = filled(disk, 40)
-    sync(disk, index)
+    sync(disk, filled(disk, 40))
     disk.replace(f"{FOLDER}/readme", b"not an index")
     discard(disk, FOLDER)
     assert disk.power_cut().list_directory(FOLDER) == ["readme"]
@@ -447,6 +460,13 @@ def test_an_index_that_is_not_the_marked_one_is_reported() -> None:
     ]:
         with pytest.raises(CorruptFile, match=FOLDER):
             KeyIndex.recover(disk.kill(), FOLDER, CONFIG, wrong_offset, wrong_count, time_of)
+
+
+def test_a_unit_of_a_record_after_the_mark_is_reported() -> None:
+    disk = SimDisk()
+    _, dispatched, unit_count = marked(disk, 3)
+    with pytest.raises(CorruptFile, match="not those that were synced"):
+        KeyIndex.recover(disk, FOLDER, CONFIG, dispatched - 100, unit_count, time_of)
 
 
 def test_an_index_whose_last_file_is_missing_is_reported() -> None:

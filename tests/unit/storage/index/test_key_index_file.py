@@ -265,7 +265,7 @@ def test_a_count_that_no_file_can_have_is_refused(count: int) -> None:
 @pytest.mark.parametrize(
     ("layout", "place", "value"),
     [
-        (">i", 0, -1),  # a hash is never negative
+        (">i", 0, -0x80000000),  # a hash is never negative, though this one has the same slot
         (">i", 0, 1),  # another hash, another slot
         (">q", 4, 1 << 40),  # beyond the record after it
         (">q", 4, -1),
