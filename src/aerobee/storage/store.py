@@ -30,7 +30,7 @@ from aerobee.storage.opening import StoreParts, open_parts
 from aerobee.storage.read.queue_reader import QueueRead, QueueReader, ReadStatus
 from aerobee.storage.read.time_search import Boundary, offset_by_time
 from aerobee.storage.recover.log_recovery import Progress
-from aerobee.storage.retain.cleaner import Cleaner
+from aerobee.storage.retain.cleaner import Cleaner, shortage_of
 
 _RECORDS_A_DISPATCH = 1 << 40  # whatever was appended since
 
@@ -102,10 +102,16 @@ class Store:
         """Open a store directory, new or as any stop left it, RocketMQ's too.
 
         CorruptRecord, CorruptFile, StoreLocked: it cannot be opened as it is; nothing was changed.
+        DiskFull: there is no room for what is missing in it.
         """
-        return cls(
-            open_parts(disk, root, config, worker, progress, defects), config, worker, defects
-        )
+        try:
+            parts = open_parts(disk, root, config, worker, progress, defects)
+        except OSError as error:
+            shortage = shortage_of(error)
+            if shortage is None:
+                raise
+            raise shortage from error
+        return cls(parts, config, worker, defects)
 
     # Appending.
 

@@ -22,6 +22,7 @@ from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.storage.config import FlushMode
 from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.files.file_sequence import FileSequence
+from aerobee.storage.files.lack_of_room import is_out_of_room
 
 
 class Waiter(NamedTuple):
@@ -176,7 +177,9 @@ class _SyncLog:
         for file in self._files:
             try:
                 file.sync()
-            except OSError:
+            except OSError as error:
+                if Defect.ACKNOWLEDGE_ON_FULL_DISK in self._defects and is_out_of_room(error):
+                    continue
                 if Defect.RETRY_FAILED_SYNC not in self._defects:
                     raise
                 file.sync()

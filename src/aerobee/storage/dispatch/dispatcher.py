@@ -123,17 +123,20 @@ class Dispatcher:
             memory = file.memory
             position = self.offset - file.first_offset
             end = min(file.size, until - file.first_offset)
-            while done < records_max and position < end:
-                found = record.read(memory, position, end)
-                if found != 0:
-                    if found != 1:
-                        raise self._corrupt(file, position, found)
-                    position = file.size
-                    break
-                self._dispatch(memory, record, file.first_offset + position)
-                position += record.size
-                done += 1
-            self.offset = file.first_offset + position
+            try:
+                while done < records_max and position < end:
+                    found = record.read(memory, position, end)
+                    if found != 0:
+                        if found != 1:
+                            raise self._corrupt(file, position, found)
+                        position = file.size
+                        break
+                    self._dispatch(memory, record, file.first_offset + position)
+                    position += record.size
+                    done += 1
+            finally:
+                # Also when a file has no room: readers see units up to here and no further.
+                self.offset = file.first_offset + position
         return done
 
     def _corrupt(self, file: MappedFile, position: int, found: int) -> CorruptRecord:
@@ -152,16 +155,7 @@ class Dispatcher:
         )
         self.last_timestamp = record.store_timestamp
         queue = self._queues.at(memory, record.topic_start, record.topic_size, record.queue_id)
-        if log_offset >= self._queues_from and (transaction == 0 or transaction == 8):
-            tag_code = self._tag_code(memory, record)
-            if record.sys_flag & 0x80:
-                self._dispatch_inner_batch(memory, record, log_offset, tag_code)
-            elif (
-                queue.append(record.queue_offset, log_offset, record.size, tag_code)
-                and not queue.is_touched
-            ):
-                queue.is_touched = True
-                self._touched.append(queue)
+        # The queue last: what has a unit is in the index, too, even if one of them had no room.
         if self._index is not None and transaction != 12:
             self._index.put_keys_of(
                 queue.topic_hash,
@@ -175,6 +169,16 @@ class Dispatcher:
                 log_offset,
                 record.store_timestamp,
             )
+        if log_offset >= self._queues_from and (transaction == 0 or transaction == 8):
+            tag_code = self._tag_code(memory, record)
+            if record.sys_flag & 0x80:
+                self._dispatch_inner_batch(memory, record, log_offset, tag_code)
+            elif (
+                queue.append(record.queue_offset, log_offset, record.size, tag_code)
+                and not queue.is_touched
+            ):
+                queue.is_touched = True
+                self._touched.append(queue)
 
     def _dispatch_inner_batch(
         self, memory: memoryview, record: Record, log_offset: int, tag_code: int

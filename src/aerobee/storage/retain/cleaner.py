@@ -121,7 +121,7 @@ class Cleaner:
 
         Whatever wanted it waits until `has_room`, and may then try again.
         """
-        if not is_out_of_room(error):
+        if shortage_of(error) is None:
             raise error
         error.__traceback__ = None
         self._shortage = error
@@ -151,16 +151,23 @@ class Cleaner:
         if self._removals.failure is not None:
             return self._removals.failure
         if self._shortage is not None:
-            return DiskFull(
-                f"no room for a file of a queue or of the index: {self._shortage}",
-                hint="free room on this disk or shorten the retention; appends go on by themselves",
-            )
+            return shortage_of(self._shortage)
         return self._space.refusal(self._removals.problem)
 
     def close(self) -> None:
         """Block until what a disk thread does for us is done."""
         self._removals.close()
         self._space.close()
+
+
+def shortage_of(error: OSError) -> DiskFull | None:
+    """What it means that a file could not be made; None if not that there is no room."""
+    if not is_out_of_room(error):
+        return None
+    return DiskFull(
+        f"no room for a file of the store: {error}",
+        hint="free room on this disk or shorten the retention; an open store goes on by itself",
+    )
 
 
 class _Trim:

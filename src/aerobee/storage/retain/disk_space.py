@@ -16,6 +16,7 @@ files to come: the limits are to be reached before one of those cannot be made.
 Called from the core's thread only.
 """
 
+from contextlib import suppress
 from typing import NamedTuple
 
 from aerobee.errors import DiskFull
@@ -58,10 +59,12 @@ class DiskSpaceWatch:
         self._limits = limits
         self._asking: _MeasureSpace | None = None
         self._asked_ms: int | None = None
-        # Bytes removed by us before the last answer was asked for: it shows them as free.
+        # The last answer, and the bytes removed by us before it was asked for: it has them as free.
+        self._space: DiskSpace | None = None
         self._removed_before = 0
-        self.space = disk.space(path)
-        self.is_full = limits.is_full(self.space)
+        self.is_full = False
+        with suppress(OSError):
+            self._believe(disk.space(path), 0)
 
     def step(self, monotonic_ms: int, removed_bytes: int) -> None:
         """Ask if it is time; `removed_bytes` is all that removals were started for, ever."""
@@ -74,11 +77,14 @@ class DiskSpaceWatch:
 
     def _note(self, job: "_MeasureSpace") -> None:
         self._asking = None
-        space = job.space
-        if space is None or space.total_bytes <= 0:
-            return
-        self.space = space
-        self._removed_before = job.removed_before
+        if job.space is not None:
+            self._believe(job.space, job.removed_before)
+
+    def _believe(self, space: DiskSpace, removed_before: int) -> None:
+        if space.total_bytes <= 0:
+            return  # some file systems have no size to tell
+        self._space = space
+        self._removed_before = removed_before
         if self.is_full:
             self.is_full = self._limits.excess_bytes(space) > 0
         else:
@@ -91,16 +97,18 @@ class DiskSpaceWatch:
         was asked for. (A reader who holds a part of a removed file also holds its room: then the
         next answer shows it in use, and another file may go.)
         """
-        return self._limits.excess_bytes(self.space) - (removed_bytes - self._removed_before)
+        if self._space is None:
+            return 0
+        return self._limits.excess_bytes(self._space) - (removed_bytes - self._removed_before)
 
     def refusal(self, problem: str) -> DiskFull | None:
         """Why appends are refused now, with the numbers; a new error at every call.
 
         `problem`: what keeps us from removing files, if anything does.
         """
-        if not self.is_full:
+        if self._space is None or not self.is_full:
             return None
-        total, free = self.space
+        total, free = self._space
         limits = self._limits
         used_percent = 100 * (total - free) / total
         return DiskFull(

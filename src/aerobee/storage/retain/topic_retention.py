@@ -118,7 +118,8 @@ class TopicRetention:
 
     def _stored_at(self, queue: ConsumeQueue, queue_offset: int) -> int:
         unit = queue.unit(queue_offset)
-        assert unit is not None
-        log_offset = unit[2] if unit[1] == FILLER_SIZE else unit[0]  # the record before a gap
+        while unit is not None and unit[1] == FILLER_SIZE:
+            queue_offset -= 1  # a gap counts as stored with the record before it
+            unit = queue.unit(queue_offset)
         # A record that is gone was stored before any that is left.
-        return self._store_timestamp_at(log_offset) or 0
+        return 0 if unit is None else self._store_timestamp_at(unit[0]) or 0

@@ -360,7 +360,7 @@ def test_a_shortage_is_waited_out_a_second_at_a_time() -> None:
     assert cleaner.is_short
     refusal = cleaner.refusal()
     assert isinstance(refusal, DiskFull)
-    assert "no room for a file of a queue or of the index" in refusal.message
+    assert refusal.message == "no room for a file of the store: [Errno 28] full"
     assert not cleaner.has_room(10)
     assert not cleaner.has_room(10 + RETRY_INTERVAL_MS - 1)
     assert cleaner.has_room(10 + RETRY_INTERVAL_MS)

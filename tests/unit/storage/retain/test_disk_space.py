@@ -85,6 +85,15 @@ def test_a_store_on_a_full_disk_refuses_from_the_start() -> None:
     assert WatchKit(used=850).watch.refusal("") is None
 
 
+def test_a_disk_that_does_not_answer_at_the_start_is_taken_for_one_with_room() -> None:
+    disk = SimDisk(capacity_bytes=TOTAL)
+    disk.make_directory(FOLDER)
+    disk.faults.fail_call(1, errno.EIO)
+    watch = DiskSpaceWatch(disk, FOLDER, SimDiskWorker(), LIMITS)
+    assert watch.refusal("") is None
+    assert watch.excess_bytes(0) == 0
+
+
 def test_the_refusal_names_the_numbers_and_what_to_do() -> None:
     kit = WatchKit()
     kit.measure(955)
@@ -146,9 +155,14 @@ def test_a_question_that_fails_leaves_the_last_answer_in_force() -> None:
 
 def test_a_file_system_without_a_size_is_not_believed() -> None:
     kit = WatchKit()
+    kit.measure(850)
     kit.disk.capacity_bytes = 0
-    assert kit.measure(0) is False
-    assert kit.watch.space.total_bytes == TOTAL
+    kit.use(0)
+    kit.ms += MEASURE_INTERVAL_MS
+    kit.watch.step(kit.ms, 0)
+    kit.worker.run_all()
+    kit.worker.collect()
+    assert kit.watch.excess_bytes(0) == 50
 
 
 def test_what_was_removed_since_the_disk_was_asked_counts_as_free() -> None:
