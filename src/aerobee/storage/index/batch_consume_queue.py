@@ -19,7 +19,6 @@ Agrees with Apache's BatchConsumeQueue. Called from the core's thread only.
 
 from typing import NamedTuple
 
-from aerobee.errors import Misuse
 from aerobee.ports.disk import Disk
 from aerobee.protocol.big_endian import (
     load_i16,
@@ -34,7 +33,9 @@ from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.mapped_file import MappedFile
 
 UNIT_BYTES = 46
+SIZE_MAX = 0x7FFFFFFF  # an int32
 COUNT_MAX = 32767  # an int16
+BASE_MAX = (1 << 62) - 1  # far from the end of an int64, whatever is added
 NOT_COMPACTED = -1
 
 
@@ -141,9 +142,15 @@ class BatchConsumeQueue:
         base_offset: int,
         message_count: int,
     ) -> bool:
-        """Add the unit of a record of so many messages; False if the queue has it already."""
-        if not (0 < size <= 0x7FFFFFFF and 0 < message_count <= COUNT_MAX and base_offset >= 0):
-            raise Misuse(f"no unit for {message_count} messages from {base_offset} in {size} bytes")
+        """Add the unit of a record of so many messages; False if the queue has it already.
+
+        False too for numbers that no unit can hold: they are a sender's words, and one who lies
+        must not stop the dispatch of everybody's messages.
+        """
+        if not (0 < size <= SIZE_MAX and 0 < message_count <= COUNT_MAX):
+            return False
+        if not 0 <= base_offset <= BASE_MAX:
+            return False
         if log_offset < self.log_end:
             return False
         if base_offset < self.max_offset:

@@ -4,7 +4,6 @@ import struct
 
 import pytest
 
-from aerobee.errors import Misuse
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.index.batch_consume_queue import UNIT_BYTES, BatchConsumeQueue, BatchUnit
 
@@ -120,14 +119,16 @@ def test_a_topic_made_anew_begins_again() -> None:
 
 @pytest.mark.parametrize(
     ("size", "base_offset", "message_count"),
-    [(0, 0, 1), (1 << 31, 0, 1), (9, -1, 1), (9, 0, 0), (9, 0, 32768)],
+    [(0, 0, 1), (1 << 31, 0, 1), (9, -1, 1), (9, 1 << 62, 1), (9, 0, 0), (9, 0, 32768)],
 )
-def test_a_unit_that_cannot_be_written_is_refused(
+def test_numbers_that_no_unit_can_hold_leave_no_unit(
     size: int, base_offset: int, message_count: int
 ) -> None:
-    queue = new_queue(SimDisk())
-    with pytest.raises(Misuse):
-        queue.append(0, size, 0, START, base_offset, message_count)
+    disk = SimDisk()
+    queue = new_queue(disk)
+    assert not queue.append(0, size, 0, START, base_offset, message_count)
+    assert contents(disk) == {}
+    assert state(queue) == (0, 0, 0)
 
 
 def test_a_loaded_queue_is_the_one_that_was_closed() -> None:
