@@ -91,10 +91,11 @@ $(FUZZING): $(INSTALLED)
 	@touch $@
 
 $(COMPILED): $(INSTALLED) setup.py $(HOT)
+	@touch $@.begun  # an edit made while this runs must be newer than the stamp
 	@$(if $(filter setup.py,$?),rm -rf build/cython build/lib.* build/temp.*)
 	@echo "compiling: what changed of $(words $(wildcard $(PXD:.pxd=.py))) hot modules"
 	@SKIP_CYTHON= REQUIRE_CYTHON=1 $(PY) setup.py -q build_ext --inplace -j $(JOBS) || { \
 	  echo "The hot modules did not compile. Is there a C compiler?" >&2; \
 	  echo "Without one: make test-pure, or pip install . (slower, pure Python)." >&2; exit 1; }
 	@$(PY) -c 'from aerobee._compiled import report; print(report())'
-	@touch $@
+	@mv $@.begun $@
