@@ -18,6 +18,7 @@ Removing a file leaves its bytes to whoever holds a view of them.
 import contextlib
 import errno
 import posixpath
+import random
 from collections.abc import Iterator
 
 from aerobee.ports.disk import DiskFile, DiskSpace, FileLock
@@ -201,6 +202,10 @@ class SimDisk:
 
     # Looking and crashing.
 
+    def files(self) -> dict[str, bytes]:
+        """What a program would read in every file now, by path. Counts as no call."""
+        return {path: file.content() for path, file in self._names.names.items()}
+
     def observe(self) -> None:
         """Find the writes since the last look, file by file in order of their names' age."""
         if self.faults.is_off:
@@ -233,14 +238,20 @@ class SimDisk:
                 images[id(file)] = SectorFile(len(image), image, [])
         return self._survivor(choice.label, names, folders, images)
 
-    def crash_states(self, random_count: int = 32, seed: int = 0) -> "Iterator[SimDisk]":
-        """One at a time, so that a test may stop at the first that breaks it."""
+    def crash_states(
+        self, random_count: int = 32, seed: int = 0, share: float = 1.0
+    ) -> "Iterator[SimDisk]":
+        """One at a time, so that a test may stop at the first that breaks it. With a `share` below
+        1 only so much of them, drawn by the seed; not drawn costs next to nothing."""
         self.observe()
         files = self._names.files()
         writes = sorted(write for file in files for write in file.writes)
         folders = self._names.pending_by_folder()
         tried: set[tuple[object, ...]] = set()
+        generator = random.Random(seed)
         for choice in crash_choices(writes, folders, random_count, seed):
+            if share < 1.0 and generator.random() >= share:
+                continue
             key = self._outcome(choice)
             if key not in tried:
                 tried.add(key)

@@ -79,10 +79,12 @@ class NameSpace:
 
     def children(self, folder: str) -> list[str]:
         folder = _clean(folder)
+        prefix = folder if folder in ("", "/") else f"{folder}/"
+        size = len(prefix)
         return sorted(
-            posixpath.basename(path)
+            path[size:]
             for path in (*self.names, *self.folders)
-            if posixpath.dirname(path) == folder
+            if path.startswith(prefix) and path.find("/", size) < 0 and len(path) > size
         )
 
     def pending(self) -> list[NameChange]:

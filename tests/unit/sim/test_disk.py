@@ -222,3 +222,25 @@ def test_a_lock_dies_with_its_process() -> None:
         survivor.lock("s/lock")
     with pytest.raises(BlockingIOError):
         disk.lock("s/lock")
+
+
+def test_files_are_what_a_program_would_read_and_looking_is_no_call() -> None:
+    disk = SimDisk()
+    disk.create("a/b", 4).view[:] = b"data"
+    disk.replace("c", b"")
+    calls = len(disk.faults.calls)
+    assert disk.files() == {"a/b": b"data", "c": b""}
+    assert len(disk.faults.calls) == calls
+
+
+def test_a_share_of_the_crash_states_is_drawn_by_the_seed() -> None:
+    disk = SimDisk()
+    file = disk.create("f", 40 * 512)
+    for sector in range(40):
+        file.view[sector * 512] = 1
+        disk.observe()
+    everything = list(disk.crash_states())
+    some = [state.origin for state in disk.crash_states(seed=1, share=0.2)]
+    assert some == [state.origin for state in disk.crash_states(seed=1, share=0.2)]
+    assert some != [state.origin for state in disk.crash_states(seed=2, share=0.2)]
+    assert 0 < len(some) < len(everything) / 2
