@@ -38,7 +38,7 @@ cdef class ConsumeQueue:
     @cython.locals(first="long long", file=MappedFile)
     cdef MappedFile _next_file(self)
 
-    @cython.locals(file=MappedFile, position=Py_ssize_t)
+    @cython.locals(file=MappedFile, position=Py_ssize_t, given_out="long long")
     cdef bint _make_room(self, long long queue_offset, long long log_offset) except? 0
 
     @cython.locals(low="long long", high="long long", middle="long long", file=MappedFile)
@@ -47,5 +47,5 @@ cdef class ConsumeQueue:
     @cython.locals(old_end="long long", file=MappedFile, position=Py_ssize_t, stale=Py_ssize_t)
     cpdef void truncate_to(self, long long log_offset, bint is_torn) except *
 
-    @cython.locals(end="long long")
+    @cython.locals(end="long long", gone_from="long long")
     cdef void _end_at(self, long long queue_offset) except *

@@ -9,7 +9,8 @@ Station ⑥: dispatch adds a unit per message, pulls read runs of them. A unit, 
     +----------+-------------+---------------+
 
 The unit of queue offset n is at byte 20·n of the file sequence. A file whose first units were never
-known (older log was removed before the queue was built) begins with fillers (0, 0x7FFFFFFF, 0).
+known (older log was removed before the queue was built) begins with fillers (0, 0x7FFFFFFF, 0). In
+a gap further on, the third field is where the record before it ends, so that halving finds its way.
 A unit of size 0 was never written: it ends the queue.
 
 Invariants:
@@ -123,12 +124,14 @@ class ConsumeQueue:
         return low
 
     def _is_before(self, queue_offset: int, log_offset: int) -> bool:
-        """Whether the unit is written and its record lies before a log offset. Fillers do."""
+        """Whether the unit is written and its record lies before a log offset; of a filler,
+        whether the record before the gap does."""
         file = self.sequence.find(queue_offset * 20)
-        if file is None:
-            return False
+        assert file is not None
         position = queue_offset * 20 - file.first_offset
         size = load_i32(file.memory, position + 8)
+        if size == 0x7FFFFFFF:
+            return load_i64(file.memory, position + 12) <= log_offset
         return size > 0 and load_i64(file.memory, position) < log_offset
 
     # Writing.
@@ -171,7 +174,9 @@ class ConsumeQueue:
         if queue_offset < self.max_offset:
             if queue_offset != 0:
                 return False
+            given_out = self.next_offset
             self.clear()
+            self.next_offset = given_out
             return True
         if self.max_offset == 0 and not self.sequence.files:
             self.min_offset = queue_offset
@@ -181,6 +186,7 @@ class ConsumeQueue:
             file = self._file if self._file is not None else self._next_file()
             position = self.max_offset * 20 - file.first_offset
             store_i32(file.memory, position + 8, FILLER_SIZE)
+            store_i64(file.memory, position + 12, self.log_end)
             self.max_offset += 1
             if position + 20 == file.size:
                 self._file = None
@@ -237,18 +243,22 @@ class ConsumeQueue:
             self.is_dirty = True
 
     def _end_at(self, queue_offset: int) -> None:
-        """Make `queue_offset` the end; files that begin beyond it go."""
+        """Make `queue_offset` the end; files that begin beyond it go.
+
+        A queue that has come far keeps a file, if only for its name, which says how far.
+        """
         end = queue_offset * 20
-        self.sequence.remove_after(end + (-end) % self.sequence.file_size)
+        gone_from = end + (-end) % self.sequence.file_size
+        if queue_offset > 0:
+            gone_from = max(gone_from, self.sequence.first_offset() + 1)
+        self.sequence.remove_after(gone_from)
         self.max_offset = self.next_offset = queue_offset
         self._synced_to = min(self._synced_to, end)
         self._file = self.sequence.find(end)
         self.log_end = 0
-        if queue_offset > self.min_offset:
-            last = self.unit(queue_offset - 1)
-            assert last is not None
-            if last[1] != FILLER_SIZE:
-                self.log_end = last[0] + last[1]
+        last = self.unit(queue_offset - 1)
+        if last is not None:
+            self.log_end = last[2] if last[1] == FILLER_SIZE else last[0] + last[1]
 
     def take_unsynced_files(self) -> list[MappedFile]:
         """The files written since the last call."""

@@ -25,11 +25,11 @@ def offset_by_time(
 
     def stored_at(queue_offset: int) -> int:
         unit = queue.unit(queue_offset)
-        assert unit is not None
-        if unit[1] == FILLER_SIZE:
-            return 0
+        while unit is not None and unit[1] == FILLER_SIZE:
+            queue_offset -= 1  # a gap counts as stored with the record before it
+            unit = queue.unit(queue_offset)
         # A record that retention took away meanwhile was stored before any that is left.
-        return store_timestamp_at(unit[0]) or 0
+        return 0 if unit is None else store_timestamp_at(unit[0]) or 0
 
     # The first offset stored at or after `bound`: the answer for LOWER, and one past it for UPPER.
     bound = time_ms if boundary is Boundary.LOWER else time_ms + 1
