@@ -16,7 +16,7 @@ from aerobee.protocol.stored_message import client_messages
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.store import Store
 from tests.interop.apache import Broker
-from tests.interop.seed_store import CONFIG, Message, Queue, open_store
+from tests.interop.seed_store import CONFIG, Message, Queue, opened
 
 CRC_PROPERTY = "__CRC32#"
 
@@ -38,8 +38,7 @@ def apache_reads(broker: Broker, queues: Iterable[Queue]) -> dict[Queue, list[Me
 
 def we_read(root: Path, config: StorageConfig = CONFIG) -> dict[Queue, list[Message]]:
     """Everything in a store that we open, by queue, and close again."""
-    store, worker = open_store(root, config)
-    try:
+    with opened(root, config) as store:
         return {
             (queue.topic.decode(), queue.queue_id): [
                 _described(message) for message in _messages(store, queue.topic, queue.queue_id)
@@ -47,9 +46,6 @@ def we_read(root: Path, config: StorageConfig = CONFIG) -> dict[Queue, list[Mess
             for queue in store.queues()
             if queue.max_offset > queue.min_offset
         }
-    finally:
-        store.close()
-        worker.close()
 
 
 def _messages(store: Store, topic: bytes, queue_id: int) -> list[StoredMessage]:

@@ -8,9 +8,11 @@ a writer to be killed: it seeds the store, says so, and sends a burst, one line 
 """
 
 import hashlib
+import itertools
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -255,19 +257,26 @@ def burst_body(number: int) -> bytes:
     return b"burst %d" % number
 
 
-def open_store(root: Path, config: StorageConfig = CONFIG) -> tuple[Store, ThreadDiskWorker]:
+@contextmanager
+def opened(root: Path, config: StorageConfig = CONFIG) -> Iterator[Store]:
+    """Our own store on a real disk, stopped cleanly at the end."""
     worker = ThreadDiskWorker()
-    return Store.open(MappedDisk(), str(root), config, worker), worker
+    try:
+        store = Store.open(MappedDisk(), str(root), config, worker)
+        try:
+            yield store
+        finally:
+            store.close()
+    finally:
+        worker.close()
 
 
 def seed(root: Path, start_ms: int) -> Seeded:
     """Write the store, stop it cleanly, and say what is in it."""
-    store, worker = open_store(root)
-    writer = SeedWriter(store, start_ms)
-    for batch in seed_messages():
-        writer.send(*batch)
-    store.close()
-    worker.close()
+    with opened(root) as store:
+        writer = SeedWriter(store, start_ms)
+        for batch in seed_messages():
+            writer.send(*batch)
     write_topics(root)
     return writer.seeded
 
@@ -295,17 +304,15 @@ def write_topics(root: Path) -> None:
 def write_until_killed(root: Path, start_ms: int, checkpoint_interval_ms: int) -> None:
     """Everything, and then a burst that ends when the process does."""
     config = replace(CONFIG, checkpoint_interval_ms=checkpoint_interval_ms, mark_interval_ms=1)
-    store, _ = open_store(root, config)
     write_topics(root)
-    writer = SeedWriter(store, start_ms)
-    for batch in seed_messages():
-        writer.send(*batch)
-    print("seeded", flush=True)
-    number = 0
-    while True:
-        writer.send(Sent("SeedBurst", number % 2, burst_body(number)))
-        print(number, flush=True)
-        number += 1
+    with opened(root, config) as store:
+        writer = SeedWriter(store, start_ms)
+        for batch in seed_messages():
+            writer.send(*batch)
+        print("seeded", flush=True)
+        for number in itertools.count():
+            writer.send(Sent("SeedBurst", number % 2, burst_body(number)))
+            print(number, flush=True)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from aerobee.storage.read.time_search import Boundary
 from tests.interop.apache import Jars
 from tests.interop.apache_sends import APACHE_QUEUES, apache_sends
 from tests.interop.both_sides import apache_reads, files_below, index_files, we_read
-from tests.interop.seed_store import CONFIG, SETTINGS, Message, Queue, open_store, write_topics
+from tests.interop.seed_store import CONFIG, SETTINGS, Message, Queue, opened, write_topics
 
 pytestmark = pytest.mark.java
 
@@ -84,26 +84,19 @@ def test_we_build_the_same_queues_and_index_from_apache_s_log(
 def test_we_find_apache_s_messages_by_key_unique_id_and_time(
     apache_store: ApacheStore, copy: Path
 ) -> None:
-    store, worker = open_store(copy)
-    for (topic, queue_id), messages in apache_store.queues.items():
-        queue = store.queue(topic.encode(), queue_id)
-        assert queue is not None
-        times = [message["storeTimestamp"] for message in messages]
-        for message in messages[::25]:
-            keys = [message["msgId"], *(message["keys"] or "").split()[:1]]
-            for key in keys:
-                found = store.records_by_key(topic.encode(), key.encode(), 0, 1 << 62, 10)
-                assert _log_offset(found[-1]) == message["commitLogOffset"]
-                del found
-            time_ms = message["storeTimestamp"]
-            offset = store.offset_by_time(queue, time_ms, Boundary.LOWER)
-            assert offset == times.index(time_ms)
-    store.close()
-    worker.close()
-
-
-def _log_offset(record: memoryview) -> int:
-    return int.from_bytes(record[28:36], "big")
+    with opened(copy) as store:
+        for (topic, queue_id), messages in apache_store.queues.items():
+            queue = store.queue(topic.encode(), queue_id)
+            assert queue is not None
+            times = [message["storeTimestamp"] for message in messages]
+            for message in messages[::25]:
+                for key in [message["msgId"], *(message["keys"] or "").split()[:1]]:
+                    found = store.records_by_key(topic.encode(), key.encode(), 0, 1 << 62, 10)
+                    offsets = [int.from_bytes(record[28:36], "big") for record in found]
+                    assert offsets == [message["commitLogOffset"]], key
+                time_ms = message["storeTimestamp"]
+                offset = store.offset_by_time(queue, time_ms, Boundary.LOWER)
+                assert offset == times.index(time_ms)
 
 
 def test_we_write_the_bytes_that_apache_writes(apache_store: ApacheStore, tmp_path: Path) -> None:
@@ -111,12 +104,10 @@ def test_we_write_the_bytes_that_apache_writes(apache_store: ApacheStore, tmp_pa
     ours = tmp_path / "ours"
     logs = files_below(apache_store.root, "commitlog")
     store_host = next(iter(logs.values()))[64:72]
-    store, worker = open_store(ours, replace(CONFIG, store_host=store_host))
-    for draft, store_timestamp in _drafts(logs):
-        store.append(draft, store_timestamp)
-        store.dispatch()
-    store.close()
-    worker.close()
+    with opened(ours, replace(CONFIG, store_host=store_host)) as store:
+        for draft, store_timestamp in _drafts(logs):
+            store.append(draft, store_timestamp)
+            store.dispatch()
     assert files_below(ours, "commitlog") == logs
     assert files_below(ours, "consumequeue") == files_below(apache_store.root, "consumequeue")
     assert index_files(ours) == index_files(apache_store.root)
