@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from aerobee.errors import MessageIllegal, StorageError
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.storage.commit.commit_log import CommitLog
+from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Appender:
             raise MessageIllegal(
                 f"a body of {draft.body_size} bytes; at most {self._body_bytes_max} are allowed"
             )
-        queue = self._queues.find_or_make(draft.topic, draft.queue_id)
+        queue: ConsumeQueue = self._queues.find_or_make(draft.topic, draft.queue_id)
         if draft.sys_flag & 0x4:
             # Prepared or rolled back: nobody reads it from a queue, so it takes no place in one.
             self.queue_offset = 0
