@@ -240,15 +240,23 @@ def test_apache_finds_our_messages_by_key_after_our_writer_was_killed(
         assert answer == expected, question
 
 
-@pytest.mark.parametrize("with_crc", ["true", "false"], ids=["with record CRC", "without"])
+@pytest.mark.parametrize(
+    ("with_crc", "stop"),
+    [("true", Broker.stop), ("false", Broker.stop), ("false", Broker.kill)],
+    ids=["with record CRC", "without", "without, and was killed"],
+)
 def test_we_read_our_store_after_apache_went_on_with_it(
-    our_store: OurStore, copy: Path, open_with_apache: Open, with_crc: str
+    our_store: OurStore,
+    copy: Path,
+    open_with_apache: Open,
+    with_crc: str,
+    stop: Callable[[Broker], None],
 ) -> None:
-    broker = open_with_apache(copy, enabledAppendPropCRC=with_crc, forceVerifyPropCRC="false")
+    settings = {"enabledAppendPropCRC": with_crc, "forceVerifyPropCRC": "false"}
+    broker = open_with_apache(copy, **settings)
     broker.send(apache_sends())
     expected = apache_reads(broker, [*our_store.seeded.queues, *APACHE_QUEUES])
-    broker.stop()
+    stop(broker)
     assert we_read(copy) == expected
     # And round again: what we left after opening it, Apache opens.
-    broker = open_with_apache(copy, enabledAppendPropCRC=with_crc, forceVerifyPropCRC="false")
-    assert apache_reads(broker, expected) == expected
+    assert apache_reads(open_with_apache(copy, **settings), expected) == expected
