@@ -41,7 +41,7 @@ class _Ticket(NamedTuple):
     """An append that waits: which messages, and where they end in the log."""
 
     first: int
-    count: int
+    messages: int
     end: int
 
 
@@ -137,7 +137,7 @@ class Story:
         assert not result.failed
         for ticket in result.durable:
             assert isinstance(ticket, _Ticket)
-            self._acknowledge(ticket.first, ticket.count)
+            self._acknowledge(ticket.first, ticket.messages)
             self.durable_to = max(self.durable_to, ticket.end)
         self.durable_to = max(self.durable_to, self.store.flushed_offset)
         if self.config.flush_mode is FlushMode.SYNC:
