@@ -303,7 +303,13 @@ def write_topics(root: Path) -> None:
 
 def write_until_killed(root: Path, start_ms: int, checkpoint_interval_ms: int) -> None:
     """Everything, and then a burst that ends when the process does."""
-    config = replace(CONFIG, checkpoint_interval_ms=checkpoint_interval_ms, mark_interval_ms=1)
+    config = replace(
+        CONFIG,
+        checkpoint_interval_ms=checkpoint_interval_ms,
+        # A checkpoint counts once the log that it points into is on the disk.
+        flush_interval_ms=min(checkpoint_interval_ms, CONFIG.flush_interval_ms),
+        mark_interval_ms=1,
+    )
     write_topics(root)
     with opened(root, config) as store:
         writer = SeedWriter(store, start_ms)

@@ -183,7 +183,7 @@ def test_apache_checks_our_record_checksums(
     assert apache_reads(broker, [("SeedRoll", 0)]) == {("SeedRoll", 0): roll[:1500]}
 
 
-@pytest.fixture(scope="module", params=["5000", "1"], ids=["no checkpoint", "many checkpoints"])
+@pytest.fixture(scope="module", params=["5000", "2"], ids=["no checkpoint", "many checkpoints"])
 def killed(
     request: pytest.FixtureRequest, our_store: OurStore, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, int]:
@@ -194,18 +194,26 @@ def killed(
     root = tmp_path_factory.mktemp("killed") / "store"
     arguments = [str(root), str(our_store.start_ms), request.param]
     program = [sys.executable, "-m", "tests.interop.seed_store", *arguments]
+    appended = 0
     with subprocess.Popen(program, stdout=subprocess.PIPE) as writer:
         assert writer.stdout is not None
         try:
             assert writer.stdout.readline() == b"seeded\n"
-            for _ in range(BURST_MIN):
+            while appended < BURST_MIN or (request.param == "2" and not _is_checkpointed(root)):
                 assert writer.stdout.readline()
+                appended += 1
             writer.send_signal(signal.SIGKILL)
-            appended = BURST_MIN + len(writer.stdout.readlines())
+            appended += len(writer.stdout.readlines())
         finally:
             writer.kill()
     assert (root / "abort").exists()
+    assert _is_checkpointed(root) == (request.param == "2")
     return root, appended
+
+
+def _is_checkpointed(root: Path) -> bool:
+    """Whether the checkpoint names a log offset from which Apache shall begin."""
+    return any((root / "checkpoint").read_bytes()[40:48])
 
 
 def test_apache_reads_every_message_after_our_writer_was_killed(
