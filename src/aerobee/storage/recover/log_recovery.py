@@ -107,12 +107,12 @@ def zero_from(file: MappedFile, position: int) -> None:
 def rewrite(log: FileSequence, start_offset: int, end_offset: int) -> None:
     """Make sure that [start, end) is on the disk, whatever an earlier sync did with it."""
     for file in log.files:
-        start = max(start_offset, file.first_offset)
-        end = min(end_offset, file.end_offset())
+        start = max(start_offset - file.first_offset, 0)
+        end = min(end_offset - file.first_offset, file.size)
         if start < end:
             view = file.view
-            for offset in range(start - start % _PAGE_BYTES, end, _PAGE_BYTES):
-                position = max(offset, file.first_offset) - file.first_offset
+            # Pages are counted from the begin of the file, whatever offset that is.
+            for position in range(start - start % _PAGE_BYTES, end, _PAGE_BYTES):
                 view[position] = view[position]
             file.disk_file.sync()
 
@@ -131,3 +131,17 @@ def start_without_mark(log: FileSequence, min_timestamp: int | None) -> int:
         if opens_with_record and (min_timestamp is None or record.store_timestamp <= min_timestamp):
             return file.first_offset
     return log.first_offset()
+
+
+def last_timestamp(log: FileSequence, newest: int) -> int:
+    """When the last record of a whole log was stored: later ones must not be older.
+
+    `newest`: the newest record that a queue knows, or -1. Behind it there may be records that no
+    queue has, of transactions that were not committed.
+    """
+    scan = LogScan(needs_crc=False, skips_checksums=True)
+    for file in reversed(log.files):
+        scan.run(file, max(0, newest - file.first_offset))
+        if scan.count > 0:
+            break
+    return scan.last_timestamp
