@@ -18,6 +18,8 @@ cdef unsigned int _DELA
 
 cdef class Dispatcher:
     cdef object _batch_queues
+    cdef long long _check_before
+    cdef long long _crc_from
     cdef tuple _delay_levels_ms
     cdef Py_ssize_t _delay_size
     cdef Py_ssize_t _delay_start
@@ -44,6 +46,9 @@ cdef class Dispatcher:
         end=Py_ssize_t, found=int,
     )
     cpdef Py_ssize_t run(self, long long until, Py_ssize_t records_max) except -1
+
+    @cython.locals(log_offset="long long")
+    cdef void _check(self, MappedFile file, Record record) except *
 
     @cython.locals(transaction=int, queue=ConsumeQueue, tag_code="long long")
     cdef void _dispatch(self, const byte* memory, Record record, long long log_offset) except *

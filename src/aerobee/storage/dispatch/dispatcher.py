@@ -7,6 +7,8 @@ store (called right after appends, so a message is visible as soon as it is stor
 Laws:
 - Only this module moves the dispatch position `offset`; everything below it is in every index.
 - Putting a record twice changes nothing: the queues and the index know what they have.
+- A record that nobody has checked since it was written (`check_before`) is checked here: a damaged
+  one must not make a queue of a name, or a place, that it never had.
 - Records of prepared or rolled-back transactions get no unit in a queue (nobody may read them);
   rolled-back ones are not indexed either.
 
@@ -15,7 +17,7 @@ Called from the core's thread only.
 
 from typing import TYPE_CHECKING
 
-from aerobee.errors import CorruptRecord
+from aerobee.errors import CorruptRecord, Misuse
 from aerobee.protocol.java_hash import signed32
 from aerobee.protocol.record import FINDINGS, Record
 from aerobee.storage.files.file_sequence import FileSequence
@@ -53,6 +55,8 @@ class Dispatcher:
 
     __slots__ = (
         "_batch_queues",
+        "_check_before",
+        "_crc_from",
         "_delay_levels_ms",
         "_delay_size",
         "_delay_start",
@@ -83,6 +87,8 @@ class Dispatcher:
         self._log = log
         self._queues = queues
         self._queues_from = 0
+        self._check_before = 0
+        self._crc_from = 0
         self._batch_queues = batch_queues
         self._index = index
         self._delay_levels_ms = delay_levels_ms
@@ -100,6 +106,11 @@ class Dispatcher:
         self.offset = offset
         self._queues_from = queues_from
 
+    def check_before(self, log_offset: int, crc_from: int) -> None:
+        """Check the sums of records before this offset; from `crc_from` on each must have one."""
+        self._check_before = log_offset
+        self._crc_from = crc_from
+
     def take_touched(self) -> list[ConsumeQueue]:
         """The queues that got a message since the last call."""
         touched = self._touched
@@ -111,8 +122,7 @@ class Dispatcher:
     def run(self, until: int, records_max: int) -> int:
         """Dispatch records that end at or before `until`, at most so many; how many it did.
 
-        CorruptRecord if the log holds something else: it was checked when it was written or
-        recovered, so this is damage since then.
+        CorruptRecord if the log holds something else: damage since it was written.
         """
         done = 0
         record = self._record
@@ -128,20 +138,31 @@ class Dispatcher:
                     found = record.read(memory, position, end)
                     if found != 0:
                         if found != 1:
-                            raise self._corrupt(file, position, found)
+                            raise self._corrupt(file, position, FINDINGS[found])
                         position = file.size
                         break
+                    if file.first_offset + position < self._check_before:
+                        self._check(file, record)
                     self._dispatch(memory, record, file.first_offset + position)
                     position += record.size
                     done += 1
+            except Misuse as error:  # no append gets so far with such a queue
+                raise self._corrupt(file, position, f"a record that says: {error}") from error
             finally:
                 # Also when a file has no room: readers see units up to here and no further.
                 self.offset = file.first_offset + position
         return done
 
-    def _corrupt(self, file: MappedFile, position: int, found: int) -> CorruptRecord:
+    def _check(self, file: MappedFile, record: Record) -> None:
+        log_offset = file.first_offset + record.position
+        if record.log_offset != log_offset:
+            raise self._corrupt(file, record.position, "a record that belongs elsewhere")
+        if not record.is_sound(file.memory, log_offset >= self._crc_from):
+            raise self._corrupt(file, record.position, "a record that does not match its checksum")
+
+    def _corrupt(self, file: MappedFile, position: int, what: str) -> CorruptRecord:
         return CorruptRecord(
-            f"found {FINDINGS[found]}",
+            f"found {what}",
             path=file.disk_file.path,
             position=position,
             log_offset=file.first_offset + position,
