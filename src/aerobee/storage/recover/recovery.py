@@ -61,7 +61,8 @@ def recover_log(
     found = scan_log(log, start, needs_crc, progress, defects)
     if Defect.MIDDLE_OF_LOG_CUT not in defects:
         check_against_mark(log, found, mark.flushed)
-    if not was_clean or found.end_offset != mark.flushed:
+    has_unused_file = log.end_offset() - found.end_offset > log.file_size
+    if not was_clean or found.end_offset != mark.flushed or has_unused_file:
         cut_tail(log, found.end_offset, defects)
         if Defect.CACHE_TRUSTED_AFTER_CRASH not in defects:
             rewrite(log, start, found.end_offset)

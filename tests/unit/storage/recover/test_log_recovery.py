@@ -14,6 +14,7 @@ from aerobee.storage.recover.log_recovery import (
     LogEnd,
     check_against_mark,
     cut_tail,
+    last_timestamp,
     rewrite,
     scan_log,
     start_without_mark,
@@ -319,3 +320,27 @@ def test_a_log_that_the_checkpoint_does_not_know_is_scanned_whole() -> None:
 
 def test_no_log_begins_at_nothing() -> None:
     assert start_without_mark(FileSequence(SimDisk(), DIRECTORY, FILE_BYTES), None) == 0
+
+
+# The time of the last record.
+
+
+def test_the_last_record_of_all_files_tells_the_time() -> None:
+    _, log, _ = log_of(11)
+    assert last_timestamp(log, -1) == STORED + 10_000
+
+
+def test_the_last_record_is_found_from_one_before_it() -> None:
+    _, log, offsets = log_of(9)
+    log.files[1].view[:8] = bytes(8)  # nothing before the place it is told is looked at
+    assert last_timestamp(log, offsets[7]) == STORED + 8000
+
+
+def test_a_file_without_records_tells_no_time() -> None:
+    _, log, offsets = log_of(8)
+    log.create(2 * FILE_BYTES)
+    assert last_timestamp(log, offsets[5]) == STORED + 7000
+
+
+def test_a_log_without_records_has_no_time() -> None:
+    assert last_timestamp(FileSequence(SimDisk(), DIRECTORY, FILE_BYTES), -1) == 0
