@@ -1,7 +1,9 @@
 """Opening a store: its parts, built and introduced to each other in the order that keeps promises.
 
-Nothing is served, and no abort flag set, before the log is whole and on the disk; nothing is
-appended before every index has caught up with it. All of it blocks: it happens once, at the start.
+The abort flag is set once the log is whole, on the disk, and the mark says so: from then on it is
+our records that lie behind the mark. Only then are derived files written, because only after an
+unclean stop are torn ones forgiven. Nothing is appended before every index has caught up with the
+log. All of it blocks: it happens once, at the start.
 """
 
 from typing import NamedTuple
@@ -21,7 +23,7 @@ from aerobee.storage.recover.abort_flag import AbortFlag
 from aerobee.storage.recover.checkpoint import Checkpoint
 from aerobee.storage.recover.derived_recovery import DispatchStart, open_derived
 from aerobee.storage.recover.durable_mark import DurableMarkFile
-from aerobee.storage.recover.log_recovery import Progress
+from aerobee.storage.recover.log_recovery import Progress, last_timestamp
 from aerobee.storage.recover.marking import Marking
 from aerobee.storage.recover.recovery import RecoveredLog, recover_log
 
@@ -99,22 +101,26 @@ def _open_locked(
         defects,
     )
     records.index = start.derived.index
-    dispatcher = _dispatch_again(recovered, start, config, progress)
-    timestamp = max(dispatcher.last_timestamp, recovered.last_timestamp)
-    if timestamp == 0:
-        timestamp = _newest_timestamp(start.derived, records)
+    end_offset = recovered.state.end_offset
+    newest = start.derived.newest_record()
+    derived_timestamp = records.store_timestamp_at(newest) or 0
+    timestamp = recovered.last_timestamp or last_timestamp(recovered.sequence, newest)
     marking = Marking(disk, mark_file, checkpoint, worker, config, defects)
-    abort_flag.set()
     marking.start_at(
-        mark_file.mark._replace(flushed=recovered.state.end_offset, crc_from=recovered.crc_from),
+        start.mark._replace(flushed=end_offset, crc_from=recovered.crc_from),
         timestamp,
+        derived_timestamp,
     )
-    if dispatcher.offset != mark_file.mark.dispatched:
+    abort_flag.set()
+    dispatcher = _dispatch_again(recovered, start, config, progress)
+    if dispatcher.offset != start.offset:
+        timestamp = max(timestamp, dispatcher.last_timestamp)
+        marking.note_flushed(end_offset, timestamp)
         marking.checkpoint_now(start.derived, dispatcher)
     log_files = LogFiles(recovered.sequence, worker, _WARM_BYTES, defects)
     writer = RecordWriter(config.store_host, config.record_crc and Defect.CRC_OFF not in defects)
     log = CommitLog(log_files, writer, config.record_bytes_max)
-    log.start_at(recovered.state.end_offset, timestamp)
+    log.start_at(end_offset, timestamp)
     return StoreParts(
         lock,
         abort_flag,
@@ -142,22 +148,14 @@ def _dispatch_again(
         config.delay_levels_ms,
     )
     dispatcher.start_at(offset, start.queues_from)
+    # Nobody has looked at the log before the scan.
+    dispatcher.check_before(recovered.state.scan_start, recovered.crc_from)
     end = recovered.state.end_offset
     while dispatcher.run(end, _RECORDS_A_STEP) > 0:
         progress("building queues and index", dispatcher.offset - offset, end - offset)
     dispatcher.take_touched()
-    for queue in derived.queues.all():
+    for queue in derived.all_queues():
         queue.drop_below(recovered.state.min_offset)
+    for queue in derived.queues.all():
         queue.next_offset = queue.max_offset
     return dispatcher
-
-
-def _newest_timestamp(derived: DerivedFiles, records: RecordReader) -> int:
-    """When the newest record of any queue was stored: later ones must not be older."""
-    newest = max(
-        (queue for queue in derived.queues.all() if queue.log_end > 0),
-        key=lambda queue: queue.log_end,
-        default=None,
-    )
-    unit = None if newest is None else newest.unit(newest.max_offset - 1)
-    return 0 if unit is None else records.store_timestamp_at(unit[0]) or 0

@@ -10,9 +10,11 @@ from typing import NamedTuple
 from aerobee.ports.disk import DiskFile
 from aerobee.storage.index.batch_consume_queue import BatchConsumeQueue
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
-from aerobee.storage.index.consume_queue import ConsumeQueue
+from aerobee.storage.index.consume_queue import FILLER_SIZE, ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues
 from aerobee.storage.index.key_index import KeyIndex
+
+NO_COUNT = 1 << 62  # what no files ever count up to: not kept, or begun anew
 
 
 class Unsynced(NamedTuple):
@@ -49,11 +51,25 @@ class DerivedFiles:
             if queue.max_offset > 0:
                 count += 1
                 total += queue.max_offset
-        return Fingerprint(count, total, self.index.unit_count if self.index is not None else 0)
+        index_count = NO_COUNT if self.index is None else self.index.unit_count
+        return Fingerprint(count, total, index_count)
 
     def log_end(self) -> int:
         """Where the newest record that a queue points at ends in the log."""
         return max((queue.log_end for queue in self.all_queues()), default=0)
+
+    def newest_record(self) -> int:
+        """Log offset of the newest record that a queue points at; -1 if there is none."""
+        newest = -1
+        for queue in self.queues.all():
+            unit = queue.unit(queue.max_offset - 1)
+            if unit is not None and unit[1] != FILLER_SIZE:
+                newest = max(newest, unit[0])
+        for batch_queue in self.batch_queues.all():
+            batch_unit = batch_queue.find(batch_queue.max_offset - 1)
+            if batch_unit is not None:
+                newest = max(newest, batch_unit.log_offset)
+        return newest
 
     def truncate_queues_to(self, log_offset: int, is_torn: bool) -> None:
         for queue in self.all_queues():

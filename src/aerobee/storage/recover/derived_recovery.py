@@ -5,6 +5,9 @@ and the log is dispatched again from there. After a clean stop that is the end o
 is nothing to do. Their fingerprint tells if files are missing or of another time; what cannot be
 believed is dropped and built again from the first record.
 
+While files that the mark vouches for are made again, the mark must not: a power cut could leave
+holes in them, and all of their ends. `DispatchStart.mark` says what it may say meanwhile.
+
 A store without a mark was last written by RocketMQ: after its clean stop its queues are believed
 as they are, after an unclean one from the file that its checkpoint vouches for.
 """
@@ -18,7 +21,7 @@ from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
 from aerobee.storage.index.consume_queues import ConsumeQueues
-from aerobee.storage.index.derived_files import DerivedFiles
+from aerobee.storage.index.derived_files import NO_COUNT, DerivedFiles
 from aerobee.storage.index.key_index import KeyIndex, KeyIndexConfig, discard
 from aerobee.storage.recover.durable_mark import DurableMark
 
@@ -41,6 +44,8 @@ class DispatchStart(NamedTuple):
     offset: int
     queues_from: int
     """Records before this have their units in the queues; only the index wants them."""
+    mark: DurableMark
+    """What is true of the derived files now, before anything is dispatched again."""
 
 
 def open_derived(
@@ -61,18 +66,21 @@ def open_derived(
     trusted = _trusted_offset(derived, log, mark)
     if Defect.QUEUE_NOT_CUT_WITH_LOG not in defects:
         derived.truncate_queues_to(trusted, not log.was_clean)
-    queues_from = trusted
-    count, total, _ = derived.fingerprint()
+    queues_from = index_from = trusted
+    count, total, index_count = derived.fingerprint()
     if log.has_mark and (count, total) != (mark.queue_count, mark.unit_total):
         derived.clear_queues()
-        queues_from = log.min_offset
-    start = queues_from
+        queues_from, total = log.min_offset, NO_COUNT
     if config.index_enabled:
         derived.index, index_from = _open_index(
             disk, f"{root}/index", config, log, mark, trusted, store_timestamp_at
         )
-        start = min(queues_from, index_from)
-    return DispatchStart(derived, max(start, log.min_offset), queues_from)
+        index_count = derived.index.unit_count if index_from == trusted else NO_COUNT
+    start = max(min(queues_from, index_from), log.min_offset)
+    believed = mark._replace(
+        dispatched=trusted, queue_count=count, unit_total=total, index_count=index_count
+    )
+    return DispatchStart(derived, start, queues_from, believed)
 
 
 def _trusted_offset(derived: DerivedFiles, log: LogState, mark: DurableMark) -> int:

@@ -103,8 +103,7 @@ class DurableMarkFile:
     @classmethod
     def open(cls, disk: Disk, path: str) -> "DurableMarkFile":
         """What the disk holds, not what the cache shows; made if it is not there."""
-        is_new = not disk.exists(path)
-        if is_new:
+        if not disk.exists(path):
             slot = encode_slot(DurableMark(), 1)
             disk.replace(path, slot + bytes(FILE_BYTES - len(slot)))
         # After a failed sync the cache may show a mark that never reached the disk. Trusted, it
@@ -122,7 +121,8 @@ class DurableMarkFile:
         if best is None:
             raise _corrupt("neither slot is valid", path)
         opened = cls(file, *best)
-        opened.is_new = is_new
+        # A mark that was never written says nothing: the start that made it did not get far.
+        opened.is_new = best[1] == 1
         return opened
 
     def write(self, mark: DurableMark) -> None:

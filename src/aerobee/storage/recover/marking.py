@@ -61,9 +61,11 @@ class Marking:
     def mark(self) -> DurableMark:
         return self._mark_file.mark
 
-    def start_at(self, mark: DurableMark, timestamp: int) -> None:
-        """Say what recovery found and made durable; on the disk when this returns."""
-        self._flushed_timestamp = self._derived_timestamp = timestamp
+    def start_at(self, mark: DurableMark, flushed_ms: int, derived_ms: int) -> None:
+        """Say what recovery found and made durable, and when the newest records of the log and of
+        the derived files were stored; on the disk when this returns."""
+        self._flushed_timestamp = flushed_ms
+        self._derived_timestamp = derived_ms
         self._write(mark)
         self.sync_now()
 
@@ -85,7 +87,8 @@ class Marking:
             self._note_derived(job)
 
     def _note_derived(self, job: "_CheckpointJob") -> None:
-        self._derived_timestamp = job.timestamp
+        # A dispatcher that had nothing to do yet knows no time.
+        self._derived_timestamp = max(self._derived_timestamp, job.timestamp)
         self._write(
             self.mark._replace(
                 dispatched=job.dispatched,
@@ -122,10 +125,14 @@ class Marking:
             ):
                 self._checkpointed_ms = now.monotonic_ms
                 self.start_checkpoint(derived, dispatcher)
-        if self._is_mark_dirty and not self._is_mark_syncing and self.failure is None:
-            if now.monotonic_ms - self._mark_synced_ms >= self._config.mark_interval_ms:
-                self._mark_synced_ms = now.monotonic_ms
-                self._start_mark_sync()
+        if (
+            self._is_mark_dirty
+            and not self._is_mark_syncing
+            and self.failure is None
+            and now.monotonic_ms - self._mark_synced_ms >= self._config.mark_interval_ms
+        ):
+            self._mark_synced_ms = now.monotonic_ms
+            self._start_mark_sync()
 
     def start_checkpoint(self, derived: DerivedFiles, dispatcher: Dispatcher) -> "_CheckpointJob":
         """Have everything derived so far synced, and then remembered by the mark."""

@@ -50,6 +50,7 @@ def test_a_slot_has_the_drawn_bytes() -> None:
 
 
 def test_a_store_without_the_file_gets_one_that_promises_nothing() -> None:
+    """And is as good as none until it is written: a start may give up before it knows anything."""
     disk = SimDisk()
     file = DurableMarkFile.open(disk, PATH)
     assert file.is_new
@@ -57,8 +58,12 @@ def test_a_store_without_the_file_gets_one_that_promises_nothing() -> None:
     assert disk.size(PATH) == FILE_BYTES
     for state in disk.crash_states():
         opened = DurableMarkFile.open(state, PATH)
-        assert not opened.is_new
+        assert opened.is_new
         assert opened.mark == DurableMark()
+    file.write(DurableMark())
+    file.begin_sync()
+    file.sync()
+    assert not DurableMarkFile.open(disk.power_cut(), PATH).is_new
 
 
 def test_the_birth_of_the_file_can_be_cut_anywhere() -> None:
