@@ -153,7 +153,6 @@ class SendHeader:
         else:
             self._forget(draft)
             if not self._scan_anew(memory, start, end, frames.serialize_type, draft):
-                self._template.forget()
                 return False
             if frames.serialize_type == 0:
                 self._template.learn(memory, start, end, draft)
@@ -162,7 +161,7 @@ class SendHeader:
         return True
 
     def _forget(self, draft: MessageDraft) -> None:
-        """What a header says that does not say it."""
+        """What a header says that says nothing; and nothing is like it."""
         self.code = 0
         self.flag = 0
         self.version = 0

@@ -115,6 +115,12 @@ def test_what_is_pending_is_counted() -> None:
     assert reader.pending_size() == 0
 
 
+def test_a_frame_of_nothing_but_its_words_is_given_at_once() -> None:
+    assert taken(FrameReader(), frame(b"")) == [(b"", b"", 0)]
+    assert taken(FrameReader(), SMALL + frame(b"")) == [(b"{}", b"body", 0), (b"", b"", 0)]
+    assert taken(FrameReader(), *byte_by_byte(frame(b""))) == [(b"", b"", 0)]
+
+
 def test_an_empty_chunk_changes_nothing() -> None:
     reader = FrameReader()
     assert taken(reader, b"", SMALL[:3], b"", SMALL[3:], b"") == [(b"{}", b"body", 0)]
