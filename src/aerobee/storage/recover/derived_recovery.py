@@ -109,12 +109,12 @@ def _open_index(
             if index.unit_count == mark.index_count and index.end_offset < max(trusted, 1):
                 return index, trusted
             index.close()  # another program went on with it since
-        if log.has_mark:
+        if log.has_mark and mark.index_count != NO_COUNT:
             index = KeyIndex.recover(
                 disk, directory, sizes, trusted, mark.index_count, store_timestamp_at
             )
             return index, trusted
-        if log.was_clean:
+        if log.was_clean and not log.has_mark:
             index = KeyIndex.open(disk, directory, sizes)
             return index, trusted if index.unit_count else log.min_offset
     except CorruptFile:
