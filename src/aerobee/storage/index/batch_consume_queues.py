@@ -6,10 +6,14 @@ Topics whose queues hold whole batches as one record are few and their records f
 table is plain.
 """
 
+from typing import TypeGuard
+
 from aerobee.model.properties import find_property
 from aerobee.ports.disk import Disk
 from aerobee.storage.index.batch_consume_queue import BatchConsumeQueue
 from aerobee.storage.index.consume_queues import QUEUE_ID_MAX, is_folder_name
+
+_DIGITS_MAX = 19  # of an int64
 
 
 class BatchConsumeQueues:
@@ -40,7 +44,7 @@ class BatchConsumeQueues:
         """Add the unit of one record that holds a batch."""
         base = find_property(properties, b"INNER_BASE")
         count = find_property(properties, b"INNER_NUM")
-        if base is None or count is None or not (base.isdigit() and count.isdigit()):
+        if not _is_number(base) or not _is_number(count):
             return  # no batch after all: nothing in it can be addressed
         queue = self._queues.get((topic, queue_id)) or self._make(topic, queue_id)
         queue.append(log_offset, size, tag_code, store_timestamp, int(base), int(count))
@@ -67,3 +71,8 @@ class BatchConsumeQueues:
     def close(self) -> None:
         for queue in self._queues.values():
             queue.sequence.close()
+
+
+def _is_number(text: bytes | None) -> TypeGuard[bytes]:
+    """Whether it is one that fits: Python refuses to read numbers of thousands of digits."""
+    return text is not None and text.isdigit() and len(text) <= _DIGITS_MAX

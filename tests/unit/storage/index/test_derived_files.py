@@ -1,0 +1,155 @@
+"""Queues, batch queues and index as one thing: counted, cut, synced and trimmed together."""
+
+import pytest
+
+from aerobee.sim.disk import SimDisk
+from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
+from aerobee.storage.index.consume_queues import ConsumeQueues
+from aerobee.storage.index.derived_files import NO_COUNT, DerivedFiles, Fingerprint
+from aerobee.storage.index.key_index import KeyIndex, KeyIndexConfig
+from tests.store_kit import contents, properties
+
+STAMP = 1_700_000_000_000
+
+
+def made(disk: SimDisk, *, with_index: bool = True) -> DerivedFiles:
+    return DerivedFiles(
+        ConsumeQueues(disk, "store/consumequeue", 4),
+        BatchConsumeQueues(disk, "store/batchconsumequeue", 2),
+        KeyIndex.open(disk, "store/index", KeyIndexConfig(8, 4)) if with_index else None,
+    )
+
+
+def filled(disk: SimDisk) -> DerivedFiles:
+    """Six messages at 0, 1000, ... and three batches of two at 500, 1500, 2500; a key each."""
+    derived = made(disk)
+    for number in range(6):
+        derived.queues.find_or_make(b"Orders", 1).append(number, 1000 * number, 100, 0)
+        assert derived.index is not None
+        derived.index.put_keys(b"Orders", b"", b"k%d" % number, b"", 1000 * number, STAMP + number)
+    for number in range(3):
+        text = properties(INNER_BASE=str(2 * number), INNER_NUM="2")
+        derived.batch_queues.append(b"Batches", 0, 1000 * number + 500, 100, 0, STAMP, text)
+    return derived
+
+
+@pytest.mark.parametrize("with_empty_queues", [True, False])
+def test_nothing_derived_counts_nothing(with_empty_queues: bool) -> None:
+    disk = SimDisk()
+    derived = made(disk)
+    if with_empty_queues:
+        disk.make_directory("store/batchconsumequeue/Batches/0")
+        disk.make_directory("store/consumequeue/Orders/0")
+        derived.queues.load(is_torn=False)
+        derived.batch_queues.load(is_torn=False)
+        assert len(derived.all_queues()) == 2
+    assert derived.fingerprint() == Fingerprint(0, 0, 0)
+    assert derived.log_end() == 0
+    assert derived.newest_record() == -1
+    assert derived.drop_below(10_000) == []
+    assert derived.take_unsynced() == ([], [])
+
+
+def test_the_fingerprint_is_of_all_queues_and_of_the_last_index_file() -> None:
+    derived = filled(SimDisk())
+    assert derived.fingerprint() == Fingerprint(2, 12, 3)
+    derived.queues.find_or_make(b"Empty", 0)
+    assert derived.fingerprint() == Fingerprint(2, 12, 3)
+
+
+def test_without_an_index_the_fingerprint_is_that_of_no_index_ever() -> None:
+    """An index that is switched on later must not take itself for complete."""
+    assert made(SimDisk(), with_index=False).fingerprint() == Fingerprint(0, 0, NO_COUNT)
+
+
+def test_the_newest_record_is_found_in_either_kind_of_queue() -> None:
+    derived = filled(SimDisk())
+    assert derived.newest_record() == 5000
+    assert derived.log_end() == 5100
+    text = properties(INNER_BASE="6", INNER_NUM="1")
+    derived.batch_queues.append(b"Batches", 0, 7000, 100, 0, STAMP, text)
+    assert derived.newest_record() == 7000
+    assert derived.log_end() == 7100
+
+
+def test_a_gap_at_the_end_of_a_queue_points_at_no_record() -> None:
+    derived = made(SimDisk())
+    queue = derived.queues.find_or_make(b"Orders", 0)
+    queue.append(0, 100, 50, 0)
+    queue.append(3, 900, 50, 0)
+    queue.truncate_to(900, is_torn=False)
+    assert queue.max_offset == 3
+    assert derived.newest_record() == -1
+
+
+def test_all_queues_are_cut_at_the_same_place() -> None:
+    derived = filled(SimDisk())
+    derived.truncate_queues_to(1500, is_torn=False)
+    assert [queue.max_offset for queue in derived.all_queues()] == [2, 2]
+    derived.clear_queues()
+    assert derived.all_queues() == []
+
+
+def test_what_points_below_the_log_is_hidden_and_index_files_are_handed_out() -> None:
+    derived = filled(SimDisk())
+    assert derived.fingerprint().index_count == 3  # of the second file
+    files = derived.drop_below(3000)
+    assert [queue.min_offset for queue in derived.all_queues()] == [3, 6]
+    assert len(files) == 1
+    without = DerivedFiles(derived.queues, derived.batch_queues, None)
+    assert without.drop_below(4000) == []
+    assert derived.queues.all()[0].min_offset == 4
+
+
+def test_a_checkpoint_syncs_what_changed_and_every_folder_above_a_new_name() -> None:
+    disk = SimDisk()
+    derived = filled(disk)
+    unsynced = derived.take_unsynced()
+    assert {file.path for file in unsynced.files} == set(contents(disk, "store"))
+    assert unsynced.directories == [
+        "store/batchconsumequeue",
+        "store/batchconsumequeue/Batches",
+        "store/batchconsumequeue/Batches/0",
+        "store/consumequeue",
+        "store/consumequeue/Orders",
+        "store/consumequeue/Orders/1",
+        "store/index",
+    ]
+    for file in unsynced.files:
+        file.sync()
+    for directory in unsynced.directories:
+        disk.sync_directory(directory)
+    assert contents(disk.power_cut(), "store") == contents(disk, "store")
+    assert derived.take_unsynced() == ([], [])
+    derived.queues.find_or_make(b"Orders", 1).append(6, 9000, 100, 0)
+    again = derived.take_unsynced()
+    assert [file.path for file in again.files] == [f"store/consumequeue/Orders/1/{80:020}"]
+    assert again.directories == []
+
+
+def test_a_removed_file_leaves_its_folder_to_be_synced() -> None:
+    derived = filled(SimDisk())
+    derived.take_unsynced()
+    derived.drop_below(4000)
+    unsynced = derived.take_unsynced()
+    assert "store/consumequeue/Orders/1" in unsynced.directories
+    assert unsynced.files == []
+
+
+def test_without_an_index_there_is_none_to_sync() -> None:
+    derived = made(SimDisk(), with_index=False)
+    derived.queues.find_or_make(b"Orders", 1).append(0, 0, 100, 0)
+    assert len(derived.take_unsynced().files) == 1
+
+
+@pytest.mark.parametrize("with_index", [True, False])
+def test_closing_gives_up_every_file(with_index: bool) -> None:
+    derived = filled(SimDisk())
+    files = derived.take_unsynced().files
+    if not with_index:
+        files = [file for file in files if "index" not in file.path]
+        derived.index = None
+    derived.close()
+    for file in files:
+        with pytest.raises(ValueError, match="closed"):
+            file.sync()
