@@ -224,6 +224,35 @@ def test_a_crash_while_there_was_no_room_for_queues_and_index_loses_nothing() ->
         )
 
 
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_what_was_waiting_for_room_does_not_cost_a_rebuild_at_the_next_start(
+    is_killed: bool,
+) -> None:
+    """A mark that is written meanwhile would speak of an index with keys of a message that has no
+    place in its queue; the next start could not believe it."""
+    producer = Producer(SimDisk(), CONFIG)
+    for _ in range(8):
+        assert producer.send(20)  # the first file of the queue is full
+    assert producer.send(20, queue_id=1)
+    producer.wait(6)
+    producer.leave_room(0)
+    assert producer.send(20, queue_id=1)
+    assert producer.send(20)
+    producer.wait(12)
+    if is_killed:
+        disk = producer.kit.disk.kill()
+    else:
+        producer.kit.store.close()
+        disk = producer.kit.disk
+    disk.capacity_bytes = 1 << 20
+    before = len(disk.faults.calls)
+    again = StoreKit(disk, CONFIG)
+    bodies = bodies_of(again.store) + bodies_of(again.store, b"Orders", 1)
+    assert sorted(bodies) == sorted(producer.acknowledged)
+    made = [call.path for call in disk.faults.calls[before:] if call.name == "create"]
+    assert [path for path in made if "/index/" in path] == []
+
+
 # Every size of a disk.
 
 
@@ -288,6 +317,18 @@ def test_sends_are_refused_before_the_disk_is_full_and_go_on_below_the_second_li
     assert producer.send()
     producer.wait(1)
     check_kept(producer, bodies_of(producer.kit.store))
+
+
+def test_a_store_that_is_opened_on_a_full_disk_takes_nothing_and_shows_all() -> None:
+    config = replace(CONFIG, disk_used_ratio_full=0.9, disk_used_ratio_clean=0.9)
+    producer = Producer(SimDisk(capacity_bytes=1 << 20), config)
+    producer.send()
+    producer.wait(1)
+    producer.kit.disk.create("others", (1 << 20) * 91 // 100)
+    again = producer.kit.reopen()
+    with pytest.raises(DiskFull, match="appends stop above 90 %"):
+        again.append(draft())
+    assert bodies_of(again.store) == producer.acknowledged
 
 
 def test_a_store_that_cleans_itself_takes_many_times_what_its_disk_holds() -> None:

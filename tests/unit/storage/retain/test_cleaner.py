@@ -10,6 +10,7 @@ from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
+from aerobee.storage.recover.durable_mark import DurableMarkFile
 from aerobee.storage.retain.cleaner import QUEUES_A_STEP, RETRY_INTERVAL_MS, Cleaner
 from aerobee.storage.retain.retention import CLOCK_SETTLE_MS
 from tests.store_kit import ROOT, SMALL, StoreKit, bodies_of, draft, offsets_of, properties
@@ -252,6 +253,24 @@ def test_a_file_stays_until_the_mark_that_spares_it_is_on_the_disk() -> None:
     assert kit.store.min_offset == 0
 
 
+def test_a_file_stays_if_a_power_cut_would_leave_an_older_mark() -> None:
+    often = replace(CONFIG, checkpoint_interval_ms=3, mark_interval_ms=2, flush_interval_ms=1)
+    kit = CleaningKit(config=often)
+    marking = kit.store._parts.marking
+    advances = set()
+    for number in range(600):
+        if number % 8 == 0:
+            kit.append(draft(body=bytes(300)))
+        kit.step()
+        for _ in range(number % 7):
+            kit.worker.run_next()
+        kit.worker.collect()
+        after = DurableMarkFile.open(kit.disk.power_cut(), f"{ROOT}/durable_mark").mark
+        assert marking.dispatched_durably <= after.dispatched
+        advances.add(marking.dispatched_durably)
+    assert len(advances) > 10
+
+
 def test_what_is_not_flushed_stays() -> None:
     kit = CleaningKit(config=CONFIG)
     for number in range(20):
@@ -293,10 +312,12 @@ def test_what_a_crash_left_of_a_cleaning_is_cleaned_after_the_start() -> None:
     disk = kit.disk.kill()
     for number in range(3):
         disk.remove(f"{LOG}/{number * SMALL.log_file_bytes:020}")
+    assert len(disk.list_directory(INDEX)) == 4
     again = CleaningKit(disk, CONFIG, clock=kit.clock)
     again.clean_for(1000)
     assert offsets_of(again.store.queue(b"Orders", 0)) == (24, 25, 25)
     assert len(disk.list_directory(QUEUE)) == 1
+    assert len(disk.list_directory(INDEX)) == 1
     assert bodies_of(again.store) == [b"24".ljust(360)]
 
 
@@ -318,8 +339,10 @@ def test_closing_waits_for_the_disk_thread() -> None:
     kept_until(kit)
     kit.step()
     kit.step()
-    kit.store.close()
+    assert kit.worker.pending() == 2
+    kit.store._cleaner.close()
     assert kit.worker.pending() == 0
+    kit.store.close()
     again = CleaningKit(kit.disk, CONFIG, clock=kit.clock)
     assert offsets_of(again.store.queue(b"Orders", 0))[:2] == (8, 25)
 

@@ -3,6 +3,7 @@
 import errno
 import gc
 import weakref
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,8 @@ from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.sim.faults import PowerCut
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
 from aerobee.storage.retain.removals import RETRY_INTERVAL_MS, Removals
+from aerobee.system.disk import MappedDisk
+from aerobee.system.disk_worker import ThreadDiskWorker
 
 LOG = "store/commitlog"
 QUEUE = "store/consumequeue/Orders/0"
@@ -181,6 +184,29 @@ def test_nothing_but_its_readers_keeps_a_removed_file() -> None:
         assert watched() is None, "the disk thread lets go of it, not the core"
     finally:
         gc.enable()
+
+
+def test_on_the_real_disk_a_removed_file_is_mapped_as_long_as_it_is_read(tmp_path: Path) -> None:
+    disk = MappedDisk()
+    worker = ThreadDiskWorker()
+    removals = Removals(disk, worker, NO_DEFECTS)
+    path = f"{tmp_path}/commitlog/0"
+    file = disk.create(path, 1 << 20)
+    file.view[:10] = b"0123456789"
+    held = file.view[2:5]
+    removals.add(file)
+    del file
+    removals.step(0)
+    worker.close()
+    assert disk.list_directory(f"{tmp_path}/commitlog") == []
+    assert is_mapped(path)
+    assert bytes(held) == b"234"
+    del held
+    assert not is_mapped(path)
+
+
+def is_mapped(path: str) -> bool:
+    return any(f"{path} (deleted)" in line for line in Path("/proc/self/maps").open())
 
 
 # Failing.
