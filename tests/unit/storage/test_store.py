@@ -269,6 +269,20 @@ def test_after_a_failed_sync_only_durable_messages_are_visible() -> None:
     assert kit.store.record_at(lost) is None
 
 
+def test_after_a_failed_sync_nothing_more_is_dispatched() -> None:
+    kit = StoreKit()
+    kit.append(draft(body=b"kept"))
+    kit.settle()
+    kit.append(draft(body=b"lost"))
+    kit.disk.faults.fail_sync(LOG_FILES)
+    with pytest.raises(DiskFailed):
+        kit.store.sync()
+    assert kit.store.dispatch() == []
+    queue = kit.store.queue(b"Orders", 0)
+    assert queue is not None
+    assert queue.max_offset == 1
+
+
 def test_a_sync_that_fails_is_raised_and_refuses_at_once() -> None:
     kit = StoreKit()
     kit.append(draft())
