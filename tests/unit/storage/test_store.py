@@ -229,6 +229,37 @@ def test_a_failed_sync_comes_before_a_full_disk() -> None:
         kit.append(draft())
 
 
+def test_without_room_for_a_queue_file_appends_are_refused_until_there_is() -> None:
+    kit = StoreKit(config=replace(SMALL, disk_free_bytes_min=1))
+    kit.append(draft(body=b"one"))
+    kit.disk.capacity_bytes = 1
+    kit.step()
+    with pytest.raises(DiskFull, match="no room for a file"):
+        kit.append(draft())
+    assert kit.store.dispatch() == []
+    kit.disk.capacity_bytes = 1 << 40
+    kit.step(1)
+    assert bodies_of(kit.store) == []
+    kit.step(1000)
+    assert bodies_of(kit.store) == [b"one"]
+    kit.settle()
+    kit.append(draft())
+
+
+def test_without_room_for_an_index_file_a_checkpoint_waits() -> None:
+    kit = StoreKit(config=replace(SMALL, disk_free_bytes_min=1))
+    kit.append(draft(text=properties(KEYS="k")))
+    kit.store.dispatch()
+    kit.disk.capacity_bytes = 1
+    kit.step(5000)
+    with pytest.raises(DiskFull, match="no room for a file"):
+        kit.append(draft())
+    kit.disk.capacity_bytes = 1 << 40
+    kit.settle()
+    kit.append(draft())
+    assert kit.store._parts.marking.mark.index_count == 1
+
+
 # Failed.
 
 
