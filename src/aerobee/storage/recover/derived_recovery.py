@@ -87,9 +87,11 @@ def _trusted_offset(derived: DerivedFiles, log: LogState, mark: DurableMark) -> 
     """Up to which log offset the queues on the disk are complete."""
     if log.has_mark:
         return min(mark.dispatched, log.end_offset)
-    if log.was_clean:
-        return min(derived.log_end(), log.end_offset)
-    return log.scan_start
+    if not log.was_clean:
+        return log.scan_start
+    if derived.queues.fingerprint() == (0, 0):
+        return log.min_offset  # removed, perhaps, and the batch queues not
+    return min(derived.log_end(), log.end_offset)
 
 
 def _open_index(
