@@ -58,6 +58,14 @@ def scan_log(
     return LogEnd(offset, scan.last_timestamp, scan.is_all_crc, SCAN_FINDINGS[finding])
 
 
+def scan_file(file: MappedFile, needs_crc: bool, defects: Defects) -> LogEnd:
+    """Check the records of one file from its first on; it ends after its filler."""
+    scan = LogScan(needs_crc, Defect.CRC_NOT_CHECKED in defects)
+    finding = scan.run(file, 0)
+    end = file.end_offset() if finding == FILLER else file.first_offset + scan.position
+    return LogEnd(end, scan.last_timestamp, scan.is_all_crc, SCAN_FINDINGS[finding])
+
+
 def check_against_mark(log: FileSequence, found: LogEnd, flushed: int) -> None:
     """CorruptRecord if the log ends before what was known to be on the disk."""
     if found.end_offset >= flushed:

@@ -2,8 +2,9 @@
 
     1  after an unclean stop, forget cached pages above the mark: they may not be on the disk
     2  map the files; a missing one or one of another size is reported
-    3  scan from the mark to the first record that does not hold
-    4  below the mark: corruption, reported. Above: cut, zero, rewrite what is kept, sync
+    3  after an unclean stop, look through the file of the mark: damage below the mark is reported
+    4  scan from the mark to the first record that does not hold: cut there, zero, rewrite what is
+       kept, sync
     5  decide from where on every record must carry the CRC
 
 When this returns, every byte below `end_offset` is on the disk.
@@ -26,6 +27,7 @@ from aerobee.storage.recover.log_recovery import (
     check_against_mark,
     cut_tail,
     rewrite,
+    scan_file,
     scan_log,
     start_without_mark,
 )
@@ -57,10 +59,16 @@ def recover_log(
         _drop_cached(log, mark.flushed)
     log.load()
     start = _scan_start(log, was_clean, mark_file, checkpoint)
+    if not was_clean and start == mark.flushed:
+        # What was on the disk should still be there: the file of the mark is looked through.
+        file = log.find(start - 1)
+        if file is not None and Defect.MIDDLE_OF_LOG_CUT in defects:
+            start = file.first_offset
+        elif file is not None:
+            below = scan_file(file, file.first_offset >= mark.crc_from, defects)
+            check_against_mark(log, below, mark.flushed)
     needs_crc = last_stop is LastStop.OURS_UNCLEAN and start >= mark.crc_from
     found = scan_log(log, start, needs_crc, progress, defects)
-    if Defect.MIDDLE_OF_LOG_CUT not in defects:
-        check_against_mark(log, found, mark.flushed)
     has_unused_file = log.end_offset() - found.end_offset > log.file_size
     if not was_clean or found.end_offset != mark.flushed or has_unused_file:
         cut_tail(log, found.end_offset, defects)

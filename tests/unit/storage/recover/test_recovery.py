@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aerobee.errors import CorruptFile
+from aerobee.errors import CorruptFile, CorruptRecord
 from aerobee.protocol.record import MAGIC_FILLER
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import StorageConfig
@@ -140,10 +140,33 @@ def test_what_is_whole_above_the_mark_is_kept_and_synced_again() -> None:
     assert kit.told == ["checking the log"] * 3
 
 
-def test_damage_below_the_mark_is_not_even_looked_for() -> None:
+@pytest.mark.parametrize("last_stop", [OURS, OTHERS])
+def test_damage_below_the_mark_is_told_by_place_and_nothing_changed(last_stop: LastStop) -> None:
+    kit = LogKit()
+    damaged = kit.offsets[5]
+    kit.damage(damaged)
+    before = kit.disk.files()
+    with pytest.raises(CorruptRecord) as raised:
+        kit.recover(last_stop, DurableMark(flushed=kit.offsets[6], crc_from=0))
+    assert raised.value.path == path_of(1)
+    assert raised.value.log_offset == damaged
+    assert raised.value.position == damaged - FILE_BYTES
+    assert {path: kit.disk.files()[path] for path in before} == before
+
+
+def test_damage_in_files_before_the_mark_s_is_left_for_reads_to_find() -> None:
     kit = LogKit()
     kit.damage(kit.offsets[2])
-    assert kit.recover(OURS, DurableMark(flushed=kit.offsets[6])).state.end_offset == kit.end
+    log = kit.recover(OURS, DurableMark(flushed=kit.offsets[6], crc_from=0))
+    assert log.state.end_offset == kit.end
+
+
+def test_a_planted_cut_in_the_middle_would_lose_what_was_on_the_disk() -> None:
+    kit = LogKit()
+    kit.damage(kit.offsets[5])
+    mark = DurableMark(flushed=kit.offsets[6], crc_from=0)
+    log = kit.recover(OURS, mark, defects=frozenset({Defect.MIDDLE_OF_LOG_CUT}))
+    assert log.state.end_offset == kit.offsets[5]
 
 
 @pytest.mark.parametrize("last_stop", [CLEAN, OURS, OTHERS])
@@ -275,7 +298,8 @@ def test_a_record_without_crc_above_our_mark_is_torn() -> None:
 @pytest.mark.parametrize("last_stop", [CLEAN, OTHERS])
 def test_records_of_another_program_need_no_crc(last_stop: LastStop) -> None:
     kit = LogKit(record_crc=False)
-    log = kit.recover(last_stop, DurableMark(flushed=kit.offsets[6], crc_from=0))
+    mark = DurableMark(flushed=kit.offsets[6], crc_from=kit.offsets[6])
+    log = kit.recover(last_stop, mark)
     assert log.state.end_offset == kit.end
     assert log.crc_from == kit.end
 
