@@ -310,6 +310,12 @@ class KeyIndex:
         return -1 if self._last is None else self._last.end_offset
 
     @property
+    def newest_file_begin(self) -> int:
+        """The log offset of the first record in the newest file; -1 if there is none."""
+        self._settle()
+        return -1 if self._last is None else self._last.begin_offset
+
+    @property
     def end_timestamp(self) -> int:
         """When that record was stored; 0 if there is none."""
         self._settle()

@@ -52,6 +52,9 @@ class Marking:
         # Store timestamps: of the newest flushed record, and of the newest in synced indexes.
         self._flushed_timestamp = 0
         self._derived_timestamp = 0
+        # From where RocketMQ must dispatch again after a crash of ours: it throws away index files
+        # that are newer than the checkpoint, whole, so from where the newest of them begins.
+        self._dispatch_again_from = 0
         # `dispatched` of the mark that a power cut surely leaves, and of the one being synced.
         self.dispatched_durably = 0
         self._syncing_dispatched = 0
@@ -66,6 +69,7 @@ class Marking:
         the derived files were stored; on the disk when this returns."""
         self._flushed_timestamp = flushed_ms
         self._derived_timestamp = derived_ms
+        self._dispatch_again_from = min(self._checkpoint.fields.queue_log_offset, mark.dispatched)
         self._write(mark)
         self.sync_now()
 
@@ -89,6 +93,7 @@ class Marking:
     def _note_derived(self, job: "_CheckpointJob") -> None:
         # A dispatcher that had nothing to do yet knows no time.
         self._derived_timestamp = max(self._derived_timestamp, job.timestamp)
+        self._dispatch_again_from = min(job.dispatched, job.index_from)
         self._write(
             self.mark._replace(
                 dispatched=job.dispatched,
@@ -107,7 +112,7 @@ class Marking:
                 index_timestamp_ms=self._derived_timestamp,
                 master_flushed_offset=0,
                 confirmed_offset=0,
-                queue_log_offset=mark.dispatched,
+                queue_log_offset=self._dispatch_again_from,
             )
         )
         self._is_mark_dirty = True
@@ -205,6 +210,10 @@ class _CheckpointJob:
         self.unsynced = derived.take_unsynced()
         self.fingerprint = derived.fingerprint()
         self.dispatched = dispatcher.offset
+        self.index_from = dispatcher.offset
+        if derived.index is not None and derived.index.unit_count > 0:
+            # To RocketMQ a 0 says nothing; the record at 0 is at or below 1, too.
+            self.index_from = max(1, derived.index.newest_file_begin)
         self.timestamp = dispatcher.last_timestamp
 
     def run(self) -> None:

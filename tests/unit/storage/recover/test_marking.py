@@ -33,14 +33,20 @@ EVERYTHING = 1 << 40
 class MarkingKit:
     """Marks, and a log with queues and index that they can speak of."""
 
-    def __init__(self, *, defects: Defects = NO_DEFECTS, config: StorageConfig = SMALL) -> None:
+    def __init__(
+        self,
+        *,
+        defects: Defects = NO_DEFECTS,
+        config: StorageConfig = SMALL,
+        index_units: int = 32,
+    ) -> None:
         self.disk = SimDisk()
         self.worker = SimDiskWorker()
         self.clock = SimClock()
         self.log = FileSequence(self.disk, "store/commitlog", 4096)
         self.log.create(0)
         self.end = 0
-        index = KeyIndex.open(self.disk, "store/index", KeyIndexConfig(16, 32))
+        index = KeyIndex.open(self.disk, "store/index", KeyIndexConfig(16, index_units))
         queues = ConsumeQueues(self.disk, "store/consumequeue", 8)
         batch_queues = BatchConsumeQueues(self.disk, "store/batchconsumequeue", 8)
         self.derived = DerivedFiles(queues, batch_queues, index)
@@ -101,7 +107,7 @@ def test_what_recovery_found_is_on_the_disk_at_once() -> None:
     assert kit.marking.mark == kit.durable() == mark
     assert kit.marking.dispatched_durably == 4000
     fields = Checkpoint.open(kit.disk.power_cut(), CHECKPOINT).fields
-    assert fields == (STORED + 2, STORED + 1, STORED + 1, 0, 0, 4000)
+    assert fields == (STORED + 2, STORED + 1, STORED + 1, 0, 0, 0)
 
 
 def test_a_start_whose_sync_fails_is_told() -> None:
@@ -206,9 +212,26 @@ def test_a_checkpoint_speaks_of_what_was_there_when_it_began() -> None:
     kit.flush()
     kit.finish()
     assert kit.marking.mark[1:5] == (end, 1, 3, 3)
-    assert kit.checkpoint.fields.queue_log_offset == end
     assert kit.checkpoint.fields.queue_timestamp_ms == STORED + 2
     assert kit.checkpoint.fields.log_timestamp_ms == STORED + 4
+
+
+def test_rocketmq_is_told_to_dispatch_from_where_the_newest_index_file_begins() -> None:
+    kit = MarkingKit(index_units=6)
+    kit.dispatch(3)
+    kit.flush()
+    kit.step(5000)
+    kit.finish()
+    assert kit.checkpoint.fields.queue_log_offset == 1  # record 0; 0 would say nothing
+    starts = [kit.end]
+    while len(kit.derived.index.paths) < 2:  # type: ignore[union-attr]
+        starts.append(kit.dispatch())
+    kit.flush()
+    kit.step(5000)
+    kit.finish()
+    assert kit.checkpoint.fields.queue_log_offset == starts[-2]
+    again = Checkpoint.open(kit.disk, CHECKPOINT)
+    assert again.fields.queue_log_offset == starts[-2]
 
 
 def test_a_checkpoint_waits_for_the_log_that_it_points_at() -> None:
