@@ -193,6 +193,7 @@ class Store:
         if self._flush.failure is not None:
             readable_to = min(readable_to, self._flush.flushed)
         self._reader.readable_to = self._parts.records.readable_to = readable_to
+        self._reader.dispatched_to = self._dispatcher.offset
         self._reader.hot_from = max(
             self._opened_at, self._log.end_offset() - self._config.hot_bytes
         )

@@ -132,7 +132,8 @@ class ConsumeQueue:
         size = load_i32(file.memory, position + 8)
         if size == 0x7FFFFFFF:
             return load_i64(file.memory, position + 12) <= log_offset
-        return size > 0 and load_i64(file.memory, position) < log_offset
+        # Below zero is damage: not to be hidden as if its record had been removed.
+        return size > 0 and 0 <= load_i64(file.memory, position) < log_offset
 
     # Writing.
 

@@ -5,7 +5,10 @@ from aerobee.storage.files.file_sequence cimport FileSequence
 from aerobee.storage.files.mapped_file cimport MappedFile
 from aerobee.storage.index.consume_queue cimport ConsumeQueue
 
+cdef bytes _LIGHT_TOPIC
+
 cdef class QueueRead:
+    cdef ConsumeQueue _queue
     cdef list _ranges
     cdef readonly Py_ssize_t count
     cdef readonly bint is_cold
@@ -19,6 +22,7 @@ cdef class QueueRead:
 cdef class QueueReader:
     cdef FileSequence _log
     cdef public long long crc_from
+    cdef public long long dispatched_to
     cdef public long long hot_from
     cdef public long long readable_to
 
@@ -32,7 +36,7 @@ cdef class QueueReader:
 
     @cython.locals(
         end="long long", units=MappedFile, run_file=MappedFile, run_start="long long",
-        run_end="long long", position=Py_ssize_t, log_offset="long long", size=int,
+        run_end="long long", run_first="long long", position=Py_ssize_t, log_offset="long long", size=int,
     )
     cdef void _collect(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, QueueRead result) except *
 
@@ -40,7 +44,7 @@ cdef class QueueReader:
     cdef void _check_unit(self, ConsumeQueue queue, MappedFile file, long long offset, long long log_offset, int size) except *
 
     @cython.locals(position=Py_ssize_t)
-    cdef void _add(self, QueueRead result, MappedFile file, long long start, long long end) except *
+    cdef void _add(self, QueueRead result, MappedFile file, long long start, long long end, long long queue_offset) except *
 
     @cython.locals(file=MappedFile)
     cdef void _check_old(self, QueueRead result) except *

@@ -6,9 +6,11 @@ Nothing is copied. A slice keeps its file mapped for as long as it is held.
 What is believed how far:
 - The newest part of the log (from `hot_from` on) was written or checked by this process and is in
   memory: only each record's size and queue offset are compared with the unit that named it.
-- Older records come from the disk. If their pages are at hand they are checked here, checksum and
-  all; if not, the result says `is_cold` and the caller has them checked by `verify` on a thread
-  that may wait for the disk, before anyone sees a byte.
+- Older records come from the disk, and so do the units that name them. If their pages are at hand
+  they are checked here, checksum, queue and all; if not, the result says `is_cold` and the caller
+  has them checked by `verify` on a thread that may wait for the disk, before anyone sees a byte.
+- A unit that points outside the log is damage, since units are hidden before their records go:
+  passed over, it would be a message lost in silence.
 
 Called from the core's thread only, but for `verify`.
 """
@@ -17,6 +19,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from aerobee.errors import CorruptFile, CorruptRecord
+from aerobee.model.names import LIGHT_QUEUE_PREFIX
 from aerobee.protocol.record import Record
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.mapped_file import MappedFile
@@ -28,6 +31,8 @@ else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
     from aerobee.protocol.big_endian import load_i32, load_i64
+
+_LIGHT_TOPIC = LIGHT_QUEUE_PREFIX.encode()  # such queues point at records of other queues
 
 UNITS_SCANNED_MIN = 800  # a filter may look at so many units, however few messages are asked for
 
@@ -53,6 +58,7 @@ class QueueRead:
     """The outcome of one read. `slices` are records, whole and in order, `count` in all."""
 
     __slots__ = (
+        "_queue",
         "_ranges",
         "count",
         "is_cold",
@@ -74,16 +80,21 @@ class QueueRead:
         self.count = 0
         self.size = 0
         self.is_cold = False
-        # (file, position, size) of each slice.
-        self._ranges: list[tuple[MappedFile, int, int]] = []
+        # (file, position, size, first queue offset) of each slice, and whose they are.
+        self._ranges: list[tuple[MappedFile, int, int, int]] = []
+        self._queue: ConsumeQueue | None = None
 
     def verify(self, crc_from: int) -> None:
-        """Check every record against its checksums; CorruptRecord at the first that fails.
+        """Check every record against its checksums, and that it is what its unit stands for.
 
-        May wait for the disk; touches nothing but the slices, so any thread may call it.
+        CorruptRecord or CorruptFile at the first that fails. May wait for the disk; touches
+        nothing that changes, so any thread may call it.
         """
+        queue = self._queue
+        if queue is None:
+            return  # nothing was found
         record = Record()
-        for file, position, size in self._ranges:
+        for file, position, size, queue_offset in self._ranges:
             end = position + size
             while position < end:
                 log_offset = file.first_offset + position
@@ -102,18 +113,23 @@ class QueueRead:
                         "consumers can skip past this offset",
                     )
                 position += record.size
+                if position > end or not is_at(queue, queue_offset, file.view, record):
+                    raise misled(queue, queue_offset)
+                queue_offset += 1
 
 
 class QueueReader:
     """Reads queues of one store."""
 
-    __slots__ = ("_log", "crc_from", "hot_from", "readable_to")
+    __slots__ = ("_log", "crc_from", "dispatched_to", "hot_from", "readable_to")
 
     def __init__(self, log: FileSequence) -> None:
         self._log = log
-        # Log offsets: records from here on carry a CRC; are in memory and believed; may be read.
+        # Log offsets: records from here on carry a CRC; are in memory and believed. Up to here
+        # they have units; may be read.
         self.crc_from = 0
         self.hot_from = 0
+        self.dispatched_to = 0
         self.readable_to = 0
 
     def read(
@@ -129,6 +145,7 @@ class QueueReader:
         if status != 0:
             return self._without_messages(queue, offset, status)
         result = QueueRead(1, offset, queue.min_offset, queue.max_offset)
+        result._queue = queue
         self._collect(queue, offset, count_max, bytes_max, tag_codes, result)
         if result.count > 0:
             result.status = 0
@@ -174,7 +191,7 @@ class QueueReader:
         units = queue.find(offset)
         assert units is not None
         run_file = None
-        run_start = run_end = 0
+        run_start = run_end = run_first = 0
         while offset < end and result.count < count_max:
             position = offset * 20 - units.first_offset
             if position >= units.size:
@@ -186,27 +203,32 @@ class QueueReader:
             if result.count > 0 and result.size + size > bytes_max:
                 break
             if log_offset + size > self.readable_to and size != 0x7FFFFFFF:
+                if log_offset + size > self.dispatched_to:
+                    raise misled(queue, offset)
                 break
             if tag_codes is not None and load_i64(units.memory, position + 12) not in tag_codes:
                 offset += 1
                 continue
             if log_offset != run_end or run_file is None or log_offset >= run_file.end_offset():
                 if run_file is not None:
-                    self._add(result, run_file, run_start, run_end)
-                run_file = self._log.find(log_offset)
-                if run_file is None or size == 0x7FFFFFFF:
-                    run_file = None
+                    self._add(result, run_file, run_start, run_end, run_first)
+                run_file = None
+                if size == 0x7FFFFFFF:
                     result.status = 2
                     offset += 1
                     continue
+                run_file = self._log.find(log_offset)
+                if run_file is None:
+                    raise misled(queue, offset)
                 run_start = log_offset
+                run_first = offset
             self._check_unit(queue, run_file, offset, log_offset, size)
             run_end = log_offset + size
             result.count += 1
             result.size += size
             offset += 1
         if run_file is not None:
-            self._add(result, run_file, run_start, run_end)
+            self._add(result, run_file, run_start, run_end, run_first)
         result.next_offset = offset
 
     def _check_unit(
@@ -222,24 +244,40 @@ class QueueReader:
                 and load_i64(file.memory, position + 20) == offset
             ):
                 return
-        raise CorruptFile(
-            f"the unit of queue offset {offset} does not point at its record",
-            path=queue.sequence.directory,
-            hint="stop, remove the consumequeue folder and start: it is built again from the log",
-        )
+        raise misled(queue, offset)
 
-    def _add(self, result: QueueRead, file: MappedFile, start: int, end: int) -> None:
+    def _add(
+        self, result: QueueRead, file: MappedFile, start: int, end: int, queue_offset: int
+    ) -> None:
         position = start - file.first_offset
         result.slices.append(file.slice(position, end - start))
-        result._ranges.append((file, position, end - start))
+        result._ranges.append((file, position, end - start, queue_offset))
 
     def _check_old(self, result: QueueRead) -> None:
         """Records from the disk are checked now if they are at hand, else said to be cold."""
         first = result._ranges[0]
         if first[0].first_offset + first[1] >= self.hot_from:
             return  # queues rise in the log: all that follow are newer
-        for file, position, size in result._ranges:
+        for file, position, size, _ in result._ranges:
             if not file.disk_file.is_resident(position, position + size):
                 result.is_cold = True
                 return
         result.verify(self.crc_from)
+
+
+def is_at(queue: ConsumeQueue, queue_offset: int, view: memoryview, record: Record) -> bool:
+    """Whether a record is the one of a queue at an offset."""
+    start = record.topic_start
+    return (
+        record.queue_offset == queue_offset
+        and record.queue_id == queue.queue_id
+        and view[start : start + record.topic_size] == queue.topic
+    ) or queue.topic.startswith(_LIGHT_TOPIC)
+
+
+def misled(queue: ConsumeQueue, queue_offset: int) -> CorruptFile:
+    return CorruptFile(
+        f"the unit of queue offset {queue_offset} does not point at its record",
+        path=queue.sequence.directory,
+        hint="stop, remove the consumequeue folder and start: it is built again from the log",
+    )
