@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from aerobee.errors import CorruptFile
 from aerobee.ports.disk import Disk
+from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
 from aerobee.storage.metadata.json_text import (
     BadJson,
     Key,
@@ -45,12 +46,15 @@ class _Read(NamedTuple):
 class ConfigFile:
     """One state file and its backup."""
 
-    __slots__ = ("_disk", "_is_pretty", "_is_sound", "path")
+    __slots__ = ("_defects", "_disk", "_is_pretty", "_is_sound", "path")
 
-    def __init__(self, disk: Disk, path: str, *, is_pretty: bool = True) -> None:
+    def __init__(
+        self, disk: Disk, path: str, *, is_pretty: bool = True, defects: Defects = NO_DEFECTS
+    ) -> None:
         self.path = path
         self._disk = disk
         self._is_pretty = is_pretty
+        self._defects = defects
         # Whether what lies at `path` is known to be worth keeping as the backup.
         self._is_sound = False
 
@@ -78,6 +82,8 @@ class ConfigFile:
         if self._is_sound or self._read(self.path).value is not None:
             self._disk.replace(self.path + BACKUP_SUFFIX, self._disk.read(self.path))
         self._is_sound = False
+        if Defect.CONFIG_WRITTEN_IN_PLACE in self._defects and self._disk.exists(self.path):
+            self._disk.remove(self.path)
         self._disk.replace(self.path, content)
         self._is_sound = True
 
