@@ -1,13 +1,19 @@
 import cython
 
-from aerobee.protocol.json_machine cimport hex_digit, plain_end, text_at
+from aerobee.protocol.json_machine cimport hex_digit, parse_decimal, plain_end, text_at
 from aerobee.protocol.machine cimport address, byte, bytes_at
 from aerobee.protocol.command_header cimport CommandHeader
+
+cdef Py_ssize_t _FIELDS_MAX
+cdef Py_ssize_t _KEY_BYTES_MAX
+cdef Py_ssize_t _VALUE_BYTES_MAX
+cdef dict _TOP_NAMES
 
 cpdef bint is_bounded(str number, bint is_integer) except? -1
 cpdef void reset_header(CommandHeader header) except *
 cpdef void scan_json_header(object view, Py_ssize_t start, Py_ssize_t end, CommandHeader header) except *
 
+@cython.final
 cdef class _HeaderScan:
     cdef Py_ssize_t _end
     cdef bint _is_integer
@@ -16,10 +22,11 @@ cdef class _HeaderScan:
     cdef Py_ssize_t _start
     cdef object _view
 
-    @cython.locals(seen=set)
+    @cython.locals(seen=set, count=Py_ssize_t)
     cdef void read(self, CommandHeader header) except *
-    cdef void _read_member(self, CommandHeader header, str key) except *
-    @cython.locals(seen=set, byte=int, key=str)
+    @cython.locals(key=str, name=int)
+    cdef void _read_member(self, CommandHeader header, set seen) except *
+    @cython.locals(nulls=set, byte=int, key=str)
     cdef void _read_ext_fields(self, dict fields) except *
     @cython.locals(byte=int)
     cdef void _skip_value(self, int depth) except *
@@ -31,13 +38,16 @@ cdef class _HeaderScan:
     @cython.locals(byte=int)
     cdef bint _find_key(self, Py_ssize_t count) except -1
     @cython.locals(key=str)
-    cdef str _new_key(self, set seen)
+    cdef str _new_key(self, object seen)
+    @cython.locals(start=Py_ssize_t, value="long long")
     cdef object _int32(self)
     cdef str _text_or_null(self, str absent)
     @cython.locals(size=Py_ssize_t)
     cdef void _word(self, bytes word) except *
-    @cython.locals(start=Py_ssize_t, byte=int, text=str)
+    @cython.locals(start=Py_ssize_t, text=str)
     cdef str _number(self)
+    @cython.locals(byte=int)
+    cdef void _number_end(self) except *
     @cython.locals(start=Py_ssize_t)
     cdef void _digits(self) except *
     @cython.locals(start=Py_ssize_t, position=Py_ssize_t, byte=int, text=str)

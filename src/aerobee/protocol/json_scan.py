@@ -21,11 +21,25 @@ else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
     from aerobee.protocol.big_endian import address, bytes_at
-    from aerobee.protocol.json_bytes import hex_digit, plain_end, text_at
+    from aerobee.protocol.json_bytes import hex_digit, parse_decimal, plain_end, text_at
 
 DEPTH_MAX = 16
 NUMBER_BYTES_MAX = 64  # more digits than any number of 64 bits has
 
+# C twins of the limits: a module's name costs a look-up each time that it is used.
+_FIELDS_MAX = FIELDS_MAX
+_KEY_BYTES_MAX = KEY_BYTES_MAX
+_VALUE_BYTES_MAX = VALUE_BYTES_MAX
+
+_TOP_NAMES = {
+    "code": 1,
+    "flag": 2,
+    "opaque": 3,
+    "version": 4,
+    "language": 5,
+    "remark": 6,
+    "extFields": 7,
+}
 _ESCAPES = {
     0x22: b'"',
     0x5C: b"\\",
@@ -88,27 +102,32 @@ class _HeaderScan:
             self._fail("an object must begin")
         self._position += 1
         seen: set[str] = set()
-        while self._find_key(len(seen)):
-            self._read_member(header, self._new_key(seen))
+        count = 0
+        while self._find_key(count):
+            self._read_member(header, seen)
+            count += 1
         self._skip_space()
         if self._position < self._end:
             self._fail("nothing may follow the object")
 
-    def _read_member(self, header: CommandHeader, key: str) -> None:
-        """The value of one top-level key."""
-        if key == "code":
+    def _read_member(self, header: CommandHeader, seen: set[str]) -> None:
+        """One top-level key, which is not in `seen`, and its value."""
+        key = self._new_key(seen)
+        name = _TOP_NAMES.get(key, 0)
+        seen.add(key)
+        if name == 1:
             header.code = self._int32()
-        elif key == "flag":
+        elif name == 2:
             header.flag = self._int32()
-        elif key == "opaque":
+        elif name == 3:
             header.opaque = self._int32()
-        elif key == "version":
+        elif name == 4:
             header.version = self._int32()
-        elif key == "language":
+        elif name == 5:
             header.language = self._text_or_null("JAVA")
-        elif key == "remark":
+        elif name == 6:
             header.remark = self._text_or_null("")
-        elif key == "extFields":
+        elif name == 7:
             if self._peek() == 0x7B:
                 self._position += 1
                 self._read_ext_fields(header.ext_fields)
@@ -118,12 +137,14 @@ class _HeaderScan:
             self._skip_value(2)
 
     def _read_ext_fields(self, fields: dict[str, str]) -> None:
-        seen: set[str] = set()
-        while self._find_key(len(seen)):
-            key = self._new_key(seen)
+        nulls: set[str] = set()
+        while self._find_key(len(fields) + len(nulls)):
+            key = self._new_key(fields)
+            if nulls and key in nulls:
+                self._fail(f"the key {key!r} comes twice")
             byte = self._peek()
             if byte == 0x22:
-                fields[key] = self._string(VALUE_BYTES_MAX)
+                fields[key] = self._string(_VALUE_BYTES_MAX)
             elif byte == 0x74:
                 self._word(b"true")
                 fields[key] = "true"
@@ -132,6 +153,7 @@ class _HeaderScan:
                 fields[key] = "false"
             elif byte == 0x6E:
                 self._word(b"null")
+                nulls.add(key)
             else:
                 fields[key] = self._number()
 
@@ -139,7 +161,7 @@ class _HeaderScan:
         """Any value, checked and forgotten; `depth` is that of an object or array begun here."""
         byte = self._peek()
         if byte == 0x22:
-            self._string(VALUE_BYTES_MAX)
+            self._string(_VALUE_BYTES_MAX)
         elif byte == 0x7B:
             self._skip_object(depth)
         elif byte == 0x5B:
@@ -157,7 +179,7 @@ class _HeaderScan:
         self._enter(depth)
         seen: set[str] = set()
         while self._find_key(len(seen)):
-            self._new_key(seen)
+            seen.add(self._new_key(seen))
             self._skip_value(depth + 1)
 
     def _skip_array(self, depth: int) -> None:
@@ -199,16 +221,15 @@ class _HeaderScan:
             byte = self._peek()
         if byte != 0x22:
             self._fail("a key must begin")
-        if count == FIELDS_MAX:
-            self._fail(f"more than {FIELDS_MAX} keys")
+        if count == _FIELDS_MAX:
+            self._fail(f"more than {_FIELDS_MAX} keys")
         return True
 
-    def _new_key(self, seen: set[str]) -> str:
+    def _new_key(self, seen: "set[str] | dict[str, str]") -> str:
         """A key that is not in `seen`, and the colon and spaces after it."""
-        key = self._string(KEY_BYTES_MAX)
+        key = self._string(_KEY_BYTES_MAX)
         if key in seen:
             self._fail(f"the key {key!r} comes twice")
-        seen.add(key)
         self._skip_space()
         if self._peek() != 0x3A:
             self._fail("a colon must follow the key")
@@ -222,15 +243,16 @@ class _HeaderScan:
         if self._peek() == 0x6E:
             self._word(b"null")
             return 0
-        text = self._number()
-        value = int(text) if self._is_integer else 2**31
-        if not -(2**31) <= value < 2**31:
+        start = self._position
+        self._number_end()
+        value = parse_decimal(self._memory, start, self._position)
+        if not self._is_integer or not -0x7FFFFFFF - 1 <= value <= 0x7FFFFFFF:
             self._fail("an integer of 32 bits must stand here")
         return value
 
     def _text_or_null(self, absent: str) -> str:
         if self._peek() == 0x22:
-            return self._string(VALUE_BYTES_MAX)
+            return self._string(_VALUE_BYTES_MAX)
         self._word(b"null")
         return absent
 
@@ -244,6 +266,17 @@ class _HeaderScan:
     def _number(self) -> str:
         """The text of a number, as it stands."""
         start = self._position
+        self._number_end()
+        if self._position - start > NUMBER_BYTES_MAX:
+            self._fail(f"a number longer than {NUMBER_BYTES_MAX} characters")
+        text = text_at(self._memory, start, self._position)
+        # Below 19 digits nothing is beyond 64 bits.
+        if (len(text) > 18 or not self._is_integer) and not is_bounded(text, self._is_integer):
+            self._fail("a number beyond 64 bits")
+        return text
+
+    def _number_end(self) -> None:
+        """Step over a number and note whether it is an integer."""
         if self._peek() == 0x2D:
             self._position += 1
         if self._peek() == 0x30:
@@ -262,12 +295,6 @@ class _HeaderScan:
             if byte == 0x2B or byte == 0x2D:
                 self._position += 1
             self._digits()
-        if self._position - start > NUMBER_BYTES_MAX:
-            self._fail(f"a number longer than {NUMBER_BYTES_MAX} characters")
-        text = text_at(self._memory, start, self._position)
-        if not is_bounded(text, self._is_integer):
-            self._fail("a number beyond 64 bits")
-        return text
 
     def _digits(self) -> None:
         start = self._position

@@ -59,7 +59,7 @@ cdef class SendHeader:
     @cython.locals(stop=Py_ssize_t)
     cdef Py_ssize_t _scan_properties(self, const byte* memory, Py_ssize_t position, Py_ssize_t end, MessageDraft draft) noexcept
 
-    @cython.locals(start=Py_ssize_t, size=Py_ssize_t, name=int)
+    @cython.locals(start=Py_ssize_t, size=Py_ssize_t, name=int, is_number=bint)
     cdef bint _scan_binary(self, const byte* memory, Py_ssize_t position, Py_ssize_t end, MessageDraft draft) except? -1
 
     @cython.locals(name=int, count=int, index=int)

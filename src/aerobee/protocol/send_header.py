@@ -354,11 +354,15 @@ class SendHeader:
             if size < 0 or end - start - 4 < size:
                 return False
             name = self._field_name(memory, start, size)
-            if name < 0 or plain_end(memory, start, start + size) != start + size:
+            if name < 0 or (name == 0 and plain_end(memory, start, start + size) != start + size):
                 return False
             start += size + 4
             size = load_i32(memory, start - 4)
-            if size < 0 or end - start < size or not is_utf8(memory, start, start + size):
+            if size < 0 or end - start < size:
+                return False
+            # Digits are UTF-8: the letters d to h, j and l are numbers.
+            is_number = name != 0 and 0xAF8 >> (name - 0x61) & 1 != 0
+            if not is_number and not is_utf8(memory, start, start + size):
                 return False
             if not self._take_field(name, memory, start, start + size, draft):
                 return False
