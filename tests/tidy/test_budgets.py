@@ -63,6 +63,20 @@ def test_a_class_with_21_public_methods_is_found(planted: Plant) -> None:
     assert budgets.wide_classes(tree) == ["src/aerobee/a.py:1: Wide has 21 public methods"]
 
 
+def test_what_a_port_asks_for_does_not_count_in_the_worlds_behind_it(planted: Plant) -> None:
+    methods = "".join(f"    def m{index}(self): ...\n" for index in range(21))
+    tree = planted(
+        {
+            "src/aerobee/ports/disk.py": "class Disk:\n    def m0(self): ...\n",
+            "src/aerobee/sim/disk.py": "class SimDisk:\n" + methods,
+            "src/aerobee/storage/disk.py": "class Other:\n" + methods,
+        }
+    )
+    assert budgets.wide_classes(tree) == [
+        "src/aerobee/storage/disk.py:1: Other has 21 public methods"
+    ]
+
+
 def test_a_constructor_of_9_parameters_is_found(planted: Plant) -> None:
     tree = planted(
         {

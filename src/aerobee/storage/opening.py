@@ -4,6 +4,8 @@ The abort flag is set once the log is whole, on the disk, and the mark says so: 
 our records that lie behind the mark. Only then are derived files written, because only after an
 unclean stop are torn ones forgiven. Nothing is appended before every index has caught up with the
 log. All of it blocks: it happens once, at the start.
+
+Imports more than 15 modules because it is the one place that builds the parts of a store.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,7 @@
-"""The store as its callers see it: when a message is visible, durable, refused, lost or found."""
+"""The store as its callers see it: when a message is visible, durable, refused, lost or found.
+
+Longer than 500 lines because every promise of the storage engine meets its caller here.
+"""
 
 import errno
 from dataclasses import replace
