@@ -45,8 +45,8 @@ class _Ticket(NamedTuple):
     end: int
 
 
-class _Watch(SimFaults):
-    """Tells the story of every disk call before it is made."""
+class Watch(SimFaults):
+    """Calls somebody before every disk call."""
 
     def __init__(self, before_call: Callable[[], None]) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class Story:
         self.config = replace(SMALL, flush_mode=mode)
         self.clock = SimClock()
         self.disk = SimDisk()
-        self.disk.faults = _Watch(self._visit)
+        self.disk.faults = Watch(self._visit)
         self.worker = SimDiskWorker()
         self.sent: list[Sent] = []
         self.log = b""  # every byte appended so far, fillers too

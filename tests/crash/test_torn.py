@@ -53,7 +53,8 @@ def record_in_a_new_file(kit: StoreKit) -> None:
 
 @last_write
 def unit_and_keys(kit: StoreKit) -> None:
-    kit.append(draft(b"Orders", 0, b"a message", properties(TAGS="t", KEYS="k1 k2")))
+    text = properties(TAGS="a tag with a long hash", KEYS="k1 k2")
+    kit.append(draft(b"Orders", 0, b"a message", text))
     kit.disk.observe()
     kit.store.sync()
     kit.store.dispatch()
