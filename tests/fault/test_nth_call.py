@@ -1,0 +1,1 @@
+"""The n-th disk call of a store's life fails, for every n."""
