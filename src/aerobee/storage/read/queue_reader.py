@@ -202,9 +202,19 @@ class QueueReader:
             size = load_i32(units.memory, position + 8)
             if result.count > 0 and result.size + size > bytes_max:
                 break
-            if log_offset + size > self.readable_to and size != 0x7FFFFFFF:
+            if size == 0x7FFFFFFF:
+                # In a gap the next record may touch the one before, but it is not the next one.
+                if run_file is not None:
+                    self._add(result, run_file, run_start, run_end, run_first)
+                    run_file = None
+                result.status = 2
+                offset += 1
+                continue
+            if log_offset + size > self.readable_to:
                 if log_offset + size > self.dispatched_to:
                     raise misled(queue, offset)
+                if offset == result.next_offset:
+                    result.status = 4  # nothing before it either: to be waited for
                 break
             if tag_codes is not None and load_i64(units.memory, position + 12) not in tag_codes:
                 offset += 1
@@ -212,11 +222,6 @@ class QueueReader:
             if log_offset != run_end or run_file is None or log_offset >= run_file.end_offset():
                 if run_file is not None:
                     self._add(result, run_file, run_start, run_end, run_first)
-                run_file = None
-                if size == 0x7FFFFFFF:
-                    result.status = 2
-                    offset += 1
-                    continue
                 run_file = self._log.find(log_offset)
                 if run_file is None:
                     raise misled(queue, offset)
