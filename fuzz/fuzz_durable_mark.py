@@ -33,7 +33,6 @@ def _check_file(content: bytes) -> None:
     except CorruptFile:
         assert disk.read(_PATH) == content
         return
-    assert not file.is_new
     assert min(file.mark) >= 0
     assert disk.read(_PATH) == content
     _check_it_goes_on(disk, file)
