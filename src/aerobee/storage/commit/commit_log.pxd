@@ -28,7 +28,7 @@ cdef class CommitLog:
     cpdef long long min_offset(self) except? -1
     cpdef bint is_half_full(self)
 
-    @cython.locals(size=Py_ssize_t, log_offset="long long")
+    @cython.locals(size=Py_ssize_t, log_offset="long long", stamp="long long")
     cpdef long long append(self, MessageDraft draft, long long queue_offset, long long wall_ms) except -1
 
     @cython.locals(total=Py_ssize_t, first_offset="long long", batch=BatchCursor, size=Py_ssize_t, count=int)

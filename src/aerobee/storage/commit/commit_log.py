@@ -102,11 +102,12 @@ class CommitLog:
 
         MessageIllegal, and nothing appended, if it cannot be stored as it is.
         """
-        if wall_ms > self.last_timestamp:
-            self.last_timestamp = wall_ms
-        self._writer.begin(draft, self.last_timestamp)
+        stamp = wall_ms if wall_ms > self.last_timestamp else self.last_timestamp
+        self._writer.begin(draft, stamp)
         if draft.is_batch:
-            return self._append_batch(draft, queue_offset)
+            log_offset = self._append_batch(draft, queue_offset)
+            self.last_timestamp = stamp
+            return log_offset
         size = self._writer.size_of(draft.body_size, draft.properties, 0, draft.properties_size)
         self._check_size(size)
         if size + 8 > self._file.size - self._position:
@@ -128,6 +129,7 @@ class CommitLog:
         )
         self._position += size
         self.last_count = 1
+        self.last_timestamp = stamp
         return log_offset
 
     def _append_batch(self, draft: MessageDraft, queue_offset: int) -> int:

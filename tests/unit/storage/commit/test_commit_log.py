@@ -94,6 +94,17 @@ def test_store_timestamps_never_go_back_whatever_the_wall_clock_does() -> None:
     assert log.last_timestamp == NOW + 6
 
 
+def test_an_append_that_is_refused_leaves_no_trace_in_the_time_either() -> None:
+    log = new_log()
+    log.append(draft(), 0, NOW)
+    malformed = draft(body=b"no batch")
+    malformed.is_batch = True
+    for message in (malformed, of_size(FILE_BYTES)):
+        with pytest.raises(MessageIllegal):
+            log.append(message, 1, NOW + 1000)
+    assert log.last_timestamp == NOW
+
+
 # How files end.
 
 
