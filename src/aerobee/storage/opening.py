@@ -113,8 +113,9 @@ def _open_locked(
         timestamp,
         derived_timestamp,
     )
-    abort_flag.set()
-    dispatcher = _dispatch_again(recovered, start, config, progress)
+    if Defect.ABORT_FLAG_NOT_SET not in defects:
+        abort_flag.set()
+    dispatcher = _dispatch_again(recovered, start, config, progress, defects)
     if dispatcher.offset != start.offset:
         timestamp = max(timestamp, dispatcher.last_timestamp)
         marking.note_flushed(end_offset, timestamp)
@@ -137,7 +138,11 @@ def _open_locked(
 
 
 def _dispatch_again(
-    recovered: RecoveredLog, start: DispatchStart, config: StorageConfig, progress: Progress
+    recovered: RecoveredLog,
+    start: DispatchStart,
+    config: StorageConfig,
+    progress: Progress,
+    defects: Defects,
 ) -> Dispatcher:
     """Feed the indexes from where they end to the end of the log."""
     derived = start.derived
@@ -150,8 +155,9 @@ def _dispatch_again(
         config.delay_levels_ms,
     )
     dispatcher.start_at(offset, start.queues_from)
-    # Nobody has looked at the log before the scan.
-    dispatcher.check_before(recovered.state.scan_start, recovered.crc_from)
+    if Defect.DISPATCHED_UNCHECKED not in defects:
+        # Nobody has looked at the log before the scan.
+        dispatcher.check_before(recovered.state.scan_start, recovered.crc_from)
     end = recovered.state.end_offset
     while dispatcher.run(end, _RECORDS_A_STEP) > 0:
         progress("building queues and index", dispatcher.offset - offset, end - offset)

@@ -68,7 +68,10 @@ def open_derived(
         derived.truncate_queues_to(trusted, not log.was_clean)
     queues_from = index_from = trusted
     count, total, index_count = derived.fingerprint()
-    if log.has_mark and (count, total) != (mark.queue_count, mark.unit_total):
+    is_whole = (count, total) == (mark.queue_count, mark.unit_total)
+    if defects & {Defect.QUEUE_NOT_CUT_WITH_LOG, Defect.MISSING_FILES_UNNOTICED}:
+        is_whole = True
+    if log.has_mark and not is_whole:
         derived.clear_queues()
         queues_from, total = log.min_offset, NO_COUNT
     if config.index_enabled:
