@@ -1,13 +1,5 @@
-"""Every C twin of the wire scanners against its Python original.
+"""Every C twin of the wire scanners against its Python original. `conftest` compiles the twins."""
 
-The twins are inlined into the compiled modules and cannot be called from outside, so `twins.pyx`
-is compiled here to reach them: once, until one of its sources changes.
-"""
-
-import hashlib
-import importlib.util
-import sys
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -15,58 +7,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import aerobee
 from aerobee._compiled import is_compiled
 from aerobee.protocol import json_bytes, send_name
 
 pytestmark = pytest.mark.skipif(
     not is_compiled("aerobee.protocol.send_header"), reason="nothing is compiled"
 )
-
-HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
-PACKAGE = Path(aerobee.__file__).parent
-SOURCES = [
-    HERE / "twins.pyx",
-    PACKAGE / "protocol" / "machine.pxd",
-    PACKAGE / "protocol" / "json_machine.pxd",
-    PACKAGE / "protocol" / "send_machine.pxd",
-]
-
-
-@pytest.fixture(scope="module")
-def twins() -> ModuleType:
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in SOURCES)).hexdigest()[:16]
-    folder = ROOT / "build" / "twins" / f"{digest}-{sys.implementation.cache_tag}"
-    if not (found := list(folder.glob("twins.*.so"))):
-        _compile_into(folder)
-        found = list(folder.glob("twins.*.so"))
-    spec = importlib.util.spec_from_file_location("twins", found[0])
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _compile_into(folder: Path) -> None:
-    from Cython.Build import cythonize
-    from setuptools import Extension  # type: ignore[import-untyped]
-    from setuptools.command.build_ext import build_ext  # type: ignore[import-untyped]
-    from setuptools.dist import Distribution  # type: ignore[import-untyped]
-
-    extensions = cythonize(  # type: ignore[no-untyped-call]
-        [Extension("twins", [str(SOURCES[0])], extra_compile_args=["-O3", "-g0"])],
-        include_path=[str(PACKAGE.parent)],
-        build_dir=str(folder / "c"),
-        quiet=True,
-    )
-    command = build_ext(Distribution({"ext_modules": extensions}))
-    command.build_lib = str(folder)
-    command.build_temp = str(folder / "o")
-    command.ensure_finalized()
-    command.run()
-
 
 # Bytes with a taste for the edges of what the twins tell apart.
 EDGES = st.sampled_from(

@@ -1,7 +1,8 @@
 # cython: language_level=3
-"""The C twins of json_bytes.py and send_name.py, callable from Python for test_twins.py."""
+"""The C twins, callable from Python: of json_bytes.py and send_name.py for test_twins.py, of
+big_endian.py and crc32.py for test_machine_parity.py."""
 
-from aerobee.protocol cimport json_machine, send_machine
+from aerobee.protocol cimport json_machine, machine, send_machine
 from aerobee.protocol.machine cimport address
 
 
@@ -57,3 +58,61 @@ def long_name(memory, Py_ssize_t position, Py_ssize_t size):
 
 def short_name(memory, Py_ssize_t position, Py_ssize_t size):
     return send_machine.short_name(address(memory), position, size)
+
+
+def load_i16(memory, Py_ssize_t position):
+    return machine.load_i16(address(memory), position)
+
+
+def load_i32(memory, Py_ssize_t position):
+    return machine.load_i32(address(memory), position)
+
+
+def load_u32(memory, Py_ssize_t position):
+    return machine.load_u32(address(memory), position)
+
+
+def load_i64(memory, Py_ssize_t position):
+    return machine.load_i64(address(memory), position)
+
+
+def store_i16(memory, Py_ssize_t position, short value):
+    machine.store_i16(address(memory), position, value)
+
+
+def store_i32(memory, Py_ssize_t position, int value):
+    machine.store_i32(address(memory), position, value)
+
+
+def store_u32(memory, Py_ssize_t position, unsigned int value):
+    machine.store_u32(address(memory), position, value)
+
+
+def store_i64(memory, Py_ssize_t position, long long value):
+    machine.store_i64(address(memory), position, value)
+
+
+def copy_bytes(target, Py_ssize_t target_position, source, Py_ssize_t source_position, Py_ssize_t size):
+    machine.copy_bytes(address(target), target_position, address(source), source_position, size)
+
+
+def zero_bytes(memory, Py_ssize_t position, Py_ssize_t size):
+    machine.zero_bytes(address(memory), position, size)
+
+
+def same_bytes(left, Py_ssize_t left_position, right, Py_ssize_t right_position, Py_ssize_t size):
+    return bool(
+        machine.same_bytes(address(left), left_position, address(right), right_position, size)
+    )
+
+
+def bytes_at(memory, Py_ssize_t position, Py_ssize_t size):
+    return machine.bytes_at(address(memory), position, size)
+
+
+def bytes_at_address_of(bytes data, Py_ssize_t position, Py_ssize_t size):
+    return machine.bytes_at(machine.bytes_address(data), position, size)
+
+
+def crc32(memory, Py_ssize_t position, Py_ssize_t size, unsigned int start):
+    return machine.crc32(address(memory), position, size, start)
