@@ -19,7 +19,7 @@ from typing import NamedTuple
 from aerobee.errors import DiskFailed, Misuse, StorageError, StoreBusy
 from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk
-from aerobee.ports.disk_worker import DiskWorker
+from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.storage.appender import Appender
 from aerobee.storage.commit.flush import Flush
@@ -147,11 +147,17 @@ class Store:
         # Not only since the last line: a roll that waits for its file collects, too.
         if self._flush.flushed != self._parts.marking.mark.flushed:
             self._note_flushed()
+        if Defect.MARK_BEFORE_SYNC in self._defects:
+            self._parts.marking.note_flushed(self._log.end_offset(), self._log.last_timestamp)
         self._derive(now)
         self._parts.log_files.step(self._log.is_half_full(), now.monotonic_ms)
         self.appender.refusal = self._refusal(now)
-        if self.failure is None:
+        failure = self.failure
+        if failure is None:
             self._cleaner.step(now, self._parts.marking.dispatched_durably)
+        else:
+            self._flush.stop(failure)
+            self._bound_reads()
         return StepResult(self._flush.take_released(), self._flush.take_failed())
 
     def _derive(self, now: Now) -> None:
@@ -190,7 +196,7 @@ class Store:
     def _bound_reads(self) -> None:
         """Tell the readers how far they may go, and what they may believe unchecked."""
         readable_to = self._dispatcher.offset
-        if self._flush.failure is not None:
+        if self._flush.failure is not None and Defect.READ_AFTER_FAILED_SYNC not in self._defects:
             readable_to = min(readable_to, self._flush.flushed)
         self._reader.readable_to = self._parts.records.readable_to = readable_to
         self._reader.dispatched_to = self._dispatcher.offset
@@ -218,8 +224,8 @@ class Store:
         return None
 
     @property
-    def failure(self) -> StorageError | None:
-        """Set once a sync has failed: the process should end, and not with success."""
+    def failure(self) -> DiskFailed | None:
+        """Set once the disk has failed: the process should end, and not with success."""
         refusal = self.appender.refusal
         return refusal if isinstance(refusal, DiskFailed) else None
 
@@ -296,16 +302,34 @@ class Store:
             failure = self.failure or self._flush.failure or parts.marking.failure
             if failure is None:
                 self.sync()
-                self._cleaner.forget_shortage()
-                self.dispatch()
-                if not self._cleaner.is_short:
-                    parts.marking.checkpoint_now(parts.derived, self._dispatcher)
-                    parts.log_files.discard_next()
-                    parts.abort_flag.clear()
+                self._dispatcher.run(self._visible_to(), _RECORDS_A_DISPATCH)
+                parts.marking.checkpoint_now(parts.derived, self._dispatcher)
+                parts.log_files.discard_next()
+                parts.abort_flag.clear()
         except OSError as error:
-            self._cleaner.note_shortage(error)
+            if shortage_of(error) is None:
+                raise
         finally:
+            self._finish_work()
             parts.log_files.close()
             parts.derived.close()
             parts.marking.close()
             parts.lock.release()
+
+    def _finish_work(self) -> None:
+        """Block until the disk threads have nothing of ours left: after a failure there may be a
+        file to make or to sync, and the next process must not meet us there."""
+        for lane in Lane:
+            last = _Nothing()
+            self._worker.submit(lane, last)
+            self._worker.wait(last)  # jobs of a lane run in order
+
+
+class _Nothing:
+    """Disk job: none. When it is over, so is everything before it."""
+
+    def run(self) -> None:
+        pass
+
+    def done(self, error: BaseException | None) -> None:
+        pass

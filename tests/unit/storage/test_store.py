@@ -337,6 +337,50 @@ def test_a_failed_sync_of_anything_else_refuses_too(pattern: str) -> None:
     assert isinstance(kit.store.failure, DiskFailed)
 
 
+def test_a_failed_sync_of_anything_else_fails_those_who_wait_for_the_log() -> None:
+    kit = StoreKit()
+    kit.append(draft())
+    kit.settle()
+    kit.disk.faults.fail_sync(f"{ROOT}/durable_mark")
+    kit.append(draft(body=b"synced"))
+    kit.step()
+    kit.step(500)
+    sync_log(kit)
+    lost = kit.append(draft(body=b"lost?"))
+    kit.store.wait_for(kit.store.end_offset, "waits")
+    kit.step(5000)
+    kit.worker.run_all([Lane.BACKGROUND])
+    assert kit.step() == ([], ["waits"])
+    kit.worker.run_all()
+    assert kit.step(5000) == ([], [])
+    assert kit.store.record_at(lost) is None
+
+
+def test_a_queue_file_that_a_broken_disk_cannot_make_is_a_failure_and_no_surprise() -> None:
+    kit = StoreKit()
+    kit.append(draft(body=b"one"))
+    kit.disk.faults.fail_call(1, errno.EIO)
+    kit.step()
+    assert isinstance(kit.store.failure, DiskFailed)
+    with pytest.raises(DiskFailed, match="could not be made"):
+        kit.append(draft())
+    kit.store.close()
+    assert bodies_of(StoreKit(kit.disk.kill()).store) == [b"one"]
+
+
+def test_too_many_open_files_is_busy_until_there_are_fewer() -> None:
+    kit = StoreKit()
+    kit.append(draft(body=b"one"))
+    kit.disk.faults.fail_call(1, errno.EMFILE)
+    kit.step()
+    with pytest.raises(StoreBusy, match="could not be made"):
+        kit.append(draft())
+    kit.settle()
+    kit.append(draft(body=b"two"))
+    kit.settle()
+    assert bodies_of(kit.store) == [b"one", b"two"]
+
+
 # Closed.
 
 
@@ -428,6 +472,22 @@ def test_an_error_that_is_no_lack_of_room_ends_a_stop_with_it() -> None:
         kit.store.close()
     assert last_stop(kit.disk) is LastStop.OURS_UNCLEAN
     StoreKit(kit.disk)
+
+
+def test_a_failed_store_leaves_no_disk_work_behind_when_it_stops() -> None:
+    kit = StoreKit()
+    kit.step()
+    kit.worker.run_all()
+    kit.append(draft(body=bytes(2500)))
+    kit.disk.faults.fail_sync(LOG_FILES)
+    kit.step()
+    kit.step(500)
+    assert kit.worker.pending(Lane.BACKGROUND) > 0
+    sync_log(kit)
+    kit.step()
+    assert kit.store.failure is not None
+    kit.store.close()
+    assert kit.worker.pending() == 0
 
 
 # Opened.
@@ -582,6 +642,15 @@ def test_what_is_not_in_memory_is_said_to_be_cold_and_can_be_verified() -> None:
     assert read.is_cold
     kit.store.verify(read)
     assert len(messages_of(read)) == 5
+
+
+def test_what_the_system_cannot_say_to_be_in_memory_is_cold() -> None:
+    kit = StoreKit()
+    kit.append_many(5)
+    kit = kit.reopen()
+    kit.disk.faults.fail_call(1, errno.EAGAIN)
+    assert kit.store.read(b"Orders", 0, 0, 10, EVERYTHING).is_cold
+    assert not kit.store.read(b"Orders", 0, 0, 10, EVERYTHING).is_cold
 
 
 def test_a_damaged_cold_read_is_found_by_verifying_it() -> None:

@@ -6,9 +6,9 @@ however many appends wait, they share the next one (group commit).
 Laws:
 - `flushed` rises only after a sync returned without error, and only to what was written before
   that sync began.
-- The first sync that fails is the last: the kernel may have dropped the bytes and say OK the next
-  time. `failure` stays set for the life of the process; those who waited are told so, never
-  acknowledged.
+- The first sync that fails is the last, whichever file of the store it was for (`stop`): the kernel
+  may have dropped the bytes and say OK the next time. `failure` stays set for the life of the
+  process; those who waited are told so, never acknowledged.
 
 Called from the core's thread only; the syncs themselves run on the disk thread.
 """
@@ -124,6 +124,11 @@ class Flush:
             assert running is not None
             self._worker.wait(running)
 
+    def stop(self, failure: DiskFailed) -> None:
+        """Something else of the store failed: nothing more is synced, nobody is acknowledged."""
+        if self.failure is None:
+            self.failure = failure
+
     def _start(self, target: int, timestamp: int) -> None:
         files = [
             file.disk_file
@@ -138,7 +143,11 @@ class Flush:
 
     def _finish(self, job: "_SyncLog", error: BaseException | None) -> None:
         self._running = None
+        if self.failure is not None:
+            return
         if error is not None:
+            if Defect.ACKNOWLEDGE_FAILED_SYNC in self._defects:
+                self._release_to(job.target)
             self.failure = DiskFailed(
                 f"a sync of the commit log failed: {error}",
                 hint="the store takes no more writes; check the disk, then restart",

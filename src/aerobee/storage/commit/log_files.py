@@ -12,19 +12,15 @@ append that needed it is refused, and so are those that follow until it is there
 is for good: when a sync has failed, the next one that says OK proves nothing.
 """
 
-import errno
-
 from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
 from aerobee.ports.disk import Disk, DiskFile
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.files.file_sequence import FileSequence
-from aerobee.storage.files.lack_of_room import is_out_of_room
+from aerobee.storage.files.lack_of_room import is_out_of_handles, is_out_of_room
 from aerobee.storage.files.mapped_file import MappedFile
 
 RETRY_INTERVAL_MS = 1000
-
-_PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})  # no fault of the disk
 
 
 class LogFiles:
@@ -178,7 +174,7 @@ def _explain(making: _MakeFile) -> StorageError | None:
                 hint="free space on the store's disk or shorten the retention; "
                 "appends go on by themselves",
             )
-        if isinstance(error, OSError) and error.errno in _PASSING:
+        if is_out_of_handles(error):
             return StoreBusy(f"the next commit log file could not be made: {error}")
     return DiskFailed(
         f"the next commit log file could not be made: {error}",

@@ -264,7 +264,11 @@ class QueueReader:
         if first[0].first_offset + first[1] >= self.hot_from:
             return  # queues rise in the log: all that follow are newer
         for file, position, size, _ in result._ranges:
-            if not file.disk_file.is_resident(position, position + size):
+            try:
+                is_cold = not file.disk_file.is_resident(position, position + size)
+            except OSError:
+                is_cold = True  # the system cannot say: whoever reads it may have to wait
+            if is_cold:
                 result.is_cold = True
                 return
         result.verify(self.crc_from)

@@ -19,13 +19,13 @@ Called from the core's thread only.
 from collections import deque
 from collections.abc import Callable
 
-from aerobee.errors import DiskFull, StorageError
+from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import Defects
 from aerobee.storage.files.file_sequence import FileSequence
-from aerobee.storage.files.lack_of_room import is_out_of_room
+from aerobee.storage.files.lack_of_room import is_out_of_handles, is_out_of_room
 from aerobee.storage.index.batch_consume_queue import BatchConsumeQueue
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.derived_files import DerivedFiles
@@ -117,12 +117,11 @@ class Cleaner:
     # Running out of room.
 
     def note_shortage(self, error: OSError) -> None:
-        """A file of a queue or of the index could not be made; raises it if not for lack of room.
+        """A file of a queue or of the index could not be made.
 
-        Whatever wanted it waits until `has_room`, and may then try again.
+        Whatever wanted it waits until `has_room`, and may then try again; if it was not for lack
+        of room or of handles, it waits for good.
         """
-        if shortage_of(error) is None:
-            raise error
         error.__traceback__ = None
         self._shortage = error
 
@@ -130,17 +129,15 @@ class Cleaner:
         """Whether files can be made, for all we know; true once a second if they could not."""
         if self._shortage is None:
             return True
+        if isinstance(_refusal_of(self._shortage), DiskFailed):
+            return False
         if self._retry_ms is None:
             self._retry_ms = monotonic_ms + RETRY_INTERVAL_MS
         if monotonic_ms < self._retry_ms:
             return False
-        self.forget_shortage()
-        return True
-
-    def forget_shortage(self) -> None:
-        """Try again."""
         self._shortage = None
         self._retry_ms = None
+        return True
 
     @property
     def is_short(self) -> bool:
@@ -151,7 +148,7 @@ class Cleaner:
         if self._removals.failure is not None:
             return self._removals.failure
         if self._shortage is not None:
-            return shortage_of(self._shortage)
+            return _refusal_of(self._shortage)
         return self._space.refusal(self._removals.problem)
 
     def close(self) -> None:
@@ -167,6 +164,19 @@ def shortage_of(error: OSError) -> DiskFull | None:
     return DiskFull(
         f"no room for a file of the store: {error}",
         hint="free room on this disk or shorten the retention; an open store goes on by itself",
+    )
+
+
+def _refusal_of(error: OSError) -> StorageError:
+    """Why appends are refused if a file of a queue or of the index could not be made."""
+    shortage = shortage_of(error)
+    if shortage is not None:
+        return shortage
+    if is_out_of_handles(error):
+        return StoreBusy(f"a file of the store could not be made: {error}")
+    return DiskFailed(
+        f"a file of the store could not be made: {error}",
+        hint="the store takes no more writes; check the disk, then restart",
     )
 
 

@@ -260,6 +260,24 @@ def test_if_the_second_of_two_files_fails_neither_counts() -> None:
     assert kit.flush.flushed == 0
 
 
+def test_once_stopped_for_another_failure_nothing_is_synced_and_nobody_acknowledged() -> None:
+    kit = FlushKit()
+    kit.flush.wait_for(100, "waits")
+    kit.step(100, 0)
+    failure = DiskFailed("a sync of something else failed")
+    kit.flush.stop(failure)
+    kit.finish()
+    assert (kit.flush.take_released(), kit.flush.take_failed()) == ([], ["waits"])
+    kit.synced()
+    kit.flush.wait_for(200, "late")
+    kit.step(200, 10_000)
+    assert kit.worker.pending() == 0
+    assert kit.flush.take_failed() == ["late"]
+    assert kit.flush.flushed == 0
+    kit.flush.stop(DiskFailed("another"))
+    assert kit.flush.failure is failure
+
+
 # What the defects do: each must differ, or the test of the tests tests nothing.
 
 

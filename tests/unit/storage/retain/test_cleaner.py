@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from aerobee.errors import DiskFailed, DiskFull
+from aerobee.errors import DiskFailed, DiskFull, StoreBusy
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import StorageConfig
@@ -391,8 +391,23 @@ def test_a_shortage_is_waited_out_a_second_at_a_time() -> None:
     assert cleaner.refusal() is None
 
 
-def test_an_error_that_is_no_shortage_is_raised() -> None:
+def test_too_much_open_is_busy_and_waited_out_like_a_shortage() -> None:
     cleaner = new_cleaner()
-    with pytest.raises(OSError, match="broken"):
-        cleaner.note_shortage(OSError(errno.EIO, "broken"))
-    assert not cleaner.is_short
+    cleaner.note_shortage(OSError(errno.EMFILE, "too many"))
+    refusal = cleaner.refusal()
+    assert isinstance(refusal, StoreBusy)
+    assert refusal.message == "a file of the store could not be made: [Errno 24] too many"
+    assert not cleaner.has_room(10)
+    assert cleaner.has_room(10 + RETRY_INTERVAL_MS)
+    assert cleaner.refusal() is None
+
+
+def test_an_error_that_is_no_shortage_is_a_failed_disk_for_good() -> None:
+    cleaner = new_cleaner()
+    cleaner.note_shortage(OSError(errno.EIO, "broken"))
+    assert cleaner.is_short
+    for now_ms in (0, RETRY_INTERVAL_MS, 10 * RETRY_INTERVAL_MS):
+        assert not cleaner.has_room(now_ms)
+    refusal = cleaner.refusal()
+    assert isinstance(refusal, DiskFailed)
+    assert refusal.message == "a file of the store could not be made: [Errno 5] broken"
