@@ -30,7 +30,8 @@ NIGHT_CYCLES = int(os.environ.get("KILL_CYCLES", "1000"))
 
 _ACKS_MAX = 250
 _LINGER_S = 0.02
-_COPY_EVERY = 5  # cycles; at night, with far more to copy, a tenth as often
+_COPY_EVERY = 10  # cycles
+_NIGHT_COPY_EVERY = 50  # there is far more to copy
 _DERIVED = ("consumequeue", "batchconsumequeue", "index")
 _KEYS_A_CYCLE = 20
 
@@ -169,4 +170,4 @@ def test_a_killed_writer_loses_nothing_it_acknowledged(tmp_path: Path, mode: Flu
 @pytest.mark.timeout(14400)
 @pytest.mark.parametrize("mode", FlushMode, ids=lambda mode: mode.name.lower())
 def test_a_writer_killed_all_night_loses_nothing(tmp_path: Path, mode: FlushMode) -> None:
-    _kill_again_and_again(tmp_path, mode, NIGHT_CYCLES, 10 * _COPY_EVERY)
+    _kill_again_and_again(tmp_path, mode, NIGHT_CYCLES, _NIGHT_COPY_EVERY)
