@@ -19,7 +19,7 @@ from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
 from tests.crash.recovery_check import RecoveryCheck, Truth, log_of
 from tests.crash.score import show
-from tests.crash.story import Story, Watch
+from tests.crash.story import Story, Watch, watched
 from tests.store_kit import ROOT, SMALL, StoreKit, draft, properties
 
 STATES_MIN = 3_000
@@ -88,7 +88,8 @@ def _interrupt(disk: SimDisk, story: Story, seed: int, defects: Defects) -> int:
             check.check(state, truth, kept_to)
 
     disk.faults = Watch(before_call)
-    Store.open(disk, ROOT, story.config, SimDiskWorker(), defects=defects)
+    with watched():
+        Store.open(disk, ROOT, story.config, SimDiskWorker(), defects=defects)
     return check.count
 
 
