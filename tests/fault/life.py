@@ -21,7 +21,8 @@ import gc
 from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from itertools import islice
+from itertools import count, islice
+from typing import NamedTuple
 
 from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
 from aerobee.ports.disk import DiskFile
@@ -50,7 +51,7 @@ from tests.store_kit import (
 )
 
 QUEUES: tuple[Queue, ...] = ((b"Orders", 0), (b"Orders", 1), (b"Refunds", 0))
-CUTS_A_LIFE = 4  # of the states that a power cut at its end can leave
+CUTS_A_LIFE = 2  # of the states that a power cut at its end can leave
 
 _SYNCS = ("sync", "sync_directory")
 
@@ -398,6 +399,14 @@ class Life:
         """Remember the log as it is in memory."""
         self.log = log_in(self.disk, self.store.end_offset)
 
+    def end(self) -> tuple[object, ...]:
+        """What follows from a life follows from this: disk, memory, and promises."""
+        self.disk.observe()
+        outcomes = tuple(one.outcome for one in self.sent)
+        memory, disk = self.disk.files(), self.disk.power_cut().files()
+        content = (frozenset(memory.items()), frozenset(disk.items()))
+        return content, outcomes, self.log, self.kept_to, self.durable_to
+
     def sent_to(self, kept_to: int) -> list[Sent]:
         """The history, if what was acknowledged from here on may be lost."""
         return [
@@ -468,3 +477,46 @@ def log_in(disk: SimDisk, end: int) -> bytes:
     """The log up to an offset, as a program sees it."""
     files = disk.files()
     return b"".join(files[path] for path in sorted(files) if path.startswith(f"{LOG}/"))[:end]
+
+
+class Suffered(NamedTuple):
+    """How much was tried: lives with a fault, states of a disk opened after them, calls hit."""
+
+    lives: int
+    states: int
+    hits: set[str]
+
+
+def suffer(
+    mode: FlushMode, code: int, sync_of: str = "", *, defects: Defects = NO_DEFECTS
+) -> Suffered:
+    """A life for every n, of which the n-th call (or sync of what matches) fails, until none does.
+
+    AssertionError if one of them breaks a promise; it says how to see it again.
+    """
+    check: RecoveryCheck | None = None
+    hits: set[str] = set()
+    judged: set[int] = set()
+    gc.collect()
+    gc.freeze()
+    try:
+        for n in count(1):
+            faults = OneFault(fail_at=n, sync_of=sync_of, code=code)
+            life = Life(mode, faults, defects, is_patient=n % 2 == 0)
+            check = check or RecoveryCheck(life.config, defects)
+            try:
+                life.live()
+                if faults.hit is None:
+                    assert life.is_complete
+                    return Suffered(n - 1, check.count, hits)
+                end = hash(life.end())
+                if end not in judged:
+                    judge(life, check, n)
+                    judged.add(end)
+            except Exception as error:
+                where = f"n = {n}, {mode}, {errno.errorcode[code]}, {faults.hit}"
+                raise AssertionError(f"[{where}] {type(error).__name__}: {error}") from error
+            hits.add(faults.hit.name)
+    finally:
+        gc.unfreeze()
+    raise AssertionError("there is always a last call")
