@@ -36,11 +36,15 @@ class Job(NamedTuple):
     """Of the states that a power cut can leave at each moment."""
 
 
-def sweep(job: Job, defects: Defects = NO_DEFECTS) -> Sweep:
-    """AssertionError if any state breaks a law; it says how to see it again."""
-    crashes = _Crashes(job, defects)
+def sweep(job: Job, defects: Defects = NO_DEFECTS, recovery_defects: Defects = NO_DEFECTS) -> Sweep:
+    """AssertionError if any state breaks a law; it says how to see it again.
+
+    `defects` are those of the store that crashes, `recovery_defects` of the one that is opened
+    after it.
+    """
+    crashes = _Crashes(job, recovery_defects)
     story = Story(job.seed, job.mode, crashes.visit, defects=defects)
-    crashes.check = RecoveryCheck(story.config, defects)
+    crashes.check = RecoveryCheck(story.config, recovery_defects)
     try:
         story.run(job.actions)
     except AssertionError as error:

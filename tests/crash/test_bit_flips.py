@@ -61,9 +61,9 @@ class Base(NamedTuple):
 def build(log_bytes: int, stop: str, defects: Defects = NO_DEFECTS) -> Base:
     """`stop`: "clean"; "cut", a power cut long after the last checkpoint; "derived again", one
     after which every record is dispatched anew; "above mark", one after which every record is
-    above the mark. "... aligned": with records of one size."""
+    above the mark. "... aligned": with records of one size; "... in one file": the mark, too."""
     config = StorageConfig(
-        log_file_bytes=log_bytes,
+        log_file_bytes=2 * log_bytes if stop.endswith("in one file") else log_bytes,
         queue_file_units=log_bytes // 50,
         index_slots=16,
         index_units=log_bytes // 30,
@@ -257,7 +257,7 @@ def test_no_flip_of_any_bit_below_the_mark_serves_a_wrong_byte() -> None:
     assert count == 65_536
 
 
-@pytest.mark.parametrize("stop", ["clean", "derived again", "above mark"])
+@pytest.mark.parametrize("stop", ["clean", "cut, in one file", "derived again", "above mark"])
 def test_a_store_with_a_flip_in_its_log_opens_right_or_not_at_all(stop: str) -> None:
     bits = one_bit_a_byte(LOG_BYTES, seed=7)
     with ProcessPoolExecutor(PROCESSES) as pool:

@@ -41,13 +41,13 @@ def _live(kit: StoreKit, generator: random.Random, word: bytes) -> None:
 
 
 def check_two_lives(seed: int, mode: FlushMode, defects: Defects = NO_DEFECTS) -> int:
-    """How many states of the second crash were checked."""
+    """How many states of the second crash were checked, by a store without defects."""
     generator = random.Random(seed)
     config = replace(SMALL, flush_mode=mode)
     first = StoreKit(config=config, defects=defects)
     _live(first, generator, b"first")
     states = [first.disk.kill(), *first.disk.crash_states(seed=seed)]
-    check = RecoveryCheck(config, defects)
+    check = RecoveryCheck(config)
     for disk in generator.sample(states, min(8, len(states))):
         origin = disk.origin
         second = StoreKit(disk, config, clock=first.clock, defects=defects)
