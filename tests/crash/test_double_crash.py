@@ -7,6 +7,8 @@ first would have.
 
 import contextlib
 import random
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -20,6 +22,7 @@ from aerobee.storage.store import Store
 from tests.crash.recovery_check import RecoveryCheck, Truth, log_of
 from tests.crash.score import show
 from tests.crash.story import Story, Watch, watched
+from tests.crash.sweep import PROCESSES
 from tests.store_kit import ROOT, SMALL, StoreKit, draft, properties
 
 STATES_MIN = 3_000
@@ -93,15 +96,21 @@ def _interrupt(disk: SimDisk, story: Story, seed: int, defects: Defects) -> int:
     return check.count
 
 
+def _sum_over(check: Callable[[int, FlushMode], int], seeds: range) -> int:
+    """Side by side: how many states were checked."""
+    jobs = [(seed, mode) for seed in seeds for mode in FlushMode]
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        return sum(pool.map(check, *zip(*jobs, strict=True), chunksize=4))
+
+
 def test_nothing_rises_from_the_dead() -> None:
-    count = sum(check_two_lives(seed, mode) for seed in range(60) for mode in FlushMode)
+    count = _sum_over(check_two_lives, range(60))
     show(f"states of a second crash: {count:,}")
     assert count >= STATES_MIN
 
 
 def test_a_crash_in_a_recovery_changes_nothing() -> None:
-    seeds = range(6)
-    count = sum(check_interrupted_recovery(seed, mode) for seed in seeds for mode in FlushMode)
+    count = _sum_over(check_interrupted_recovery, range(6))
     show(f"states of a crash in a recovery: {count:,}")
     assert count >= STATES_MIN
 
@@ -109,14 +118,10 @@ def test_a_crash_in_a_recovery_changes_nothing() -> None:
 @pytest.mark.night
 @pytest.mark.timeout(3600)
 def test_nothing_rises_from_the_dead_at_night() -> None:
-    seeds = range(1000, 1800)
-    count = sum(check_two_lives(seed, mode) for seed in seeds for mode in FlushMode)
-    assert count >= NIGHT_STATES_MIN
+    assert _sum_over(check_two_lives, range(1000, 1800)) >= NIGHT_STATES_MIN
 
 
 @pytest.mark.night
 @pytest.mark.timeout(3600)
 def test_a_crash_in_a_recovery_at_night_changes_nothing() -> None:
-    seeds = range(1000, 1100)
-    count = sum(check_interrupted_recovery(seed, mode) for seed in seeds for mode in FlushMode)
-    assert count >= NIGHT_STATES_MIN
+    assert _sum_over(check_interrupted_recovery, range(1000, 1100)) >= NIGHT_STATES_MIN
