@@ -1,7 +1,8 @@
-"""The uncompiled twin of a hot module, loaded beside the compiled one in the same process.
+"""The uncompiled twin of a module, loaded beside the compiled one in the same process.
 
-A twin's own imports of hot modules are redirected to their twins as well: the pure side of a
-parity test is pure all the way down.
+A twin's own imports of this package are redirected to twins as well: the pure side of a parity
+test is pure all the way down, in a world of its own. Its classes are not those of the real world,
+those of modules that are never compiled included: take what belongs together from one world.
 """
 
 import importlib.util
@@ -17,6 +18,11 @@ HOT_MODULES = sorted(
     "aerobee." + ".".join(pxd.with_suffix("").relative_to(_ROOT).parts)
     for pxd in _ROOT.rglob("*.pxd")
     if pxd.with_suffix(".py").exists()
+)
+_MODULES = sorted(
+    "aerobee." + ".".join(source.with_suffix("").relative_to(_ROOT).parts)
+    for source in _ROOT.rglob("*.py")
+    if source.name != "__init__.py"
 )
 
 _twins: dict[str, ModuleType] = {}
@@ -37,7 +43,7 @@ def _load_all_twins() -> None:
     finder = _SourceOnly()
     sys.meta_path.insert(0, finder)
     try:
-        for name in HOT_MODULES:
+        for name in _MODULES:
             importlib.import_module(name)
         for key, value in list(sys.modules.items()):
             if key.split(".")[0] == "aerobee":

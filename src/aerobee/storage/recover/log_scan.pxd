@@ -15,3 +15,6 @@ cdef class LogScan:
 
     @cython.locals(record=Record, memory="byte*", found=int)
     cpdef int run(self, MappedFile file, Py_ssize_t position) except -1
+
+    @cython.locals(start=Py_ssize_t, index=Py_ssize_t)
+    cdef bint _is_topic_torn(self, const byte* memory) noexcept

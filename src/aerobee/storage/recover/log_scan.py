@@ -71,8 +71,19 @@ class LogScan:
                 return 10
             if not self._skips_checksums and not record.is_sound(memory, self._needs_crc):
                 return 11
-            if self.is_all_crc and not record.has_crc(memory):
+            if not record.has_crc(memory):
                 self.is_all_crc = False
+                if self._is_topic_torn(memory):
+                    return 11
             self.last_timestamp = record.store_timestamp
             self.count += 1
             position += record.size
+
+    def _is_topic_torn(self, memory: memoryview) -> bool:
+        """Whether a sector is missing from the topic, for which nothing but the CRC could vouch. It
+        shows as zeros, which no topic has, and dispatch could do nothing with it."""
+        start = self._record.topic_start
+        for index in range(start, start + self._record.topic_size):
+            if memory[index] == 0:
+                return True
+        return False

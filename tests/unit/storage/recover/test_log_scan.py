@@ -199,3 +199,18 @@ def test_a_scan_goes_on_counting_in_the_next_file() -> None:
     scan.run(first.file, 0)
     scan.run(second.file, 0)
     assert (scan.count, scan.position, scan.is_all_crc) == (3, second.end, False)
+
+
+@pytest.mark.parametrize("lost_from", range(6))
+def test_a_topic_of_which_a_sector_is_lost_is_unsound_without_the_record_crc_too(
+    lost_from: int,
+) -> None:
+    """Nothing else tells: its body is there, its sizes add up, and it has no properties."""
+    kit = FileKit(2, with_crc=False)
+    start = kit.end
+    kit.put(with_crc=False)
+    topic_at = start + bytes(kit.file.view[start : kit.end]).index(b"Orders")
+    kit.file.view[topic_at + lost_from : kit.end] = bytes(kit.end - topic_at - lost_from)
+    scan = LogScan(needs_crc=False, skips_checksums=False)
+    assert scan.run(kit.file, 0) == UNSOUND
+    assert (scan.position, scan.count) == (start, 2)
