@@ -20,12 +20,10 @@ import errno
 import gc
 from contextlib import suppress
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from itertools import count, islice
 from typing import NamedTuple
 
 from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
-from aerobee.ports.disk import DiskFile
 from aerobee.ports.disk_worker import Lane
 from aerobee.protocol.message_batch import BatchMessage, encode_batch
 from aerobee.protocol.message_draft import MessageDraft
@@ -37,6 +35,7 @@ from aerobee.storage.config import FlushMode
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
 from tests.crash.recovery_check import LOG, RecoveryCheck, Truth
+from tests.fault.failing_disk import OneFault, WatchedDisk
 from tests.log_check import Found, Outcome, Queue, Sent, explain
 from tests.log_check import check as check_log
 from tests.store_kit import (
@@ -52,72 +51,6 @@ from tests.store_kit import (
 
 QUEUES: tuple[Queue, ...] = ((b"Orders", 0), (b"Orders", 1), (b"Refunds", 0))
 CUTS_A_LIFE = 2  # of the states that a power cut at its end can leave
-
-_SYNCS = ("sync", "sync_directory")
-
-
-class OneFault(SimFaults):
-    """The n-th call fails, or the n-th sync of what a pattern matches, folders too. Once.
-
-    `hit` is the call, `before` the one before it.
-    """
-
-    def __init__(self, *, fail_at: int = 0, sync_of: str = "", code: int = errno.EIO) -> None:
-        super().__init__()
-        self.hit: DiskCall | None = None
-        self.before: DiskCall | None = None
-        self._sync_of = sync_of
-        self._code = code
-        self._syncs_left = fail_at if sync_of else 0
-        if fail_at and not sync_of:
-            self.fail_call(fail_at, code)
-
-    def enter(self, name: str, path: str, *, is_sync: bool = False) -> None:
-        if self._sync_of and name.endswith(_SYNCS) and fnmatchcase(path, self._sync_of):
-            self._syncs_left -= 1
-            if self._syncs_left == 0:
-                self.fail_call(1, self._code)
-        try:
-            super().enter(name, path, is_sync=is_sync)
-        except OSError:
-            self.hit = self.calls[-1]
-            self.before = self.calls[-2] if len(self.calls) > 1 else None
-            raise
-
-
-class WatchedDisk(SimDisk):
-    """Knows which of its files are still mapped."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._handed_out: dict[str, bytearray] = {}
-
-    def create(self, path: str, size: int) -> DiskFile:
-        return self._watch(super().create(path, size))
-
-    def open(self, path: str) -> DiskFile:
-        return self._watch(super().open(path))
-
-    def _watch(self, file: DiskFile) -> DiskFile:
-        memory = file.view.obj
-        assert isinstance(memory, bytearray)
-        self._handed_out[file.path] = memory
-        return file
-
-    def mapped(self) -> list[str]:
-        """The files of which somebody holds a view."""
-        gc.collect()
-        return [path for path, memory in self._handed_out.items() if _is_viewed(memory)]
-
-
-def _is_viewed(memory: bytearray) -> bool:
-    """A buffer of which there is a view cannot change its length."""
-    try:
-        memory.append(0)
-    except BufferError:
-        return True
-    memory.pop()
-    return False
 
 
 class _Failed(Exception):

@@ -12,7 +12,8 @@ import pytest
 
 from aerobee.storage.config import FlushMode
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
-from tests.fault.life import Life, OneFault, Suffered, suffer
+from tests.fault.failing_disk import OneFault
+from tests.fault.life import Life, Suffered, suffer
 from tests.store_kit import ROOT
 
 LOG_FILES = f"{ROOT}/commitlog/*"

@@ -14,7 +14,8 @@ from aerobee.errors import DiskFailed
 from aerobee.sim.faults import SimFaults
 from aerobee.storage.config import FlushMode
 from tests.crash.test_cleaning import check_queues, clean, ends_of, filled, logs, reopened
-from tests.fault.life import Life, OneFault, suffer
+from tests.fault.failing_disk import OneFault
+from tests.fault.life import Life, suffer
 from tests.store_kit import ROOT, StoreKit, draft
 
 CODES = (errno.EIO, errno.ENOSPC, errno.EMFILE, errno.EROFS, errno.EDQUOT)
