@@ -45,7 +45,7 @@ class Place(NamedTuple):
     content: bytes
 
 
-class Base(NamedTuple):
+class Undamaged(NamedTuple):
     """A stopped store, every byte of its first log file in use, and what is in it."""
 
     disk: SimDisk
@@ -58,7 +58,7 @@ class Base(NamedTuple):
         return next((one for one in self.places if one.start <= position < one.end), None)
 
 
-def build(log_bytes: int, stop: str, defects: Defects = NO_DEFECTS) -> Base:
+def build(log_bytes: int, stop: str, defects: Defects = NO_DEFECTS) -> Undamaged:
     """`stop`: "clean"; "cut", a power cut long after the last checkpoint; "derived again", one
     after which every record is dispatched anew; "above mark", one after which every record is
     above the mark. "... aligned": with records of one size; "... in one file": the mark, too."""
@@ -85,7 +85,7 @@ def build(log_bytes: int, stop: str, defects: Defects = NO_DEFECTS) -> Base:
     disk = kit.disk.power_cut()
     files = disk.files()
     log = b"".join(data for path, data in sorted(files.items()) if path.startswith(LOG))
-    return Base(disk, config, _places(log[:log_end]), log_end)
+    return Undamaged(disk, config, _places(log[:log_end]), log_end)
 
 
 def _mixed(number: int) -> MessageDraft:
@@ -119,7 +119,7 @@ def _places(log: bytes) -> list[Place]:
 cached_build = cache(build)
 
 
-def flipped(base: Base, path: str, bit: int) -> SimDisk:
+def flipped(base: Undamaged, path: str, bit: int) -> SimDisk:
     """A twin of the stopped disk with one bit of one file changed."""
     disk = base.disk.power_cut()
     file = disk.open(path)
@@ -142,7 +142,7 @@ def served(store: Store, place: Place) -> bytes | CorruptRecord | CorruptFile:
 
 
 def try_open(
-    disk: SimDisk, base: Base, defects: Defects = NO_DEFECTS
+    disk: SimDisk, base: Undamaged, defects: Defects = NO_DEFECTS
 ) -> Store | CorruptRecord | CorruptFile:
     try:
         return Store.open(disk, ROOT, base.config, SimDiskWorker(), defects=defects)
@@ -150,7 +150,7 @@ def try_open(
         return error
 
 
-def check_flip_below_the_mark(base: Base, store: Store, position: int) -> None:
+def check_flip_below_the_mark(base: Undamaged, store: Store, position: int) -> None:
     """Every record but the damaged one is served, and that one is named."""
     damaged = base.place_of(position)
     for place in base.places:
@@ -171,7 +171,7 @@ def _check_single(store: Store, damaged: Place) -> None:
         assert store.record_at(damaged.start) is None, f"the record at {damaged.start} is served"
 
 
-def check_open_with_flip(base: Base, bit: int, defects: Defects = NO_DEFECTS) -> None:
+def check_open_with_flip(base: Undamaged, bit: int, defects: Defects = NO_DEFECTS) -> None:
     """Open a store with a flip below its mark. If it does not open, it names the record."""
     position = bit >> 3
     path = f"{LOG}/{0:020d}"
@@ -185,7 +185,7 @@ def check_open_with_flip(base: Base, bit: int, defects: Defects = NO_DEFECTS) ->
     assert (opened.path, opened.position) == (path, start), f"a flip at {position}: {opened}"
 
 
-def check_cut(base: Base, bit: int, defects: Defects = NO_DEFECTS) -> None:
+def check_cut(base: Undamaged, bit: int, defects: Defects = NO_DEFECTS) -> None:
     """A flip above the mark: the log ends before it, and all before that is there."""
     position = bit >> 3
     store = try_open(flipped(base, f"{LOG}/{0:020d}", bit), base, defects)
@@ -296,7 +296,7 @@ def test_random_flips_over_a_large_log_open_right_or_not_at_all(stop: str) -> No
 SMALL_FILES = ("consumequeue/Orders/0/", "index/", "checkpoint", "durable_mark")
 
 
-def check_flip_beside_the_log(base: Base, path: str, bit: int) -> str:
+def check_flip_beside_the_log(base: Undamaged, path: str, bit: int) -> str:
     """Whatever it damages, each record is served right, or an error names a file."""
     store = try_open(flipped(base, path, bit), base)
     if not isinstance(store, Store):

@@ -32,14 +32,14 @@ Files = dict[str, bytes]
 QUEUES: tuple[Queue, ...] = ((b"Orders", 0), (b"Orders", 1), (b"Refunds", 0))
 
 
-class Base(NamedTuple):
+class Undamaged(NamedTuple):
     files: Files
     truth: Truth
     end_offset: int
 
 
 @cache
-def base(stop: str) -> Base:
+def base(stop: str) -> Undamaged:
     """Three log files, three of the busiest queue, three of the index; `stop`: clean or cut."""
     kit = StoreKit(config=SMALL)
     for number in range(44):
@@ -58,7 +58,7 @@ def base(stop: str) -> Base:
     log = b"".join(data for path, data in sorted(files.items()) if path.startswith(LOG))
     files = {path: data for path, data in files.items() if not path.startswith(LOG) or any(data)}
     assert [len(_of_kind(files, kind)) for kind in ("log", "queue", "index")] == [3, 3, 3]
-    return Base(files, Truth(log[:end]), end)
+    return Undamaged(files, Truth(log[:end]), end)
 
 
 def disk_of(files: Files) -> SimDisk:
@@ -161,7 +161,7 @@ def outcome_of(damage: Files, stop: str, defects: Defects = NO_DEFECTS) -> str:
     return "refused"
 
 
-def _outcome_of_open(store: Store, disk: SimDisk, known: Base, changed: list[str]) -> str:
+def _outcome_of_open(store: Store, disk: SimDisk, known: Undamaged, changed: list[str]) -> str:
     assert store.end_offset == known.end_offset, "the end of the log"
     counts: dict[Queue, int] = {}
     errors = 0
