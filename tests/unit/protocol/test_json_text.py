@@ -1,12 +1,13 @@
 import pytest
 
-from aerobee.storage.metadata.json_text import (
+from aerobee.protocol.json_text import (
     BadJson,
     Value,
     by_number,
     parse,
     write_compact,
     write_pretty,
+    write_standard,
 )
 
 QUEUE_KEY = (("brokerName", "broker-a"), ("queueId", 0), ("topic", "T"))
@@ -172,3 +173,23 @@ def test_an_error_says_where() -> None:
 def test_what_could_not_be_read_back_is_not_written(value: Value) -> None:
     with pytest.raises(BadJson):
         write_compact(value)
+
+
+def test_the_standard_form_quotes_numbers_and_is_ascii() -> None:
+    value: Value = {"t": {0: "é/", -1: [True, None, 1.5]}}
+    assert write_standard(value) == b'{"t":{"0":"\\u00e9/","-1":[true,null,1.5]}}'
+    assert parse(write_standard(value)) == {"t": {"0": "é/", "-1": [True, None, 1.5]}}
+
+
+@pytest.mark.parametrize("value", [{QUEUE_KEY: 1}, float("nan")])
+def test_the_standard_form_has_no_objects_as_keys_and_no_nan(value: Value) -> None:
+    with pytest.raises(BadJson):
+        write_standard(value)
+
+
+def test_a_plain_text_is_read_the_same_with_a_dialect_key_beside_it() -> None:
+    """One goes through the standard library, the other does not."""
+    plain = b'{"a":[1,-0,2.5,1e3,"\\u00e9 x",true,null,{"b":{}}],"c":9223372036854775807}'
+    found = parse(b"{0:" + plain + b"}")
+    assert found == {0: parse(plain)}
+    assert str(found) == str({0: parse(plain)})
