@@ -30,7 +30,15 @@ from aerobee.errors import ProtocolError
 Scalar: TypeAlias = str | int | float | bool | None
 ObjectKey: TypeAlias = tuple[tuple[str, Scalar], ...]
 Key: TypeAlias = str | int | ObjectKey
-Value: TypeAlias = Scalar | Sequence["Value"] | Mapping[Key, "Value"]
+Value: TypeAlias = (
+    Scalar
+    | Sequence["Value"]
+    | Mapping[Key, "Value"]
+    # A mapping of one kind of key is, to the type checker, no mapping of Key.
+    | Mapping[str, "Value"]
+    | Mapping[int, "Value"]
+    | Mapping[ObjectKey, "Value"]
+)
 Parsed: TypeAlias = "Scalar | list[Parsed] | dict[Key, Parsed]"
 
 DEPTH_MAX = 16  # Apache's deepest, a static topic's mapping, has 6

@@ -2,6 +2,7 @@ import pytest
 
 from aerobee.protocol.json_text import (
     BadJson,
+    ObjectKey,
     Value,
     by_number,
     parse,
@@ -10,7 +11,7 @@ from aerobee.protocol.json_text import (
     write_standard,
 )
 
-QUEUE_KEY = (("brokerName", "broker-a"), ("queueId", 0), ("topic", "T"))
+QUEUE_KEY: ObjectKey = (("brokerName", "broker-a"), ("queueId", 0), ("topic", "T"))
 
 
 def test_bare_integers_are_keys_and_stay_apart_from_quoted_ones() -> None:
@@ -37,7 +38,7 @@ def test_a_map_by_number_refuses_any_other_key(key: str) -> None:
 
 
 def test_the_pretty_form_is_that_of_the_config_files() -> None:
-    value: Value = {
+    value: dict[str, Value] = {
         "empty": {},
         "list": ["a", 1],
         "none": [],
@@ -56,7 +57,7 @@ def test_the_pretty_form_is_that_of_the_config_files() -> None:
 
 
 def test_both_forms_are_read_back_as_they_were() -> None:
-    value: Value = {
+    value: dict[str, Value] = {
         "text": 'q"\\/\b\f\n\r\t\x00\x7f\x85\u2028 ü 订单 \U0001f680',
         "numbers": [0, -1, 2**63 - 1, -(2**63), 0.5, 1e300, 0.0],
         "words": [True, False, None],
