@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.model.flags import Permission, is_writable
+from aerobee.model.flags import Permission
 from aerobee.model.route import MASTER_ID, BrokerData, ClusterInfo, QueueData, TopicRoute
 from aerobee.model.topic import UNIT, UNIT_SUBSCRIPTION, DataVersion
 from aerobee.ports.clock import Now
@@ -260,11 +260,7 @@ class RouteTable:
         return TopicRoute(
             queues=tuple(broker.queues_of(topic) for broker in brokers),
             brokers=tuple(
-                broker.data(
-                    shows_acting_master=shows_acting_master
-                    and not is_writable(broker.queues_of(topic).permission)
-                )
-                for broker in brokers
+                broker.data(shows_acting_master=shows_acting_master) for broker in brokers
             ),
             mappings={b.name: b.mappings[topic] for b in brokers if topic in b.mappings},
         )

@@ -205,6 +205,7 @@ def test_a_slave_that_stands_in_lends_no_write_permission_until_the_master_is_ba
     t = Table()
     t.register(*SYSTEM, ORDERS, acting=True)
     t.register(*SYSTEM, ORDERS, where=place(broker_id=3, address="h:2"), channel=OTHER, acting=True)
+    t.register(*SYSTEM, ORDERS, where=place(broker_id=4, address="h:4"), channel=OTHER, acting=True)
     assert t.permission("Orders") == 6
     t.table.drop_channel(CHANNEL)
     assert t.permission("Orders") == 4
@@ -212,7 +213,8 @@ def test_a_slave_that_stands_in_lends_no_write_permission_until_the_master_is_ba
     shown = t.table.find_route("Orders", shows_acting_master=True)
     assert route is not None
     assert shown is not None
-    assert (route.brokers[0].addresses, shown.brokers[0].addresses) == ({3: "h:2"}, {0: "h:2"})
+    assert route.brokers[0].addresses == {3: "h:2", 4: "h:4"}
+    assert shown.brokers[0].addresses == {0: "h:2", 4: "h:4"}
     t.register(*SYSTEM, ORDERS, acting=True)
     assert t.permission("Orders") == 6
 
@@ -288,6 +290,10 @@ def test_a_name_belongs_to_one_cluster() -> None:
     t.register(*SYSTEM, ORDERS)
     with pytest.raises(RemoteProtocolError, match="broker a is in cluster c, not in x"):
         t.register(*SYSTEM, where=place(cluster="x", address="h:2"))
+    t.register(*SYSTEM, where=place(broker_id=1, address="h:3"), channel=OTHER)
+    with pytest.raises(RemoteProtocolError, match="broker a is in cluster c, not in x"):
+        t.register(*SYSTEM, where=place(cluster="x"))
+    t.table.drop_channel(OTHER)
     t.register(*SYSTEM, where=place(cluster="x"))
     assert t.table.cluster_info().names_by_cluster() == {"x": ["a"]}
     assert t.queues("Orders") is None
