@@ -6,6 +6,8 @@ happens on the loop's thread, one event after another: the service never sees tw
 
 import asyncio
 import logging
+import socket
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from aerobee.net.channel import Channel
@@ -29,6 +31,11 @@ _log = logging.getLogger(__name__)
 TICK_SECONDS = 0.005
 IDLE_MS_MAX = 120_000  # RocketMQ's: a client beats every 30 s
 UNREAD_MS_MAX = 20_000  # how long a peer may leave its answers unread
+IDLE_CHECK_MS = 1_000  # a look at every channel, which may be thousands
+STOP_SECONDS_MAX = 3.0  # how long a stop waits for peers that do not read
+BACKLOG = 1024
+
+Failed = Callable[[BaseException], None]
 
 
 class Driver:
@@ -50,16 +57,15 @@ class Driver:
 
     # Starting and stopping.
 
-    async def listen(self, host: str, port: int) -> int:
-        """Accept connections; the port, which matters if 0 was asked for."""
+    async def start(self, sockets: Sequence[socket.socket], failed: Failed) -> None:
+        """Accept connections on bound sockets, which are the driver's from now on, and tick.
+        `failed` is told if a tick cannot be done: nothing of the service can be relied on then."""
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(self._make_channel, host, port, backlog=1024)
-        self._servers.append(server)
-        bound: int = server.sockets[0].getsockname()[1]
-        return bound
-
-    def start(self) -> None:
-        self._ticker = asyncio.get_running_loop().create_task(self._tick())
+        for bound in sockets:
+            self._servers.append(
+                await loop.create_server(self._make_channel, sock=bound, backlog=BACKLOG)
+            )
+        self._ticker = loop.create_task(self._tick(failed))
 
     async def stop(self) -> None:
         """Accept no more, let what was answered go out, close."""
@@ -71,15 +77,27 @@ class Driver:
         for channel in list(self._channels.values()):
             channel.close()
         await self._dialer.close()
-        for server in self._servers:
-            await server.wait_closed()
+        try:
+            async with asyncio.timeout(STOP_SECONDS_MAX):
+                while self._channels:
+                    await asyncio.sleep(TICK_SECONDS)
+        except TimeoutError:
+            for channel in list(self._channels.values()):
+                channel.abort()
 
-    async def _tick(self) -> None:
-        while True:
-            now = self.now()
-            self._carry_out(self._service.on_tick(now))
-            self._drop_idle(now)
-            await asyncio.sleep(TICK_SECONDS)
+    async def _tick(self, failed: Failed) -> None:
+        checked_ms = self.now().monotonic_ms
+        try:
+            while True:
+                now = self.now()
+                self._carry_out(self._service.on_tick(now))
+                if now.monotonic_ms - checked_ms >= IDLE_CHECK_MS:
+                    checked_ms = now.monotonic_ms
+                    self._drop_idle(now)
+                await asyncio.sleep(TICK_SECONDS)
+        except Exception as error:
+            _log.exception("a tick failed")
+            failed(error)
 
     def _drop_idle(self, now: Now) -> None:
         for channel in list(self._channels.values()):
