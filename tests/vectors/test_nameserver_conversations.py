@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from aerobee.app.config import Given, ListenConfig
+from aerobee.app.nameserver_settings import read_settings
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.register_broker import RegisterBroker, encode_register_broker
@@ -174,3 +176,13 @@ def test_the_configuration_is_apaches_without_what_does_not_apply_or_is_a_path()
         key: value for key, value in ours.items() if key != "listenPort"
     }
     assert not ours.keys() & {"kvConfigPath", "configStorePath", "rocketmqHome", "configBlackList"}
+
+
+def test_a_file_with_everything_that_apache_says_of_itself_is_taken() -> None:
+    (row,) = rows_of("mqadmin-5.5.0-getNamesrvConfig")
+    text = bytes(command(row["answer"]).body).decode()
+    given = [Given(key, value, "Apache") for _, key, value in parse_properties(text)]
+    settings = read_settings(None, {}, given)
+    assert settings.listen == ListenConfig(59876, "127.0.0.2")
+    assert settings.paths.key_values == "./namesrv/kvConfig.json"
+    assert set(settings.ignored) <= {item.key for item in given}

@@ -52,10 +52,10 @@ def start(parsed: argparse.Namespace) -> int:
     from aerobee.app import lifecycle, log_setup
     from aerobee.app.nameserver_process import NameServerPart
 
-    log_setup.set_up_logs()
     settings = _settings(parsed)
     if settings is None:
         return lifecycle.WRONG_CONFIG
+    log_setup.set_up_logs()
     return lifecycle.run([NameServerPart(settings)])
 
 
