@@ -114,11 +114,11 @@ class Driver:
         return Channel(self, ChannelId(self._next_channel), self._limits)
 
     def opened(self, channel: Channel, peer: Peer) -> None:
-        self._channels[channel.number] = channel
-        if len(self._channels) > self._connections_max:
+        if len(self._channels) >= self._connections_max:
             _log.warning("too many connections: one is refused", extra={"peer": str(peer)})
             channel.abort()
             return
+        self._channels[channel.number] = channel
         self._carry_out(self._service.on_open(channel.number, peer, self.now()))
 
     def now(self) -> Now:
