@@ -177,7 +177,7 @@ def test_all_mistakes_of_a_configuration_are_said_at_once(tmp_path: Path) -> Non
 def test_rocketmqs_own_file_works_and_what_does_not_apply_is_listed_once(tmp_path: Path) -> None:
     config = tmp_path / "namesrv.conf"
     config.write_text(
-        "# as Apache's\nlistenPort = 0\nserverWorkerThreads=8\nrocketmqHome=/opt/rocketmq\n"
+        "# as Apache's\nlistenPort = 0\nserverWorkerThreads=8\nrocketmqHome=/x\n"
         f"kvConfigPath={tmp_path}/kv/kvConfig.json\n"
     )
     running = Started(tmp_path, "-c", str(config))

@@ -74,7 +74,15 @@ class BadJson(ProtocolError):
         self.position = position
 
 
-def parse(text: bytes, *, depth_max: int = DEPTH_MAX, bytes_max: int = TEXT_BYTES_MAX) -> Parsed:
+def parse(
+    text: bytes,
+    *,
+    depth_max: int = DEPTH_MAX,
+    bytes_max: int = TEXT_BYTES_MAX,
+    dialect_bytes_max: int = TEXT_BYTES_MAX,
+) -> Parsed:
+    """`dialect_bytes_max` bounds what is read without the compiled scanner, at 2 MiB a second:
+    how long a peer can keep us busy with one text."""
     if len(text) > bytes_max:
         raise BadJson(f"{len(text)} bytes of JSON, at most {bytes_max} are read", 0)
     try:
@@ -84,6 +92,8 @@ def parse(text: bytes, *, depth_max: int = DEPTH_MAX, bytes_max: int = TEXT_BYTE
     try:
         value = _plain(decoded, depth_max)
     except (ValueError, RecursionError):
+        if len(text) > dialect_bytes_max:
+            raise BadJson(f"{len(text)} bytes that are not plain JSON", 0) from None
         return _Reader(decoded).document(depth_max)
     return value
 

@@ -164,6 +164,13 @@ def test_a_text_over_the_limit_is_not_even_decoded() -> None:
         parse(b"\xff\xff\xff", bytes_max=2)
 
 
+def test_what_is_not_plain_json_has_a_limit_of_its_own() -> None:
+    assert parse(b"[1,2]", dialect_bytes_max=4) == [1, 2]
+    assert parse(b"{0:1}", dialect_bytes_max=5) == {0: 1}
+    with pytest.raises(BadJson, match="not plain JSON"):
+        parse(b"{0:1}", dialect_bytes_max=4)
+
+
 def test_an_error_says_where() -> None:
     with pytest.raises(BadJson, match="at character 8") as caught:
         parse(b'{"a":[1,}')

@@ -39,6 +39,7 @@ from aerobee.protocol.json_text import Key, Parsed, Value, parse, write_compact
 
 EXPANDED_BYTES_MAX = 32 * 1024 * 1024  # 300,000 topics; a JSON body ends at the frame's 16 MiB
 MAPPING_VERSION_MIN = 413  # V5_0_0
+DIALECT_BYTES_MAX = 2 * 1024 * 1024  # with static topics, 12,000 in all
 NO_VERSION = DataVersion()
 _CRC_MASK = 0x7FFFFFFF  # Java's, which has no unsigned int
 
@@ -91,7 +92,7 @@ def decode_register_broker(body: bytes, *, is_compressed: bool, version: int) ->
         return RegisterBroker({})
     if is_compressed:
         return _decode_compressed(body, version)
-    members = Members(parse(body), "the registration")
+    members = Members(parse(body, dialect_bytes_max=DIALECT_BYTES_MAX), "the registration")
     if members.has("topicConfigSerializeWrapper"):
         members = members.object("topicConfigSerializeWrapper")
     return RegisterBroker(

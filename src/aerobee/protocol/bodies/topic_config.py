@@ -12,6 +12,7 @@ from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import Value, parse, write_compact
 
 READ_AND_WRITE = 6
+VERSION_BYTES_MAX = 1024
 
 
 def topic_config_json(config: TopicConfig) -> dict[str, Value]:
@@ -60,4 +61,4 @@ def encode_data_version(version: DataVersion) -> bytes:
 
 
 def decode_data_version(body: bytes) -> DataVersion:
-    return data_version_from(Members(parse(body), "the data version"))
+    return data_version_from(Members(parse(body, bytes_max=VERSION_BYTES_MAX), "the data version"))

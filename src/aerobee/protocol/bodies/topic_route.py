@@ -16,6 +16,7 @@ from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import Value, parse, write_compact, write_standard
 
 STANDARD_VERSION_MIN = 401  # V4_9_4
+DIALECT_BYTES_MAX = 256 * 1024  # 1,000 brokers
 
 
 def encode_topic_route(route: TopicRoute, *, is_standard: bool) -> bytes:
@@ -32,7 +33,7 @@ def encode_topic_route(route: TopicRoute, *, is_standard: bool) -> bytes:
 
 
 def decode_topic_route(body: bytes) -> TopicRoute:
-    members = Members(parse(body), "the route")
+    members = Members(parse(body, dialect_bytes_max=DIALECT_BYTES_MAX), "the route")
     return TopicRoute(
         queues=tuple(
             _queue_from(Members(item, "an item of queueDatas"))

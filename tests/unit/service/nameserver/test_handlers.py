@@ -7,6 +7,7 @@ from aerobee.protocol.bodies.register_broker import (
     RegisterBroker,
     body_crc,
     encode_compressed_register_broker,
+    encode_register_broker,
 )
 from aerobee.protocol.bodies.small_tables import decode_text_table, decode_topic_list
 from aerobee.protocol.bodies.topic_config import encode_data_version
@@ -104,6 +105,25 @@ def test_a_broker_of_its_own_expiry_goes_when_it_says() -> None:
     made.pass_time(6_000)
     assert made.ask(105, {"topic": "Orders"}).code == 17
     assert made.closed == [BROKER]
+
+
+def test_a_broker_that_says_nothing_goes_after_two_minutes() -> None:
+    made = kit()
+    made.pass_time(120_000)
+    assert made.ask(105, {"topic": "Orders"}).code == 0
+    made.pass_time(5_000)
+    assert made.ask(105, {"topic": "Orders"}).code == 17
+
+
+def test_a_slave_that_knows_nothing_of_acting_uploads_no_topics() -> None:
+    made = NameServerKit()
+    upload = RegisterBroker({"TBW102": TEMPLATE, "Orders": ORDERS})
+    fields = place(broker_id=1)
+    assert made.ask(103, fields, encode_register_broker(upload)).code == 0
+    assert made.ask(105, {"topic": "Orders"}).code == 17
+    fields["enableActingMaster"] = "false"
+    assert made.ask(103, fields, encode_register_broker(upload)).code == 0
+    assert made.ask(105, {"topic": "Orders"}).code == 0
 
 
 def test_unregister_takes_a_broker_out() -> None:
