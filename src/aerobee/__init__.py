@@ -3,7 +3,11 @@
 The packages, highest first. Each may import only from those below it; pyproject.toml says the same
 to the linter, and a test compares the two.
 
+    cli        the command line: one module per noun, one function per verb
+    app        processes: configuration, start and stop; the only place where real things are built
     sim        the core on a pretend world: a clock that tests move, a disk that loses power
+    net        sockets ⇄ bytes, and the loop that drives a service
+    service    name server and broker: commands in, effects out
     system     the core on the real one: mapped files, disk threads, clocks
     storage    the store: commit log, consume queues, key index, recovery, retention
     ports      what the core may ask of the world: protocols without code

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from aerobee.model.properties import decode_properties
+from aerobee.protocol.json_text import Key, Value
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.storage.config import MIB, StorageConfig
 from aerobee.storage.metadata.config_file import ConfigFile
-from aerobee.storage.metadata.json_text import Key, Value
 from aerobee.storage.store import Store
 from aerobee.system.clock import SystemClock
 from aerobee.system.disk import MappedDisk

@@ -20,6 +20,13 @@ BREACHES = {
         "import aerobee.protocol.record",
         "aerobee.protocol.big_endian -> aerobee.protocol.record",
     ),
+    "net/__init__.py": ("import aerobee.service", "aerobee.net -> aerobee.service"),
+    "service/__init__.py": ("from asyncio import sleep", "aerobee.service -> asyncio"),
+    "service/broker/__init__.py": (
+        "import aerobee.service.nameserver",
+        "aerobee.service.broker -> aerobee.service.nameserver",
+    ),
+    "app/__init__.py": ("import aerobee.sim", "aerobee.app -> aerobee.sim"),
     "ports/__init__.py": ("from time import time", "aerobee.ports -> time"),
     "unplaced/__init__.py": ("", "- aerobee.unplaced"),
     "storage/unplaced.py": ("", "- aerobee.storage.unplaced"),

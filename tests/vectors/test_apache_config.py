@@ -2,9 +2,9 @@
 
 import pytest
 
+from aerobee.protocol.json_text import by_number, parse, write_compact, write_pretty
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.metadata.config_file import ConfigFile
-from aerobee.storage.metadata.json_text import by_number, parse, write_compact, write_pretty
 from tests.fixture_store import STORES, expected, files
 
 # The only two that Apache writes without indentation.

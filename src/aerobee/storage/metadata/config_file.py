@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from aerobee.errors import CorruptFile
 from aerobee.ports.disk import Disk
-from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
-from aerobee.storage.metadata.json_text import (
+from aerobee.protocol.json_text import (
     BadJson,
     Key,
     Parsed,
@@ -26,6 +25,7 @@ from aerobee.storage.metadata.json_text import (
     write_compact,
     write_pretty,
 )
+from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
 
 BACKUP_SUFFIX = ".bak"
 

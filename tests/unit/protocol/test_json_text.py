@@ -1,15 +1,17 @@
 import pytest
 
-from aerobee.storage.metadata.json_text import (
+from aerobee.protocol.json_text import (
     BadJson,
+    ObjectKey,
     Value,
     by_number,
     parse,
     write_compact,
     write_pretty,
+    write_standard,
 )
 
-QUEUE_KEY = (("brokerName", "broker-a"), ("queueId", 0), ("topic", "T"))
+QUEUE_KEY: ObjectKey = (("brokerName", "broker-a"), ("queueId", 0), ("topic", "T"))
 
 
 def test_bare_integers_are_keys_and_stay_apart_from_quoted_ones() -> None:
@@ -36,7 +38,7 @@ def test_a_map_by_number_refuses_any_other_key(key: str) -> None:
 
 
 def test_the_pretty_form_is_that_of_the_config_files() -> None:
-    value: Value = {
+    value: dict[str, Value] = {
         "empty": {},
         "list": ["a", 1],
         "none": [],
@@ -55,7 +57,7 @@ def test_the_pretty_form_is_that_of_the_config_files() -> None:
 
 
 def test_both_forms_are_read_back_as_they_were() -> None:
-    value: Value = {
+    value: dict[str, Value] = {
         "text": 'q"\\/\b\f\n\r\t\x00\x7f\x85\u2028 ü 订单 \U0001f680',
         "numbers": [0, -1, 2**63 - 1, -(2**63), 0.5, 1e300, 0.0],
         "words": [True, False, None],
@@ -162,6 +164,13 @@ def test_a_text_over_the_limit_is_not_even_decoded() -> None:
         parse(b"\xff\xff\xff", bytes_max=2)
 
 
+def test_what_is_not_plain_json_has_a_limit_of_its_own() -> None:
+    assert parse(b"[1,2]", dialect_bytes_max=4) == [1, 2]
+    assert parse(b"{0:1}", dialect_bytes_max=5) == {0: 1}
+    with pytest.raises(BadJson, match="not plain JSON"):
+        parse(b"{0:1}", dialect_bytes_max=4)
+
+
 def test_an_error_says_where() -> None:
     with pytest.raises(BadJson, match="at character 8") as caught:
         parse(b'{"a":[1,}')
@@ -172,3 +181,23 @@ def test_an_error_says_where() -> None:
 def test_what_could_not_be_read_back_is_not_written(value: Value) -> None:
     with pytest.raises(BadJson):
         write_compact(value)
+
+
+def test_the_standard_form_quotes_numbers_and_is_ascii() -> None:
+    value: Value = {"t": {0: "é/", -1: [True, None, 1.5]}}
+    assert write_standard(value) == b'{"t":{"0":"\\u00e9/","-1":[true,null,1.5]}}'
+    assert parse(write_standard(value)) == {"t": {"0": "é/", "-1": [True, None, 1.5]}}
+
+
+@pytest.mark.parametrize("value", [{QUEUE_KEY: 1}, float("nan")])
+def test_the_standard_form_has_no_objects_as_keys_and_no_nan(value: Value) -> None:
+    with pytest.raises(BadJson):
+        write_standard(value)
+
+
+def test_a_plain_text_is_read_the_same_with_a_dialect_key_beside_it() -> None:
+    """One goes through the standard library, the other does not."""
+    plain = b'{"a":[1,-0,2.5,1e3,"\\u00e9 x",true,null,{"b":{}}],"c":9223372036854775807}'
+    found = parse(b"{0:" + plain + b"}")
+    assert found == {0: parse(plain)}
+    assert str(found) == str({0: parse(plain)})

@@ -15,19 +15,30 @@ Laws. All else is strict JSON in UTF-8: no comments, single quotes, bare words o
 NaN, Infinity or number too large for a double, integers of 64 bits, no key twice (0 and "0" are the
 same key), no lone surrogate, bounded depth and size. Whatever is wrong raises `BadJson`, nothing
 else. parse(write(x)) == x, and write(parse(t)) == t, byte for byte, for what Apache wrote.
+
+Text without such keys is read by the standard library's compiled scanner, fifteen times as fast:
+a broker uploads ten thousand topics in one body. What that does not take, `_Reader` judges.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from json import JSONDecodeError, JSONDecoder
-from typing import TypeAlias
+from json import JSONDecodeError, JSONDecoder, dumps
+from typing import NoReturn, TypeAlias
 
-from aerobee.errors import StorageError
+from aerobee.errors import ProtocolError
 
 Scalar: TypeAlias = str | int | float | bool | None
 ObjectKey: TypeAlias = tuple[tuple[str, Scalar], ...]
 Key: TypeAlias = str | int | ObjectKey
-Value: TypeAlias = Scalar | Sequence["Value"] | Mapping[Key, "Value"]
+Value: TypeAlias = (
+    Scalar
+    | Sequence["Value"]
+    | Mapping[Key, "Value"]
+    # A mapping of one kind of key is, to the type checker, no mapping of Key.
+    | Mapping[str, "Value"]
+    | Mapping[int, "Value"]
+    | Mapping[ObjectKey, "Value"]
+)
 Parsed: TypeAlias = "Scalar | list[Parsed] | dict[Key, Parsed]"
 
 DEPTH_MAX = 16  # Apache's deepest, a static topic's mapping, has 6
@@ -36,7 +47,9 @@ _INTEGER_MIN = -(2**63)
 _INTEGER_MAX = 2**63 - 1
 _INFINITY = float("inf")
 
+_CONTAINERS = (dict, list)
 _TEXTS = JSONDecoder()  # its scanner of texts is compiled
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WORDS: tuple[tuple[str, Scalar], ...] = (("true", True), ("false", False), ("null", None))
@@ -53,7 +66,7 @@ _SHORT_ESCAPES = {
 }
 
 
-class BadJson(StorageError):
+class BadJson(ProtocolError):
     """Text that is not in the dialect, and where."""
 
     def __init__(self, reason: str, position: int) -> None:
@@ -61,14 +74,28 @@ class BadJson(StorageError):
         self.position = position
 
 
-def parse(text: bytes, *, depth_max: int = DEPTH_MAX, bytes_max: int = TEXT_BYTES_MAX) -> Parsed:
+def parse(
+    text: bytes,
+    *,
+    depth_max: int = DEPTH_MAX,
+    bytes_max: int = TEXT_BYTES_MAX,
+    dialect_bytes_max: int = TEXT_BYTES_MAX,
+) -> Parsed:
+    """`dialect_bytes_max` bounds what is read without the compiled scanner, at 2 MiB a second:
+    how long a peer can keep us busy with one text."""
     if len(text) > bytes_max:
         raise BadJson(f"{len(text)} bytes of JSON, at most {bytes_max} are read", 0)
     try:
         decoded = text.decode()
     except UnicodeDecodeError as error:
         raise BadJson("bytes that are no UTF-8", error.start) from None
-    return _Reader(decoded).document(depth_max)
+    try:
+        value = _plain(decoded, depth_max)
+    except (ValueError, RecursionError):
+        if len(text) > dialect_bytes_max:
+            raise BadJson(f"{len(text)} bytes that are not plain JSON", 0) from None
+        return _Reader(decoded).document(depth_max)
+    return value
 
 
 def write_pretty(value: Value) -> bytes:
@@ -79,6 +106,14 @@ def write_pretty(value: Value) -> bytes:
 def write_compact(value: Value) -> bytes:
     """The form without any space."""
     return _written(value, "")
+
+
+def write_standard(value: Value) -> bytes:
+    """Compact JSON that any parser reads: integers as keys are quoted, all text is ASCII."""
+    try:
+        return dumps(value, separators=(",", ":"), allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise BadJson(f"a value that JSON does not have: {error}", 0) from None
 
 
 def by_number(table: Mapping[Key, Parsed]) -> dict[int, Parsed]:
@@ -95,6 +130,58 @@ def _as_number(key: Key) -> int:
         except ValueError:
             pass  # "1.5", "1e3", or thousands of digits
     raise BadJson(f"{key!r:.100} where a number is the key", 0)
+
+
+def _plain(text: str, depth_max: int) -> Parsed:
+    """A text of plain JSON. ValueError or RecursionError: it breaks a law, or may."""
+    if _SURROGATE.search(text):
+        raise ValueError("perhaps half of a pair")
+    value: Parsed = _PLAIN.decode(text)
+    level = [value]
+    for _ in range(depth_max):
+        level = [
+            item
+            for outer in level
+            if isinstance(outer, _CONTAINERS)
+            for item in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(item, _CONTAINERS)
+        ]
+        if not level:
+            return value
+    raise ValueError("too deep")
+
+
+def _plain_members(pairs: list[tuple[str, Parsed]]) -> dict[str, Parsed]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key twice")
+    return members
+
+
+def _plain_integer(text: str) -> int:
+    number = int(text) if len(text) <= 20 else _INTEGER_MAX + 1
+    if not _INTEGER_MIN <= number <= _INTEGER_MAX:
+        raise ValueError("an integer of more than 64 bits")
+    return number
+
+
+def _plain_real(text: str) -> float:
+    number = float(text)
+    if abs(number) == _INFINITY:
+        raise ValueError("a number too large for a double")
+    return number
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no JSON")
+
+
+_PLAIN = JSONDecoder(
+    object_pairs_hook=_plain_members,
+    parse_int=_plain_integer,
+    parse_float=_plain_real,
+    parse_constant=_refuse,
+)
 
 
 class _Reader:

@@ -1,0 +1,1 @@
+"""Processes: the only place where real things are built and introduced to each other."""

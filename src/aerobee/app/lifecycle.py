@@ -1,0 +1,119 @@
+"""The life of a process: parts start in order, one line says that all are ready, a signal or a
+failure ends it, parts stop in reverse.
+
+    stdout   `ready: nameserver 127.0.0.1:9876`, when it is true, and nothing else
+    stderr   logs, and why it could not start
+    status   0 stopped by a signal, 1 failed while it ran, 2 wrong configuration, 3 could not start
+
+A part that cannot start undoes what it did so far. Several parts share one event loop, so a name
+server and a broker can live in one process.
+"""
+
+import asyncio
+import contextlib
+import errno
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from ipaddress import ip_address
+from typing import Protocol
+
+from aerobee.app.config import ListenConfig
+from aerobee.errors import AerobeeError
+from aerobee.ports.service import Peer
+
+_log = logging.getLogger(__name__)
+
+STOPPED = 0
+FAILED = 1
+WRONG_CONFIG = 2
+COULD_NOT_START = 3
+
+Ended = Callable[[BaseException], None]
+
+
+class CannotStart(AerobeeError):
+    """Something of the world is not as it must be; nothing was changed."""
+
+
+class Part(Protocol):
+    """One service of this process."""
+
+    async def start(self, failed: Ended) -> str:
+        """Begin to serve: what and where, for people. CannotStart: with nothing left behind.
+        `failed` is to be told if it cannot go on later."""
+
+    async def stop(self) -> None: ...
+
+
+def run(parts: Sequence[Part]) -> int:
+    """Start, serve until told to stop, stop; the status of the process."""
+    try:
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            return runner.run(_live(parts))
+    except CannotStart as error:
+        print(f"aerobee: {error}", file=sys.stderr)
+        return COULD_NOT_START
+
+
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    """uvloop's where it is installed, else Python's own."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
+async def _live(parts: Sequence[Part]) -> int:
+    loop = asyncio.get_running_loop()
+    ending: asyncio.Future[BaseException | None] = loop.create_future()
+
+    def end(error: BaseException | None = None) -> None:
+        if not ending.done():
+            ending.set_result(error)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)
+    async with contextlib.AsyncExitStack() as stack:
+        places = []
+        for part in parts:
+            if not ending.done():
+                places.append(await part.start(end))
+                stack.push_async_callback(part.stop)
+        if not ending.done():
+            print(f"ready: {', '.join(places)}", flush=True)
+        error = await ending
+        if error is None:
+            _log.info("stopping")
+        else:
+            _log.critical("stopping because of an error", extra={"error": repr(error)})
+    _log.info("stopped")
+    return STOPPED if error is None else FAILED
+
+
+@contextlib.contextmanager
+def explained(listen: ListenConfig, hint: str) -> Iterator[None]:
+    """An OSError of taking a port becomes a CannotStart that says it in words."""
+    try:
+        yield
+    except OSError as error:
+        reasons = {
+            errno.EADDRINUSE: "another process listens there",
+            errno.EADDRNOTAVAIL: "this machine has no such address",
+            errno.EACCES: "ports below 1024 need more rights",
+        }
+        reason = reasons.get(error.errno or 0, error.strerror or str(error))
+        at = Peer(listen.host, listen.port)
+        raise CannotStart(f"cannot listen on {at}: {reason}", hint=hint) from None
+
+
+def warn_if_open(sockets: Sequence[socket.socket]) -> None:
+    for bound in sockets:
+        host = bound.getsockname()[0]
+        if not ip_address(host).is_loopback:
+            _log.warning(
+                "open to other machines, and nobody is asked who it is", extra={"at": host}
+            )

@@ -1,0 +1,42 @@
+"""Logs: one line an event, to stderr, set up once.
+
+    2026-01-31T12:00:00.123Z WARNING net.driver too many connections: one is refused peer=10.0.0.7:5
+
+Constant text first, then what differs as key=value: a log that can be searched by its text. Times
+are UTC, because logs of several machines are read side by side.
+"""
+
+import logging
+import sys
+import time
+from typing import TextIO
+
+_OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
+
+
+class LineFormatter(logging.Formatter):
+    """Whatever a caller gave as `extra` follows the text."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(place)s %(message)s")
+        self.converter = time.gmtime
+        self.default_time_format = "%Y-%m-%dT%H:%M:%S"
+        self.default_msec_format = "%s.%03dZ"
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (the library's name)
+        record.place = record.name.removeprefix("aerobee.")
+        line = super().formatMessage(record)
+        more = " ".join(
+            f"{key}={value}"
+            for key, value in vars(record).items()
+            if key not in _OWN and key != "place"
+        )
+        # A value must not be able to begin a line that looks like another event.
+        return f"{line} {more}".rstrip().replace("\r", "\\r").replace("\n", "\\n")
+
+
+def set_up_logs(level: str = "INFO", stream: TextIO | None = None) -> None:
+    """To be called once, before anything else."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(LineFormatter())
+    logging.basicConfig(level=level, handlers=[handler], force=True)

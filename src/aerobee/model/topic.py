@@ -1,0 +1,50 @@
+"""A topic as a broker keeps it, and the version of a broker's table of topics.
+
+Agrees with Java's TopicConfig, TopicSysFlag and DataVersion.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from aerobee.model.flags import Permission
+
+UNIT = 0x1
+UNIT_SUBSCRIPTION = 0x2
+"""Bits of a topic's system flag: made in a unit of its own, subscribed to from other units."""
+
+DEFAULT_QUEUES = 16
+SINGLE_TAG = "SINGLE_TAG"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicConfig:
+    """What is known of one topic on one broker. The defaults are an administrator's."""
+
+    name: str
+    read_queues: int = DEFAULT_QUEUES
+    write_queues: int = DEFAULT_QUEUES
+    permission: int = int(Permission.READ | Permission.WRITE)
+    sys_flag: int = 0
+    is_order: bool = False
+    filter_type: str = SINGLE_TAG
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+class DataVersion(NamedTuple):
+    """Which state of a table this is. Equal in all three, or not the same state.
+
+    Versions of one life of a broker are ordered, by the fields in this order; those of different
+    lives are not, because a broker that lost its files counts from 0 again.
+    """
+
+    state_version: int = 0
+    """The term of the master that made it, where masters are elected."""
+    counter: int = 0
+    """Changes since the table was made."""
+    timestamp: int = 0
+    """Wall time of the last change, in ms."""
+
+    def next(self, wall_ms: int) -> "DataVersion":
+        """After one more change."""
+        return DataVersion(self.state_version, self.counter + 1, wall_ms)

@@ -1,0 +1,1 @@
+"""Sockets ⇄ bytes: the only code that knows asyncio transports."""

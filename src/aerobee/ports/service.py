@@ -1,0 +1,80 @@
+"""Everything that the net layer needs to know about a name server or a broker.
+
+A service takes commands and the time, and returns effects: what is to be written, sent and closed.
+It knows no socket, no loop and no thread, so the same object runs under asyncio, inside a test and
+in the simulator. Whoever drives it carries the effects out in their order.
+
+`take` is the one concession to speed: a service may handle a frame in place, without a command or
+an effect being made for it, and append the answer to the channel's output.
+"""
+
+from typing import NamedTuple, NewType, Protocol, TypeAlias
+
+from aerobee.ports.clock import Now
+from aerobee.protocol.frame import FrameReader
+from aerobee.protocol.remoting_command import RemotingCommand
+
+ChannelId = NewType("ChannelId", int)
+"""One live connection. Numbers are not used again in the life of a process."""
+
+
+class Peer(NamedTuple):
+    """Who is at the other end of a channel."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+class Reply(NamedTuple):
+    """Write a command to a channel: an answer, or a request of the service's own (the service
+    keeps its own opaques and is given the response by `on_command`)."""
+
+    channel: ChannelId
+    command: RemotingCommand
+
+
+class Dial(NamedTuple):
+    """Send a request to an address, over a connection that the driver keeps. The answer comes as
+    `on_answer` with the same ticket; an error (no connection, no answer in time) as None."""
+
+    address: str
+    command: RemotingCommand
+    timeout_ms: int
+    ticket: object
+
+
+class CloseChannel(NamedTuple):
+    channel: ChannelId
+    reason: str
+
+
+Effect: TypeAlias = Reply | Dial | CloseChannel
+Effects: TypeAlias = list[Effect]
+
+
+class Service(Protocol):
+    def on_open(self, channel: ChannelId, peer: Peer, now: Now) -> Effects: ...
+
+    def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
+        """A request, or the response to a request that the service wrote to this channel."""
+
+    def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> Effects:
+        """What became of a `Dial`."""
+
+    def on_tick(self, now: Now) -> Effects:
+        """Called every few milliseconds: whatever is due."""
+
+    def on_closed(self, channel: ChannelId, now: Now) -> Effects: ...
+
+
+class FastService(Service, Protocol):
+    """A service with a short way for the frames that come by the hundred thousand."""
+
+    def take(self, channel: ChannelId, frames: FrameReader, output: bytearray, now: Now) -> bool:
+        """Handle the current frame and append its answer; False: decode it for `on_command`."""
+
+    def end_read(self, channel: ChannelId, output: bytearray, now: Now) -> Effects:
+        """All frames of one read were taken: what was put off until now (dispatch, wake-ups)."""

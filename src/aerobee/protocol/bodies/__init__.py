@@ -1,0 +1,1 @@
+"""Bodies of requests and answers ⇄ values: one module per body, no socket, no file."""

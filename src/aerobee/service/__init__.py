@@ -1,0 +1,1 @@
+"""Command → handler → effects, sans-IO."""

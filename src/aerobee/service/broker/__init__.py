@@ -1,0 +1,1 @@
+"""The broker: commands in, effects out, sans-IO."""

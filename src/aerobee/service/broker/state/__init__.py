@@ -1,0 +1,1 @@
+"""Tables the broker keeps."""

@@ -1,0 +1,1 @@
+"""The name server: who is alive, and which topic is where."""

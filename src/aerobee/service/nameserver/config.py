@@ -1,0 +1,45 @@
+"""What a name server can be told, frozen, and RocketMQ's names for it.
+
+What may change while it runs is marked so in `SETTINGS`, and nothing else may: no path and nothing
+that decides what is listened to can be reached by a request.
+"""
+
+from dataclasses import dataclass
+
+from aerobee.model.setting import TRUTH, Setting, Whole
+
+HOUR_MS = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class NameServerConfig:
+    has_order_in_routes: bool = False
+    """Routes carry the order configuration: producers then use exactly the queues that it names."""
+    has_order_in_registrations: bool = True
+    """Brokers are told the order configuration each time they register."""
+    lists_all_topics: bool = True
+    """Off: the list of all topics, which can be long, is refused."""
+    lists_topics: bool = True
+    """Off: every other list of topics is refused."""
+    shows_acting_master: bool = False
+    """A slave that stands in for its master is shown under the master's id. On: consumers of old
+    clients go on reading when the master is gone."""
+    waits_for_brokers: bool = False
+    """Routes are refused until brokers had time to register. On: after a restart, clients keep the
+    routes they have instead of hearing that a topic does not exist."""
+    wait_ms: int = 45_000
+    """How long that is, from the start."""
+    scan_interval_ms: int = 5_000
+    """How often brokers that fell silent are looked for. Longer: they are in routes for longer."""
+
+
+SETTINGS = (
+    Setting("orderMessageEnable", "has_order_in_routes", TRUTH, is_live=True),
+    Setting("returnOrderTopicConfigToBroker", "has_order_in_registrations", TRUTH, is_live=True),
+    Setting("enableAllTopicList", "lists_all_topics", TRUTH, is_live=True),
+    Setting("enableTopicList", "lists_topics", TRUTH, is_live=True),
+    Setting("supportActingMaster", "shows_acting_master", TRUTH, is_live=True),
+    Setting("needWaitForService", "waits_for_brokers", TRUTH, is_live=True),
+    Setting("waitSecondsForService", "wait_ms", Whole(0, 3600, scale=1000), is_live=True),
+    Setting("scanNotActiveBrokerInterval", "scan_interval_ms", Whole(1, HOUR_MS), is_live=True),
+)

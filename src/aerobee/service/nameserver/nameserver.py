@@ -1,0 +1,101 @@
+"""The name server: commands in, effects out. Thin on purpose: it chooses a handler, sees to it that
+every question gets an answer, and looks for brokers that are gone.
+
+Name servers know nothing of each other: brokers register with every one, clients ask any.
+"""
+
+import logging
+from typing import TypeAlias
+
+from aerobee.errors import AerobeeError
+from aerobee.ports.clock import Now
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.ports.service import ChannelId, CloseChannel, Effects, Peer
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import request_name
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.nameserver.handlers import (
+    BrokerHandlers,
+    ConfigHandlers,
+    KeyValueHandlers,
+    RouteHandlers,
+)
+from aerobee.service.nameserver.key_values import KeyValues
+from aerobee.service.nameserver.live_config import LiveConfig
+from aerobee.service.nameserver.request import Answer, Handler, Request
+from aerobee.service.nameserver.route_table import RouteTable
+
+_log = logging.getLogger(__name__)
+
+HandlerTable: TypeAlias = dict[int, Handler]
+
+
+class NameServer:
+    """A `ports.service.Service`."""
+
+    def __init__(
+        self, config: LiveConfig, key_values: KeyValues, worker: DiskWorker, started: Now
+    ) -> None:
+        self._config = config
+        self._worker = worker
+        self._routes = RouteTable()
+        self._scanned_ms = started.monotonic_ms
+        self._outbox: Effects = []
+        self._handlers: HandlerTable = {
+            **BrokerHandlers(self._routes, key_values, config).table(),
+            **RouteHandlers(self._routes, key_values, config, started).table(),
+            **KeyValueHandlers(key_values).table(),
+            **ConfigHandlers(config).table(),
+        }
+
+    def on_open(self, channel: ChannelId, peer: Peer, now: Now) -> Effects:
+        return []
+
+    def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
+        if not command.is_response:  # a name server asks nothing, so nobody has to answer it
+            request = Request(channel, command, now, self._outbox)
+            answer = self._handled(request)
+            if answer is not None:
+                request.answer(answer)
+        return self._sent()
+
+    def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> Effects:
+        return []
+
+    def on_tick(self, now: Now) -> Effects:
+        self._worker.collect()
+        if now.monotonic_ms - self._scanned_ms >= self._config.current.scan_interval_ms:
+            self._scanned_ms = now.monotonic_ms
+            addresses, channels = self._routes.drop_silent(now)
+            for address in addresses:
+                _log.warning("a broker fell silent and is removed", extra={"address": address})
+            self._outbox += (
+                CloseChannel(channel, "the broker on it fell silent") for channel in channels
+            )
+        return self._sent()
+
+    def on_closed(self, channel: ChannelId, now: Now) -> Effects:
+        for address in self._routes.drop_channel(channel):
+            _log.warning("a broker's connection closed: it is removed", extra={"address": address})
+        return []
+
+    def _handled(self, request: Request) -> Answer | None:
+        handler = self._handlers.get(request.command.code)
+        if handler is None:
+            return Answer(
+                ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
+                f"a name server does not serve {request_name(request.command.code)}",
+            )
+        try:
+            return handler(request)
+        except AerobeeError as error:
+            return Answer(ResponseCode.SYSTEM_ERROR, str(error))
+        except Exception as error:
+            # A mistake of ours. It costs this request its answer, and nobody else anything.
+            _log.exception("a handler failed", extra={"code": request.command.code})
+            return Answer(ResponseCode.SYSTEM_ERROR, f"internal error: {error!r}"[:500])
+
+    def _sent(self) -> Effects:
+        """Everything to be carried out so far, the answers that waited for the disk too."""
+        effects, self._outbox[:] = list(self._outbox), []
+        return effects

@@ -1,0 +1,84 @@
+"""A small value that is changed on the disk first.
+
+    change ──▶ candidate ──▶ disk job ──▶ value, and whoever asked is told
+
+Changes that come while one is being saved go together into the next save: however many ask, at
+most one save is under way, and each costs one write of the whole. A change that could not be saved
+never happened. Called from the core's thread only; the value itself is never changed in place.
+"""
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from aerobee.errors import AerobeeError
+from aerobee.ports.disk_worker import DiskWorker, Lane
+
+T = TypeVar("T")
+Change = Callable[[T], T]
+"""The value after the change: a new object, or the same one if nothing changes. May refuse with an
+AerobeeError, which the asker is then told."""
+Done = Callable[[BaseException | None], None]
+
+
+class SavedValue(Generic[T]):
+    """S1. `value` is what the disk holds, or held when this was made."""
+
+    __slots__ = ("_is_saving", "_save", "_waiting", "_worker", "value")
+
+    def __init__(self, worker: DiskWorker, save: Callable[[T], None], value: T) -> None:
+        """`save` writes a value durably; it is called on a disk thread, never twice at once."""
+        self.value = value
+        self._worker = worker
+        self._save = save
+        self._is_saving = False
+        self._waiting: list[tuple[Change[T], Done]] = []
+
+    def change(self, change: Change[T], done: Done) -> None:
+        """Change the value; `done` hears, perhaps at once, what went wrong or None."""
+        self._waiting.append((change, done))
+        if not self._is_saving:
+            self._save_waiting()
+
+    def _save_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        candidate = self.value
+        taken = []
+        for change, done in waiting:
+            try:
+                candidate = change(candidate)
+            except AerobeeError as error:
+                done(error)
+            else:
+                taken.append(done)
+        if candidate is self.value:
+            for done in taken:
+                done(None)
+        else:
+            self._is_saving = True
+            self._worker.submit(Lane.BACKGROUND, _Save(self, candidate, taken))
+
+    def _saved(self, candidate: T, taken: list[Done], error: BaseException | None) -> None:
+        self._is_saving = False
+        if error is None:
+            self.value = candidate
+        for done in taken:
+            done(error)
+        if self._waiting and not self._is_saving:
+            self._save_waiting()
+
+
+class _Save(Generic[T]):
+    """The job of one save."""
+
+    __slots__ = ("_candidate", "_owner", "_taken")
+
+    def __init__(self, owner: SavedValue[T], candidate: T, taken: list[Done]) -> None:
+        self._owner = owner
+        self._candidate = candidate
+        self._taken = taken
+
+    def run(self) -> None:
+        self._owner._save(self._candidate)
+
+    def done(self, error: BaseException | None) -> None:
+        self._owner._saved(self._candidate, self._taken, error)

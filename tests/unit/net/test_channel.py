@@ -1,0 +1,158 @@
+import asyncio
+from collections.abc import Iterable
+
+import pytest
+
+from aerobee.net.channel import Channel
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId, Peer
+from aerobee.protocol.frame import FrameLimits, FrameReader
+from aerobee.protocol.remoting_command import RemotingCommand, encode
+
+
+class Wire(asyncio.Transport):
+    """A transport that writes down what is written."""
+
+    def __init__(self) -> None:
+        super().__init__({"peername": ("10.0.0.7", 5)})
+        self.writes: list[bytes] = []
+        self.is_reading_paused = False
+        self.end = ""
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.writes.append(bytes(data))
+
+    def writelines(self, list_of_data: Iterable[bytes | bytearray | memoryview]) -> None:
+        self.writes.append(b"".join(list_of_data))
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        assert high is not None
+        assert low is not None
+        assert low < high
+
+    def pause_reading(self) -> None:
+        self.is_reading_paused = True
+
+    def resume_reading(self) -> None:
+        self.is_reading_paused = False
+
+    def close(self) -> None:
+        self.end = "closed"
+
+    def abort(self) -> None:
+        self.end = "aborted"
+
+
+class Owner:
+    """Takes frames whose code is 1 in place; is handed all others."""
+
+    def __init__(self) -> None:
+        self.handled: list[int] = []
+        self.reads = 0
+        self.peer: Peer | None = None
+        self.is_closed = False
+        self.clock_ms = 0
+
+    def opened(self, channel: Channel, peer: Peer) -> None:
+        self.peer = peer
+
+    def now(self) -> Now:
+        return Now(0, self.clock_ms)
+
+    def take(self, channel: ChannelId, frames: FrameReader, output: bytearray) -> bool:
+        if b'"code":1,' not in bytes(frames.header()):
+            return False
+        output += b"taken;"
+        return True
+
+    def handle(self, channel: ChannelId, command: RemotingCommand) -> None:
+        self.handled.append(command.code)
+
+    def end_read(self, channel: ChannelId, output: bytearray) -> None:
+        self.reads += 1
+
+    def closed(self, channel: Channel) -> None:
+        self.is_closed = True
+
+
+class Connected:
+    def __init__(self) -> None:
+        self.owner = Owner()
+        self.wire = Wire()
+        self.channel = Channel(self.owner, ChannelId(4), FrameLimits())
+        self.channel.connection_made(self.wire)
+
+
+def frame(code: int) -> bytes:
+    return b"".join(encode(RemotingCommand(code)))
+
+
+def test_the_peer_is_told_when_a_connection_opens_and_closes() -> None:
+    c = Connected()
+    assert c.owner.peer == Peer("10.0.0.7", 5)
+    c.channel.connection_lost(None)
+    assert c.owner.is_closed
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_frames_are_handled_whatever_the_pieces_they_come_in(size: int) -> None:
+    c = Connected()
+    data = frame(2) + frame(1) + frame(3)
+    for start in range(0, len(data), size):
+        c.channel.data_received(data[start : start + size])
+    assert c.owner.handled == [2, 3]
+    assert c.owner.reads == -(-len(data) // size)
+
+
+def test_the_answers_of_one_read_are_written_at_once() -> None:
+    c = Connected()
+    c.channel.data_received(frame(1) * 3)
+    assert c.wire.writes == [b"taken;taken;taken;"]
+
+
+def test_a_frame_written_between_goes_out_in_its_place() -> None:
+    c = Connected()
+
+    class Interrupting(Owner):
+        def handle(self, channel: ChannelId, command: RemotingCommand) -> None:
+            c.channel.write([b"between", b";"])
+
+    c.owner = Interrupting()
+    c.channel = Channel(c.owner, ChannelId(4), FrameLimits())
+    c.channel.connection_made(c.wire)
+    c.channel.data_received(frame(1) + frame(2) + frame(1))
+    assert b"".join(c.wire.writes) == b"taken;between;taken;"
+
+
+def test_what_breaks_the_protocol_closes_the_connection_after_what_was_answered() -> None:
+    c = Connected()
+    c.channel.data_received(frame(1) + b"\xff" * 16)
+    assert c.wire.writes == [b"taken;"]
+    assert c.wire.end == "closed"
+
+
+def test_a_peer_that_does_not_read_is_not_read_from() -> None:
+    c = Connected()
+    c.owner.clock_ms = 77
+    c.channel.pause_writing()
+    assert c.wire.is_reading_paused
+    assert c.channel.paused_since_ms == 77
+    c.channel.resume_writing()
+    assert not c.wire.is_reading_paused
+    assert c.channel.paused_since_ms is None
+
+
+def test_the_time_of_the_last_read_is_kept() -> None:
+    c = Connected()
+    c.owner.clock_ms = 9
+    c.channel.data_received(b"\0")
+    assert c.channel.last_read_ms == 9
+
+
+def test_a_connection_that_is_gone_is_written_to_in_vain() -> None:
+    c = Connected()
+    c.channel.connection_lost(None)
+    c.channel.write([b"x"])
+    c.channel.close()
+    c.channel.abort()
+    assert (c.wire.writes, c.wire.end) == ([], "")

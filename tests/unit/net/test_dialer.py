@@ -1,0 +1,92 @@
+import asyncio
+
+from aerobee.net.dialer import Dialer
+from aerobee.net.listener import bind, port_of
+from aerobee.ports.service import Dial
+from aerobee.protocol.command_header import ONEWAY_FLAG
+from aerobee.protocol.frame import FrameLimits
+from aerobee.protocol.remoting_command import RemotingCommand
+from tests.net_kit import CLOSE_ME, ECHO, SILENCE, Running, in_loop
+
+
+class Asking:
+    """A dialer and the answers it brought."""
+
+    def __init__(self) -> None:
+        self.answers: asyncio.Queue[tuple[object, RemotingCommand | None]] = asyncio.Queue()
+        self.dialer = Dialer(
+            lambda ticket, answer: self.answers.put_nowait((ticket, answer)), FrameLimits()
+        )
+
+    async def ask(
+        self, port: int, code: int, body: bytes = b"", timeout_ms: int = 5000, flag: int = 0
+    ) -> bytes | None:
+        command = RemotingCommand(code, flag=flag, body=body)
+        self.dialer.dial(Dial(f"127.0.0.1:{port}", command, timeout_ms, body))
+        ticket, answer = await self.answers.get()
+        assert ticket == body
+        return bytes(answer.body) if answer is not None else None
+
+
+def test_an_answer_comes_back_with_its_ticket_over_a_connection_that_is_kept() -> None:
+    async def test() -> None:
+        asking = Asking()
+        async with Running() as server:
+            for body in (b"a", b"b", b"c"):
+                assert await asking.ask(server.port, ECHO, body) == body
+            assert len(server.service.opened) == 1
+            await asking.dialer.close()
+
+    in_loop(test)
+
+
+def test_requests_in_flight_together_find_their_own_answers() -> None:
+    async def test() -> None:
+        asking = Asking()
+        async with Running() as server:
+            for number in range(20):
+                body = str(number).encode()
+                address = f"127.0.0.1:{server.port}"
+                asking.dialer.dial(Dial(address, RemotingCommand(ECHO, body=body), 5000, body))
+            for _ in range(20):
+                ticket, answer = await asking.answers.get()
+                assert answer is not None
+                assert answer.body == ticket
+            await asking.dialer.close()
+
+    in_loop(test)
+
+
+def test_nobody_there_is_no_answer() -> None:
+    async def test() -> None:
+        asking = Asking()
+        (free,) = bind("127.0.0.1", 0)
+        assert await asking.ask(port_of(free), ECHO) is None
+        free.close()
+        await asking.dialer.close()
+
+    in_loop(test)
+
+
+def test_too_late_is_no_answer_and_a_lost_connection_is_opened_again() -> None:
+    async def test() -> None:
+        asking = Asking()
+        async with Running() as server:
+            assert await asking.ask(server.port, SILENCE, timeout_ms=20) is None
+            assert await asking.ask(server.port, CLOSE_ME) is None
+            assert await asking.ask(server.port, ECHO, b"again") == b"again"
+            assert len(server.service.opened) == 2
+            await asking.dialer.close()
+
+    in_loop(test)
+
+
+def test_a_one_way_request_is_over_when_it_is_sent() -> None:
+    async def test() -> None:
+        asking = Asking()
+        async with Running() as server:
+            assert await asking.ask(server.port, SILENCE, flag=ONEWAY_FLAG) is None
+            assert await asking.ask(server.port, ECHO, b"x") == b"x"
+            await asking.dialer.close()
+
+    in_loop(test)

@@ -1,0 +1,67 @@
+import pytest
+
+from aerobee.service.nameserver.config import NameServerConfig
+from aerobee.service.nameserver.live_config import LiveConfig
+from aerobee.sim.disk import SimDisk
+from aerobee.sim.disk_worker import SimDiskWorker
+
+PATH = "namesrv/namesrv.properties"
+
+
+class Live:
+    def __init__(self, changes: dict[str, str] | None = None) -> None:
+        self.disk = SimDisk()
+        self.worker = SimDiskWorker()
+        self.told: list[BaseException | None] = []
+        fixed = {"listenPort": "9876"}
+        config = NameServerConfig()
+        self.config = LiveConfig(config, changes or {}, self.disk, PATH, self.worker, fixed)
+
+    def change(self, **values: str) -> None:
+        self.config.change(values, self.told.append)
+
+
+def test_a_change_counts_once_it_is_on_the_disk() -> None:
+    live = Live({"enableTopicList": "true"})
+    live.change(orderMessageEnable="true", waitSecondsForService="7")
+    assert not live.config.current.has_order_in_routes
+    live.worker.run_all()
+    live.worker.collect()
+    assert live.told == [None]
+    assert live.config.current == NameServerConfig(has_order_in_routes=True, wait_ms=7000)
+    assert live.disk.read(PATH) == (
+        b"enableTopicList=true\norderMessageEnable=true\nwaitSecondsForService=7\n"
+    )
+
+
+def test_a_change_that_is_not_saved_does_not_count() -> None:
+    live = Live()
+    live.disk.make_directory(PATH)
+    live.change(orderMessageEnable="true")
+    live.worker.run_all()
+    live.worker.collect()
+    assert isinstance(live.told[0], OSError)
+    assert not live.config.current.has_order_in_routes
+
+
+def test_a_value_of_the_wrong_kind_changes_nothing() -> None:
+    live = Live()
+    with pytest.raises(ValueError, match="orderMessageEnable must be true or false"):
+        live.change(enableTopicList="false", orderMessageEnable="yes")
+    assert live.worker.pending() == 0
+
+
+def test_what_is_not_on_the_list_is_forbidden() -> None:
+    live = Live()
+    assert live.config.find_forbidden({"orderMessageEnable": "", "kvConfigPath": "/"}) == (
+        "kvConfigPath"
+    )
+    assert live.config.find_forbidden({"orderMessageEnable": ""}) is None
+
+
+def test_everything_that_may_be_shown_is_and_no_path() -> None:
+    shown = Live().config.texts()
+    assert shown["listenPort"] == "9876"
+    assert shown["waitSecondsForService"] == "45"
+    assert list(shown) == sorted(shown)
+    assert not [key for key in shown if "path" in key.lower() or "home" in key.lower()]

@@ -1,0 +1,78 @@
+import pytest
+
+from aerobee.model.topic import TopicConfig
+from aerobee.ports.service import ChannelId, CloseChannel
+from aerobee.protocol.command_header import RESPONSE_FLAG
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.nameserver.config import NameServerConfig
+from tests.nameserver_kit import BROKER, NameServerKit
+
+TOPICS = (TopicConfig("TBW102", 8, 8, 7), TopicConfig("Orders", 4, 4))
+SERVED = [code for code in RequestCode if "N" in code.serves]
+
+
+@pytest.mark.parametrize("code", SERVED, ids=lambda code: code.name)
+def test_every_request_of_a_name_server_is_served(code: RequestCode) -> None:
+    assert NameServerKit().ask(code).code != 3
+
+
+@pytest.mark.parametrize("code", [10, 34, 999, -1, 2**31 - 1])
+def test_any_other_request_is_answered_3(code: int) -> None:
+    answer = NameServerKit().ask(code)
+    assert answer.code == 3
+    assert "name server does not serve" in answer.remark
+
+
+@pytest.mark.parametrize("code", [*SERVED, 999])
+def test_a_one_way_request_is_never_answered(code: int) -> None:
+    NameServerKit().tell(code)
+    NameServerKit().tell(code, {"namespace": "n", "key": "k", "value": "v", "topic": "t"})
+
+
+def test_a_response_that_nobody_asked_for_is_dropped() -> None:
+    assert NameServerKit().send(RemotingCommand(105, flag=RESPONSE_FLAG)) == []
+
+
+def test_brokers_are_looked_for_as_often_as_configured() -> None:
+    kit = NameServerKit(NameServerConfig(scan_interval_ms=7_000))
+    kit.register(*TOPICS, fields={"heartbeatTimeoutMillis": "1"})
+    kit.pass_time(6_000)
+    assert kit.ask(105, {"topic": "Orders"}).code == 0
+    kit.pass_time(1_000)
+    assert kit.ask(105, {"topic": "Orders"}).code == 17
+
+
+def test_a_silent_brokers_connection_is_closed_with_the_reason() -> None:
+    kit = NameServerKit()
+    kit.register(*TOPICS, fields={"heartbeatTimeoutMillis": "1"})
+    effects = kit.service.on_tick(kit.clock.advance(5_000))
+    assert effects == [CloseChannel(BROKER, "the broker on it fell silent")]
+    assert kit.service.on_tick(kit.clock.advance(5_000)) == []
+
+
+def test_a_connection_that_closes_takes_its_broker_out_at_once() -> None:
+    kit = NameServerKit()
+    kit.register(*TOPICS)
+    assert kit.service.on_closed(ChannelId(99), kit.clock.now()) == []
+    assert kit.ask(105, {"topic": "Orders"}).code == 0
+    assert kit.service.on_closed(BROKER, kit.clock.now()) == []
+    assert kit.ask(105, {"topic": "Orders"}).code == 17
+
+
+def test_an_answer_that_waits_for_the_disk_comes_with_a_tick() -> None:
+    kit = NameServerKit()
+    fields = {"namespace": "n", "key": "k", "value": "v"}
+    command = RemotingCommand(100, ext_fields=fields)
+    assert kit.service.on_command(BROKER, command, kit.clock.now()) == []
+    assert kit.service.on_tick(kit.clock.now()) == []
+    kit.worker.run_all()
+    assert len(kit.service.on_tick(kit.clock.now())) == 1
+    assert kit.service.on_tick(kit.clock.now()) == []
+
+
+def test_key_values_survive_a_restart() -> None:
+    kit = NameServerKit()
+    kit.ask(100, {"namespace": "n", "key": "k", "value": "v"})
+    again = NameServerKit(disk=kit.disk.power_cut())
+    assert again.ask(101, {"namespace": "n", "key": "k"}).ext_fields == {"value": "v"}

@@ -1,0 +1,49 @@
+"""A plain blocking client, for tests of real processes on real sockets."""
+
+import itertools
+import socket
+from collections.abc import Mapping
+
+from aerobee.protocol.frame import FrameReader
+from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
+
+
+class WireClient:
+    def __init__(self, port: int, host: str = "127.0.0.1") -> None:
+        self._socket = socket.create_connection((host, port), timeout=10)
+        self._frames = FrameReader()
+        self._opaques = itertools.count(1)
+
+    def __enter__(self) -> "WireClient":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def ask(
+        self, code: int, fields: Mapping[str, str] | None = None, body: bytes = b""
+    ) -> RemotingCommand:
+        command = RemotingCommand(
+            code, opaque=next(self._opaques), ext_fields=dict(fields or {}), body=body
+        )
+        self.write(b"".join(encode(command)))
+        answer = self.read()
+        assert answer is not None, "the connection was closed"
+        assert answer.is_response
+        assert answer.opaque == command.opaque
+        return answer
+
+    def write(self, data: bytes) -> None:
+        self._socket.sendall(data)
+
+    def read(self) -> RemotingCommand | None:
+        """The next command; None once the other side has closed."""
+        while not self._frames.advance():
+            data = self._socket.recv(65536)
+            if not data:
+                return None
+            self._frames.receive(data)
+        return decode(self._frames)
+
+    def close(self) -> None:
+        self._socket.close()
