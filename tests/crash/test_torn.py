@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
+from aerobee.protocol.json_text import Key, Value
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.faults import PowerCut
 from aerobee.storage.config import FlushMode
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.metadata.config_file import ConfigFile
-from aerobee.storage.metadata.json_text import Key, Value
 from tests.crash.recovery_check import RecoveryCheck, Truth, log_of
 from tests.store_kit import ROOT, SMALL, StoreKit, batch_draft, draft, properties
 
