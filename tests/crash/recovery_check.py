@@ -22,13 +22,17 @@ from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
 from tests.log_check import Queue
-from tests.store_kit import EVERYTHING, ROOT, draft, read_all
+from tests.store_kit import EVERYTHING, INNER_BATCH, PREPARED, ROOT, draft, read_all
 
 LOG = f"{ROOT}/commitlog"
 DERIVED = (f"{ROOT}/consumequeue/", f"{ROOT}/batchconsumequeue/", f"{ROOT}/index/")
 
 _FILLER_MAGIC = bytes.fromhex("cbd43194")
 _RECORD_MAGICS = (bytes.fromhex("daa320a7"), bytes.fromhex("daa320ab"))
+
+
+# Of transactions that are not committed, and inner batches.
+_HIDDEN = PREPARED | INNER_BATCH
 
 
 class Logged(NamedTuple):
@@ -38,6 +42,8 @@ class Logged(NamedTuple):
     stored_ms: int
     queue: Queue
     content: bytes
+    is_hidden: bool
+    """No queue shows it."""
 
 
 class Truth:
@@ -57,9 +63,10 @@ class Truth:
                 assert magic in _RECORD_MAGICS
                 message = decode_record(log, position)
                 queue = (message.topic.encode(), message.queue_id)
+                is_hidden = message.sys_flag & _HIDDEN != 0
                 content = log[position : position + size]
                 stored_ms = message.store_timestamp
-                self.records.append(Logged(position + size, stored_ms, queue, content))
+                self.records.append(Logged(position + size, stored_ms, queue, content, is_hidden))
             position += size
             self.ends.add(position)
         assert position == len(log)
@@ -69,7 +76,7 @@ class Truth:
         if end not in self._by_queue:
             queues: dict[Queue, bytes] = {}
             for record in self.records:
-                if record.end <= end:
+                if record.end <= end and not record.is_hidden:
                     queues[record.queue] = queues.get(record.queue, b"") + record.content
             self._by_queue[end] = queues
         return self._by_queue[end]

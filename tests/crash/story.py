@@ -1,8 +1,9 @@
 """A seeded life of a store on a pretended disk, and everything that it promised on the way.
 
-Messages singly and in batches to several queues, refused ones among them; steps of the clock, short
-and long; disk jobs one at a time, in any order of the lanes; one clean stop and start. Files are so
-small that all kinds of them roll. After every action and before every disk call the story calls
+Messages singly and in batches to several queues, refused ones among them, and some that no queue
+shows (of transactions, and inner batches); steps of the clock, short and long; disk jobs one at a
+time, in any order of the lanes; one clean stop and start. Files are so small that all kinds of them
+roll. After every action and before every disk call the story calls
 `visit`: that is where a crash is staged.
 
 What was promised at any moment:
@@ -30,7 +31,15 @@ from aerobee.storage.config import FlushMode
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
 from tests.log_check import Outcome, Queue, Sent
-from tests.store_kit import ROOT, SMALL, draft, properties
+from tests.store_kit import (
+    INNER_BATCH,
+    PREPARED,
+    ROLLED_BACK,
+    ROOT,
+    SMALL,
+    draft,
+    properties,
+)
 
 QUEUES: tuple[Queue, ...] = ((b"Orders", 0), (b"Orders", 1), (b"Refunds", 0))
 
@@ -96,6 +105,7 @@ class Story:
         self.log = b""  # every byte appended so far, fillers too
         self.durable_to = 0
         self.moments = 0
+        self._inner_batches = 0
         self._visit_story = visit
         self._defects = defects
         self._store: Store | None = None
@@ -131,8 +141,10 @@ class Story:
 
     def _act(self) -> None:
         dice = self.random.random()
-        if dice < 0.45:
+        if dice < 0.40:
             self._send_one()
+        elif dice < 0.45:
+            self._send_hidden()
         elif dice < 0.55:
             self._send_batch()
         elif dice < 0.58:
@@ -191,6 +203,20 @@ class Story:
         made = draft(*queue, encode_batch(list(map(BatchMessage, bodies, named))))
         made.is_batch = True
         self._append(made, list(zip(numbers, [queue] * count, bodies, strict=True)))
+
+    def _send_hidden(self) -> None:
+        """A record that is in the log and in no queue that can be read: to readers, refused."""
+        number = len(self.sent)
+        sys_flag = self.random.choice((PREPARED, ROLLED_BACK, INNER_BATCH))
+        queue = (b"Inner", 2) if sys_flag == INNER_BATCH else QUEUES[1]
+        body = self._body(number, 40)
+        text = properties(INNER_BASE=f"{2 * self._inner_batches}", INNER_NUM="2", KEYS="hidden")
+        with contextlib.suppress(StoreBusy):
+            now_ms = self.clock.advance(1).wall_ms
+            self.store.append(draft(*queue, body, text, sys_flag=sys_flag), now_ms)
+            self._inner_batches += sys_flag == INNER_BATCH
+            self._take_log(self.store.end_offset)
+        self._note(number, queue, body, Outcome.REFUSED)
 
     def _send_too_much(self) -> None:
         """More than fits into a log file: it must be refused, and never be found."""
