@@ -9,9 +9,7 @@ def test_a_topic_has_an_administrators_defaults() -> None:
 
 
 def test_versions_are_ordered_by_state_then_counter_then_time() -> None:
-    assert (
-        DataVersion(0, 1, 9) < DataVersion(0, 2, 8) < DataVersion(0, 2, 9) < DataVersion(1, 0, 0)
-    )
+    assert DataVersion(0, 1, 9) < DataVersion(0, 2, 8) < DataVersion(0, 2, 9) < DataVersion(1, 0, 0)
 
 
 def test_a_change_counts_and_is_dated() -> None:
