@@ -1,7 +1,7 @@
 import asyncio
 import socket
 
-from aerobee.net.driver import IDLE_MS_MAX
+from aerobee.net.driver import IDLE_MS_MAX, STOP_SECONDS_MAX
 from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
 from aerobee.sim.clock import SimClock
@@ -129,6 +129,8 @@ def test_a_stop_closes_every_connection_and_the_port() -> None:
             client = await Client.open(server.port)
             client.send(ECHO)
             assert await client.read() is not None
+            stop_began = asyncio.get_running_loop().time()
+        assert asyncio.get_running_loop().time() - stop_began < STOP_SECONDS_MAX
         assert await client.read() is None
         await client.close()
         taken = socket.create_server(("127.0.0.1", server.port))
