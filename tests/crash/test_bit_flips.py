@@ -7,6 +7,7 @@ and cut. In a derived file it leads to a rebuild, or to an error that names the 
 
 import contextlib
 import random
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -34,6 +35,8 @@ NEVER_MS = 1 << 40
 
 PROCESSES = 2
 
+_NEAR = 50  # more than a small log has in all
+
 
 class Place(NamedTuple):
     """One record: where it is, and who reads it."""
@@ -55,7 +58,13 @@ class Undamaged(NamedTuple):
 
     def place_of(self, position: int) -> Place | None:
         """The record that holds a byte of the log; None for a filler."""
-        return next((one for one in self.places if one.start <= position < one.end), None)
+        index = bisect_right(self.places, position, key=lambda place: place.start) - 1
+        return self.places[index] if position < self.places[index].end else None
+
+    def places_near(self, position: int) -> list[Place]:
+        """All of a small log; of a larger one so many to both sides."""
+        index = bisect_right(self.places, position, key=lambda place: place.start)
+        return self.places[max(0, index - _NEAR) : index + _NEAR]
 
 
 def build(log_bytes: int, stop: str, defects: Defects = NO_DEFECTS) -> Undamaged:
@@ -153,7 +162,7 @@ def try_open(
 def check_flip_below_the_mark(base: Undamaged, store: Store, position: int) -> None:
     """Every record but the damaged one is served, and that one is named."""
     damaged = base.place_of(position)
-    for place in base.places:
+    for place in base.places_near(position):
         found = served(store, place)
         if isinstance(found, bytes):
             assert found == place.content, f"a flip at {position}: {place.start} is wrong"
