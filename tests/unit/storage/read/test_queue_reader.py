@@ -139,6 +139,7 @@ def test_records_that_touch_are_one_slice_of_the_log_itself() -> None:
     read = kit.read()
     assert offsets(read) == [0, 1, 2, 3, 4]
     assert len(read.slices) == 1
+    assert not read.is_cold
     kit.log.sequence.files[0].view[0:1] = b"\xff"
     assert read.slices[0][0] == 0xFF, "no copy"
 
@@ -290,6 +291,7 @@ def test_nothing_is_read_beyond_what_is_readable() -> None:
     read = kit.read(1)
     assert offsets(read) == [1, 2]
     assert read.next_offset == 3
+    kit.reader.dispatched_to = unit[0] + unit[1]
     at_the_end = kit.read(3)
     assert (at_the_end.status, at_the_end.next_offset) == (ReadStatus.OFFSET_OVERFLOW_ONE, 3)
     filtered = kit.read(2, tags=(b"x",))
@@ -321,6 +323,7 @@ def test_a_unit_that_points_before_the_log_is_damage(value: int) -> None:
         (8, struct.pack(">i", 0)),
         (8, struct.pack(">i", -5)),
         (8, struct.pack(">i", 4097)),
+        (8, struct.pack(">i", 4090)),  # it fits in a file, but not in what is left of this one
     ],
 )
 def test_a_unit_that_is_not_of_its_record_is_damage_in_hot_log_and_in_old(
