@@ -72,6 +72,7 @@ def rate(case: Case, root: str, level: int, *, pure: bool) -> float:
     count = min(case.pure_count if pure else case.compiled_count, max(level, 19_200))
     if count:
         arguments += ["--count", str(count)]
+    touch_memory()
     figure = measure(arguments, pure=pure)
     return figure["count"] / figure["seconds"]
 
@@ -84,12 +85,13 @@ def make_pure_copy() -> None:
 
 
 def touch_memory() -> None:
-    """Have the machine's memory at hand before anything is timed.
+    """Have the memory of one measurement at hand before it begins.
 
     A virtual machine gets it from its host page by page at the first touch, at ten times the cost
-    of the page fault that a figure should contain.
+    of the page fault that a figure should contain, and the host takes idle memory back within
+    minutes.
     """
-    size = min(8 * 2**30, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
+    size = min(2 * 2**30, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4)
     with mmap.mmap(-1, size) as memory:
         for position in range(0, size, 4096):
             memory[position] = 1

@@ -11,9 +11,9 @@ from aerobee.protocol.bodies.register_broker import (
 )
 from aerobee.protocol.command_header import ONEWAY_FLAG
 from aerobee.protocol.remoting_command import RemotingCommand
-from aerobee.service.nameserver.config import NameServerConfig
+from aerobee.service.live_config import ChangesFile, LiveConfig
+from aerobee.service.nameserver.config import SETTINGS, NameServerConfig
 from aerobee.service.nameserver.key_values import KeyValues
-from aerobee.service.nameserver.live_config import LiveConfig
 from aerobee.service.nameserver.nameserver import NameServer
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
@@ -37,9 +37,8 @@ class NameServerKit:
         key_values = KeyValues(ConfigFile(self.disk, KEY_VALUES_PATH, is_pretty=False), self.worker)
         live = LiveConfig(
             config or NameServerConfig(),
-            {},
-            self.disk,
-            CHANGES_PATH,
+            SETTINGS,
+            ChangesFile(self.disk, CHANGES_PATH, {}),
             self.worker,
             {"listenPort": "9876"},
         )

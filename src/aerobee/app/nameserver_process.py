@@ -19,8 +19,9 @@ from aerobee.net.listener import bind, port_of
 from aerobee.ports.disk import FileLock
 from aerobee.ports.service import Peer
 from aerobee.protocol.frame import FrameLimits
+from aerobee.service.live_config import ChangesFile, LiveConfig
+from aerobee.service.nameserver.config import SETTINGS
 from aerobee.service.nameserver.key_values import KeyValues
-from aerobee.service.nameserver.live_config import LiveConfig
 from aerobee.service.nameserver.nameserver import NameServer
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.system.clock import SystemClock
@@ -88,9 +89,8 @@ class NameServerPart:
             _log.warning("the backup of the key-values had to do: %s", key_values.fault)
         config = LiveConfig(
             settings.service,
-            settings.changes,
-            disk,
-            settings.paths.changes,
+            SETTINGS,
+            ChangesFile(disk, settings.paths.changes, settings.changes),
             worker,
             texts(settings.listen, LISTEN_SETTINGS),
         )

@@ -146,10 +146,10 @@ class Driver:
     def _carry_out(self, effects: Effects) -> None:
         for effect in effects:
             match effect:
-                case Reply(number, command):
+                case Reply(number, command, parts):
                     channel = self._channels.get(number)
                     if channel is not None:
-                        channel.write(encode(command))
+                        channel.write(encode(command, parts))
                 case Dial():
                     self._dialer.dial(effect)
                 case CloseChannel(number, reason):

@@ -8,6 +8,7 @@ in the simulator. Whoever drives it carries the effects out in their order.
 an effect being made for it, and append the answer to the channel's output.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple, NewType, Protocol, TypeAlias
 
 from aerobee.ports.clock import Now
@@ -34,6 +35,8 @@ class Reply(NamedTuple):
 
     channel: ChannelId
     command: RemotingCommand
+    parts: Sequence[memoryview] = ()
+    """What follows the command's own body, in pieces that are not copied."""
 
 
 class Dial(NamedTuple):

@@ -14,6 +14,20 @@ INT32 = (-(2**31), 2**31 - 1)
 INT64 = (-(2**63), 2**63 - 1)
 
 
+def read_number(name: str, text: str, bounds: tuple[int, int]) -> int:
+    """The number that a field says."""
+    if _DECIMAL.fullmatch(text):
+        value = int(text)
+        if bounds[0] <= value <= bounds[1]:
+            return value
+    raise RemoteProtocolError(f"the field {name} is no number of its kind: {text[:40]!r}")
+
+
+def read_truth(text: str) -> bool:
+    """Java's rule, and the 1 that old C++ clients send."""
+    return text.lower() == "true" or text == "1"
+
+
 class Fields:
     """The ext fields of one request, read by name."""
 
@@ -39,9 +53,8 @@ class Fields:
         return self._number(name, default, INT64)
 
     def is_true(self, name: str, default: bool = False) -> bool:
-        """Java's rule, and the 1 that old C++ clients send."""
         value = self._fields.get(name)
-        return default if value is None else value.lower() == "true" or value == "1"
+        return default if value is None else read_truth(value)
 
     def _number(self, name: str, default: int | None, bounds: tuple[int, int]) -> int:
         text = self._fields.get(name)
@@ -49,8 +62,4 @@ class Fields:
             if default is None:
                 raise RemoteProtocolError(f"the field {name} is missing")
             return default
-        if _DECIMAL.fullmatch(text):
-            value = int(text)
-            if bounds[0] <= value <= bounds[1]:
-                return value
-        raise RemoteProtocolError(f"the field {name} is no number of its kind: {text[:40]!r}")
+        return read_number(name, text, bounds)

@@ -5,8 +5,10 @@ remembers in which form its header came, because an answer goes back in the form
 C++ clients understand JSON only.
 """
 
+from collections.abc import Sequence
+
 from aerobee.protocol.command_header import BINARY_TYPE, RESPONSE_FLAG, CommandHeader
-from aerobee.protocol.frame import FrameReader, encode_frame
+from aerobee.protocol.frame import FrameReader, encode_frame, frame_start
 from aerobee.protocol.header_binary import decode_binary_header, encode_binary_header
 from aerobee.protocol.header_json import decode_json_header, encode_json_header
 
@@ -71,13 +73,17 @@ def decode(frames: FrameReader) -> RemotingCommand:
     return command
 
 
-def encode(command: RemotingCommand) -> list[bytes | memoryview]:
-    """The frame of a command in the form of its `serialize_type`, as buffers to be written."""
+def encode(command: RemotingCommand, parts: Sequence[memoryview] = ()) -> list[bytes | memoryview]:
+    """The frame of a command in the form of its `serialize_type`, as buffers to be written; the
+    body goes on with `parts`."""
     if command.serialize_type == BINARY_TYPE:
         header = encode_binary_header(command)
     else:
         header = encode_json_header(command)
-    return encode_frame(header, command.body, command.serialize_type)
+    if not parts:
+        return encode_frame(header, command.body, command.serialize_type)
+    body_size = len(command.body) + sum(map(len, parts))
+    return [frame_start(header, body_size, command.serialize_type), command.body, *parts]
 
 
 def reply_to(

@@ -23,10 +23,11 @@ from aerobee.protocol.bodies.topic_route import (
 from aerobee.protocol.java_properties import parse_properties, write_properties
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.live_config import LiveConfig
+from aerobee.service.nameserver.config import NameServerConfig
 from aerobee.service.nameserver.key_values import ORDER_NAMESPACE, KeyValues
-from aerobee.service.nameserver.live_config import LiveConfig
-from aerobee.service.nameserver.request import OK, Answer, Handler, Request
 from aerobee.service.nameserver.route_table import BrokerPlace, Registration, RouteTable
+from aerobee.service.request import OK, Answer, Handler, Request
 
 EXPIRY_MS = 120_000
 EXPIRY_MS_MAX = 3_600_000
@@ -37,7 +38,9 @@ _ADDRESS = re.compile(r"[A-Za-z0-9._%:\[\]-]{1,249}:[0-9]{1,5}")
 class BrokerHandlers:
     """What brokers say of themselves."""
 
-    def __init__(self, table: RouteTable, key_values: KeyValues, config: LiveConfig) -> None:
+    def __init__(
+        self, table: RouteTable, key_values: KeyValues, config: LiveConfig[NameServerConfig]
+    ) -> None:
         self._table = table
         self._key_values = key_values
         self._config = config
@@ -131,7 +134,11 @@ class RouteHandlers:
     """What clients ask, and what administrators do to routes."""
 
     def __init__(
-        self, table: RouteTable, key_values: KeyValues, config: LiveConfig, started: Now
+        self,
+        table: RouteTable,
+        key_values: KeyValues,
+        config: LiveConfig[NameServerConfig],
+        started: Now,
     ) -> None:
         self._table = table
         self._key_values = key_values
@@ -273,7 +280,7 @@ class KeyValueHandlers:
 class ConfigHandlers:
     """The configuration, seen and changed: what is on the list of settings, and nothing else."""
 
-    def __init__(self, config: LiveConfig) -> None:
+    def __init__(self, config: LiveConfig[NameServerConfig]) -> None:
         self._config = config
 
     def table(self) -> dict[int, Handler]:

@@ -14,6 +14,8 @@ from aerobee.ports.service import ChannelId, CloseChannel, Effects, Peer
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import request_name
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.live_config import LiveConfig
+from aerobee.service.nameserver.config import NameServerConfig
 from aerobee.service.nameserver.handlers import (
     BrokerHandlers,
     ConfigHandlers,
@@ -21,9 +23,8 @@ from aerobee.service.nameserver.handlers import (
     RouteHandlers,
 )
 from aerobee.service.nameserver.key_values import KeyValues
-from aerobee.service.nameserver.live_config import LiveConfig
-from aerobee.service.nameserver.request import Answer, Handler, Request
 from aerobee.service.nameserver.route_table import RouteTable
+from aerobee.service.request import Answer, Handler, Request
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +35,11 @@ class NameServer:
     """A `ports.service.Service`."""
 
     def __init__(
-        self, config: LiveConfig, key_values: KeyValues, worker: DiskWorker, started: Now
+        self,
+        config: LiveConfig[NameServerConfig],
+        key_values: KeyValues,
+        worker: DiskWorker,
+        started: Now,
     ) -> None:
         self._config = config
         self._worker = worker

@@ -3,7 +3,7 @@ from aerobee.ports.service import ChannelId, Effects, Reply
 from aerobee.protocol.command_header import BINARY_TYPE, ONEWAY_FLAG
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.nameserver.request import OK, Answer, Request
+from aerobee.service.request import OK, Answer, Request
 
 CHANNEL = ChannelId(3)
 

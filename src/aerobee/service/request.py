@@ -4,7 +4,7 @@ A handler returns an answer, or None and answers later, when the disk has it. A 
 waits for is never answered, whatever happens to it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from aerobee.ports.clock import Now
@@ -19,6 +19,8 @@ class Answer(NamedTuple):
     remark: str = ""
     fields: Mapping[str, str] | None = None
     body: bytes = b""
+    parts: Sequence[memoryview] = ()
+    """The rest of the body: slices of the log, written as they are."""
 
 
 OK = Answer()
@@ -47,7 +49,7 @@ class Request:
             ext_fields=dict(answer.fields or {}),
             body=answer.body,
         )
-        self._outbox.append(Reply(self.channel, reply))
+        self._outbox.append(Reply(self.channel, reply, answer.parts))
 
     def answer_when_saved(self, error: BaseException | None) -> None:
         """What a change of something on the disk is told."""

@@ -1,7 +1,7 @@
 import pytest
 
-from aerobee.service.nameserver.config import NameServerConfig
-from aerobee.service.nameserver.live_config import LiveConfig
+from aerobee.service.live_config import ChangesFile, LiveConfig
+from aerobee.service.nameserver.config import SETTINGS, NameServerConfig
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 
@@ -15,7 +15,8 @@ class Live:
         self.told: list[BaseException | None] = []
         fixed = {"listenPort": "9876"}
         config = NameServerConfig()
-        self.config = LiveConfig(config, changes or {}, self.disk, PATH, self.worker, fixed)
+        file = ChangesFile(self.disk, PATH, changes or {})
+        self.config = LiveConfig(config, SETTINGS, file, self.worker, fixed)
 
     def change(self, **values: str) -> None:
         self.config.change(values, self.told.append)

@@ -1,0 +1,69 @@
+"""What a broker serves: one row per request code.
+
+    code → header → handler → lane → right
+
+A handler is a method of a small object that was given what it needs. It gets the request and its
+header, read and checked, and returns the answer, or None and answers later. It raises a
+RemoteProtocolError for what is the peer's mistake; whoever called it answers with that.
+
+Lanes are what is refused together when there is too much of it: pulls go on while sends are held
+back. Rights are what a caller must have once callers are asked who they are.
+"""
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from aerobee.protocol.declared_header import read_header
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.request import Answer, Request
+
+H = TypeVar("H")
+
+
+class Lane(Enum):
+    SEND = "send"
+    PULL = "pull"
+    CLIENT = "client"
+    """What clients say of themselves: heartbeats, offsets, locks. Small, and never held back."""
+    ADMIN = "admin"
+
+
+class Right(Enum):
+    NONE = "none"
+    PUBLISH = "publish"
+    SUBSCRIBE = "subscribe"
+    ADMINISTER = "administer"
+
+
+class Row(NamedTuple):
+    code: RequestCode
+    header: type[Any]
+    handle: Callable[[Request, Any], Answer | None]
+    lane: Lane
+    right: Right
+
+    def serve(self, request: Request) -> Answer | None:
+        return self.handle(request, read_header(self.header, request.command.ext_fields))
+
+
+RequestTable: TypeAlias = dict[int, Row]
+
+
+def row(
+    code: RequestCode,
+    header: type[H],
+    handle: Callable[[Request, H], Answer | None],
+    lane: Lane,
+    right: Right,
+) -> Row:
+    """A row whose handler takes the header that it names."""
+    return Row(code, header, handle, lane, right)
+
+
+def request_table(rows: Iterable[Row]) -> RequestTable:
+    table: RequestTable = {}
+    for one in rows:
+        assert one.code not in table, one.code
+        table[one.code] = one
+    return table

@@ -1,0 +1,43 @@
+from dataclasses import dataclass
+
+import pytest
+
+from aerobee.errors import RemoteProtocolError
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId
+from aerobee.protocol.declared_header import Int32
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.broker.request_table import Lane, Right, request_table, row
+from aerobee.service.request import Answer, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    queue_id: Int32
+
+
+def echo(request: Request, header: Header) -> Answer:
+    return Answer(remark=f"{header.queue_id} of {request.command.opaque}")
+
+
+ROW = row(RequestCode.GET_MAX_OFFSET, Header, echo, Lane.CLIENT, Right.SUBSCRIBE)
+
+
+def ask(fields: dict[str, str]) -> Answer | None:
+    command = RemotingCommand(30, opaque=7, ext_fields=fields)
+    return request_table([ROW])[30].serve(Request(ChannelId(1), command, Now(0, 0), []))
+
+
+def test_a_handler_gets_its_header_read() -> None:
+    assert ask({"queueId": "4"}) == Answer(remark="4 of 7")
+
+
+def test_a_header_that_cannot_be_read_never_reaches_its_handler() -> None:
+    with pytest.raises(RemoteProtocolError, match="queueId"):
+        ask({})
+
+
+def test_a_code_is_served_once() -> None:
+    with pytest.raises(AssertionError):
+        request_table([ROW, ROW])
