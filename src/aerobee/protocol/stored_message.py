@@ -101,19 +101,28 @@ def split_batch(message: StoredMessage) -> list[StoredMessage]:
 def encode_record(message: StoredMessage, *, with_crc: bool = False) -> bytes:
     """The record; its size and body CRC are computed, not taken from the message."""
     draft = MessageDraft()
+    fill_draft(draft, message)
+    for number in (message.queue_offset, message.log_offset, message.store_timestamp):
+        if number not in _INT64:
+            raise LocalProtocolError(f"{number} does not fit into 64 bits")
+    writer = RecordWriter(_pack_host(message.store_host), with_crc)
+    try:
+        return writer.encode(
+            draft, message.queue_offset, message.log_offset, message.store_timestamp
+        )
+    except Misuse as error:
+        raise LocalProtocolError(error.message) from None
+
+
+def fill_draft(draft: MessageDraft, message: StoredMessage) -> None:
+    """Have a draft say what a message says, to be stored again; the places it had are forgotten."""
     draft.topic = message.topic.encode()
     if len(draft.topic) > TOPIC_BYTES_MAX:
         raise LocalProtocolError(f"a topic of {len(draft.topic)} bytes; {TOPIC_BYTES_MAX} fit")
     for number in (message.queue_id, message.flag, message.sys_flag, message.reconsume_times):
         if number not in _INT32:
             raise LocalProtocolError(f"{number} does not fit into 32 bits")
-    for number in (
-        message.queue_offset,
-        message.log_offset,
-        message.born_timestamp,
-        message.store_timestamp,
-        message.prepared_offset,
-    ):
+    for number in (message.born_timestamp, message.prepared_offset):
         if number not in _INT64:
             raise LocalProtocolError(f"{number} does not fit into 64 bits")
     draft.queue_id = message.queue_id
@@ -125,13 +134,7 @@ def encode_record(message: StoredMessage, *, with_crc: bool = False) -> bytes:
     draft.prepared_offset = message.prepared_offset
     draft.set_body(memoryview(message.body))
     draft.set_properties(encode_properties(message.properties))
-    writer = RecordWriter(_pack_host(message.store_host), with_crc)
-    try:
-        return writer.encode(
-            draft, message.queue_offset, message.log_offset, message.store_timestamp
-        )
-    except Misuse as error:
-        raise LocalProtocolError(error.message) from None
+    draft.is_batch = False
 
 
 def _decode(view: memoryview, position: int, record: Record) -> StoredMessage:

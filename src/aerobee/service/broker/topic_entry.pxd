@@ -1,0 +1,11 @@
+import cython
+
+@cython.final
+cdef class TopicEntry:
+    cdef readonly bytes name
+    cdef readonly int write_queues
+    cdef readonly int queues_end
+    cdef readonly bint is_plain
+    cdef int _turn
+
+    cpdef int next_queue(self) noexcept
