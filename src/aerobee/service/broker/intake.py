@@ -22,7 +22,7 @@ from aerobee.storage.config import FlushMode
 from aerobee.storage.store import Store
 
 Safe = Callable[[bool], None]
-"""Told True when the bytes are as safe as the flush mode promises, False when they never will be."""
+"""Told True when the bytes are as safe as the flush mode promises, False if they never will be."""
 
 
 class Stored(NamedTuple):
@@ -32,7 +32,7 @@ class Stored(NamedTuple):
     topic: str
     queue_id: int
     queue_offset: int
-    count: int
+    records: int
     end_offset: int
 
 
