@@ -1,0 +1,327 @@
+/* Requests as the Java 5.x client writes them, made once and patched for each use; answers as
+ * brokers write them, read as far as a load generator must.
+ *
+ *     | total i32 | header type u8, header size u24 | header, JSON | body |
+ *
+ * A made request has places of fixed width: the opaque (7 digits, hence from 1,000,000), the birth
+ * time in ms (13 digits), a running number in a name (6 digits), and the last 12 hex digits of each
+ * unique id (8 of time, 4 of a counter, as the client makes them). A pull's offset has as many
+ * digits as it needs, so a pull is put together from two parts. */
+
+#ifndef REQUESTS_H
+#define REQUESTS_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    OPAQUE_DIGITS = 7,
+    OPAQUE_FIRST = 1000000,
+    OPAQUE_COUNT = 9000000,
+    BORN_DIGITS = 13,
+    NUMBER_DIGITS = 6,
+    UNIQUE_DIGITS = 12,
+    BATCH_MAX = 1024,
+};
+
+struct request {
+    char *bytes;
+    size_t size;
+    size_t room;
+    size_t opaque_at, born_at, number_at, offset_at; /* 0: has none */
+    size_t unique_at[BATCH_MAX];
+    unsigned unique_count;
+};
+
+/* What changes from one message to the next. */
+struct stamp {
+    uint64_t born_ms;
+    char born[BORN_DIGITS + 1];
+    uint64_t counter;
+};
+
+static void need_room(struct request *request, size_t more)
+{
+    if (request->size + more <= request->room)
+        return;
+    request->room = (request->size + more) * 2;
+    request->bytes = realloc(request->bytes, request->room);
+    if (!request->bytes)
+        abort();
+}
+
+static void put_bytes(struct request *request, const void *bytes, size_t size)
+{
+    need_room(request, size);
+    memcpy(request->bytes + request->size, bytes, size);
+    request->size += size;
+}
+
+__attribute__((format(printf, 2, 3)))
+static void put(struct request *request, const char *format, ...)
+{
+    char text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (size < 0 || (size_t)size >= sizeof text)
+        abort();
+    put_bytes(request, text, (size_t)size);
+}
+
+static size_t put_digits(struct request *request, int digits)
+{
+    size_t at = request->size;
+    put(request, "%0*d", digits, 0);
+    return at;
+}
+
+static void put_i32(struct request *request, uint32_t value)
+{
+    unsigned char bytes[4] = {
+        (unsigned char)(value >> 24), (unsigned char)(value >> 16),
+        (unsigned char)(value >> 8), (unsigned char)value,
+    };
+    put_bytes(request, bytes, 4);
+}
+
+static void put_body(struct request *request, size_t size)
+{
+    need_room(request, size);
+    for (size_t i = 0; i < size; i++)
+        request->bytes[request->size + i] = (char)('a' + i % 26);
+    request->size += size;
+}
+
+static void put_unique_id(struct request *request)
+{
+    if (request->unique_count == BATCH_MAX)
+        abort();
+    put(request, "7F000001%04X4E0E2F2A", (unsigned)getpid() & 0xffff);
+    request->unique_at[request->unique_count++] = put_digits(request, UNIQUE_DIGITS);
+}
+
+static inline void store_i32(char *at, uint32_t value)
+{
+    value = __builtin_bswap32(value);
+    memcpy(at, &value, 4);
+}
+
+static inline uint32_t load_i32(const char *at)
+{
+    uint32_t value;
+    memcpy(&value, at, 4);
+    return __builtin_bswap32(value);
+}
+
+static void begin_frame(struct request *request)
+{
+    memset(request, 0, sizeof *request);
+    put_i32(request, 0);
+    put_i32(request, 0);
+}
+
+static void end_header(struct request *request)
+{
+    put(request, ",\"flag\":0,\"language\":\"JAVA\",\"opaque\":");
+    request->opaque_at = put_digits(request, OPAQUE_DIGITS);
+    put(request, ",\"serializeTypeCurrentRPC\":\"JSON\",\"version\":513}");
+    store_i32(request->bytes + 4, (uint32_t)(request->size - 8));
+}
+
+static void end_frame(struct request *request)
+{
+    store_i32(request->bytes, (uint32_t)(request->size - 4));
+}
+
+static void put_name(struct request *request, const char *topic, bool numbered)
+{
+    put(request, "%s", topic);
+    if (numbered)
+        request->number_at = put_digits(request, NUMBER_DIGITS);
+}
+
+/* SEND_MESSAGE_V2, or SEND_BATCH_MESSAGE when there is more than one message. */
+static void make_send(struct request *request, const char *topic, bool numbered, int queue,
+                      size_t body, unsigned batch)
+{
+    begin_frame(request);
+    put(request, "{\"code\":%d,\"extFields\":{\"a\":\"bench-producers\",\"b\":\"",
+        batch ? 320 : 310);
+    put_name(request, topic, numbered);
+    put(request, "\",\"c\":\"TBW102\",\"d\":\"4\",\"e\":\"%d\",\"f\":\"0\",\"g\":\"", queue);
+    request->born_at = put_digits(request, BORN_DIGITS);
+    put(request, "\",\"h\":\"0\",\"i\":\"UNIQ_KEY\\u0001");
+    put_unique_id(request);
+    put(request, "\\u0002WAIT\\u0001true\\u0002%s\",\"j\":\"0\",\"k\":\"false\",\"m\":\"%s\","
+        "\"n\":\"broker-a\"}", batch ? "" : "TAGS\\u0001TagA\\u0002", batch ? "true" : "false");
+    end_header(request);
+    if (!batch)
+        put_body(request, body);
+    for (unsigned i = 0; i < batch; i++) {
+        static const char before[] = "UNIQ_KEY\x01";
+        static const char after[] = "\x02WAIT\x01true\x02TAGS\x01TagA\x02";
+        uint32_t properties = sizeof before - 1 + 32 + sizeof after - 1;
+        put_i32(request, (uint32_t)(22 + body + properties));
+        for (int zero = 0; zero < 3; zero++) /* magic, checksum, flag: the broker's to fill in */
+            put_i32(request, 0);
+        put_i32(request, (uint32_t)body);
+        put_body(request, body);
+        put_bytes(request, (char[]){(char)(properties >> 8), (char)properties}, 2);
+        put_bytes(request, before, sizeof before - 1);
+        put_unique_id(request);
+        put_bytes(request, after, sizeof after - 1);
+    }
+    end_frame(request);
+}
+
+/* PULL_MESSAGE with its subscription in the header, which asks for no consumer to be known. */
+static void make_pull(struct request *request, const char *topic, int queue, unsigned batch)
+{
+    begin_frame(request);
+    put(request, "{\"code\":11,\"extFields\":{\"queueId\":\"%d\",\"commitOffset\":\"0\","
+        "\"subscription\":\"*\",\"suspendTimeoutMillis\":\"3000\",\"bname\":\"broker-a\","
+        "\"sysFlag\":\"4\",\"expressionType\":\"TAG\",\"ReqT\":\"0\",\"topic\":\"%s\","
+        "\"consumerGroup\":\"bench-consumers\",\"maxMsgNums\":\"%u\",\"queueOffset\":\"",
+        queue, topic, batch);
+    request->offset_at = request->size;
+    put(request, "\",\"subVersion\":\"0\",\"maxMsgBytes\":\"2147483647\"}");
+    end_header(request);
+    end_frame(request);
+}
+
+/* UPDATE_AND_CREATE_TOPIC. */
+static void make_create(struct request *request, const char *topic, bool numbered, int queues)
+{
+    begin_frame(request);
+    put(request, "{\"code\":17,\"extFields\":{\"readQueueNums\":\"%d\",\"perm\":\"6\","
+        "\"writeQueueNums\":\"%d\",\"topicFilterType\":\"SINGLE_TAG\",\"topic\":\"",
+        queues, queues);
+    put_name(request, topic, numbered);
+    put(request, "\",\"attributes\":\"\",\"force\":\"false\",\"defaultTopic\":\"TBW102\","
+        "\"order\":\"false\",\"topicSysFlag\":\"0\"}");
+    end_header(request);
+    end_frame(request);
+}
+
+/* HEART_BEAT of a producer, after which a broker knows the connection as a client's. */
+static void make_heartbeat(struct request *request)
+{
+    begin_frame(request);
+    put(request, "{\"code\":34,\"extFields\":{}");
+    end_header(request);
+    put(request, "{\"clientID\":\"127.0.0.1@%d#", (int)getpid());
+    request->number_at = put_digits(request, NUMBER_DIGITS);
+    put(request, "\",\"consumerDataSet\":[],\"heartbeatFingerprint\":0,\"producerDataSet\":"
+        "[{\"groupName\":\"bench-producers\"}],\"withoutSub\":false}");
+    end_frame(request);
+}
+
+/* XADD of one field to one stream; Redis answers in order, so it bears no number. */
+static void make_xadd(struct request *request, const char *topic, int queue, size_t body)
+{
+    char stream[300];
+    memset(request, 0, sizeof *request);
+    int size = snprintf(stream, sizeof stream, "%s:%d", topic, queue);
+    put(request, "*5\r\n$4\r\nXADD\r\n$%d\r\n%s\r\n$1\r\n*\r\n$4\r\nbody\r\n$%zu\r\n", size, stream,
+        body);
+    put_body(request, body);
+    put(request, "\r\n");
+}
+
+static void stamp_now(struct stamp *stamp)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    if (ms != stamp->born_ms) {
+        stamp->born_ms = ms;
+        snprintf(stamp->born, sizeof stamp->born, "%013llu", (unsigned long long)ms);
+    }
+}
+
+static inline void write_decimal(char *at, int digits, uint64_t value)
+{
+    while (digits--) {
+        at[digits] = (char)('0' + value % 10);
+        value /= 10;
+    }
+}
+
+static inline void write_unique(char *at, struct stamp *stamp)
+{
+    uint64_t value = (stamp->born_ms & 0xffffffff) << 16 | (stamp->counter++ & 0xffff);
+    for (int digit = UNIQUE_DIGITS - 1; digit >= 0; digit--, value >>= 4)
+        at[digit] = "0123456789ABCDEF"[value & 15];
+}
+
+/* Writes the request to `at`; returns its size. `offset` is a pull's, `number` a numbered name's. */
+static size_t write_request(const struct request *request, char *at, struct stamp *stamp,
+                            uint32_t opaque, uint64_t offset, uint64_t number)
+{
+    size_t size = request->size;
+    size_t moved = 0;
+    if (request->offset_at) {
+        char digits[24];
+        moved = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)offset);
+        memcpy(at, request->bytes, request->offset_at);
+        memcpy(at + request->offset_at, digits, moved);
+        memcpy(at + request->offset_at + moved, request->bytes + request->offset_at,
+               size - request->offset_at);
+        size += moved;
+        store_i32(at, (uint32_t)(size - 4));
+        store_i32(at + 4, (uint32_t)(size - 8)); /* a pull has no body */
+    } else {
+        memcpy(at, request->bytes, size);
+    }
+    if (request->opaque_at)
+        write_decimal(at + request->opaque_at + moved, OPAQUE_DIGITS, opaque);
+    if (request->born_at)
+        memcpy(at + request->born_at, stamp->born, BORN_DIGITS);
+    if (request->number_at)
+        write_decimal(at + request->number_at, NUMBER_DIGITS, number);
+    for (unsigned i = 0; i < request->unique_count; i++)
+        write_unique(at + request->unique_at[i], stamp);
+    return size;
+}
+
+/* The number that the text begins with; -1: it begins with none. */
+static inline int64_t read_decimal(const char *at, const char *end)
+{
+    int64_t value = -1;
+    for (; at < end && *at >= '0' && *at <= '9'; at++)
+        value = (value < 0 ? 0 : value * 10) + (*at - '0');
+    return value;
+}
+
+/* The number behind `name` in the text, which ends before `end`; -1: there is none. */
+static int64_t number_behind(const char *text, const char *end, const char *name)
+{
+    size_t size = strlen(name);
+    const char *at = memmem(text, (size_t)(end - text), name, size);
+    return at ? read_decimal(at + size, end) : -1;
+}
+
+/* The opaque of a JSON header. Headers of one server end alike, so it is looked for where it was
+ * the last time, counted from the end, and all over only when it is not there. */
+static int64_t opaque_of(const char *header, const char *end, size_t *from_end)
+{
+    static const char name[] = "\"opaque\":";
+    size_t size = sizeof name - 1;
+    const char *at = NULL;
+    if (*from_end >= size && *from_end <= (size_t)(end - header)
+        && !memcmp(end - *from_end, name, size))
+        at = end - *from_end;
+    else if ((at = memmem(header, (size_t)(end - header), name, size)))
+        *from_end = (size_t)(end - at);
+    return at ? read_decimal(at + size, end) : -1;
+}
+
+#endif
