@@ -1,0 +1,291 @@
+"""What is measured of a broker, and how one measurement is made.
+
+A `Case` of load is run in rounds, the servers alternating within each; a figure is the median of
+its rounds. A server of one thread gets one core and the generator the other. Apache is measured
+that way and with both free to run on both cores, and the better of the two counts for it.
+"""
+
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.broker_load import Figures, IdleConnections, run_load
+from bench.broker_servers import SERVERS, NameServer, Server
+
+TOPIC = "BenchTopic"
+FULL_TOPIC = "BenchPull"
+BROKERS = ("aerobee", "apache")
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    title: str
+    server: frozenset[int]
+    load: frozenset[int]
+
+
+_CPUS = sorted(os.sched_getaffinity(0))
+PINNED = Placement("pinned", frozenset(_CPUS[:1]), frozenset(_CPUS[1:2] or _CPUS))
+FREE = Placement("free", frozenset(_CPUS), frozenset(_CPUS))
+PLACEMENTS: Mapping[str, tuple[Placement, ...]] = {
+    "aerobee": (PINNED,),
+    "apache": (PINNED, FREE),
+    "redis": (PINNED,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long, how often, how many."""
+
+    rounds: int = 3
+    seconds: float = 5
+    open_seconds: float = 20
+    warm_seconds: float = 2
+    apache_warm_seconds: float = 100
+    """Of load, before its first figure: its compiler takes a minute or two to settle."""
+    pull_messages: int = 2_000_000
+    starts: int = 3
+    idle_connections: int = 1_000
+    idle_seconds: float = 20
+    topics: int = 10_000
+    used_topics: int = 1_000
+
+
+QUICK = Plan(
+    rounds=2,
+    seconds=2,
+    open_seconds=5,
+    warm_seconds=1,
+    apache_warm_seconds=15,
+    pull_messages=200_000,
+    starts=1,
+    idle_seconds=5,
+    topics=1_000,
+    used_topics=100,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    name: str
+    title: str
+    arguments: str
+    times: float = 0
+    """The goal: so many times Apache's figure; 0: none."""
+    is_single: bool = False
+    """Redis can do it, too."""
+    topic: str = TOPIC
+
+
+SEND = "send --connections 4 --in-flight 64 --body 100"
+SEND_ONE = "send --connections 64 --in-flight 1 --body 100"
+SEND_KIB = "send --connections 4 --in-flight 64 --body 1024"
+SEND_ONE_KIB = "send --connections 64 --in-flight 1 --body 1024"
+BATCH = "batch --connections 4 --in-flight 16 --body 100"
+PULL = "pull --connections 4 --in-flight 16"
+RATES = (
+    Case("send", "single sends, 4 × 64, 100 B, per s", SEND, 6, True),
+    Case("send-64x1", "single sends, 64 × 1, 100 B, per s", SEND_ONE, 3, True),
+    Case("send-1k", "single sends, 4 × 64, 1 KiB, per s", SEND_KIB, 5, True),
+    Case("send-64x1-1k", "single sends, 64 × 1, 1 KiB, per s", SEND_ONE_KIB, 3, True),
+    Case("batch", "batches of 32, 100 B, messages/s", BATCH, 3),
+    Case("pull", "pulls of 32, 100 B, messages/s", PULL, 3, topic=FULL_TOPIC),
+)
+OPEN = Case("open", "latency at 5,000/s", "open --connections 4 --body 100 --rate 5000")
+SYNC = Case("sync", "synchronous flush, single sends, 4 × 64, 100 B, per s", SEND, 3)
+# What Apache's warm-up consists of, with shares of its time.
+WARM_UP = ((SEND, TOPIC, 0.4), (SEND_ONE, TOPIC, 0.1), (BATCH, TOPIC, 0.2), (PULL, FULL_TOPIC, 0.3))
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+class Measured:
+    """Figures of one case: by server and placement, one for each round."""
+
+    def __init__(self) -> None:
+        self._rounds: dict[tuple[str, str], list[Figures]] = {}
+        self.complaints: list[str] = []
+
+    def add(self, server: str, placement: Placement, case: Case, figures: Figures) -> None:
+        self._rounds.setdefault((server, placement.title), []).append(figures)
+        if figures["errors"]:
+            self.complaints.append(
+                f"{case.name}, {SERVERS[server].title}, {placement.title}: "
+                f"{figures['errors']:,} errors beside {figures['count']:,}; first: "
+                f"{figures['error'][:200]}"
+            )
+
+    def best(self, server: str, merit: Callable[[Figures], float]) -> tuple[str, Figures] | None:
+        """The placement whose medians have the most merit, and these medians."""
+        medians = {
+            placement: _medians(rounds)
+            for (who, placement), rounds in self._rounds.items()
+            if who == server
+        }
+        if not medians:
+            return None
+        placement = max(medians, key=lambda name: merit(medians[name]))
+        return placement, medians[placement]
+
+
+def _medians(rounds: Sequence[Figures]) -> Figures:
+    numbers = [name for name, value in rounds[0].items() if isinstance(value, (int, float))]
+    return {name: statistics.median(figures[name] for figures in rounds) for name in numbers}
+
+
+class Bench:
+    """The servers asked for, a place to write, and the generator."""
+
+    def __init__(self, program: Path, root: Path, servers: Sequence[str], plan: Plan) -> None:
+        self.plan = plan
+        self._program = program
+        self._root = root
+        self._names = servers
+        self._name_server: NameServer | None = None
+
+    def close(self) -> None:
+        if self._name_server is not None:
+            self._name_server.stop()
+
+    def brokers(self) -> list[str]:
+        return [name for name in self._names if name in BROKERS]
+
+    def rates(self, cases: Sequence[Case], flush: str) -> tuple[dict[str, Measured], list[Figures]]:
+        """Every case in alternating rounds on servers that stay up; and their memory afterwards."""
+        singles = any(case.is_single for case in cases)
+        measured = {case.name: Measured() for case in cases}
+        running: dict[str, Server] = {}
+        try:
+            for name in self._names:
+                if name in BROKERS or singles:
+                    running[name] = self._start(name, flush)
+                    self._warm_up(name, running[name], any(c.topic == FULL_TOPIC for c in cases))
+                    running[name].freeze()
+            for case in cases:
+                for _ in range(self.plan.rounds):
+                    for name, server in running.items():
+                        if name in BROKERS or case.is_single:
+                            self._measure(case, name, server, measured[case.name])
+            memory = [{"server": name, **server.memory()} for name, server in running.items()]
+        finally:
+            for server in running.values():
+                server.stop()
+        return measured, memory
+
+    def starts(self) -> dict[str, float]:
+        """Seconds from the start of the process on an empty directory to its word that it is up."""
+        seconds: dict[str, list[float]] = {name: [] for name in self._names}
+        for _ in range(self.plan.starts):
+            for name in self._names:
+                server = self._start(name)
+                seconds[name].append(server.start_seconds)
+                server.stop()
+        return {name: statistics.median(values) for name, values in seconds.items()}
+
+    def idle(self, name: str) -> Figures:
+        """Memory of many connections that say nothing, and what they cost of one core."""
+        server, count = self._start(name), self.plan.idle_connections
+        try:
+            self._must(server, "create --queues 4", TOPIC, "--count 1")
+            before = server.memory()["Anonymous"]
+            with IdleConnections(self._program, server.port, count, FREE.load) as connections:
+                cpu, began = server.cpu_seconds(), time.perf_counter()
+                time.sleep(self.plan.idle_seconds)
+                share = (server.cpu_seconds() - cpu) / (time.perf_counter() - began)
+                bytes_each = (server.memory()["Anonymous"] - before) / count
+        finally:
+            server.stop()
+        lost = connections.figures["errors"] + connections.closed
+        return {"bytes_each": bytes_each, "cpu_share": share, "errors": lost}
+
+    def topics(self, name: str) -> Figures:
+        """Many topics made one after the other, then one message to each of some of them."""
+        server = self._start(name)
+        try:
+            before, disk = server.memory()["Anonymous"], server.disk_bytes()
+            one = "create --connections 1 --in-flight 1 --queues 4"
+            made = self._must(server, one, TOPIC, f"--count {self.plan.topics}")
+            say(f"topics {name}: made in {made['seconds']:.1f} s")
+            os.sync()
+            after, made_disk = server.memory()["Anonymous"], server.disk_bytes()
+            used = self._must(server, "touch", TOPIC, f"--count {self.plan.used_topics}")
+            os.sync()
+            return {
+                "seconds": made["seconds"],
+                "memory": after - before,
+                "disk": made_disk - disk,
+                "used_seconds": used["seconds"],
+                "used_disk": server.disk_bytes() - made_disk,
+                "used_memory": server.memory()["Anonymous"] - after,
+            }
+        finally:
+            server.stop()
+
+    def _start(self, name: str, flush: str = "ASYNC_FLUSH") -> Server:
+        if self._name_server is None:
+            self._name_server = NameServer(self._root / "nameserver", {})
+        settings = {
+            "namesrvAddr": f"127.0.0.1:{self._name_server.port}",
+            "flushDiskType": flush,
+        }
+        server = SERVERS[name](self._root / name, settings)
+        say(f"{name}: ready in {server.start_seconds:.2f} s")
+        return server
+
+    def _load(
+        self, server: Server, arguments: str, topic: str, placement: Placement, ending: str
+    ) -> Figures:
+        words = [*arguments.split(), "--topic", topic, *ending.split()]
+        return run_load(self._program, server.port, words, placement.load)
+
+    def _must(self, server: Server, arguments: str, topic: str, ending: str) -> Figures:
+        figures = self._load(server, arguments, topic, FREE, ending)
+        if figures["errors"]:
+            raise SystemExit(f"{server.title}, {arguments}: {figures['error']}")
+        return figures
+
+    def _warm_up(self, name: str, server: Server, with_pulls: bool) -> None:
+        if name in BROKERS:
+            for topic in (TOPIC, FULL_TOPIC):
+                self._must(server, "create --queues 4", topic, "--count 1")
+            if with_pulls:
+                count = self.plan.pull_messages // 32
+                self._must(server, BATCH, FULL_TOPIC, f"--count {count}")
+        if name != "apache":
+            arguments = "redis" if name == "redis" else SEND
+            self._load(server, arguments, TOPIC, FREE, f"--seconds {self.plan.warm_seconds}")
+            server.empty()
+            return
+        for arguments, topic, share in WARM_UP:
+            if with_pulls or topic == TOPIC:
+                seconds = self.plan.apache_warm_seconds * share
+                self._load(server, arguments, topic, FREE, f"--seconds {seconds}")
+
+    def _measure(self, case: Case, name: str, server: Server, measured: Measured) -> None:
+        seconds = self.plan.open_seconds if case is OPEN else self.plan.seconds
+        arguments = case.arguments
+        if name == "redis":
+            arguments = arguments.replace("send", "redis")
+        server.thaw()
+        for placement in PLACEMENTS[name]:
+            server.place(placement.server)
+            self._load(server, arguments, case.topic, placement, "--seconds 1")
+            figures = self._load(server, arguments, case.topic, placement, f"--seconds {seconds}")
+            measured.add(name, placement, case, figures)
+            share = figures["cpu_seconds"] / figures["seconds"] if figures["seconds"] else 0
+            say(
+                f"{case.name} {name} {placement.title}: {figures['rate']:,.0f}/s, p50 "
+                f"{figures['p50_us']:,.0f} p99 {figures['p99_us']:,.0f} p99.9 "
+                f"{figures['p99.9_us']:,.0f} us, generator at {share:.0%}, "
+                f"{figures['errors']} errors"
+            )
+            server.empty()
+        server.freeze()
+        os.sync()  # what one wrote is not the next one's to wait for
