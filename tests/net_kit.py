@@ -61,8 +61,13 @@ class EchoService:
 class Running:
     """A driver on a port of its own."""
 
-    def __init__(self, connections_max: int = 100, clock: Clock | None = None) -> None:
-        self.service = EchoService()
+    def __init__(
+        self,
+        connections_max: int = 100,
+        clock: Clock | None = None,
+        service: EchoService | None = None,
+    ) -> None:
+        self.service = service or EchoService()
         self.driver = Driver(self.service, clock or SimClock(), FrameLimits(), connections_max)
         self.failures: asyncio.Queue[BaseException] = asyncio.Queue()
         self.port = 0

@@ -37,6 +37,9 @@ class NameServerPart:
     def __init__(self, settings: NameServerSettings) -> None:
         self._settings = settings
         self._undo = contextlib.AsyncExitStack()
+        self._driver: Driver | None = None
+        self.address = ""
+        """Where it is reached, once it has started."""
 
     async def start(self, failed: Ended) -> str:
         settings = self._settings
@@ -50,9 +53,9 @@ class NameServerPart:
                 undo.callback(bound.close)
             disk = MappedDisk()
             undo.callback(self._lock(disk).release)
-            worker = ThreadDiskWorker()
+            worker = ThreadDiskWorker(self._wake)
             undo.callback(worker.close)
-            driver = Driver(
+            driver = self._driver = Driver(
                 self._service(disk, worker), SystemClock(), FrameLimits(), listen.connections_max
             )
             with explained(listen, hint="it was free a moment ago"):
@@ -60,10 +63,16 @@ class NameServerPart:
             undo.push_async_callback(driver.stop)
             self._undo = undo.pop_all()
         warn_if_open(sockets)
-        return f"nameserver {Peer(listen.host, port_of(sockets[0]))}"
+        self.address = str(Peer(listen.host, port_of(sockets[0])))
+        return f"nameserver {self.address}"
 
     async def stop(self) -> None:
         await self._undo.aclose()
+
+    def _wake(self) -> None:
+        """From a disk thread: somebody waits for what it has done."""
+        if self._driver is not None:
+            self._driver.tick_soon()
 
     def _lock(self, disk: MappedDisk) -> FileLock:
         path = self._settings.paths.key_values

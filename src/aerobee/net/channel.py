@@ -16,6 +16,7 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.frame import FrameLimits, FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand, decode
+from aerobee.protocol.reply_buffer import ReplyBuffer
 
 _log = logging.getLogger(__name__)
 
@@ -30,11 +31,11 @@ class ChannelOwner(Protocol):
 
     def now(self) -> Now: ...
 
-    def take(self, channel: ChannelId, frames: FrameReader, output: bytearray) -> bool: ...
+    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> bool: ...
 
     def handle(self, channel: ChannelId, command: RemotingCommand) -> None: ...
 
-    def end_read(self, channel: ChannelId, output: bytearray) -> None: ...
+    def end_read(self, channel: ChannelId, output: ReplyBuffer) -> None: ...
 
     def closed(self, channel: "Channel") -> None: ...
 
@@ -46,10 +47,11 @@ class Channel(asyncio.Protocol):
         self._owner = owner
         self._frames = FrameReader(limits)
         self._transport: asyncio.Transport | None = None
-        self._output = bytearray()
+        self._output = ReplyBuffer()
         self.number = number
         self.last_read_ms = 0
         self.paused_since_ms: int | None = None
+        self._is_ending = False
 
     # From the loop.
 
@@ -62,19 +64,20 @@ class Channel(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.last_read_ms = self._owner.now().monotonic_ms
-        frames = self._frames
-        output = self._output
+        owner, number, frames, output = self._owner, self.number, self._frames, self._output
+        fault: ProtocolError | None = None
         try:
             frames.receive(data)
-            while frames.advance():
-                if not self._owner.take(self.number, frames, output):
-                    self._owner.handle(self.number, decode(frames))
+            while frames.advance() and owner.take(number, frames, output):
+                owner.handle(number, decode(frames))
         except ProtocolError as error:
-            _log.info("closing a connection: %s", error, extra={"channel": self.number})
+            fault = error
+        owner.end_read(number, output)  # what came before a fault counts
+        if fault is None:
+            self._flush()
+        else:
+            _log.info("closing a connection: %s", fault, extra={"channel": number})
             self.close()
-            return
-        self._owner.end_read(self.number, output)
-        self._flush()
 
     def pause_writing(self) -> None:
         self.paused_since_ms = self._owner.now().monotonic_ms
@@ -83,7 +86,7 @@ class Channel(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self.paused_since_ms = None
-        if self._transport is not None:
+        if self._transport is not None and not self._is_ending:
             self._transport.resume_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -98,6 +101,12 @@ class Channel(asyncio.Protocol):
             self._flush()
             self._transport.writelines(buffers)
 
+    def stop_reading(self) -> None:
+        """What the peer sends from now on is not ours to answer."""
+        self._is_ending = True
+        if self._transport is not None:
+            self._transport.pause_reading()
+
     def close(self) -> None:
         if self._transport is not None:
             self._flush()
@@ -108,6 +117,5 @@ class Channel(asyncio.Protocol):
             self._transport.abort()
 
     def _flush(self) -> None:
-        if self._output and self._transport is not None:
-            self._transport.write(bytes(self._output))
-            self._output.clear()
+        if self._output.position and self._transport is not None:
+            self._transport.write(self._output.take())

@@ -43,7 +43,7 @@ class Dialer:
                 line = await self._line_to(request.address)
                 answer = await line.ask(request.command)
         except (OSError, TimeoutError) as error:
-            _log.info(
+            _log.debug(
                 "no answer: %s", error or type(error).__name__, extra={"address": request.address}
             )
         self._answered(request.ticket, answer)
@@ -60,6 +60,11 @@ class Dialer:
             )
         self._lines[address] = line
         return line
+
+    async def finish(self, seconds_max: float) -> None:
+        """Wait for the answers to what was asked, but not for ever."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds_max)
 
     async def close(self) -> None:
         for task in list(self._tasks):

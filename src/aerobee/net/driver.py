@@ -1,10 +1,14 @@
 """The driver: feeds a service with commands, ticks and answers, and carries out its effects.
 
-It owns the listening socket, the channels and the dialed connections of one service. Everything
+It owns the listening sockets, the channels and the dialed connections of one service. Everything
 happens on the loop's thread, one event after another: the service never sees two at once.
+
+A tick comes a few milliseconds after whatever happened, and at once after `tick_soon`. In between,
+a service that says for how long it has nothing to do is left alone for so long.
 """
 
 import asyncio
+import contextlib
 import logging
 import socket
 from collections.abc import Callable, Sequence
@@ -18,24 +22,34 @@ from aerobee.ports.service import (
     CloseChannel,
     Dial,
     Effects,
+    EndingService,
     FastService,
+    PatientService,
     Peer,
     Reply,
     Service,
+    Write,
 )
 from aerobee.protocol.frame import FrameLimits, FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand, encode
+from aerobee.protocol.reply_buffer import ReplyBuffer
 
 _log = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.005
+REST_MS_MAX = 1_000  # a service that has nothing to do is looked at so often, and its channels
 IDLE_MS_MAX = 120_000  # RocketMQ's: a client beats every 30 s
 UNREAD_MS_MAX = 20_000  # how long a peer may leave its answers unread
 IDLE_CHECK_MS = 1_000  # a look at every channel, which may be thousands
 STOP_SECONDS_MAX = 3.0  # how long a stop waits for peers that do not read
+GOODBYE_SECONDS_MAX = 1.0  # how long it waits for those whom the service tells that it goes
 BACKLOG = 1024
 
 Failed = Callable[[BaseException], None]
+
+
+def _unheard(error: BaseException) -> None:
+    """Before the start nobody listens."""
 
 
 class Driver:
@@ -46,6 +60,8 @@ class Driver:
     ) -> None:
         self._service = service
         self._fast = cast(FastService, service) if hasattr(service, "take") else None
+        self._ending = cast(EndingService, service) if hasattr(service, "stop") else None
+        self._patient = cast(PatientService, service) if hasattr(service, "rest_ms") else None
         self._clock = clock
         self._limits = limits
         self._connections_max = connections_max
@@ -53,7 +69,12 @@ class Driver:
         self._next_channel = 0
         self._dialer = Dialer(self._answered, limits)
         self._servers: list[asyncio.Server] = []
-        self._ticker: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._failed: Failed = _unheard
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_resting = False
+        self._is_woken = False
+        self._checked_ms = 0
 
     # Starting and stopping.
 
@@ -65,15 +86,27 @@ class Driver:
             self._servers.append(
                 await loop.create_server(self._make_channel, sock=bound, backlog=BACKLOG)
             )
-        self._ticker = loop.create_task(self._tick(failed))
+        self._loop = loop
+        self._failed = failed
+        self._checked_ms = self.now().monotonic_ms
+        self._tick()
 
     async def stop(self) -> None:
-        """Accept no more, let what was answered go out, close."""
+        """Accept no more and read no more, let the service say what it has to, let what was
+        answered go out, close."""
         for server in self._servers:
             server.close()
-        if self._ticker is not None:
-            self._ticker.cancel()
-            await asyncio.gather(self._ticker, return_exceptions=True)
+        for channel in self._channels.values():
+            channel.stop_reading()
+        if self._ending is not None:
+            try:
+                self._carry_out(self._ending.stop(self.now()))
+            except Exception:
+                _log.exception("the service could not stop as it should")  # the rest must
+            await self._dialer.finish(GOODBYE_SECONDS_MAX)
+        self._loop = None
+        if self._timer is not None:
+            self._timer.cancel()
         for channel in list(self._channels.values()):
             channel.close()
         await self._dialer.close()
@@ -85,19 +118,46 @@ class Driver:
             for channel in list(self._channels.values()):
                 channel.abort()
 
-    async def _tick(self, failed: Failed) -> None:
-        checked_ms = self.now().monotonic_ms
+    # Ticks.
+
+    def tick_soon(self) -> None:
+        """Tick now. May be called on any thread, and when there is no loop: then it is nothing."""
+        loop = self._loop
+        if loop is not None and not self._is_woken:
+            self._is_woken = True
+            with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
+                loop.call_soon_threadsafe(self._tick)
+
+    def _tick(self) -> None:
+        # Before the service looks: whatever is over after that wakes it again.
+        self._is_woken = False
+        if self._loop is None:
+            return
+        now = self.now()
         try:
-            while True:
-                now = self.now()
-                self._carry_out(self._service.on_tick(now))
-                if now.monotonic_ms - checked_ms >= IDLE_CHECK_MS:
-                    checked_ms = now.monotonic_ms
-                    self._drop_idle(now)
-                await asyncio.sleep(TICK_SECONDS)
+            self._carry_out(self._service.on_tick(now))
+            if now.monotonic_ms - self._checked_ms >= IDLE_CHECK_MS:
+                self._checked_ms = now.monotonic_ms
+                self._drop_idle(now)
+            rest_ms = self._patient.rest_ms(now) if self._patient is not None else 0
         except Exception as error:
             _log.exception("a tick failed")
-            failed(error)
+            self._loop = None
+            self._failed(error)
+            return
+        self._tick_in(max(TICK_SECONDS, min(rest_ms, REST_MS_MAX) / 1000))
+
+    def _tick_in(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._loop is not None:
+            self._is_resting = seconds > TICK_SECONDS
+            self._timer = self._loop.call_later(seconds, self._tick)
+
+    def _stir(self) -> None:
+        """Something happened: what the service said of its rest is of yesterday."""
+        if self._is_resting:
+            self._tick_in(TICK_SECONDS)
 
     def _drop_idle(self, now: Now) -> None:
         for channel in list(self._channels.values()):
@@ -120,28 +180,32 @@ class Driver:
             return
         self._channels[channel.number] = channel
         self._carry_out(self._service.on_open(channel.number, peer, self.now()))
+        self._stir()
 
     def now(self) -> Now:
         return self._clock.now()
 
-    def take(self, channel: ChannelId, frames: FrameReader, output: bytearray) -> bool:
-        return self._fast is not None and self._fast.take(channel, frames, output, self.now())
+    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> bool:
+        return self._fast is None or self._fast.take(channel, frames, output, self.now())
 
     def handle(self, channel: ChannelId, command: RemotingCommand) -> None:
         self._carry_out(self._service.on_command(channel, command, self.now()))
 
-    def end_read(self, channel: ChannelId, output: bytearray) -> None:
+    def end_read(self, channel: ChannelId, output: ReplyBuffer) -> None:
         if self._fast is not None:
             self._carry_out(self._fast.end_read(channel, output, self.now()))
+        self._stir()
 
     def closed(self, channel: Channel) -> None:
         if self._channels.pop(channel.number, None) is not None:
             self._carry_out(self._service.on_closed(channel.number, self.now()))
+            self._stir()
 
     # Effects.
 
     def _answered(self, ticket: object, answer: RemotingCommand | None) -> None:
         self._carry_out(self._service.on_answer(ticket, answer, self.now()))
+        self._stir()
 
     def _carry_out(self, effects: Effects) -> None:
         for effect in effects:
@@ -150,6 +214,10 @@ class Driver:
                     channel = self._channels.get(number)
                     if channel is not None:
                         channel.write(encode(command, parts))
+                case Write(number, frames):
+                    channel = self._channels.get(number)
+                    if channel is not None:
+                        channel.write([frames])
                 case Dial():
                     self._dialer.dial(effect)
                 case CloseChannel(number, reason):

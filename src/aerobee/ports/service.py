@@ -4,8 +4,8 @@ A service takes commands and the time, and returns effects: what is to be writte
 It knows no socket, no loop and no thread, so the same object runs under asyncio, inside a test and
 in the simulator. Whoever drives it carries the effects out in their order.
 
-`take` is the one concession to speed: a service may handle a frame in place, without a command or
-an effect being made for it, and append the answer to the channel's output.
+`take` is the one concession to speed: a service may handle frames in place, without a command or
+an effect being made for each, and append the answers to the channel's output.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from typing import NamedTuple, NewType, Protocol, TypeAlias
 from aerobee.ports.clock import Now
 from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.reply_buffer import ReplyBuffer
 
 ChannelId = NewType("ChannelId", int)
 """One live connection. Numbers are not used again in the life of a process."""
@@ -39,6 +40,13 @@ class Reply(NamedTuple):
     """What follows the command's own body, in pieces that are not copied."""
 
 
+class Write(NamedTuple):
+    """Write frames that were made before."""
+
+    channel: ChannelId
+    frames: bytes
+
+
 class Dial(NamedTuple):
     """Send a request to an address, over a connection that the driver keeps. The answer comes as
     `on_answer` with the same ticket; an error (no connection, no answer in time) as None."""
@@ -54,7 +62,7 @@ class CloseChannel(NamedTuple):
     reason: str
 
 
-Effect: TypeAlias = Reply | Dial | CloseChannel
+Effect: TypeAlias = Reply | Write | Dial | CloseChannel
 Effects: TypeAlias = list[Effect]
 
 
@@ -68,7 +76,8 @@ class Service(Protocol):
         """What became of a `Dial`."""
 
     def on_tick(self, now: Now) -> Effects:
-        """Called every few milliseconds: whatever is due."""
+        """Called a few milliseconds after every event, at once when disk work is over, and every
+        few milliseconds otherwise (but see `PatientService`): whatever is due."""
 
     def on_closed(self, channel: ChannelId, now: Now) -> Effects: ...
 
@@ -76,8 +85,24 @@ class Service(Protocol):
 class FastService(Service, Protocol):
     """A service with a short way for the frames that come by the hundred thousand."""
 
-    def take(self, channel: ChannelId, frames: FrameReader, output: bytearray, now: Now) -> bool:
-        """Handle the current frame and append its answer; False: decode it for `on_command`."""
+    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> bool:
+        """Handle the current frame and those after it, and append their answers. True: the current
+        one is left, to be decoded for `on_command`; False: there is no further frame."""
 
-    def end_read(self, channel: ChannelId, output: bytearray, now: Now) -> Effects:
+    def end_read(self, channel: ChannelId, output: ReplyBuffer, now: Now) -> Effects:
         """All frames of one read were taken: what was put off until now (dispatch, wake-ups)."""
+
+
+class PatientService(Service, Protocol):
+    """A service that knows when it has nothing to do, so that an idle process costs nothing."""
+
+    def rest_ms(self, now: Now) -> int:
+        """Asked after a tick: for how long it need not be called, unless something happens."""
+
+
+class EndingService(Service, Protocol):
+    """A service that has something to say or to keep when it ends."""
+
+    def stop(self, now: Now) -> Effects:
+        """Called once: the last effects. Nothing comes in any more, but ticks and answers do, for
+        a moment, so that others can be told and answers that wait for the disk still go out."""

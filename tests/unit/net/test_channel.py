@@ -156,3 +156,11 @@ def test_a_connection_that_is_gone_is_written_to_in_vain() -> None:
     c.channel.close()
     c.channel.abort()
     assert (c.wire.writes, c.wire.end) == ([], "")
+
+
+def test_a_channel_that_ends_is_not_read_again_when_its_peer_reads() -> None:
+    c = Connected()
+    c.channel.pause_writing()
+    c.channel.stop_reading()
+    c.channel.resume_writing()
+    assert c.wire.is_reading_paused

@@ -90,3 +90,20 @@ def test_a_one_way_request_is_over_when_it_is_sent() -> None:
             await asking.dialer.close()
 
     in_loop(test)
+
+
+def test_waiting_for_the_answers_ends_with_the_last_one_or_when_told() -> None:
+    async def test() -> None:
+        asking = Asking()
+        await asking.dialer.finish(60)  # nothing was asked
+        async with Running() as server:
+            address = f"127.0.0.1:{server.port}"
+            asking.dialer.dial(Dial(address, RemotingCommand(ECHO), 60_000, b""))
+            await asking.dialer.finish(60)
+            assert asking.answers.qsize() == 1
+            asking.dialer.dial(Dial(address, RemotingCommand(SILENCE), 60_000, b""))
+            await asking.dialer.finish(0.01)
+            assert asking.answers.qsize() == 1
+            await asking.dialer.close()
+
+    in_loop(test)

@@ -1,11 +1,14 @@
 import asyncio
 import socket
+import threading
 
-from aerobee.net.driver import IDLE_MS_MAX, STOP_SECONDS_MAX
+from aerobee.net.driver import IDLE_MS_MAX, REST_MS_MAX, STOP_SECONDS_MAX
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId, Dial, Effects, Reply
 from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
 from aerobee.sim.clock import SimClock
-from tests.net_kit import CLOSE_ME, DIAL, ECHO, Running, in_loop
+from tests.net_kit import CLOSE_ME, DIAL, ECHO, SILENCE, EchoService, Running, in_loop
 
 
 class Client:
@@ -135,5 +138,180 @@ def test_a_stop_closes_every_connection_and_the_port() -> None:
         await client.close()
         taken = socket.create_server(("127.0.0.1", server.port))
         taken.close()
+
+    in_loop(test)
+
+
+class Patient(EchoService):
+    """Has nothing to do for a day; says when it is called."""
+
+    def __init__(self, rest_ms: int = 86_400_000) -> None:
+        super().__init__()
+        self.rest = rest_ms
+        self.ticked: asyncio.Queue[float] = asyncio.Queue()
+
+    def on_tick(self, now: Now) -> Effects:
+        self.ticked.put_nowait(asyncio.get_running_loop().time())
+        return super().on_tick(now)
+
+    def rest_ms(self, now: Now) -> int:
+        return self.rest
+
+    async def pause(self) -> float:
+        """How long it was left alone, after the tick that comes next."""
+        began = await self.ticked.get()
+        return await self.ticked.get() - began
+
+
+def test_a_service_with_nothing_to_do_is_left_alone_but_not_for_ever() -> None:
+    async def test() -> None:
+        service = Patient()
+        async with Running(service=service):
+            assert await service.pause() > REST_MS_MAX / 1000 * 0.9
+
+    in_loop(test)
+
+
+def test_a_service_that_has_something_to_do_is_called_when_it_said() -> None:
+    async def test() -> None:
+        for rest_ms in (-5, 0, 30):
+            service = Patient(rest_ms)
+            async with Running(service=service):
+                # A busy machine is late, by less than a service without a wish would wait.
+                assert min([await service.pause() for _ in range(5)]) < REST_MS_MAX / 1000 / 2
+
+    in_loop(test)
+
+
+def test_whatever_happens_ends_the_rest_within_milliseconds() -> None:
+    async def test() -> None:
+        service = Patient()
+        async with Running(service=service) as server, Running() as other:
+            assert service.ticked.qsize() == 1
+            began = await service.ticked.get()
+            client = await Client.open(server.port)
+            first = await service.ticked.get()  # it opened
+            client.send(SILENCE)
+            second = await service.ticked.get()
+            client.send(DIAL, f"127.0.0.1:{other.port}".encode())
+            await service.answers.get()
+            third = await service.ticked.get()
+            await client.close()
+            await service.closed.get()
+            assert await service.ticked.get() - began < REST_MS_MAX / 1000
+            assert began < first < second < third
+
+    in_loop(test)
+
+
+def test_disk_threads_call_for_a_tick_at_once() -> None:
+    async def test() -> None:
+        service = Patient()
+        async with Running(service=service) as server:
+            began = await service.ticked.get()
+            for _ in range(5):
+                thread = threading.Thread(target=server.driver.tick_soon)
+                thread.start()
+                await service.ticked.get()
+                thread.join()
+            assert asyncio.get_running_loop().time() - began < REST_MS_MAX / 1000
+        server.driver.tick_soon()  # nobody is there any more, and nothing happens
+        assert service.ticked.empty()
+
+    in_loop(test)
+
+
+class Ending(EchoService):
+    """Answers a silent request when it ends, and says goodbye to another server."""
+
+    def __init__(self, other_port: int) -> None:
+        super().__init__()
+        self.other_port = other_port
+        self.waiting: list[tuple[ChannelId, RemotingCommand]] = []
+        self.is_stopped = False
+        self.is_late = False
+        self.goodbye = ECHO
+
+    def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
+        self.is_late = self.is_stopped
+        if command.code == SILENCE:
+            self.waiting.append((channel, command))
+        return super().on_command(channel, command, now)
+
+    def stop(self, now: Now) -> Effects:
+        self.is_stopped = True
+        goodbye = RemotingCommand(self.goodbye, body=b"goodbye")
+        effects: Effects = [Dial(f"127.0.0.1:{self.other_port}", goodbye, 60_000, "ticket")]
+        for channel, command in self.waiting:
+            effects.append(Reply(channel, RemotingCommand(7, flag=1, opaque=command.opaque)))
+        return effects
+
+
+def test_a_stop_lets_the_service_say_goodbye_and_answer() -> None:
+    async def test() -> None:
+        async with Running() as other:
+            service = Ending(other.port)
+            async with Running(service=service) as server:
+                client = await Client.open(server.port)
+                client.send(SILENCE)
+                client.send(ECHO)
+                assert await client.read() is not None
+            answer = await client.read()
+            assert answer is not None
+            assert answer.code == 7
+            assert await client.read() is None
+            farewell = service.answers.get_nowait()
+            assert farewell is not None
+            assert bytes(farewell.body) == b"goodbye"
+            await client.close()
+
+    in_loop(test)
+
+
+def test_a_goodbye_that_nobody_answers_does_not_hold_up_the_stop() -> None:
+    async def test() -> None:
+        async with Running() as other:
+            service = Ending(other.port)
+            service.goodbye = SILENCE
+            async with Running(service=service):
+                began = asyncio.get_running_loop().time()
+            assert asyncio.get_running_loop().time() - began < STOP_SECONDS_MAX
+
+    in_loop(test)
+
+
+def test_nothing_is_read_any_more_once_the_service_has_stopped() -> None:
+    async def test() -> None:
+        async with Running() as other:
+            service = Ending(other.port)
+            service.goodbye = SILENCE  # the stop takes a moment
+            server = Running(service=service)
+            await server.__aenter__()
+            client = await Client.open(server.port)
+            client.send(ECHO)
+            assert await client.read() is not None
+            stopping = asyncio.create_task(server.driver.stop())
+            while not service.is_stopped:
+                await asyncio.wait([stopping], timeout=0.001)
+            client.send(ECHO)
+            assert await client.read() is None
+            await stopping
+            assert not service.is_late
+            client.writer.close()
+
+    in_loop(test)
+
+
+def test_a_service_that_fails_to_stop_does_not_keep_its_port() -> None:
+    class Broken(EchoService):
+        def stop(self, now: Now) -> Effects:
+            raise OSError("disk")
+
+    async def test() -> None:
+        async with Running(service=Broken()) as server:
+            client = await Client.open(server.port)
+        assert await client.read() is None
+        await client.close()
+        socket.create_server(("127.0.0.1", server.port)).close()
 
     in_loop(test)

@@ -79,6 +79,10 @@ class NameServer:
             )
         return self._sent()
 
+    def rest_ms(self, now: Now) -> int:
+        """Until brokers are looked for again: what the disk has done is told at once."""
+        return self._scanned_ms + self._config.current.scan_interval_ms - now.monotonic_ms
+
     def on_closed(self, channel: ChannelId, now: Now) -> Effects:
         for address in self._routes.drop_channel(channel):
             _log.warning("a broker's connection closed: it is removed", extra={"address": address})

@@ -43,6 +43,14 @@ def test_brokers_are_looked_for_as_often_as_configured() -> None:
     assert kit.ask(105, {"topic": "Orders"}).code == 17
 
 
+def test_it_has_nothing_to_do_until_brokers_are_looked_for_again() -> None:
+    kit = NameServerKit(NameServerConfig(scan_interval_ms=7_000))
+    kit.pass_time(3_000)
+    assert kit.service.rest_ms(kit.clock.now()) == 4_000
+    kit.pass_time(4_000)
+    assert kit.service.rest_ms(kit.clock.now()) == 7_000
+
+
 def test_a_silent_brokers_connection_is_closed_with_the_reason() -> None:
     kit = NameServerKit()
     kit.register(*TOPICS, fields={"heartbeatTimeoutMillis": "1"})
