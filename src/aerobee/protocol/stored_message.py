@@ -157,7 +157,7 @@ def _decode(view: memoryview, position: int, record: Record) -> StoredMessage:
         log_offset=LogOffset(record.log_offset),
         body=_part(view, record.body_start, record.body_size),
         properties=decode_properties(
-            _without_crc(_part(view, record.properties_start, record.properties_size))
+            without_crc(_part(view, record.properties_start, record.properties_size))
         ),
         born_timestamp=record.born_timestamp,
         born_host=_read_host(bytes(view[record.position + _BORN_HOST_AT : born_end])),
@@ -176,7 +176,7 @@ def _part(view: memoryview, start: int, size: int) -> bytes:
     return bytes(view[start : start + size])
 
 
-def _without_crc(text: bytes) -> bytes:
+def without_crc(text: bytes) -> bytes:
     """The properties text before the record CRC, if it ends in one."""
     tail = len(text) - CRC_PROPERTY_BYTES
     has_crc = tail >= 0 and text.startswith(_CRC_MARK, tail) and text.endswith(PROPERTY_END)
