@@ -78,7 +78,11 @@ class ConfigFile:
 
     def store(self, value: Value) -> None:
         """Replace the value. Once this returns, it survives a power cut."""
-        content = write_pretty(value) if self._is_pretty else write_compact(value)
+        self.store_text(write_pretty(value) if self._is_pretty else write_compact(value))
+
+    def store_text(self, content: bytes) -> None:
+        """`store` for a value that is written already: a large table is put together from what
+        was written of its rows before."""
         if self._is_sound or self._read(self.path).value is not None:
             self._disk.replace(self.path + BACKUP_SUFFIX, self._disk.read(self.path))
         self._is_sound = False

@@ -1,0 +1,35 @@
+"""Where the queues of a topic begin and end → JSON, with objects as keys.
+
+{"offsetTable":{{"brokerName":"b","queueId":0,"topic":"T"}:
+                {"lastUpdateTimestamp":1700000000000,"maxOffset":7,"minOffset":0}},
+ "topicPutTps":0.0}
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from aerobee.model.message_queue import MessageQueue
+from aerobee.protocol.json_text import ObjectKey, Value, write_compact
+
+
+class QueueStats(NamedTuple):
+    min_offset: int
+    max_offset: int
+    stored_ms: int
+    """Wall time at which its last message was stored; 0: there is none."""
+
+
+def encode_topic_stats(queues: Mapping[MessageQueue, QueueStats], sends_a_second: float) -> bytes:
+    table: dict[ObjectKey, Value] = {
+        (
+            ("brokerName", queue.broker_name),
+            ("queueId", queue.queue_id),
+            ("topic", queue.topic),
+        ): {
+            "lastUpdateTimestamp": stats.stored_ms,
+            "maxOffset": stats.max_offset,
+            "minOffset": stats.min_offset,
+        }
+        for queue, stats in queues.items()
+    }
+    return write_compact({"offsetTable": table, "topicPutTps": sends_a_second})

@@ -1,0 +1,48 @@
+"""Many topics in one body: what an administrator wants made, and all that a broker has.
+
+    {"topicConfigList":[{"attributes":{"+message.type":"FIFO"},…}]}
+    {"dataVersion":{…},"mappingDataVersion":{…},"topicConfigTable":{"T":{…}},
+     "topicQueueMappingDetailMap":{},"topicQueueMappingInfoMap":{}}
+
+Attributes in a list are changes, as in `topic_attributes`; those in a table are what holds. The
+mappings are those of static topics, of which we have none.
+"""
+
+from collections.abc import Iterable
+
+from aerobee.model.topic import DataVersion, TopicConfig
+from aerobee.protocol.bodies.topic_config import (
+    data_version_json,
+    topic_config_from,
+    topic_config_json,
+)
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import parse, write_compact, write_standard
+
+LIST_BYTES_MAX = 8 * 1024 * 1024  # 40,000 topics
+
+
+def encode_topic_config(config: TopicConfig) -> bytes:
+    return write_compact(topic_config_json(config))
+
+
+def decode_topic_configs(body: bytes) -> list[TopicConfig]:
+    items = Members(parse(body, bytes_max=LIST_BYTES_MAX), "the list").array("topicConfigList")
+    found = []
+    for item in items:
+        members = Members(item, "an item of topicConfigList")
+        found.append(topic_config_from(members, members.text("topicName", "")))
+    return found
+
+
+def encode_topic_table(version: DataVersion, configs: Iterable[TopicConfig]) -> bytes:
+    """All topics, or one page of them."""
+    return write_standard(
+        {
+            "dataVersion": data_version_json(version),
+            "mappingDataVersion": data_version_json(DataVersion()),
+            "topicConfigTable": {config.name: topic_config_json(config) for config in configs},
+            "topicQueueMappingDetailMap": {},
+            "topicQueueMappingInfoMap": {},
+        }
+    )

@@ -1,0 +1,32 @@
+"""The fields of requests about topics."""
+
+from dataclasses import dataclass
+
+from aerobee.model.topic import SINGLE_TAG
+from aerobee.protocol.declared_header import Int32
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTopicHeader:
+    topic: str
+    read_queue_nums: Int32
+    write_queue_nums: Int32
+    perm: Int32
+    topic_filter_type: str = SINGLE_TAG
+    topic_sys_flag: Int32 = 0
+    order: bool = False
+    attributes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicHeader:
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class AllTopicsHeader:
+    """Clients before 5.3.3 say none of it and want everything."""
+
+    topic_seq: Int32 | None = None
+    data_version: str | None = None
+    max_topic_num: Int32 | None = None

@@ -1,0 +1,210 @@
+"""The consumer groups of a broker: `config/subscriptionGroup.json`, RocketMQ's own.
+
+    {"dataVersion":{…},"forbiddenTable":{"G":{"T":4}},"subscriptionGroupTable":{"G":{…}}}
+
+What an administrator changes is seen once it is on the disk. A group that is made by its first
+consumer is there at once and saved meanwhile: all that a crash in between takes back is defaults,
+and the consumer comes again.
+
+Topics that a group may not read are in the forbidden table, one bit for each thing forbidden.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias, cast
+
+from aerobee.errors import CorruptFile, ProtocolError, RemoteProtocolError
+from aerobee.model.flags import Permission
+from aerobee.model.group import GroupConfig
+from aerobee.model.names import find_group_fault, is_system_group
+from aerobee.model.topic import DataVersion
+from aerobee.ports.clock import Now
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.protocol.bodies.group_config import group_config_from, group_config_json
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import Parsed
+from aerobee.service.broker.config import BrokerConfig
+from aerobee.service.broker.state.versioned_table import Form, VersionedTable, load_table
+from aerobee.service.live_config import LiveConfig
+from aerobee.storage.metadata.config_file import ConfigFile
+from aerobee.storage.metadata.saved_value import Done, SavedValue
+
+_log = logging.getLogger(__name__)
+
+GROUPS_MAX = 50_000
+FORBIDDEN_MAX = 50_000
+"""Pairs of group and topic."""
+
+SYSTEM_GROUPS_AT_START = (
+    "TOOLS_CONSUMER",
+    "FILTERSRV_CONSUMER",
+    "SELF_TEST_C_GROUP",
+    "CID_ONS-HTTP-PROXY",
+    "CID_ONSAPI_PULL",
+    "CID_ONSAPI_PERMISSION",
+    "CID_ONSAPI_OWNER",
+    "CID_RMQ_SYS_TRANS",
+)
+
+Find: TypeAlias = Callable[[str], GroupConfig | None]
+Edit: TypeAlias = Callable[[Find], Iterable[GroupConfig]]
+"""Given the groups as they will be by then, those that are to be made or changed. May refuse with
+an AerobeeError."""
+Forbidden: TypeAlias = Mapping[str, Mapping[str, int]]
+_Table: TypeAlias = VersionedTable[GroupConfig]
+_FORM = Form("subscriptionGroupTable", group_config_from, group_config_json)
+_FORBIDDEN = "forbiddenTable"
+
+
+class Groups:
+    def __init__(
+        self,
+        file: ConfigFile,
+        worker: DiskWorker,
+        config: LiveConfig[BrokerConfig],
+        wall_ms: int,
+        groups_max: int = GROUPS_MAX,
+    ) -> None:
+        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        loaded = load_table(file, _FORM, wall_ms)
+        self.fault = loaded.fault
+        """Empty, or why the backup had to do: worth a warning."""
+        self._config = config
+        self._groups_max = groups_max
+        table = _with_forbidden(loaded.table, file.path, wall_ms)
+        self._saved: SavedValue[_Table] = SavedValue(
+            worker,
+            lambda table: file.store_text(table.text()),
+            table.changed(
+                {
+                    name: GroupConfig(name)
+                    for name in SYSTEM_GROUPS_AT_START
+                    if table.find(name) is None
+                },
+                wall_ms,
+            ),
+        )
+        # Made by their consumers, and not known to be on the disk.
+        self._unsaved: dict[str, GroupConfig] = {}
+
+    @property
+    def version(self) -> DataVersion:
+        return self._saved.value.version
+
+    def find(self, name: str) -> GroupConfig | None:
+        return self._saved.value.find(name) or self._unsaved.get(name)
+
+    def all(self) -> list[GroupConfig]:
+        saved = self._saved.value
+        return [row.config for row in saved.rows.values()] + [
+            config for name, config in self._unsaved.items() if name not in saved.rows
+        ]
+
+    def ensure(self, name: str, now: Now) -> GroupConfig | None:
+        """The group, made now if it is not there; None: it may not be made, or not so called."""
+        known = self.find(name)
+        if known is not None:
+            return known
+        if not (self._config.current.creates_groups or is_system_group(name)):
+            return None
+        if find_group_fault(name) is not None:
+            return None
+        if len(self._saved.value.rows) + len(self._unsaved) >= self._groups_max:
+            return None
+        made = self._unsaved[name] = GroupConfig(name)
+        self._change(
+            lambda table: table if name in table.rows else table.changed({name: made}, now.wall_ms),
+            [name],
+            _report,
+        )
+        return made
+
+    def put(self, configs: Sequence[GroupConfig], now: Now, done: Done) -> None:
+        """Make groups, or change them to this."""
+        self.edit(lambda find: configs, now, done)
+
+    def edit(self, edit: Edit, now: Now, done: Done) -> None:
+        """Make or change groups by what they will be when it is this change's turn."""
+        names: list[str] = []
+
+        def change(table: _Table) -> _Table:
+            configs = {config.name: config for config in edit(table.find)}
+            names.extend(configs)
+            return table.changed(configs, now.wall_ms)
+
+        self._change(change, names, done)
+
+    def remove(self, names: Sequence[str], now: Now, done: Done) -> None:
+        self._change(
+            lambda table: table.changed(dict.fromkeys(names), now.wall_ms), list(names), done
+        )
+
+    def _change(self, change: Callable[[_Table], _Table], names: list[str], done: Done) -> None:
+        def changed(table: _Table) -> _Table:
+            after = change(table)
+            if len(table.rows) < len(after.rows) > self._groups_max:
+                raise RemoteProtocolError(f"more than {self._groups_max} groups: delete some")
+            return after
+
+        def saved(error: BaseException | None) -> None:
+            if error is None:
+                for name in names:
+                    self._unsaved.pop(name, None)
+            done(error)
+
+        self._saved.change(changed, saved)
+
+    # What is forbidden.
+
+    @property
+    def forbidden(self) -> Forbidden:
+        return _forbidden_of(self._saved.value)
+
+    def may_read(self, group: str, topic: str) -> bool:
+        bits = self.forbidden.get(group, {}).get(topic, 0)
+        return not bits & Permission.READ
+
+    def set_readable(
+        self, group: str, topic: str, *, is_readable: bool, now: Now, done: Done
+    ) -> None:
+        """Allow or forbid a group to read a topic."""
+
+        def change(table: _Table) -> _Table:
+            forbidden = _forbidden_of(table)
+            bits = forbidden.get(group, {})
+            before = bits.get(topic, 0)
+            after = before & ~Permission.READ if is_readable else before | Permission.READ
+            if after == before:
+                return table
+            changed = {name: value for name, value in bits.items() if name != topic}
+            if after:
+                changed[topic] = int(after)
+            others = {name: value for name, value in forbidden.items() if name != group}
+            whole = {**others, group: changed} if changed else others
+            if sum(map(len, whole.values())) > FORBIDDEN_MAX:
+                raise RemoteProtocolError(f"more than {FORBIDDEN_MAX} topics are forbidden")
+            return table.with_rest(_FORBIDDEN, whole, now.wall_ms)
+
+        self._saved.change(change, done)
+
+
+def _with_forbidden(table: _Table, path: str, wall_ms: int) -> _Table:
+    """The table with a forbidden table that is one: 4.x writes none."""
+    try:
+        found = Members(cast("Parsed", table.rest.get(_FORBIDDEN) or {}), path)
+        forbidden = {
+            group: {topic: topics.int32(topic, 0) for topic in topics.names()}
+            for group, topics in found.objects()
+        }
+    except ProtocolError as error:
+        raise CorruptFile(error.message, path=path) from None
+    return VersionedTable(_FORM, table.version, table.rows, {**table.rest, _FORBIDDEN: forbidden})
+
+
+def _forbidden_of(table: _Table) -> Forbidden:
+    return cast("Forbidden", table.rest[_FORBIDDEN])
+
+
+def _report(error: BaseException | None) -> None:
+    if error is not None:
+        _log.warning("a group that its consumer made is only in memory: %s", error)

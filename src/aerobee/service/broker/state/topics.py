@@ -1,0 +1,218 @@
+"""The topics of a broker: `config/topics.json`, RocketMQ's own.
+
+A change is seen, and whoever asked for it is told, once it is on the disk. A change that changes
+nothing makes no new version and no write. The send path has its own view, `entries`: the dict stays
+the same object, its entries are replaced.
+
+The system's topics are there from the start, whatever the file says; where it has one, its queues
+count, because there may be messages in them. Only the template of topics that are made by a first
+send is always as it is configured now.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from aerobee.errors import RemoteProtocolError
+from aerobee.model.flags import Permission, is_inherited
+from aerobee.model.names import (
+    AUTO_CREATE_TEMPLATE_TOPIC,
+    BENCHMARK_TOPIC,
+    OFFSET_MOVED_TOPIC,
+    SCHEDULE_TOPIC,
+    SELF_TEST_TOPIC,
+    SYSTEM_TOPIC_PREFIX,
+    TIMER_TOPIC,
+    TRACE_TOPIC,
+    TRANSACTION_HALF_TOPIC,
+    TRANSACTION_OP_TOPIC,
+    find_topic_fault,
+    reply_topic,
+    revive_topic,
+)
+from aerobee.model.topic import DataVersion, TopicConfig
+from aerobee.ports.clock import Now
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.protocol.bodies.topic_config import topic_config_from, topic_config_json
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.state.versioned_table import Form, VersionedTable, load_table
+from aerobee.service.broker.topic_entry import TopicEntry
+from aerobee.service.live_config import LiveConfig
+from aerobee.storage.metadata.config_file import ConfigFile
+from aerobee.storage.metadata.saved_value import Done, SavedValue
+
+TOPICS_MAX = 100_000
+QUEUES_MAX = 4096
+"""Of one topic: each is a folder in the store."""
+DELAY_QUEUES = 18
+"""One for each delay level that there can be."""
+
+_TEMPLATE = int(Permission.READ | Permission.WRITE | Permission.INHERIT)
+
+Find: TypeAlias = Callable[[str], TopicConfig | None]
+Edit: TypeAlias = Callable[[Find], Iterable[TopicConfig]]
+"""Given the topics as they will be by then, those that are to be made or changed. May refuse with
+an AerobeeError."""
+_Table: TypeAlias = VersionedTable[TopicConfig]
+_FORM = Form("topicConfigTable", topic_config_from, topic_config_json)
+
+
+class Topics:
+    def __init__(
+        self,
+        file: ConfigFile,
+        worker: DiskWorker,
+        identity: BrokerIdentity,
+        config: LiveConfig[BrokerConfig],
+        wall_ms: int,
+        topics_max: int = TOPICS_MAX,
+    ) -> None:
+        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        loaded = load_table(file, _FORM, wall_ms)
+        self.fault = loaded.fault
+        """Empty, or why the backup had to do: worth a warning."""
+        self._config = config
+        self._topics_max = topics_max
+        table = _with_system_topics(loaded.table, identity, config.current, wall_ms)
+        self._saved: SavedValue[_Table] = SavedValue(
+            worker, lambda table: file.store_text(table.text()), table
+        )
+        self.entries: dict[bytes, TopicEntry] = {
+            name.encode(): TopicEntry(row.config) for name, row in table.rows.items()
+        }
+        self._changed: dict[str, None] = {}
+
+    @property
+    def version(self) -> DataVersion:
+        return self._saved.value.version
+
+    def find(self, name: str) -> TopicConfig | None:
+        return self._saved.value.find(name)
+
+    def find_entry(self, name: bytes) -> TopicEntry | None:
+        return self.entries.get(name)
+
+    def all(self) -> list[TopicConfig]:
+        return [row.config for row in self._saved.value.rows.values()]
+
+    def put(self, configs: Sequence[TopicConfig], now: Now, done: Done) -> None:
+        """Make topics, or change them to this."""
+        self.edit(lambda find: configs, now, done)
+
+    def add(self, configs: Sequence[TopicConfig], now: Now, done: Done) -> None:
+        """Make those topics that are not there by then; the others stay as they are."""
+        self.edit(
+            lambda find: [config for config in configs if find(config.name) is None], now, done
+        )
+
+    def edit(self, edit: Edit, now: Now, done: Done) -> None:
+        """Make or change topics by what they will be when it is this change's turn."""
+        self._change(
+            lambda table: table.changed(
+                {config.name: config for config in edit(table.find)}, now.wall_ms
+            ),
+            done,
+        )
+
+    def remove(self, names: Sequence[str], now: Now, done: Done) -> None:
+        self._change(lambda table: table.changed(dict.fromkeys(names), now.wall_ms), done)
+
+    def _change(self, change: Callable[[_Table], _Table], done: Done) -> None:
+        names: list[str] = []
+
+        def changed(table: _Table) -> _Table:
+            after = change(table)
+            if after is not table:
+                if len(table.rows) < len(after.rows) > self._topics_max:
+                    raise RemoteProtocolError(f"more than {self._topics_max} topics: delete some")
+                names.extend(after.news)
+            return after
+
+        def saved(error: BaseException | None) -> None:
+            if error is None:
+                self._note(names)
+            done(error)
+
+        self._saved.change(changed, saved)
+
+    def _note(self, names: Iterable[str]) -> None:
+        """These are on the disk now as they are."""
+        for name in names:
+            config = self.find(name)
+            if config is None:
+                self.entries.pop(name.encode(), None)
+            else:
+                self.entries[name.encode()] = TopicEntry(config)
+            self._changed[name] = None
+
+    def take_changed(self) -> list[str]:
+        """The names of topics that were made, changed or removed since the last call."""
+        names = list(self._changed)
+        self._changed.clear()
+        return names
+
+    def from_template(
+        self, name: str, template_name: str, queues_wanted: int, sys_flag: int = 0
+    ) -> TopicConfig | None:
+        """What a first send to an unknown topic makes of it; None: nothing."""
+        template = self.find(template_name)
+        if template is None or not is_inherited(template.permission):
+            return None
+        if (
+            template_name == AUTO_CREATE_TEMPLATE_TOPIC and not self._config.current.creates_topics
+        ) or find_topic_fault(name) is not None:
+            return None
+        queues = max(0, min(queues_wanted, template.write_queues))
+        return TopicConfig(
+            name,
+            read_queues=queues,
+            write_queues=queues,
+            permission=template.permission & ~int(Permission.INHERIT),
+            sys_flag=sys_flag,
+            filter_type=template.filter_type,
+        )
+
+
+def system_topics(identity: BrokerIdentity, config: BrokerConfig) -> list[TopicConfig]:
+    """The topics that a broker has from its start."""
+    cluster, broker = identity.cluster, identity.name
+    made = [
+        _topic(SELF_TEST_TOPIC, 1),
+        _topic(BENCHMARK_TOPIC, 1024),
+        _topic(cluster, 16, _TEMPLATE),
+        _topic(broker, 1, _TEMPLATE),
+        _topic(OFFSET_MOVED_TOPIC, 1),
+        _topic(SCHEDULE_TOPIC, DELAY_QUEUES),
+        _topic(reply_topic(cluster), 1),
+        _topic(revive_topic(cluster), 8),
+        _topic(member_topic(broker), 1, int(Permission.INHERIT)),
+        _topic(TRANSACTION_HALF_TOPIC, 1),
+        _topic(TRANSACTION_OP_TOPIC, 1),
+        _topic(TIMER_TOPIC, 1),
+    ]
+    if config.has_trace_topic:
+        made.append(_topic(TRACE_TOPIC, 1))
+    return made
+
+
+def member_topic(broker: str) -> str:
+    """Where brokers of one name tell each other of themselves; here for who looks for it."""
+    return f"{SYSTEM_TOPIC_PREFIX}SYNC_BROKER_MEMBER_{broker}"
+
+
+def _topic(name: str, queues: int, permission: int | None = None) -> TopicConfig:
+    made = TopicConfig(name, read_queues=queues, write_queues=queues)
+    return made if permission is None else replace(made, permission=permission)
+
+
+def _with_system_topics(
+    table: _Table, identity: BrokerIdentity, config: BrokerConfig, wall_ms: int
+) -> _Table:
+    template = _topic(AUTO_CREATE_TEMPLATE_TOPIC, config.default_queues, _TEMPLATE)
+    missing: dict[str, TopicConfig | None] = {
+        topic.name: topic
+        for topic in system_topics(identity, config)
+        if table.find(topic.name) is None
+    }
+    missing[template.name] = template if config.creates_topics else None
+    return table.changed(missing, wall_ms)

@@ -1,0 +1,146 @@
+"""A table of configurations by name, with a version, as topics and groups are kept on the disk:
+
+    {"dataVersion":{…}, …, "topicConfigTable":{"T":{…},"U":{…}}}
+
+A table is never changed: a change makes another, which shares the rows that stay. Each row keeps
+the text that it has in the file, because the whole file is written at every change, and writing ten
+thousand topics anew would keep the process busy for half a second each time.
+
+What a row or a file holds that we know nothing of is kept and written again, so that going back to
+the broker that wrote it loses nothing.
+
+The texts of rows are made by whoever writes the table, which is one disk job at a time; all else is
+called from the core's thread.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Generic, NamedTuple, TypeVar, cast
+
+from aerobee.errors import CorruptFile, ProtocolError
+from aerobee.model.topic import DataVersion
+from aerobee.protocol.bodies.topic_config import data_version_from, data_version_json
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import Value, write_pretty
+from aerobee.storage.metadata.config_file import ConfigFile
+
+C = TypeVar("C")
+_VERSION = "dataVersion"
+_NOTHING: Mapping[str, Value] = {}
+
+
+class Form(NamedTuple, Generic[C]):
+    """What a table holds, and how it is written."""
+
+    member: str
+    """The name of the table in its file."""
+    read: Callable[[Members, str], C]
+    write: Callable[[C], Mapping[str, Value]]
+
+
+class Row(Generic[C]):
+    __slots__ = ("_text", "config", "unknown")
+
+    def __init__(self, config: C, unknown: Mapping[str, Value] = _NOTHING) -> None:
+        self.config = config
+        self.unknown = unknown
+        self._text: bytes | None = None
+
+    def text(self, name: str, form: Form[C]) -> bytes:
+        """The row as it stands in the file, its name included."""
+        if self._text is None:
+            members: Mapping[str, Value] = {**form.write(self.config), **self.unknown}
+            # Written at its depth and cut out, so that the layout is the writer's own.
+            self._text = write_pretty({"": {name: members}})[len('{\n\t"":{\n') : -len("\n\t}\n}")]
+        return self._text
+
+
+class VersionedTable(Generic[C]):
+    __slots__ = ("_form", "news", "rest", "rows", "version")
+
+    def __init__(
+        self,
+        form: Form[C],
+        version: DataVersion,
+        rows: Mapping[str, Row[C]],
+        rest: Mapping[str, Value] = _NOTHING,
+        news: Sequence[str] = (),
+    ) -> None:
+        self._form = form
+        self.version = version
+        self.rows = rows
+        self.rest = rest
+        """What else is in the file."""
+        self.news = news
+        """The names whose rows are not those of the table that this was made from."""
+
+    def find(self, name: str) -> C | None:
+        row = self.rows.get(name)
+        return None if row is None else row.config
+
+    def changed(self, configs: Mapping[str, C | None], wall_ms: int) -> "VersionedTable[C]":
+        """The table with these rows instead, None for those that go; itself if it has them all."""
+        news = {name: config for name, config in configs.items() if config != self.find(name)}
+        if not news:
+            return self
+        rows = dict(self.rows)
+        for name, config in news.items():
+            if config is None:
+                del rows[name]
+            else:
+                old = rows.get(name)
+                rows[name] = Row(config, _NOTHING if old is None else old.unknown)
+        return VersionedTable(self._form, self.version.next(wall_ms), rows, self.rest, tuple(news))
+
+    def with_rest(self, name: str, value: Value, wall_ms: int) -> "VersionedTable[C]":
+        """The table with another member beside it."""
+        return VersionedTable(
+            self._form, self.version.next(wall_ms), self.rows, {**self.rest, name: value}
+        )
+
+    def text(self) -> bytes:
+        """The file."""
+        form = self._form
+        frame = write_pretty(
+            {_VERSION: data_version_json(self.version), **self.rest, form.member: {}}
+        )
+        if not self.rows:
+            return frame
+        rows = b",\n".join(row.text(name, form) for name, row in self.rows.items())
+        return frame[: -len("}\n}")] + b"\n" + rows + b"\n\t}\n}"
+
+
+class LoadedTable(NamedTuple, Generic[C]):
+    table: VersionedTable[C]
+    fault: str
+    """Empty, or why the backup had to do: worth a warning."""
+
+
+def load_table(file: ConfigFile, form: Form[C], wall_ms: int) -> LoadedTable[C]:
+    """Reads the file; a new table if there is none. CorruptFile: it cannot be believed, and neither
+    can its backup."""
+    loaded = file.load()
+    if loaded is None:
+        return LoadedTable(VersionedTable(form, DataVersion(timestamp=wall_ms), {}), "")
+    try:
+        members = Members(loaded.value, file.path)
+        rows = {
+            name: _row_from(row, name, form) for name, row in members.object(form.member).objects()
+        }
+        version = data_version_from(members.object(_VERSION))
+        rest = {name: members.plain()[name] for name in members.names()}
+    except ProtocolError as error:
+        raise CorruptFile(error.message, path=file.path) from None
+    rest.pop(_VERSION, None)
+    rest.pop(form.member, None)
+    return LoadedTable(
+        VersionedTable(form, version, rows, cast("dict[str, Value]", rest)), loaded.fault
+    )
+
+
+def _row_from(members: Members, name: str, form: Form[C]) -> Row[C]:
+    config = form.read(members, name)
+    unknown = members.plain().keys() - form.write(config).keys()
+    if not unknown:
+        return Row(config)
+    plain = cast("Mapping[str, Value]", members.plain())
+    return Row(config, {key: value for key, value in plain.items() if key in unknown})
