@@ -1,6 +1,6 @@
 """The ext fields of a send whose header was decoded, by letter, checked one by one.
 
-SEND_MESSAGE bears long names, SEND_MESSAGE_V2 and SEND_BATCH_MESSAGE one letter each (`send_name`
+SEND_MESSAGE and SEND_REPLY_MESSAGE bear long names, the others one letter each (`send_name`
 lists both). A field that is missing or is not what it should be is a RemoteProtocolError that
 names it as the peer wrote it: the frame itself was good, so a server may well answer instead of
 closing.
@@ -16,6 +16,7 @@ SEND_MESSAGE = int(RequestCode.SEND_MESSAGE)
 SEND_BATCH_MESSAGE = int(RequestCode.SEND_BATCH_MESSAGE)
 SEND_CODES = (SEND_MESSAGE, int(RequestCode.SEND_MESSAGE_V2), SEND_BATCH_MESSAGE)
 
+_LONG_CODES = (SEND_MESSAGE, int(RequestCode.SEND_REPLY_MESSAGE))
 _LONG_NAMES = {chr(letter): name.decode() for name, letter in LETTERS.items()}
 
 
@@ -26,7 +27,7 @@ class SendFields:
 
     def __init__(self, header: CommandHeader) -> None:
         self._fields = header.ext_fields
-        self._is_long = header.code == SEND_MESSAGE
+        self._is_long = header.code in _LONG_CODES
 
     def name(self, letter: str) -> str:
         return _LONG_NAMES[letter] if self._is_long else letter
@@ -37,6 +38,9 @@ class SendFields:
         if not text:
             raise RemoteProtocolError(f"a send without its field {self.name(letter)}")
         return text.encode()
+
+    def optional_text(self, letter: str) -> str:
+        return self._fields.get(self.name(letter), "")
 
     def int32(self, letter: str) -> int:
         return self._integer(letter, 32)

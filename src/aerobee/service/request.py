@@ -4,14 +4,18 @@ A handler returns an answer, or None and answers later, when the disk has it. A 
 waits for is never answered, whatever happens to it.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+from aerobee.errors import AerobeeError
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Effects, Reply
 from aerobee.protocol.fields import Fields
 from aerobee.protocol.remoting_command import RemotingCommand, reply_to
 from aerobee.protocol.response_codes import ResponseCode
+
+_log = logging.getLogger(__name__)
 
 
 class Answer(NamedTuple):
@@ -57,6 +61,20 @@ class Request:
             self.answer(OK)
         else:
             self.answer(Answer(ResponseCode.SYSTEM_ERROR, f"it was not saved: {error}"))
+
+
+def answer_with(handle: "Callable[[Request], Answer | None]", request: Request) -> None:
+    """Handle a request and see to it that it is answered, whatever happens."""
+    try:
+        answer = handle(request)
+    except AerobeeError as error:
+        answer = Answer(ResponseCode.SYSTEM_ERROR, str(error))
+    except Exception as error:
+        # A mistake of ours. It costs this request its answer, and nobody else anything.
+        _log.exception("a handler failed", extra={"code": request.command.code})
+        answer = Answer(ResponseCode.SYSTEM_ERROR, f"internal error: {error!r}"[:500])
+    if answer is not None:
+        request.answer(answer)
 
 
 Handler: TypeAlias = Callable[[Request], Answer | None]

@@ -59,3 +59,7 @@ class Appender:
             queue.next_offset += self._log.last_count
         self.count = self._log.last_count
         return log_offset
+
+    def record_offsets(self, log_offset: int) -> list[int]:
+        """The log offsets of all records of the last append, which began at this one."""
+        return self._log.record_offsets(log_offset, self.count)

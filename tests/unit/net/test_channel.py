@@ -8,6 +8,7 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.frame import FrameLimits, FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand, encode
+from aerobee.protocol.reply_buffer import ReplyBuffer
 
 
 class Wire(asyncio.Transport):
@@ -59,16 +60,17 @@ class Owner:
     def now(self) -> Now:
         return Now(0, self.clock_ms)
 
-    def take(self, channel: ChannelId, frames: FrameReader, output: bytearray) -> bool:
-        if b'"code":1,' not in bytes(frames.header()):
-            return False
-        output += b"taken;"
+    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> bool:
+        while b'"code":1,' in bytes(frames.header()):
+            output.append(b"taken;")
+            if not frames.advance():
+                return False
         return True
 
     def handle(self, channel: ChannelId, command: RemotingCommand) -> None:
         self.handled.append(command.code)
 
-    def end_read(self, channel: ChannelId, output: bytearray) -> None:
+    def end_read(self, channel: ChannelId, output: ReplyBuffer) -> None:
         self.reads += 1
 
     def closed(self, channel: Channel) -> None:

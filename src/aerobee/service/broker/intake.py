@@ -6,7 +6,7 @@ own topic and queue remembered in REAL_TOPIC and REAL_QID; whoever delivers it p
 `put_as_is`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,8 +32,9 @@ class Stored(NamedTuple):
     topic: str
     queue_id: int
     queue_offset: int
-    records: int
     end_offset: int
+    record_offsets: Sequence[int]
+    """The log offset of each record: more than one for a batch."""
 
 
 class Intake:
@@ -57,13 +58,14 @@ class Intake:
     def put_draft(self, draft: MessageDraft, now: Now) -> Stored:
         """Store a draft as it is; a batch becomes as many records."""
         log_offset = self._store.append(draft, now.wall_ms)
+        appender = self._store.appender
         return Stored(
             log_offset,
             draft.topic.decode(),
             draft.queue_id,
-            self._store.appender.queue_offset,
-            self._store.appender.count,
+            appender.queue_offset,
             self._store.end_offset,
+            (log_offset,) if appender.count == 1 else appender.record_offsets(log_offset),
         )
 
     def when_safe(self, end_offset: int, then: Safe) -> None:

@@ -7,7 +7,6 @@ Name servers know nothing of each other: brokers register with every one, client
 import logging
 from typing import TypeAlias
 
-from aerobee.errors import AerobeeError
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.ports.service import ChannelId, CloseChannel, Effects, Peer
@@ -24,7 +23,7 @@ from aerobee.service.nameserver.handlers import (
 )
 from aerobee.service.nameserver.key_values import KeyValues
 from aerobee.service.nameserver.route_table import RouteTable
-from aerobee.service.request import Answer, Handler, Request
+from aerobee.service.request import Answer, Handler, Request, answer_with
 
 _log = logging.getLogger(__name__)
 
@@ -59,9 +58,7 @@ class NameServer:
     def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
         if not command.is_response:  # a name server asks nothing, so nobody has to answer it
             request = Request(channel, command, now, self._outbox)
-            answer = self._handled(request)
-            if answer is not None:
-                request.answer(answer)
+            answer_with(self._handled, request)
         return self._sent()
 
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> Effects:
@@ -95,14 +92,7 @@ class NameServer:
                 ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
                 f"a name server does not serve {request_name(request.command.code)}",
             )
-        try:
-            return handler(request)
-        except AerobeeError as error:
-            return Answer(ResponseCode.SYSTEM_ERROR, str(error))
-        except Exception as error:
-            # A mistake of ours. It costs this request its answer, and nobody else anything.
-            _log.exception("a handler failed", extra={"code": request.command.code})
-            return Answer(ResponseCode.SYSTEM_ERROR, f"internal error: {error!r}"[:500])
+        return handler(request)
 
     def _sent(self) -> Effects:
         """Everything to be carried out so far, the answers that waited for the disk too."""

@@ -4,32 +4,33 @@ connection.
 Keyed by queue, because arrival names a queue; bounded per queue, per channel and in all, because a
 peer decides how many it asks for. Pure bookkeeping: whoever takes pulls out answers them.
 
-Invariants:
-H1. A pull is in exactly one queue's list, counted once for its channel and once in all.
-H2. A channel holds at most one pull per (queue, group): a client that asks again has given the
-    older one up, and gets no answer to it.
+H1. A pull is in exactly one queue's table, counted once for its channel and once in all.
 """
 
 import heapq
 import itertools
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from aerobee.ports.service import ChannelId
-from aerobee.protocol.command_header import CommandHeader
+from aerobee.service.request import Request
 
-QueueKey = tuple[bytes, int]
+QueueKey: TypeAlias = tuple[bytes, int]
 
 
-class HeldPull(NamedTuple):
-    """What is needed to run the pull again."""
+class PullPlan(NamedTuple):
+    """What a pull wants: it passed its checks, and can be run as often as need be."""
 
-    channel: ChannelId
-    request: CommandHeader
-    group: str
     queue: QueueKey
     offset: int
     count_max: int
     tag_codes: frozenset[int] | None
+    topic_sys_flag: int = 0
+    group_sys_flag: int = 0
+
+
+class HeldPull(NamedTuple):
+    request: Request
+    plan: PullPlan
     deadline_ms: int
     """On the monotonic clock."""
 
@@ -45,68 +46,66 @@ class HeldPulls:
 
     def __init__(self, limits: HeldPullLimits | None = None) -> None:
         self._limits = limits if limits is not None else HeldPullLimits()
-        self._by_queue: dict[QueueKey, dict[tuple[ChannelId, str], HeldPull]] = {}
-        self._by_channel: dict[ChannelId, set[tuple[QueueKey, str]]] = {}
-        self._deadlines: list[tuple[int, int, HeldPull]] = []
-        self._order = itertools.count()
+        self._numbers = itertools.count()
+        self._by_queue: dict[QueueKey, dict[int, HeldPull]] = {}
+        self._by_channel: dict[ChannelId, dict[int, QueueKey]] = {}
+        self._deadlines: list[tuple[int, int, QueueKey]] = []
         self.count = 0
 
     def hold(self, pull: HeldPull) -> bool:
         """Keep a pull waiting; False if there are too many: answer it now."""
-        waiting = self._by_queue.setdefault(pull.queue, {})
-        key = (pull.channel, pull.group)
-        if key not in waiting:
-            mine = self._by_channel.setdefault(pull.channel, set())
-            if (
-                self.count >= self._limits.total
-                or len(waiting) >= self._limits.per_queue
-                or len(mine) >= self._limits.per_channel
-            ):
-                self._tidy(pull.queue, pull.channel)
-                return False
-            mine.add((pull.queue, pull.group))
-            self.count += 1
-        waiting[key] = pull
-        heapq.heappush(self._deadlines, (pull.deadline_ms, next(self._order), pull))
+        queue, channel = pull.plan.queue, pull.request.channel
+        waiting = self._by_queue.get(queue, {})
+        mine = self._by_channel.get(channel, {})
+        if (
+            self.count >= self._limits.total
+            or len(waiting) >= self._limits.per_queue
+            or len(mine) >= self._limits.per_channel
+        ):
+            return False
+        number = next(self._numbers)
+        self._by_queue.setdefault(queue, waiting)[number] = pull
+        self._by_channel.setdefault(channel, mine)[number] = queue
+        heapq.heappush(self._deadlines, (pull.deadline_ms, number, queue))
+        self.count += 1
         return True
+
+    def has(self, queue: QueueKey) -> bool:
+        return queue in self._by_queue
 
     def take_for(self, queue: QueueKey) -> list[HeldPull]:
         """The pulls of a queue that got a message, to be run again."""
-        waiting = self._by_queue.get(queue)
-        if not waiting:
-            return []
-        pulls = list(waiting.values())
-        for pull in pulls:
-            self._remove(pull)
-        return pulls
+        return [self._remove(queue, number) for number in list(self._by_queue.get(queue, ()))]
 
     def take_due(self, monotonic_ms: int) -> list[HeldPull]:
         """The pulls that have waited as long as they asked to."""
         due = []
         while self._deadlines and self._deadlines[0][0] <= monotonic_ms:
-            pull = heapq.heappop(self._deadlines)[2]
-            if self._is_held(pull):
-                self._remove(pull)
-                due.append(pull)
+            _, number, queue = heapq.heappop(self._deadlines)
+            if number in self._by_queue.get(queue, ()):
+                due.append(self._remove(queue, number))
         return due
 
     def drop_channel(self, channel: ChannelId) -> None:
         """Forget the pulls of a connection that is gone."""
-        for queue, group in list(self._by_channel.get(channel, ())):
-            self._remove(self._by_queue[queue][channel, group])
+        for number, queue in list(self._by_channel.get(channel, {}).items()):
+            self._remove(queue, number)
 
-    def _is_held(self, pull: HeldPull) -> bool:
-        waiting = self._by_queue.get(pull.queue, {})
-        return waiting.get((pull.channel, pull.group)) is pull
-
-    def _remove(self, pull: HeldPull) -> None:
-        del self._by_queue[pull.queue][pull.channel, pull.group]
-        self._by_channel[pull.channel].discard((pull.queue, pull.group))
+    def _remove(self, queue: QueueKey, number: int) -> HeldPull:
+        pull = self._by_queue[queue].pop(number)
+        del self._by_channel[pull.request.channel][number]
         self.count -= 1
-        self._tidy(pull.queue, pull.channel)
-
-    def _tidy(self, queue: QueueKey, channel: ChannelId) -> None:
-        if not self._by_queue.get(queue, True):
+        if not self._by_queue[queue]:
             del self._by_queue[queue]
-        if not self._by_channel.get(channel, True):
-            del self._by_channel[channel]
+        if not self._by_channel[pull.request.channel]:
+            del self._by_channel[pull.request.channel]
+        if len(self._deadlines) > 2 * self.count + 1000:
+            self._forget_old_deadlines()
+        return pull
+
+    def _forget_old_deadlines(self) -> None:
+        """Those of pulls that were woken long before: a busy queue leaves one at every message."""
+        self._deadlines = [
+            entry for entry in self._deadlines if entry[1] in self._by_queue.get(entry[2], ())
+        ]
+        heapq.heapify(self._deadlines)

@@ -1,25 +1,22 @@
-"""Unit tests of held pulls: who waits, who is woken, and how many may."""
+"""Who waits, who is woken, and how many may."""
 
 import pytest
 
+from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
-from aerobee.protocol.command_header import CommandHeader
-from aerobee.service.broker.parked.held_pulls import HeldPull, HeldPullLimits, HeldPulls
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.service.broker.parked.held_pulls import HeldPull, HeldPullLimits, HeldPulls, PullPlan
+from aerobee.service.request import Request
 
 QUEUE = (b"orders", 0)
 OTHER = (b"orders", 1)
 
 
 def pull(
-    channel: int = 1,
-    *,
-    queue: tuple[bytes, int] = QUEUE,
-    group: str = "g",
-    deadline_ms: int = 1000,
-    opaque: int = 0,
+    channel: int = 1, *, queue: tuple[bytes, int] = QUEUE, deadline_ms: int = 1000
 ) -> HeldPull:
-    request = CommandHeader(11, opaque=opaque)
-    return HeldPull(ChannelId(channel), request, group, queue, 5, 32, None, deadline_ms)
+    request = Request(ChannelId(channel), RemotingCommand(11), Now(0, 0), [])
+    return HeldPull(request, PullPlan(queue, 5, 32, None), deadline_ms)
 
 
 def test_a_message_wakes_the_pulls_of_its_queue_and_no_others() -> None:
@@ -27,7 +24,9 @@ def test_a_message_wakes_the_pulls_of_its_queue_and_no_others() -> None:
     here, there = pull(1), pull(2, queue=OTHER)
     assert pulls.hold(here)
     assert pulls.hold(there)
+    assert pulls.has(QUEUE)
     assert pulls.take_for(QUEUE) == [here]
+    assert not pulls.has(QUEUE)
     assert pulls.count == 1
     assert pulls.take_for(QUEUE) == []
     assert pulls.take_for(OTHER) == [there]
@@ -51,50 +50,47 @@ def test_a_woken_pull_is_not_due_again() -> None:
     assert pulls.take_due(10_000) == []
 
 
-def test_a_client_that_asks_again_has_given_the_older_pull_up() -> None:
+def test_two_pulls_of_one_connection_both_wait() -> None:
     pulls = HeldPulls()
-    pulls.hold(pull(opaque=1, deadline_ms=1000))
-    newer = pull(opaque=2, deadline_ms=3000)
-    pulls.hold(newer)
-    assert pulls.count == 1
-    assert pulls.take_due(1000) == []
-    assert pulls.take_for(QUEUE) == [newer]
+    first, second = pull(), pull()
+    pulls.hold(first)
+    pulls.hold(second)
+    assert pulls.take_for(QUEUE) == [first, second]
 
 
-def test_two_groups_of_one_connection_wait_beside_each_other() -> None:
+def test_a_connection_that_is_gone_takes_its_pulls_along() -> None:
     pulls = HeldPulls()
-    pulls.hold(pull(group="a"))
-    pulls.hold(pull(group="b"))
-    assert len(pulls.take_for(QUEUE)) == 2
-
-
-def test_a_closed_connection_leaves_nothing_behind() -> None:
-    pulls = HeldPulls()
-    pulls.hold(pull(1))
-    pulls.hold(pull(1, queue=OTHER))
     stays = pull(2)
-    pulls.hold(stays)
+    for one in (pull(1), pull(1, queue=OTHER), stays):
+        pulls.hold(one)
     pulls.drop_channel(ChannelId(1))
-    pulls.drop_channel(ChannelId(9))
     assert pulls.count == 1
-    assert pulls.take_for(OTHER) == []
-    assert pulls.take_for(QUEUE) == [stays]
+    assert pulls.take_due(10_000) == [stays]
+    pulls.drop_channel(ChannelId(9))
 
 
 @pytest.mark.parametrize(
-    ("limits", "first", "second"),
+    ("limits", "refused"),
     [
-        (HeldPullLimits(per_queue=1), pull(1), pull(2)),
-        (HeldPullLimits(per_channel=1), pull(1), pull(1, queue=OTHER)),
-        (HeldPullLimits(total=1), pull(1), pull(2, queue=OTHER)),
+        (HeldPullLimits(per_queue=1), pull(2)),
+        (HeldPullLimits(per_channel=1), pull(1, queue=OTHER)),
+        (HeldPullLimits(total=1), pull(2, queue=OTHER)),
     ],
 )
-def test_beyond_a_limit_a_pull_is_not_held(
-    limits: HeldPullLimits, first: HeldPull, second: HeldPull
+def test_too_many_are_refused_and_leave_nothing_behind(
+    limits: HeldPullLimits, refused: HeldPull
 ) -> None:
     pulls = HeldPulls(limits)
-    assert pulls.hold(first)
-    assert not pulls.hold(second)
+    assert pulls.hold(pull(1))
+    assert not pulls.hold(refused)
     assert pulls.count == 1
-    assert pulls.take_for(first.queue) == [first]
-    assert pulls.hold(second)
+    pulls.take_for(QUEUE)
+    assert pulls.hold(refused)
+
+
+def test_a_busy_queue_leaves_no_heap_of_old_deadlines() -> None:
+    pulls = HeldPulls()
+    for _ in range(5000):
+        pulls.hold(pull(deadline_ms=10**9))
+        pulls.take_for(QUEUE)
+    assert len(pulls._deadlines) <= 1001

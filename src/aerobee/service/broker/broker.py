@@ -1,0 +1,128 @@
+"""The broker: commands in, effects out. Thin on purpose: it hands sends to the short way and every
+other request to its handler, makes what was stored visible after each read, and wakes who waits.
+
+What has something to do from time to time, when a connection closes or at the end, says so in
+`Duties`; the broker knows nothing else of it.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from aerobee.errors import DiskFailed
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId, Effects, Peer
+from aerobee.protocol.frame import FrameReader
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.protocol.request_codes import request_name
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.peers import Peers
+from aerobee.service.broker.request_table import RequestTable
+from aerobee.service.broker.send_way import SendWay
+from aerobee.service.broker.wakes import Wakes
+from aerobee.service.request import Answer, Request, answer_with
+
+_log = logging.getLogger(__name__)
+
+
+class Duties(NamedTuple):
+    """What the parts of a broker do besides answering."""
+
+    on_tick: Sequence[Callable[[Now], None]]
+    on_closed: Sequence[Callable[[ChannelId, Now], None]]
+    on_response: Callable[[ChannelId, RemotingCommand], bool]
+    """A client's answer to what it was asked; False: nobody asked."""
+    on_answer: Callable[[object, RemotingCommand | None, Now], None]
+    """What became of a `Dial`."""
+    on_stop: Sequence[Callable[[Now], None]]
+    rest_ms: Sequence[Callable[[Now], int]]
+
+
+class Broker:
+    """A `ports.service.FastService`."""
+
+    def __init__(
+        self,
+        send_way: SendWay,
+        wakes: Wakes,
+        table: RequestTable,
+        peers: Peers,
+        duties: Duties,
+        outbox: Effects,
+    ) -> None:
+        self._send_way = send_way
+        self._wakes = wakes
+        self._table = table
+        self._peers = peers
+        self._duties = duties
+        self._outbox = outbox
+        self._failure: DiskFailed | None = None
+
+    # Connections and frames.
+
+    def on_open(self, channel: ChannelId, peer: Peer, now: Now) -> Effects:
+        self._peers.opened(channel, peer)
+        return []
+
+    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> bool:
+        return self._send_way.take(self._peers.packed[channel], frames, output, now)
+
+    def end_read(self, channel: ChannelId, output: ReplyBuffer, now: Now) -> Effects:
+        self._send_way.end_read(channel, now)
+        self._wakes.settle()
+        return self._sent()
+
+    def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
+        if not command.is_response:
+            answer_with(self._handled, Request(channel, command, now, self._outbox))
+        elif not self._duties.on_response(channel, command):
+            _log.debug("a response that nobody waits for", extra={"channel": channel})
+        return self._sent()
+
+    def on_closed(self, channel: ChannelId, now: Now) -> Effects:
+        for closed in self._duties.on_closed:
+            closed(channel, now)
+        self._peers.closed(channel)
+        return self._sent()
+
+    def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> Effects:
+        self._duties.on_answer(ticket, answer, now)
+        return self._sent()
+
+    # Time.
+
+    def on_tick(self, now: Now) -> Effects:
+        """A disk that failed is raised: whoever waited has been told in the tick before."""
+        if self._failure is not None:
+            raise self._failure
+        self._failure = self._send_way.step(now)
+        for tick in self._duties.on_tick:
+            tick(now)
+        self._wakes.settle()
+        return self._sent()
+
+    def rest_ms(self, now: Now) -> int:
+        if self._failure is not None or self._send_way.is_busy():
+            return 0
+        return min(rest(now) for rest in self._duties.rest_ms)
+
+    def stop(self, now: Now) -> Effects:
+        for stop in self._duties.on_stop:
+            stop(now)
+        return self._sent()
+
+    def _handled(self, request: Request) -> Answer | None:
+        row = self._table.get(request.command.code)
+        if row is None:
+            return Answer(
+                ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
+                f"request type {request.command.code} not supported: "
+                f"this broker does not serve {request_name(request.command.code)}",
+            )
+        return row.serve(request)
+
+    def _sent(self) -> Effects:
+        """Everything to be carried out so far."""
+        effects, self._outbox[:] = list(self._outbox), []
+        return effects

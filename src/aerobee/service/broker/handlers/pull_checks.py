@@ -1,0 +1,100 @@
+"""Whether a pull may be run, and what it then reads.
+
+The order of the checks is RocketMQ's: clients act upon the first code that applies.
+
+A consumer gives its subscription a new version at every rebalance, and its pulls may overtake the
+heartbeat that brings it. Where the heartbeat's is older, the queue is read without a filter: the
+client filters what it gets, so nothing is missed and nobody has to wait.
+"""
+
+from aerobee.model.flags import is_readable
+from aerobee.model.group import GroupConfig
+from aerobee.model.topic import TopicConfig
+from aerobee.protocol.headers.pulling import SUBSCRIPTION, PullHeader
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.tag_filter import tag_codes
+from aerobee.service.broker.config import BrokerConfig
+from aerobee.service.broker.parked.held_pulls import PullPlan
+from aerobee.service.broker.state.consumers import Consumers
+from aerobee.service.broker.state.groups import Groups
+from aerobee.service.broker.state.topics import Topics
+from aerobee.service.live_config import LiveConfig
+from aerobee.service.request import Answer
+
+
+class PullChecks:
+    def __init__(
+        self,
+        topics: Topics,
+        groups: Groups,
+        consumers: Consumers,
+        config: LiveConfig[BrokerConfig],
+    ) -> None:
+        self._topics = topics
+        self._groups = groups
+        self._consumers = consumers
+        self._config = config
+
+    def plan(self, header: PullHeader) -> PullPlan | Answer:
+        """What is to be read, or why it may not be."""
+        if not is_readable(self._config.current.permission):
+            return _forbidden("the broker pulling message is forbidden", 1)
+        group, topic = header.consumer_group, header.topic
+        known = self._groups.find(group)
+        if known is None:
+            return Answer(
+                ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
+                f"subscription group [{group[:255]}] does not exist",
+            )
+        if not known.is_enabled:
+            return _forbidden(f"subscription group no permission, {group}", 2)
+        config = self._topics.find(topic)
+        if config is None:
+            return Answer(
+                ResponseCode.TOPIC_NOT_EXIST,
+                f"topic[{topic[:255]}] not exist, apply first please!",
+            )
+        if not is_readable(config.permission):
+            return _forbidden(f"the topic[{topic}] pulling message is forbidden", 3)
+        if not 0 <= header.queue_id < config.read_queues:
+            return Answer(
+                ResponseCode.INVALID_PARAMETER,
+                f"queueId[{header.queue_id}] is illegal, topic:[{topic}] "
+                f"topicConfig.readQueueNums:[{config.read_queues}]",
+            )
+        return self._filtered(header, known, config)
+
+    def _filtered(
+        self, header: PullHeader, group: GroupConfig, topic: TopicConfig
+    ) -> PullPlan | Answer:
+        if header.sys_flag & SUBSCRIPTION:
+            kind, codes = header.expression_type, tag_codes(header.subscription)
+        else:
+            consumers = self._consumers.find(group.name)
+            known = consumers.subscriptions.get(topic.name) if consumers is not None else None
+            if known is None:
+                return Answer(
+                    ResponseCode.SUBSCRIPTION_NOT_EXIST,
+                    "the consumer's subscription not exist: wait for its heartbeat",
+                )
+            kind, codes = known.expression_type, known.tag_codes
+            if known.version < header.sub_version:
+                codes = None
+        if kind not in ("", "TAG"):
+            return Answer(
+                ResponseCode.SYSTEM_ERROR,
+                f"The broker does not support consumer to filter message by {kind[:40]}",
+            )
+        config = self._config.current
+        return PullPlan(
+            (topic.name.encode(), header.queue_id),
+            header.queue_offset,
+            max(1, min(header.max_msg_nums, config.pull_count_max)),
+            codes,
+            topic.sys_flag,
+            group.sys_flag,
+        )
+
+
+def _forbidden(remark: str, kind: int) -> Answer:
+    return Answer(ResponseCode.NO_PERMISSION, remark, {"forbiddenType": str(kind)})

@@ -1,0 +1,133 @@
+"""Sends, the general way: everything that `plain_send` leaves alone.
+
+    checks ─▶ topic made if need be ─▶ retry or dead letter? ─▶ intake ─▶ safe ─▶ answer
+
+A consumer sends to its group's retry topic itself when handing the message back failed: such a send
+goes to the dead letters once it was tried often enough, or at once if the group consumes in order.
+"""
+
+from collections.abc import Callable, Mapping
+
+from aerobee.errors import StorageError
+from aerobee.model.flags import MULTI_TAGS
+from aerobee.model.message import Host
+from aerobee.model.properties import POP_CHECKPOINT, TRANSACTION_PREPARED, UNIQUE_KEY
+from aerobee.model.topic import SINGLE_TAG, TopicConfig
+from aerobee.ports.service import ChannelId
+from aerobee.protocol.declared_header import NoHeader
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.handlers.send_checks import SendChecks
+from aerobee.service.broker.intake import Intake, Stored
+from aerobee.service.broker.refusals import refused_by_store
+from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.send_stamp import SendStamp
+from aerobee.service.broker.sending import Sending, read_sending
+from aerobee.service.request import Answer, Request
+
+_TIMER_PREFIX = "TIMER_"
+_CODES = (
+    RequestCode.SEND_MESSAGE,
+    RequestCode.SEND_MESSAGE_V2,
+    RequestCode.SEND_BATCH_MESSAGE,
+)
+
+TopicMaker = Callable[[TopicConfig, Request, Callable[[], None]], None]
+"""Makes a topic, answers the request if it cannot be made, else goes on."""
+
+
+class SendHandlers:
+    def __init__(
+        self,
+        intake: Intake,
+        checks: SendChecks,
+        make_topic: TopicMaker,
+        stamp: SendStamp,
+        born_hosts: Mapping[ChannelId, Host],
+    ) -> None:
+        self._intake = intake
+        self._checks = checks
+        self._make_topic = make_topic
+        self._stamp = stamp
+        self._born_hosts = born_hosts
+        self._turn = 0
+
+    def rows(self) -> list[Row]:
+        return [row(code, NoHeader, self._send, Lane.SEND, Right.PUBLISH) for code in _CODES]
+
+    def _send(self, request: Request, header: NoHeader) -> Answer | None:
+        sending = read_sending(request.command, request.body)
+        return self._go_on(request, sending)
+
+    def _go_on(self, request: Request, sending: Sending) -> Answer | None:
+        fault = self._checks.find_fault(sending)
+        if fault is None:
+            to_make = self._checks.topic_to_make(sending, request.now)
+            if isinstance(to_make, TopicConfig):
+                self._make_topic(to_make, request, lambda: self._once_more(request, sending))
+                return None
+            fault = to_make
+        if fault is not None:
+            return self._stamp.on_refusal(fault)
+        return self._store(request, sending)
+
+    def _once_more(self, request: Request, sending: Sending) -> None:
+        """The topic is there now."""
+        answer = self._go_on(request, sending)
+        if answer is not None:
+            request.answer(answer)
+
+    def _store(self, request: Request, sending: Sending) -> Answer | None:
+        config = self._checks.check_topic(sending)
+        if isinstance(config, Answer):
+            return self._stamp.on_refusal(config)
+        fault = _unserved(sending)
+        if fault is not None:
+            return self._stamp.on_refusal(fault)
+        if sending.queue_id < 0:
+            self._turn += 1
+            sending.queue_id = self._turn % max(config.write_queues, 1)
+        if config.filter_type != SINGLE_TAG:
+            sending.sys_flag |= MULTI_TAGS
+        try:
+            stored = self._put(request, sending)
+        except StorageError as error:
+            return self._stamp.on_refusal(refused_by_store(error))
+
+        def safe(is_safe: bool) -> None:
+            request.answer(self._answer(sending, stored, is_safe))
+
+        self._intake.when_safe(stored.end_offset, safe)
+        return None
+
+    def _put(self, request: Request, sending: Sending) -> Stored:
+        born_host = self._born_hosts[request.channel]
+        if sending.is_batch:
+            return self._intake.put_draft(sending.batch(born_host), request.now)
+        sending.properties.pop(POP_CHECKPOINT, None)
+        self._stamp.on_message(sending.properties, request.now)
+        return self._intake.put(sending.message(born_host), request.now)
+
+    def _answer(self, sending: Sending, stored: Stored, is_safe: bool) -> Answer:
+        if not is_safe:
+            return self._stamp.on_refusal(
+                Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it is not known to be stored")
+            )
+        return Answer(
+            fields=self._stamp.on_answer(
+                {
+                    "msgId": self._stamp.message_ids(stored.record_offsets),
+                    "queueId": str(sending.queue_id),
+                    "queueOffset": str(stored.queue_offset),
+                    "transactionId": sending.properties.get(UNIQUE_KEY, ""),
+                }
+            )
+        )
+
+
+def _unserved(sending: Sending) -> Answer | None:
+    if sending.properties.get(TRANSACTION_PREPARED) == "true":
+        return Answer(ResponseCode.NO_PERMISSION, "this broker takes no transaction messages")
+    if any(name.startswith(_TIMER_PREFIX) for name in sending.properties):
+        return Answer(ResponseCode.SYSTEM_ERROR, "accurate timer message is not enabled")
+    return None

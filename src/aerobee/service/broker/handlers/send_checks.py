@@ -1,0 +1,122 @@
+"""Whether a send may be stored, and where: the topic, made if need be, and the queue.
+
+The order of the checks is RocketMQ's. A topic that has to be made is on the disk before the message
+is stored: a message without its topic would be there and nobody could reach it.
+"""
+
+from aerobee.model.flags import is_writable
+from aerobee.model.group import GroupConfig
+from aerobee.model.names import (
+    RETRY_PREFIX,
+    UNSENDABLE_TOPICS,
+    dead_letter_topic,
+    find_topic_fault,
+    is_dead_letter_topic,
+    is_retry_topic,
+)
+from aerobee.model.properties import DELAY
+from aerobee.model.topic import TopicConfig
+from aerobee.ports.clock import Now
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.config import BrokerConfig
+from aerobee.service.broker.sending import Sending
+from aerobee.service.broker.state.groups import Groups
+from aerobee.service.broker.state.queue_locks import QueueLocks
+from aerobee.service.broker.state.topics import Topics
+from aerobee.service.live_config import LiveConfig
+from aerobee.service.request import Answer
+
+_PLAIN_TOPIC_CHARS_MAX = 127
+_TIMES_VERSION_MIN = 121  # older clients say something else in that field
+
+
+class SendChecks:
+    def __init__(
+        self,
+        topics: Topics,
+        groups: Groups,
+        locks: QueueLocks,
+        config: LiveConfig[BrokerConfig],
+    ) -> None:
+        self._topics = topics
+        self._groups = groups
+        self._locks = locks
+        self._config = config
+
+    def find_fault(self, sending: Sending) -> Answer | None:
+        """What forbids the send, whether its topic exists or not."""
+        fault = find_topic_fault(sending.topic)
+        if fault is not None:
+            return Answer(ResponseCode.INVALID_PARAMETER, fault)
+        if sending.topic in UNSENDABLE_TOPICS:
+            return Answer(
+                ResponseCode.NO_PERMISSION,
+                f"Sending message to topic[{sending.topic}] is forbidden.",
+            )
+        if sending.is_batch and (
+            is_retry_topic(sending.topic) or len(sending.topic) > _PLAIN_TOPIC_CHARS_MAX
+        ):
+            return Answer(
+                ResponseCode.MESSAGE_ILLEGAL, "a batch cannot be sent to this topic: send singly"
+            )
+        return None
+
+    def topic_to_make(self, sending: Sending, now: Now) -> TopicConfig | Answer | None:
+        """The topic that has to be made first; None: it exists. A retry that was tried often
+        enough becomes a dead letter here."""
+        if is_retry_topic(sending.topic):
+            group = self._groups.find(sending.topic.removeprefix(RETRY_PREFIX))
+            if group is None:
+                return Answer(
+                    ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
+                    f"subscription group not exist, {sending.topic.removeprefix(RETRY_PREFIX)}",
+                )
+            self._redirect(sending, group, now)
+            queues = 1 if is_dead_letter_topic(sending.topic) else group.retry_queues
+            if self._topics.find(sending.topic) is None:
+                return TopicConfig(sending.topic, read_queues=queues, write_queues=queues)
+            return None
+        if self._topics.find(sending.topic) is not None:
+            return None
+        made = self._topics.from_template(
+            sending.topic, sending.default_topic, sending.default_queues
+        )
+        if made is not None:
+            return made
+        return Answer(
+            ResponseCode.TOPIC_NOT_EXIST,
+            f"topic[{sending.topic}] not exist, apply first please! "
+            "(create it, or set autoCreateTopicEnable)",
+        )
+
+    def _redirect(self, sending: Sending, group: GroupConfig, now: Now) -> None:
+        times_max = group.retries_max
+        if sending.version >= _TIMES_VERSION_MIN and sending.reconsume_times_max >= 0:
+            times_max = sending.reconsume_times_max
+        if sending.reconsume_times > times_max or self._locks.is_any_held(
+            group.name, now.monotonic_ms
+        ):
+            sending.topic = dead_letter_topic(group.name)
+            sending.queue_id = 0
+            sending.properties.pop(DELAY, None)
+
+    def check_topic(self, sending: Sending) -> TopicConfig | Answer:
+        """The topic, if the send may go into the queue that it names."""
+        config = self._topics.find(sending.topic)
+        if config is None:
+            return Answer(ResponseCode.TOPIC_NOT_EXIST, f"topic[{sending.topic}] is gone")
+        if not is_writable(config.permission) or (
+            config.is_order and not is_writable(self._config.current.permission)
+        ):
+            return Answer(
+                ResponseCode.NO_PERMISSION,
+                f"the topic[{sending.topic}] sending message is forbidden",
+            )
+        queues = max(config.read_queues, config.write_queues)
+        if sending.queue_id >= queues:
+            return Answer(
+                ResponseCode.INVALID_PARAMETER,
+                f"request queueId[{sending.queue_id}] is illegal, the topic {sending.topic} "
+                f"has {queues} queues",
+            )
+        return config

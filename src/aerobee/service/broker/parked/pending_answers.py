@@ -1,0 +1,71 @@
+"""Answers to sends that wait for the promise they make: the message is on the disk.
+
+The answers of one read are made at once, because everything in them is known, and kept together
+until the log is on the disk up to the end of their last record. Ends rise, so the oldest is always
+first. What waits too long is answered, too: stored, and not known to be safe.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+from aerobee.ports.service import ChannelId
+from aerobee.protocol.frame import FrameLimits, FrameReader
+from aerobee.protocol.remoting_command import decode, encode
+from aerobee.protocol.response_codes import ResponseCode
+
+
+class PendingAnswers(NamedTuple):
+    """Of one read."""
+
+    channel: ChannelId
+    end_offset: int
+    answers: bytes
+    """Whole frames, each of a success."""
+    deadline_ms: int
+    """On the monotonic clock."""
+
+    def as_unsafe(self) -> bytes:
+        """The same answers, saying that the sync did not come in time."""
+        frames = FrameReader(FrameLimits())
+        frames.receive(self.answers)
+        parts: list[bytes | memoryview] = []
+        while frames.advance():
+            command = decode(frames)
+            command.code = ResponseCode.FLUSH_DISK_TIMEOUT
+            parts += encode(command)
+        return b"".join(parts)
+
+
+class AnswersInWait:
+    """The answers that wait, oldest first; `size` is their bytes in all."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[PendingAnswers] = deque()
+        self.size = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def add(self, pending: PendingAnswers) -> None:
+        assert not self._waiting or self._waiting[-1].end_offset <= pending.end_offset
+        self._waiting.append(pending)
+        self.size += len(pending.answers)
+
+    def take_flushed(self, flushed: int) -> list[PendingAnswers]:
+        """Answers whose records are on the disk."""
+        done = []
+        while self._waiting and self._waiting[0].end_offset <= flushed:
+            done.append(self._take_first())
+        return done
+
+    def take_late(self, monotonic_ms: int) -> list[PendingAnswers]:
+        """Answers that have waited too long: nobody may call their messages safe."""
+        late = []
+        while self._waiting and self._waiting[0].deadline_ms <= monotonic_ms:
+            late.append(self._take_first())
+        return late
+
+    def _take_first(self) -> PendingAnswers:
+        pending = self._waiting.popleft()
+        self.size -= len(pending.answers)
+        return pending

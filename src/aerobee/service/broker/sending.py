@@ -1,0 +1,89 @@
+"""A send that takes the general way: what its header says, as values, and what is stored of it."""
+
+from dataclasses import dataclass
+
+from aerobee.model.message import Host, StoredMessage
+from aerobee.model.message_id import pack_address
+from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
+from aerobee.model.properties import decode_properties
+from aerobee.protocol.command_header import CommandHeader
+from aerobee.protocol.message_draft import MessageDraft
+from aerobee.protocol.send_fields import SEND_BATCH_MESSAGE, SendFields
+
+_DEFAULT_QUEUES = 4
+# The rest of the system flag is the broker's to set: addresses, transactions, inner batches.
+_SENDERS_FLAGS = 0x701
+
+
+@dataclass(slots=True)
+class Sending:
+    """Filled once, then changed on its way: a queue is chosen, properties are added."""
+
+    group: str
+    topic: str
+    default_topic: str
+    default_queues: int
+    queue_id: int
+    sys_flag: int
+    born_timestamp: int
+    flag: int
+    properties: dict[str, str]
+    reconsume_times: int
+    reconsume_times_max: int
+    """-1: not said."""
+    is_batch: bool
+    version: int
+    """Of the sender's client."""
+    body: bytes
+
+    def message(self, born_host: Host) -> StoredMessage:
+        """The message, without a place in the log yet."""
+        return StoredMessage(
+            topic=self.topic,
+            queue_id=QueueId(self.queue_id),
+            queue_offset=QueueOffset(0),
+            log_offset=LogOffset(0),
+            body=self.body,
+            properties=self.properties,
+            born_timestamp=self.born_timestamp,
+            born_host=born_host,
+            store_timestamp=0,
+            store_host=born_host,
+            flag=self.flag,
+            sys_flag=self.sys_flag,
+            reconsume_times=self.reconsume_times,
+        )
+
+    def batch(self, born_host: Host) -> MessageDraft:
+        """The batch: each of its messages becomes a record with the properties that it has."""
+        draft = MessageDraft()
+        draft.topic = self.topic.encode()
+        draft.queue_id = self.queue_id
+        draft.sys_flag = self.sys_flag
+        draft.flag = self.flag
+        draft.born_timestamp = self.born_timestamp
+        draft.born_host = pack_address(born_host.address) + born_host.port.to_bytes(4, "big")
+        draft.is_batch = True
+        draft.set_body(memoryview(self.body))
+        return draft
+
+
+def read_sending(header: CommandHeader, body: bytes) -> Sending:
+    """RemoteProtocolError names the field at fault."""
+    fields = SendFields(header)
+    return Sending(
+        group=fields.optional_text("a"),
+        topic=fields.text("b").decode(),
+        default_topic=fields.optional_text("c"),
+        default_queues=fields.optional_int32("d", _DEFAULT_QUEUES),
+        queue_id=fields.int32("e"),
+        sys_flag=fields.int32("f") & _SENDERS_FLAGS,
+        born_timestamp=fields.int64("g"),
+        flag=fields.int32("h"),
+        properties=decode_properties(fields.properties()),
+        reconsume_times=fields.optional_int32("j", 0),
+        reconsume_times_max=fields.optional_int32("l", -1),
+        is_batch=header.code == SEND_BATCH_MESSAGE or fields.is_true("m"),
+        version=header.version,
+        body=body,
+    )

@@ -1,0 +1,59 @@
+"""The short way of a send, compiled and pure: the same frames give the same answers and bytes."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aerobee._compiled import is_compiled
+from tests.pure import pure
+from tests.send_rig import SendRig, send_frame
+
+pytestmark = pytest.mark.skipif(
+    not is_compiled("aerobee.service.broker.plain_send"), reason="nothing is compiled"
+)
+
+NAMES = st.sampled_from(
+    ["UNIQ_KEY", "TAGS", "KEYS", "DELAY", "TIMER_X", "TRAN_MSG", "a", "__CRC32#", "INNER_NUM", ""]
+)
+VALUES = st.text(st.sampled_from('ab"\\é\x7f 0'), max_size=5)
+PROPERTIES = st.lists(st.tuples(NAMES, VALUES), max_size=5).map(
+    lambda pairs: "".join(f"{name}\x01{value}\x02" for name, value in pairs)
+)
+FIELDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "b": st.sampled_from(["Orders", "Unknown"]),
+        "e": st.sampled_from(["-1", "0", "3", "4"]),
+        "f": st.sampled_from(["0", "1", "4", "769"]),
+        "g": st.sampled_from(["0", "1794732382394", "-1"]),
+        "i": PROPERTIES,
+        "j": st.sampled_from(["0", "2"]),
+    },
+)
+FRAMES = st.builds(
+    send_frame,
+    FIELDS,
+    st.binary(max_size=20),
+    code=st.sampled_from([10, 310, 320]),
+    opaque=st.integers(-(2**31), 2**31 - 1),
+    flag=st.sampled_from([0, 2]),
+    is_binary=st.booleans(),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(FRAMES, min_size=1, max_size=6))
+def test_both_take_answer_and_store_the_same(frames: list[bytes]) -> None:
+    worlds = [SendRig(), SendRig(pure)]
+    for frame in frames:
+        left = [rig.send(frame) for rig in worlds]
+        assert left[0] == left[1]
+    assert worlds[0].answers() == worlds[1].answers()
+    ends = [rig.store.end_offset for rig in worlds]
+    assert ends[0] == ends[1]
+    offset = 0
+    while offset < ends[0]:
+        records = [rig.store.record_at(offset) for rig in worlds]
+        assert records[0] is not None
+        assert records[0] == records[1]
+        offset += len(records[0])

@@ -1,0 +1,77 @@
+"""The short way of a send on a small store: frames in, answers out.
+
+Made of one world's modules, compiled or pure, so that both can be compared.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tests import wire
+
+SUFFIX = b"MSG_REGION\x01DefaultRegion\x02TRACE_ON\x01true\x02CLUSTER\x01DefaultCluster\x02"
+BORN = bytes((10, 0, 0, 9)) + (40_000).to_bytes(4, "big")
+ROOT = "store"
+
+
+class SendRig:
+    """One store with the topic Orders, plain, of four queues."""
+
+    def __init__(self, module: Callable[[str], Any] = importlib.import_module) -> None:
+        config = module("aerobee.storage.config").StorageConfig(
+            log_file_bytes=1 << 16, queue_file_units=50, index_slots=16, index_units=500
+        )
+        self.clock = module("aerobee.sim.clock").SimClock()
+        self.worker = module("aerobee.sim.disk_worker").SimDiskWorker()
+        disk = module("aerobee.sim.disk").SimDisk()
+        self.store = module("aerobee.storage.store").Store.open(disk, ROOT, config, self.worker)
+        topic = module("aerobee.model.topic").TopicConfig("Orders", read_queues=4, write_queues=4)
+        self.entries = {b"Orders": module("aerobee.service.broker.topic_entry").TopicEntry(topic)}
+        answer = module("aerobee.protocol.send_answer").SendAnswer(
+            "DefaultRegion", True, config.store_host
+        )
+        self.plain = module("aerobee.service.broker.plain_send").PlainSend(
+            self.store.appender, self.entries, answer, SUFFIX
+        )
+        frame = module("aerobee.protocol.frame")
+        self.frames = frame.FrameReader(frame.FrameLimits())
+        self._reader = lambda: frame.FrameReader(frame.FrameLimits())
+        self._decode = module("aerobee.protocol.remoting_command").decode
+        self.output = module("aerobee.protocol.reply_buffer").ReplyBuffer()
+
+    def send(self, data: bytes) -> bool:
+        """One read; whether a frame was left."""
+        self.frames.receive(data)
+        is_left = self.frames.advance() and self.plain.take_all(
+            self.frames, self.output, BORN, self.clock.now().wall_ms
+        )
+        self.store.dispatch()
+        return bool(is_left)
+
+    def answers(self) -> list[dict[str, Any]]:
+        """What was answered so far, by the general codec."""
+        reader = self._reader()
+        reader.receive(self.output.take())
+        said = []
+        while reader.advance():
+            said.append(wire.header_values(self._decode(reader)))
+        return said
+
+
+def send_frame(
+    fields: Mapping[str, str] | None = None,
+    body: bytes = b"a body",
+    *,
+    code: int = 310,
+    opaque: int = 7,
+    flag: int = 0,
+    is_binary: bool = False,
+) -> bytes:
+    """A send as the Java client writes it, with some fields otherwise."""
+    said = {**wire.JAVA_FIELDS, **(fields or {})}
+    if code == 10:
+        said = {wire.LONG_NAMES[letter]: value for letter, value in said.items()}
+    if is_binary:
+        header = wire.binary_header(code, said, opaque=opaque, flag=flag)
+        return wire.frame(header, body, 1)
+    return wire.frame(wire.java_header(code, said, opaque, flag), body)
