@@ -35,7 +35,7 @@ from aerobee.protocol.bodies.topic_config import (
 )
 from aerobee.protocol.compression import decompress
 from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Key, Parsed, Value, parse, write_compact
+from aerobee.protocol.json_text import Key, Parsed, Value, parse, write_compact, write_standard
 
 EXPANDED_BYTES_MAX = 32 * 1024 * 1024  # 300,000 topics; a JSON body ends at the frame's 16 MiB
 MAPPING_VERSION_MIN = 413  # V5_0_0
@@ -68,7 +68,10 @@ def encode_register_broker(upload: RegisterBroker) -> bytes:
         "topicQueueMappingDetailMap": {},
         "topicQueueMappingInfoMap": upload.mappings,
     }
-    return write_compact({"filterServerList": [], "topicConfigSerializeWrapper": wrapper})
+    # The standard library's writer is twice as fast, and no body is larger; but
+    # mappings may have what only the dialect can say.
+    write = write_compact if upload.mappings else write_standard
+    return write({"filterServerList": [], "topicConfigSerializeWrapper": wrapper})
 
 
 def encode_compressed_register_broker(upload: RegisterBroker) -> bytes:

@@ -1,3 +1,4 @@
+import itertools
 from collections.abc import Sequence
 
 from aerobee.model.topic import DataVersion, TopicConfig
@@ -170,7 +171,7 @@ def test_one_that_does_not_answer_is_asked_again_less_and_less_often() -> None:
             assert topics_of(dial) == kit.topics.table
             asked.append(kit.clock.now().monotonic_ms)
             kit.answer(dial, None)
-    pauses = [later - earlier for earlier, later in zip(asked, asked[1:], strict=False)]
+    pauses = [later - earlier for earlier, later in itertools.pairwise(asked)]
     assert pauses[0] == RETRY_MS_MIN
     assert pauses == sorted(pauses)
     assert pauses[-1] == RETRY_MS_MAX

@@ -1,0 +1,41 @@
+"""What brokers say to name servers: REGISTER_BROKER (103), and UNREGISTER_BROKER (104) and
+QUERY_DATA_VERSION (322), which only say who asks.
+"""
+
+from dataclasses import dataclass
+
+from aerobee.protocol.declared_header import Int32, Int64
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerPlaceHeader:
+    """Which broker it is."""
+
+    broker_name: str
+    broker_addr: str
+    """Where clients reach it."""
+    cluster_name: str
+    broker_id: Int64
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterBrokerHeader:
+    broker_name: str
+    broker_addr: str
+    cluster_name: str
+    broker_id: Int64
+    ha_server_addr: str
+    """Where its slaves get the log."""
+    compressed: bool = False
+    body_crc32: Int32 = 0
+    """Of the body as it is sent; 0: not told."""
+    enable_acting_master: bool | None = None
+    """None: a broker before 5.0, which knows nothing of it."""
+    heartbeat_timeout_millis: Int64 | None = None
+    """Silence after which the broker is gone; None: two minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataVersionAnswer:
+    changed: bool
+    """Whether the broker has to register again."""
