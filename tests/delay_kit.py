@@ -67,7 +67,6 @@ class DelayKit:
             config.delay_levels_ms,
             self.clock.now(),
         )
-        self.delivered = 0
 
     def send(self, body: bytes, level: int, topic: str = "Orders", queue_id: int = 0) -> Stored:
         return self.intake.put(
@@ -77,11 +76,11 @@ class DelayKit:
     def tick(self, ms: int = TICK_MS) -> int:
         """One tick of a broker, the disk left alone; how many messages it delivered."""
         now = self.clock.advance(ms)
+        before = self.levels.delivered
         self.store.step(now)
-        delivered = self.levels.on_tick(now)
+        self.levels.on_tick(now)
         self.store.dispatch()
-        self.delivered += delivered
-        return delivered
+        return self.levels.delivered - before
 
     def run(self, ms: int) -> None:
         """Ticks, and a disk that keeps up."""

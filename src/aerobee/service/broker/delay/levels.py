@@ -76,6 +76,8 @@ class DelayLevels:
         self._look_ms = now.monotonic_ms
         self._refusal = ""
         self._is_stopped = False
+        # Of all levels, since the start.
+        self.delivered = 0
         self._count_left = 0
         self._bytes_left = 0
 
@@ -95,11 +97,11 @@ class DelayLevels:
             levels.append(level)
         return levels
 
-    def on_tick(self, now: Now) -> int:
-        """Deliver what is due; how many messages were."""
+    def on_tick(self, now: Now) -> None:
+        """Deliver what is due."""
         self._watch_clock(now)
         if now.monotonic_ms < self._look_ms or self._is_stopped or self._store.failure is not None:
-            return 0
+            return
         self._count_left, self._bytes_left = COUNT_A_TICK, BYTES_A_TICK
         try:
             wait_ms = self._deliver_all(now)
@@ -111,9 +113,8 @@ class DelayLevels:
         self._look_ms = now.monotonic_ms + wait_ms
         if now.monotonic_ms - self._saved_ms >= self._save_interval_ms:
             self._save(now)
-        return COUNT_A_TICK - self._count_left
 
-    def wait_ms(self, now: Now) -> int:
+    def rest_ms(self, now: Now) -> int:
         """How long no tick is needed."""
         return max(0, self._look_ms - now.monotonic_ms)
 
@@ -175,6 +176,7 @@ class DelayLevels:
                 self._deliver(level, queue_offset, record, now)
                 level.offset = queue_offset + 1
                 self._count_left -= 1
+                self.delivered += 1
                 self._bytes_left -= len(record)
             level.offset = max(level.offset, min(found.next_offset, end))
         finally:

@@ -1,0 +1,26 @@
+"""How far delayed messages were delivered, for slaves and tools that ask."""
+
+from aerobee.protocol.declared_header import NoHeader
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.broker.delay.delay_offsets import DelayOffsets
+from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.request import Answer, Request
+
+
+class DelayOffsetHandlers:
+    def __init__(self, offsets: DelayOffsets) -> None:
+        self._offsets = offsets
+
+    def rows(self) -> list[Row]:
+        return [
+            row(
+                RequestCode.GET_ALL_DELAY_OFFSET,
+                NoHeader,
+                self._all,
+                Lane.ADMIN,
+                Right.ADMINISTER,
+            )
+        ]
+
+    def _all(self, request: Request, header: NoHeader) -> Answer:
+        return Answer(body=self._offsets.body())

@@ -1,0 +1,54 @@
+"""Where a message goes that its consumer could not use.
+
+    tried less often than its group allows     %RETRY%group, after a delay that grows
+    tried as often, or not to be tried again   %DLQ%group, at once, for a person to look at
+
+Retry n waits by delay level 3 + n, unless the consumer names a level: 10 s, 30 s, 1 min, … 2 h.
+"""
+
+from typing import NamedTuple
+
+from aerobee.model.group import GroupConfig
+from aerobee.model.names import dead_letter_topic, retry_topic
+from aerobee.model.topic import UNIT_SUBSCRIPTION, TopicConfig
+
+DEAD_LETTER_QUEUES = 1
+FIRST_RETRY_LEVEL = 3
+TIMES_VERSION_MIN = 121
+"""Clients of at least this version say how often they want a message; older ones fill the field
+with something else."""
+
+
+class RetryPlace(NamedTuple):
+    """Where, and by which delay level; 0: at once."""
+
+    topic: str
+    queues: int
+    level: int
+
+    def topic_config(self, *, is_unit: bool = False) -> TopicConfig:
+        """The topic, if it has to be made first. `is_unit`: the group consumes across units."""
+        sys_flag = UNIT_SUBSCRIPTION if is_unit and self.level else 0
+        return TopicConfig(
+            self.topic, read_queues=self.queues, write_queues=self.queues, sys_flag=sys_flag
+        )
+
+
+def times_allowed(group: GroupConfig, wanted: int | None, version: int) -> int:
+    """How often a message of the group is tried again: as its client says, if it may."""
+    if wanted is not None and wanted >= 0 and version >= TIMES_VERSION_MIN:
+        return wanted
+    return group.retries_max
+
+
+def dead_letter_place(group: str) -> RetryPlace:
+    return RetryPlace(dead_letter_topic(group), DEAD_LETTER_QUEUES, 0)
+
+
+def place_to_return(group: GroupConfig, times: int, times_max: int, level: int) -> RetryPlace:
+    """For a message that was tried again `times` times; `level` as its consumer says it."""
+    if times >= times_max or level < 0:
+        return dead_letter_place(group.name)
+    return RetryPlace(
+        retry_topic(group.name), group.retry_queues, level or FIRST_RETRY_LEVEL + max(0, times)
+    )
