@@ -4,8 +4,8 @@
     {"dataVersion":{…},"mappingDataVersion":{…},"topicConfigTable":{"T":{…}},
      "topicQueueMappingDetailMap":{},"topicQueueMappingInfoMap":{}}
 
-Attributes in a list are changes, as in `topic_attributes`; those in a table are what holds. The
-mappings are those of static topics, of which we have none.
+Attributes in a list are changes, by signed name; those in a table are what holds. The mappings are
+those of static topics, of which we have none.
 """
 
 from collections.abc import Iterable

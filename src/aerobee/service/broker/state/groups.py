@@ -135,9 +135,17 @@ class Groups:
         self._change(change, names, done)
 
     def remove(self, names: Sequence[str], now: Now, done: Done) -> None:
-        self._change(
-            lambda table: table.changed(dict.fromkeys(names), now.wall_ms), list(names), done
-        )
+        """And what they were forbidden."""
+
+        def change(table: _Table) -> _Table:
+            left = table.changed(dict.fromkeys(names), now.wall_ms)
+            forbidden = _forbidden_of(left)
+            if forbidden.keys().isdisjoint(names):
+                return left
+            kept = {group: topics for group, topics in forbidden.items() if group not in names}
+            return left.with_rest(_FORBIDDEN, kept, now.wall_ms)
+
+        self._change(change, list(names), done)
 
     def _change(self, change: Callable[[_Table], _Table], names: list[str], done: Done) -> None:
         def changed(table: _Table) -> _Table:

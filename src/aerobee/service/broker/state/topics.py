@@ -173,10 +173,10 @@ class Topics:
         )
 
 
-def system_topics(identity: BrokerIdentity, config: BrokerConfig) -> list[TopicConfig]:
-    """The topics that a broker has from its start."""
+def system_topics(identity: BrokerIdentity) -> list[TopicConfig]:
+    """The topics that every broker has from its start."""
     cluster, broker = identity.cluster, identity.name
-    made = [
+    return [
         _topic(SELF_TEST_TOPIC, 1),
         _topic(BENCHMARK_TOPIC, 1024),
         _topic(cluster, 16, _TEMPLATE),
@@ -190,9 +190,6 @@ def system_topics(identity: BrokerIdentity, config: BrokerConfig) -> list[TopicC
         _topic(TRANSACTION_OP_TOPIC, 1),
         _topic(TIMER_TOPIC, 1),
     ]
-    if config.has_trace_topic:
-        made.append(_topic(TRACE_TOPIC, 1))
-    return made
 
 
 def member_topic(broker: str) -> str:
@@ -209,10 +206,11 @@ def _with_system_topics(
     table: _Table, identity: BrokerIdentity, config: BrokerConfig, wall_ms: int
 ) -> _Table:
     template = _topic(AUTO_CREATE_TEMPLATE_TOPIC, config.default_queues, _TEMPLATE)
+    wanted = system_topics(identity)
+    if config.has_trace_topic:
+        wanted.append(_topic(TRACE_TOPIC, 1))
     missing: dict[str, TopicConfig | None] = {
-        topic.name: topic
-        for topic in system_topics(identity, config)
-        if table.find(topic.name) is None
+        topic.name: topic for topic in wanted if table.find(topic.name) is None
     }
     missing[template.name] = template if config.creates_topics else None
     return table.changed(missing, wall_ms)

@@ -1,0 +1,53 @@
+"""What requests about topics and requests about groups have in common: pages of a table, and the
+answer to a change.
+
+Clients of 5.3.3 and newer ask for a table page by page, in the order of its names, and say which
+version of it they have begun with: when that is over, they are given the first page again.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from aerobee.errors import RemoteProtocolError
+from aerobee.model.topic import DataVersion
+from aerobee.protocol.bodies.topic_config import decode_data_version
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.request import Answer, Request
+from aerobee.storage.metadata.saved_value import Done
+
+PAGE_ROWS_MAX = 2000
+
+T = TypeVar("T")
+
+
+def page_of(
+    rows: Sequence[T],
+    version: DataVersion,
+    start: int | None,
+    count: int | None,
+    version_text: str | None,
+) -> Sequence[T]:
+    """The rows that a request asks for: all, if it says nothing of pages."""
+    if start is None and count is None and version_text is None:
+        return rows
+    wanted = PAGE_ROWS_MAX if count is None else max(0, min(count, PAGE_ROWS_MAX))
+    first = 0
+    if version_text and decode_data_version(version_text.encode()) == version:
+        first = max(0, start or 0)
+    return rows[first : first + wanted]
+
+
+def answer_change(request: Request) -> Done:
+    """What is called when a change was saved or refused."""
+
+    def done(error: BaseException | None) -> None:
+        if isinstance(error, RemoteProtocolError):
+            request.answer(Answer(ResponseCode.SYSTEM_ERROR, error.message))
+        else:
+            request.answer_when_saved(error)
+
+    return done
+
+
+def invalid(fault: str) -> Answer:
+    return Answer(ResponseCode.INVALID_PARAMETER, fault)

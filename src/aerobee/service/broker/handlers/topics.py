@@ -1,0 +1,198 @@
+"""What administrators do with topics: make, change, delete, clean up.
+
+A topic is made, changed or deleted on the disk first and answered then. With a topic go its queues,
+what groups have consumed of it, and the retry topics that popping it has made.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from aerobee.errors import AerobeeError
+from aerobee.model.names import (
+    LIGHT_QUEUE_PREFIX,
+    RETRY_PREFIX,
+    find_topic_fault,
+    is_system_topic,
+    pop_retry_topic,
+)
+from aerobee.model.topic import SINGLE_TAG, TopicConfig
+from aerobee.protocol.bodies.topic_table import decode_topic_configs
+from aerobee.protocol.declared_header import NoHeader
+from aerobee.protocol.headers.topics import CreateTopicHeader, TopicHeader
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.broker.config import BrokerIdentity
+from aerobee.service.broker.handlers.tables import answer_change, invalid
+from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.state.offsets import Offsets
+from aerobee.service.broker.state.topics import QUEUES_MAX, Find, Topics
+from aerobee.service.broker.topic_attributes import (
+    CLEANUP_POLICY,
+    COMPACTION,
+    MESSAGE_TYPE,
+    MIXED,
+    changed_attributes,
+    parse_changes,
+)
+from aerobee.service.request import OK, Answer, Request
+from aerobee.storage.store import Store
+
+PERMISSION_MAX = 7
+FILTER_TYPES = (SINGLE_TAG, "MULTI_TAG")
+
+
+class TopicHandlers:
+    def __init__(
+        self,
+        topics: Topics,
+        offsets: Offsets,
+        store: Store,
+        identity: BrokerIdentity,
+        delete_queues: Callable[[bytes], object],
+    ) -> None:
+        """`delete_queues` takes a topic's queues out of the store."""
+        self._topics = topics
+        self._offsets = offsets
+        self._store = store
+        self._identity = identity
+        self._delete_queues = delete_queues
+
+    def rows(self) -> list[Row]:
+        lane, right = Lane.ADMIN, Right.ADMINISTER
+        code = RequestCode
+        return [
+            row(code.UPDATE_AND_CREATE_TOPIC, CreateTopicHeader, self._make, lane, right),
+            row(code.UPDATE_AND_CREATE_TOPIC_LIST, NoHeader, self._make_many, lane, right),
+            row(code.DELETE_TOPIC_IN_BROKER, TopicHeader, self._delete, lane, right),
+            row(code.CLEAN_UNUSED_TOPIC, NoHeader, self._clean_unused, lane, right),
+            row(code.CLEAN_EXPIRED_CONSUMEQUEUE, NoHeader, self._clean_expired, lane, right),
+            row(code.DELETE_EXPIRED_COMMITLOG, NoHeader, self._clean_expired, lane, right),
+        ]
+
+    # Making and changing.
+
+    def _make(self, request: Request, header: CreateTopicHeader) -> Answer | None:
+        wanted = TopicConfig(
+            header.topic,
+            read_queues=header.read_queue_nums,
+            write_queues=header.write_queue_nums,
+            permission=header.perm,
+            sys_flag=header.topic_sys_flag,
+            is_order=header.order,
+            filter_type=header.topic_filter_type,
+            attributes=parse_changes(header.attributes),
+        )
+        return self._put(request, [wanted])
+
+    def _make_many(self, request: Request, header: NoHeader) -> Answer | None:
+        return self._put(request, decode_topic_configs(request.body))
+
+    def _put(self, request: Request, wanted: Sequence[TopicConfig]) -> Answer | None:
+        """Make topics whose attributes are changes: all of them or none."""
+        for config in wanted:
+            fault = self._find_fault(config)
+            if fault is not None:
+                return invalid(fault)
+        self._topics.edit(
+            lambda find: [_with_attributes(config, find) for config in wanted],
+            request.now,
+            answer_change(request),
+        )
+        return None
+
+    def _find_fault(self, wanted: TopicConfig) -> str | None:
+        fault = find_topic_fault(wanted.name)
+        if fault is not None:
+            return fault
+        if self._is_system(wanted.name):
+            return _system(wanted.name)
+        for what, queues in (
+            ("readQueueNums", wanted.read_queues),
+            ("writeQueueNums", wanted.write_queues),
+        ):
+            if not 0 <= queues <= QUEUES_MAX:
+                return f"{what} is {queues}, not from 0 to {QUEUES_MAX}"
+        if not 0 <= wanted.permission <= PERMISSION_MAX:
+            return f"perm is {wanted.permission}, not from 0 to {PERMISSION_MAX}"
+        if wanted.filter_type not in FILTER_TYPES:
+            return f"topicFilterType is {wanted.filter_type[:40]!r}, not one of {FILTER_TYPES}"
+        if wanted.attributes.get(f"+{MESSAGE_TYPE}") == MIXED:
+            return "MIXED message type is not supported."
+        if wanted.attributes.get(f"+{CLEANUP_POLICY}") == COMPACTION:
+            # Accepting it would let go of messages that were to be kept.
+            return "this broker does not compact topics: leave cleanup.policy at DELETE"
+        return None
+
+    def _is_system(self, name: str) -> bool:
+        return is_system_topic(name, cluster=self._identity.cluster, broker=self._identity.name)
+
+    # Deleting.
+
+    def _delete(self, request: Request, header: TopicHeader) -> Answer | None:
+        topic = header.topic
+        if not topic.strip():
+            return invalid("The specified topic is blank.")
+        if self._is_system(topic):
+            return invalid(_system(topic))
+        # Newer pop retry topics are called with a plus, which no other may be.
+        fault = find_topic_fault(topic.replace("+", "_") if _is_retry(topic) else topic)
+        if fault is not None:
+            return invalid(fault)
+        names = [topic, *self._pop_retry_topics(topic)]
+        answer = answer_change(request)
+
+        def removed(error: BaseException | None) -> None:
+            answer(self._forgotten(names) if error is None else error)
+
+        self._topics.remove(names, request.now, removed)
+        return None
+
+    def _pop_retry_topics(self, topic: str) -> list[str]:
+        """Of groups that have consumed it, by both of their names."""
+        return [
+            name
+            for group in self._offsets.groups_of(topic)
+            for name in (f"{RETRY_PREFIX}{group}+{topic}", pop_retry_topic(group, topic))
+            if self._topics.find(name) is not None
+        ]
+
+    def _forgotten(self, names: Sequence[str]) -> AerobeeError | OSError | None:
+        """Take out what belongs to topics that are gone; what went wrong, if something did."""
+        for name in names:
+            self._offsets.remove_topic(name)
+            try:
+                self._delete_queues(name.encode())
+            except (AerobeeError, OSError) as error:
+                return error
+        return None
+
+    # Cleaning up.
+
+    def _clean_unused(self, request: Request, header: NoHeader) -> Answer:
+        """Delete the queues of topics that nobody knows any more."""
+        for topic in dict.fromkeys(queue.topic for queue in self._store.queues()):
+            name = topic.decode()
+            if not (
+                self._topics.find(name) is not None
+                or self._is_system(name)
+                or name.startswith(LIGHT_QUEUE_PREFIX)
+            ):
+                self._delete_queues(topic)
+        return OK
+
+    def _clean_expired(self, request: Request, header: NoHeader) -> Answer:
+        """Nothing to do: the store lets go of what has expired by itself, at any hour."""
+        return OK
+
+
+def _with_attributes(wanted: TopicConfig, find: Find) -> TopicConfig:
+    known = find(wanted.name)
+    before = known.attributes if known is not None else None
+    return replace(wanted, attributes=changed_attributes(before, wanted.attributes))
+
+
+def _is_retry(topic: str) -> bool:
+    return topic.startswith(RETRY_PREFIX)
+
+
+def _system(topic: str) -> str:
+    return f"The topic[{topic}] is conflict with system topic."
