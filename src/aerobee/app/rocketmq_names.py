@@ -1,0 +1,169 @@
+"""Every key that a `broker.conf` of RocketMQ 4.9 or 5.5 can have.
+
+Files that work there are to work here: a key that is in this list and means nothing here is named
+once and left alone, and only what is not in it is taken for a mistake.
+"""
+
+_TEXT = """
+    accessMessageInMemoryHotRatio accessMessageInMemoryMaxRatio accountStatsEnable
+    accountStatsPrintZeroValues ackMessageThreadPoolNums ackThreadPoolQueueCapacity
+    aclCacheExpiredSecond aclCacheMaxNum aclCacheRefreshSecond aclEnable
+    adminBrokerThreadPoolNums adminBrokerThreadPoolQueueCapacity allAckInSyncStateSet
+    allowRecallWhenBrokerNotWriteable appendAckAsync appendCkAsync appendTopicForTimerDeleteKey
+    asyncLearner asyncSendEnable authConfigPath authenticationEnabled
+    authenticationMetadataProvider authenticationProvider authenticationStrategy
+    authenticationWhitelist authorizationEnabled authorizationMetadataProvider
+    authorizationProvider authorizationStrategy authorizationWhitelist
+    autoCreateSubscriptionGroup autoCreateTopicEnable autoDeleteUnusedStats
+    autoMessageVersionOnTopicLen batchDispatchRequestThreadPoolNums bindAddress
+    bitMapLengthConsumeQueueExt bottomMostCompressionTypeForConsumeQueueStore
+    broadcastOffsetExpireMaxSecond broadcastOffsetExpireSecond brokerClusterName
+    brokerConfigPath brokerElectionPriority brokerFastFailureEnable brokerHeartbeatInterval
+    brokerId brokerIP1 brokerIP2 brokerName brokerNotActiveTimeoutMillis brokerPermission
+    brokerRole brokerTopicEnable cgColdReadThreshold channelExpiredTimeout
+    channelNotActiveInterval checkCommitLogOffsetOnRecover checkCRCOnRecover
+    checkSyncStateSetPeriod cleanFileForciblyEnable cleanOfflineBrokerInterval
+    cleanResourceInterval cleanRocksDBDirtyCQIntervalMin cleanSwapedMapInterval
+    clearRetryTopicWhenDeleteTopic clientAsyncSemaphoreValue clientCallbackExecutorThreads
+    clientChannelMaxIdleTimeSeconds clientCloseSocketIfTimeout
+    clientManagerThreadPoolQueueCapacity clientManageThreadPoolNums clientOnewaySemaphoreValue
+    clientPooledByteBufAllocatorEnable clientSocketRcvBufSize clientSocketSndBufSize
+    clientWorkerThreads clusterTopicEnable coldCtrStrategyEnable coldDataFlowControlEnable
+    coldDataScanEnable combineAssignOffsetCQType combineCQEnableCheckSelf
+    combineCQLoadingCQTypes combineCQMaxExtraSearchCommitLogFiles combineCQPreferCQType
+    combineCQUseRocksdbForLmq commercialBaseCount commercialBigCount commercialEnable
+    commercialSizePerMsg commercialTimerCount commercialTransCount commitCommitLogLeastPages
+    commitCommitLogThoroughInterval commitIntervalCommitLog commitLogForceSwapMapInterval
+    commitLogRecoverMaxNum commitLogSwapMapInterval commitLogSwapMapReserveFileNum
+    compactionCqMappedFileSize compactionMappedFileSize compactionScheduleInternal
+    compactionThreadNum compatibleWithOldNameSrv compressedRegister configBlackList
+    configManagerVersion connectTimeoutMillis consumerFallbehindThreshold
+    consumerManagerThreadPoolQueueCapacity consumerManageThreadPoolNums
+    consumerOffsetUpdateVersionStep controllerAddr controllerHeartBeatTimeoutMills
+    correctLogicMinOffsetForceInterval correctLogicMinOffsetSleepInterval dataReadAheadEnable
+    debugLockEnable defaultMessageRequestMode defaultPopShareQueueNum defaultQueryMaxNum
+    defaultTopicQueueNums delayOffsetUpdateVersionStep deleteCommitLogFilesInterval
+    deleteConsumeQueueFilesInterval deleteFileBatchMax deleteWhen
+    destroyMapedFileIntervalForcibly disableCallbackExecutor disableConsumeIfConsumerReadSlowly
+    disableNettyWorkerGroup disappearTimeAfterStart diskFallRecorded diskMaxUsedSpaceRatio
+    diskSpaceCleanForciblyRatio diskSpaceWarningLevelRatio dispatchCqCacheNum dispatchCqThreads
+    dispatchFromSenderThread dLegerGroup dLegerPeers dLegerSelfId duplicationEnable
+    enableAcceleratedRecovery enableAsyncReput enableAutoInSyncReplicas enableBatchPush
+    enableBroadcastOffsetStore enableBuildConsumeQueueConcurrently enableCalcFilterBitMap
+    enableCleanExpiredOffset enableCompaction enableConnectionMetrics enableConsumeQueueExt
+    enableControllerMode enableCreateSysGroup enabledAppendPropCRC enableDetailStat
+    enableDLegerCommitLog enableFastChannelEventProcess enableLagAndDlqMetrics
+    enableLiteEventMode enableLitePopLog enableLmq enableLmqQuota enableLmqStats
+    enableLogConsumeQueueRepeatedlyBuildWhenRecover enableMessageStoreMetrics
+    enableMixedMessageType enableMultiDispatch enableNetWorkFlowControl
+    enableNotifyAfterPopOrderLockRelease enableNotifyBeforePopCalculateLag enablePopBatchAck
+    enablePopBufferMerge enablePopLog enablePopMessageThreshold enablePopMetrics
+    enablePropertyFilter enableReconnectForGoAway enableRegisterProducer enableRemoteEscape
+    enableRemotingMetrics enableRequestMetrics enableRetryTopicV2 enableRocksDBLog
+    enableRunningFlagsInFlush enableScheduleAsyncDeliver enableScheduleMessageStats
+    enableShutdownGracefully enableSingleTopicRegister enableSkipLongAwaitingAck
+    enableSlaveActingMaster enableSplitMetadata enableSplitRegistration enableStatsMetrics
+    enableTransactionMetrics endTransactionPoolQueueCapacity endTransactionThreadPoolNums
+    estimateAccumulation expectConsumerNumUseFilter fastFailIfNoBufferInStorePool
+    fetchControllerAddrByDnsLookup fetchNamesrvAddrByAddressServer fetchNameSrvAddrByDnsLookup
+    fetchNamesrvAddrInterval fileReservedTime filterDataCleanTimeSpan filterServerNums
+    filterSupportRetry flushCommitLogLeastPages flushCommitLogThoroughInterval
+    flushCommitLogTimed flushConsumeQueueLeastPages flushConsumeQueueThoroughInterval
+    flushConsumerOffsetHistoryInterval flushConsumerOffsetInterval flushDelayOffsetInterval
+    flushDiskType flushIntervalCommitLog flushIntervalConsumeQueue
+    flushLeastPagesWhenWarmMapedFile forceRegister forceVerifyPropCRC forwardTimeout
+    globalColdReadThreshold haFlowControlEnable haHousekeepingInterval haListenPort
+    haMasterAddress haMaxGapNotInSync haMaxTimeSlaveNotCatchup haSendHeartbeatInterval
+    haTransferBatchSize heartbeatThreadPoolNums heartbeatThreadPoolQueueCapacity highSpeedMode
+    indexFileReadEnable indexFileWriteEnable indexRocksDBEnable initAuthenticationUser
+    initPopOffsetByCheckMsgInMem innerClientAuthenticationCredentials inSyncReplicas
+    isBrokerContainer isInBrokerContainer isolateLogEnable isScanAvailableNameSrv
+    iteratorWhenUseRocksdbConsumeQueue listenPort liteEventCheckInterval
+    liteEventFullDispatchDelayTime liteEventFullDispatchDelayTimeForWildcardGroup
+    liteLagCountMetricsEnable liteLagLatencyCollectEnable liteLagLatencyMetricsEnable
+    liteLagLatencyTopK litePullMessageEnable litePullMessageThreadPoolNums
+    litePullThreadPoolQueueCapacity liteSubscriptionCheckInterval
+    liteSubscriptionCheckTimeoutMills liteTtlCheckInterval loadBalancePollNameServerInterval
+    loadBalanceProcessorThreadPoolNums loadBalanceThreadPoolQueueCapacity lockInStrictMode
+    logicalDiskSpaceCleanForciblyThreshold logicQueueForceSwapMapInterval
+    logicQueueSwapMapInterval logicQueueSwapMapReserveFileNum longPollingEnable
+    mappedFileSizeCommitLog mappedFileSizeConsumeQueue mappedFileSizeConsumeQueueExt
+    mappedFileSizeTimerLog mappedFileSwapEnable mapperFileSizeBatchConsumeQueue
+    maxAsyncPutMessageRequests maxBatchDeleteFilesNum maxChecksumRange maxClientEventCount
+    maxConsumeQueueScan maxErrorRateOfBloomFilter maxFilterMessageSize maxHashSlotNum
+    maxHaTransferByteInSecond maxIndexNum maxLiteSubscriptionCount maxLmqConsumeQueueNum
+    maxMessageFilterNumForNotification maxMessageSize maxMsgsNumBatch maxOffsetMapSize
+    maxPopPollingSize maxReconnectIntervalTimeSeconds maxRecoveryCommitlogFiles
+    maxRocksDBIndexQueryDays maxSlaveResendLength maxStatsIdleTimeInMinutes maxTopicLength
+    maxTransferBytesOnMessageInDisk maxTransferBytesOnMessageInMemory
+    maxTransferCountOnMessageInDisk maxTransferCountOnMessageInMemory memTableFlushIntervalMs
+    messageDelayLevel messageIndexEnable messageIndexSafe messageStorePlugIn
+    metricGrpcExporterIntervalInMills metricGrpcExporterTimeOutInMills
+    metricLoggingExporterIntervalInMills metricsExportBatchMaxDataPoints metricsExporterType
+    metricsGrpcExporterHeader metricsGrpcExporterTarget metricsInDelta metricsLabel
+    metricsOtelCardinalityLimit metricsPromExporterHost metricsPromExporterPort
+    migrateAuthFromV1Enabled minInSyncReplicas minLiteTTl msgTraceTopicName namesrvAddr
+    notifyConsumerIdsChangedEnable offsetCheckInSlave osPageCacheBusyTimeOutMills
+    persistConsumerOffsetIncrementally popCkMaxBufferSize popCkOffsetMaxQueueSize
+    popCkStayBufferTime popCkStayBufferTimeOut popConsumerFSServiceInit
+    popConsumerKVServiceEnable popConsumerKVServiceInit popConsumerKVServiceLog
+    popFromRetryProbability popFromRetryProbabilityForPriority popInflightMessageThreshold
+    popLongPollingForceNotifyInterval popPollingMapExpireTimeSeconds popPollingMapSize
+    popPollingSize popResponseReturnActualRetryTopic popReviveConcurrency
+    popReviveMaxAttemptTimes popReviveMaxReturnSizePerRead popReviveSkipIfGroupAbsent
+    preferredLeaderId printChannelGroups printChannelGroupsMinNum priorityOrderAsc
+    processReplyMessageThreadPoolNums pullBatchMaxMessageCount pullMessageThreadPoolNums
+    pullThreadPoolQueueCapacity putConsumeQueueDataByFileChannel putMessageFutureThreadPoolNums
+    putMessageTimeout putMsgIndexHightWater putThreadPoolQueueCapacity
+    queryMessageThreadPoolNums queryThreadPoolQueueCapacity readOnlyCommitLogStorePaths
+    readUnCommitted realTimeNotifyConsumerChange realTimePersistRocksDBConfig
+    recallMessageEnable recheckReputOffsetFromCq recoverConcurrently recoverThreadPoolNums
+    redeleteHangedFileInterval regionId registerBrokerTimeoutMills registerNameServerPeriod
+    rejectPullConsumerEnable rejectTransactionMessage replicasPerDiskPartition
+    replyThreadPoolQueueCapacity retrieveMessageFromPopRetryTopicV1 reviveAckWaitMs
+    reviveInterval reviveMaxSlow reviveQueueNum reviveScanTime rocketmqHome
+    rocksdbCompressionType rocksdbCQDoubleWriteEnable rocksdbFlushWalFrequency
+    rocksdbWalFileRollingThreshold sampleCountThreshold sampleSteps
+    scheduleAsyncDeliverMaxPendingLimit scheduleAsyncDeliverMaxResendNum2Blocked
+    searchBcqByCacheEnable sendHeartbeatTimeoutMillis sendMessageThreadPoolNums
+    sendThreadPoolQueueCapacity serverAsyncSemaphoreValue serverCallbackExecutorThreads
+    serverChannelMaxIdleTimeSeconds serverLoadBalancerEnable serverNettyWorkerGroupEnable
+    serverOnewaySemaphoreValue serverPooledByteBufAllocatorEnable serverSelectorThreads
+    serverSocketBacklog serverSocketRcvBufSize serverSocketSndBufSize serverWorkerThreads
+    sharedByteBufferNum shortPollingTimeMills shutdownWaitTimeSeconds skipPreOnline
+    skipWhenCKRePutReachMaxTimes slaveReadEnable slaveTimeout socksProxyConfig
+    spinLockCollisionRetreatOptimalDegree splitMetadataSize splitRegistrationSize
+    startAcceptSendRequestTimeStamp statefulAuthenticationCacheExpiredSecond
+    statefulAuthenticationCacheMaxNum statefulAuthorizationCacheExpiredSecond
+    statefulAuthorizationCacheMaxNum statRocksDBCQIntervalSec storePathBrokerIdentity
+    storePathDLedgerCommitLog storePathEpochFile storePathRootDir storeReplyMessageEnable
+    storeType subscriptionExpiredTimeout syncBrokerMemberGroupPeriod syncBrokerMetadataPeriod
+    syncControllerMetadataPeriod syncFlushTimeout syncFromLastFile
+    syncMasterFlushOffsetWhenStartup timerCheckMetricsWhen timerColdDataCheckIntervalMs
+    timerCongestNumEachSlot timerEnableCheckMetrics timerEnableDisruptor
+    timerEnableRetryUntilSuccess timerFlushIntervalMs timerGetMessageThreadNum
+    timerInterceptDelayLevel timerMaxDelaySec timerMetricSmallThreshold timerPrecisionMs
+    timerProgressLogIntervalMs timerPutMessageThreadNum timerRecallToTimelineEnable
+    timerRecallToTimeWheelEnable timerReputServiceCorePoolSize timerReputServiceMaxPoolSize
+    timerReputServiceQueueCapacity timerRocksDBEnable timerRocksDBPrecisionMs
+    timerRocksDBRollIntervalHours timerRocksDBRollMaxTps timerRocksDBRollRangeHours
+    timerRocksDBStopScan timerRocksDBTimeExpiredMaxTps timerRollWindowSlot timerSkipUnknownError
+    timerStopDequeue timerStopEnqueue timerWarmEnable timerWheelEnable timerWheelSnapshotFlush
+    timerWheelSnapshotIntervalMs topicQueueLockNum totalReplicas traceOn traceTopicEnable
+    transactionCheckInterval transactionCheckMax transactionCheckRocksdbCoreThreads
+    transactionCheckRocksdbMaxThreads transactionCheckRocksdbQueueCapacity
+    transactionMetricFlushInterval transactionOpBatchInterval transactionOpMsgMaxSize
+    transactionTimeOut transferMsgByHeap transientStorePoolEnable transientStorePoolSize
+    transRocksDBEnable transWriteOriginTransHalfEnable travelCqFileNumWhenGetMessage
+    updateNameServerAddrPeriod useABSLock useEpollNativeSelector useMessageFilterForNotification
+    usePIDColdCtrStrategy userCacheExpiredSecond userCacheMaxNum userCacheRefreshSecond
+    useReentrantLockWhenPutMessage useSeparateRetryQueue useSeparateStorePathForRocksdbCQ
+    useServerSideResetOffset useSingleRocksDBForAllConfigs useStaticSubscription useTLS
+    validateSystemTopicWhenUpdateTopic waitTimeMillsInAckQueue waitTimeMillsInAdminBrokerQueue
+    waitTimeMillsInHeartbeatQueue waitTimeMillsInLitePullQueue waitTimeMillsInPullQueue
+    waitTimeMillsInSendQueue waitTimeMillsInTransactionQueue wakeCommitWhenPutMessage
+    wakeFlushWhenPutMessage warmMapedFileEnable writeBufferHighWaterMark writeBufferLowWaterMark
+    writeWithoutMmap
+"""
+
+BROKER_NAMES = frozenset(_TEXT.split())
