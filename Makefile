@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up test test-pure check bench fuzz crash test-interop clean build/pure
+.PHONY: help install up test test-pure check bench bench-broker fuzz crash test-interop clean build/pure
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -46,6 +46,9 @@ check: $(INSTALLED) ## Types, lint, layers
 
 bench: install ## How fast, compiled and pure, in one run
 	$(PY) -m bench
+
+bench-broker: install ## Our broker beside Apache's and Redis, half an hour (needs Java, Maven, a Debian)
+	$(PY) -m bench.broker
 
 fuzz: install $(FUZZING) ## Every parser against made-up bytes, 30 s each
 	$(PY) -m fuzz

@@ -124,7 +124,10 @@ def add_idle(table: Table, bench: Bench) -> None:
     cells = {}
     for name in bench.brokers():
         figures = bench.idle(name)
-        cells[name] = f"{figures['bytes_each'] / 1000:.1f} kB each, {figures['cpu_share']:.1%} CPU"
+        cells[name] = (
+            f"{figures['bytes_each'] / 1000:.1f} kB each, {figures['share']:.1%} of a core "
+            f"({figures['alone']:.1%} without)"
+        )
         if figures["errors"]:
             table.notes.append(f"idle, {name}: {figures['errors']} connections were lost.")
     table.add(f"{bench.plan.idle_connections:,} idle connections", cells)

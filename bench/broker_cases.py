@@ -173,7 +173,7 @@ class Bench:
                     for name, server in running.items():
                         if name in BROKERS or case.is_single:
                             self._measure(case, name, server, measured[case.name])
-            memory = [{"server": name, **server.memory()} for name, server in running.items()]
+            memory = [{"server": name, **running[name].memory()} for name in self.brokers()]
         finally:
             for server in running.values():
                 server.stop()
@@ -190,20 +190,20 @@ class Bench:
         return {name: statistics.median(values) for name, values in seconds.items()}
 
     def idle(self, name: str) -> Figures:
-        """Memory of many connections that say nothing, and what they cost of one core."""
+        """Memory of many connections that say nothing; a core's share with and without them."""
         server, count = self._start(name), self.plan.idle_connections
         try:
             self._must(server, "create --queues 4", TOPIC, "--count 1")
-            before = server.memory()["Anonymous"]
+            self._load(server, SEND, TOPIC, FREE, f"--seconds {self.plan.warm_seconds}")
+            self._share_of_a_core(server)  # what it still does after the load and its start
+            before, alone = server.memory()["Anonymous"], self._share_of_a_core(server)
             with IdleConnections(self._program, server.port, count, FREE.load) as connections:
-                cpu, began = server.cpu_seconds(), time.perf_counter()
-                time.sleep(self.plan.idle_seconds)
-                share = (server.cpu_seconds() - cpu) / (time.perf_counter() - began)
+                share = self._share_of_a_core(server)
                 bytes_each = (server.memory()["Anonymous"] - before) / count
         finally:
             server.stop()
         lost = connections.figures["errors"] + connections.closed
-        return {"bytes_each": bytes_each, "cpu_share": share, "errors": lost}
+        return {"bytes_each": bytes_each, "share": share, "alone": alone, "errors": lost}
 
     def topics(self, name: str) -> Figures:
         """Many topics made one after the other, then one message to each of some of them."""
@@ -227,6 +227,11 @@ class Bench:
             }
         finally:
             server.stop()
+
+    def _share_of_a_core(self, server: Server) -> float:
+        cpu, began = server.cpu_seconds(), time.perf_counter()
+        time.sleep(self.plan.idle_seconds)
+        return (server.cpu_seconds() - cpu) / (time.perf_counter() - began)
 
     def _start(self, name: str, flush: str = "ASYNC_FLUSH") -> Server:
         if self._name_server is None:

@@ -11,8 +11,9 @@
  *     load redis  …                        XADD to the streams T:0, T:1, …
  *     load dummy  [--fault code]           the server of dummy.h
  *
- * --count or --seconds ends it. One JSON line on stdout: what was answered well, in how long, what
- * was wrong, and how long answers took: from the write, with `open` from the scheduled time.
+ * --count or --seconds ends it; what is then unanswered for --patience seconds (10) is an error.
+ * One JSON line on stdout: what was answered well, in how long, what was wrong, and how long
+ * answers took: from the write, with `open` from the scheduled time.
  * Every answer is checked: its code, that its opaque is one in flight on that connection, how many
  * messages it speaks of, and for a pull that they are the ones asked for.
  *
@@ -32,7 +33,7 @@
 #include "latency.h"
 #include "requests.h"
 
-enum { IN_BYTES = 1 << 21, DRAIN_MS = 10000, OPEN_IN_FLIGHT = 4096, EVENTS = 256 };
+enum { IN_BYTES = 1 << 21, OPEN_IN_FLIGHT = 4096, EVENTS = 256 };
 
 enum mode { SEND, BATCH, PULL, OPEN, CREATE, TOUCH, IDLE, REDIS, DUMMY };
 static const char *const MODES[] = {
@@ -68,11 +69,11 @@ static struct {
     size_t body;
     const char *topic;
     uint64_t count;
-    double seconds, rate;
+    double seconds, rate, patience;
     enum fault fault;
 } options = {
     .connections = 4, .in_flight = 64, .batch = 32, .body = 100, .queues = 4,
-    .topic = "BenchTopic", .rate = 5000,
+    .topic = "BenchTopic", .rate = 5000, .patience = 10,
 };
 
 static struct connection *connections;
@@ -464,7 +465,7 @@ static bool is_over(void)
     if (errors > 1000000)
         return true;
     if ((options.count && issued >= options.count) || (ends && now >= ends))
-        return in_flight == 0 || now > last_answer + DRAIN_MS * 1000000ull;
+        return in_flight == 0 || now > last_answer + (uint64_t)(options.patience * 1e9);
     bool any = false;
     for (unsigned i = 0; i < options.connections && !any; i++)
         any = connections[i].fd >= 0;
@@ -551,7 +552,8 @@ static void read_options(int argc, char **argv)
         {"topic", required_argument, NULL, 't'}, {"queues", required_argument, NULL, 'q'},
         {"batch", required_argument, NULL, 'n'}, {"count", required_argument, NULL, 'k'},
         {"seconds", required_argument, NULL, 's'}, {"rate", required_argument, NULL, 'r'},
-        {"fault", required_argument, NULL, 'x'}, {NULL, 0, NULL, 0},
+        {"patience", required_argument, NULL, 'w'}, {"fault", required_argument, NULL, 'x'},
+        {NULL, 0, NULL, 0},
     };
     if (argc < 2) {
         fprintf(stderr, "load: send, batch, pull, open, create, touch, idle, redis or dummy?\n");
@@ -570,6 +572,7 @@ static void read_options(int argc, char **argv)
         case 'k': options.count = (uint64_t)atoll(optarg); break;
         case 's': options.seconds = atof(optarg); break;
         case 'r': options.rate = atof(optarg); break;
+        case 'w': options.patience = atof(optarg); break;
         case 'x':
             options.fault = (enum fault)choose(optarg, FAULTS, sizeof FAULTS / sizeof *FAULTS);
             break;

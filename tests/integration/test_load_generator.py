@@ -1,0 +1,109 @@
+"""The benchmarks' load generator notices every wrong answer; a figure of it is worth something."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bench.broker_load import Figures, IdleConnections, compile_load, run_load
+
+CPUS = tuple(os.sched_getaffinity(0))
+SENDS = 10_000
+WRONG = 10  # of them: every thousandth
+BATCH = 32
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("cc") is None:
+        pytest.skip("needs a C compiler")
+    return compile_load(tmp_path_factory.mktemp("load"))
+
+
+class Dummy:
+    """The server inside the generator, which can be told to answer wrongly now and then."""
+
+    def __init__(self, program: Path, fault: str) -> None:
+        self._program = program
+        self._process = subprocess.Popen(
+            [program, "dummy", "--fault", fault], stdout=subprocess.PIPE, text=True
+        )
+        assert self._process.stdout is not None
+        self.port: int = json.loads(self._process.stdout.readline())["port"]
+
+    def load(self, arguments: str) -> Figures:
+        return run_load(self._program, self.port, arguments.split(), CPUS)
+
+    def end(self) -> None:
+        assert self._process.stdout is not None
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+
+
+@pytest.fixture
+def dummy(program: Path, request: pytest.FixtureRequest) -> Iterator[Dummy]:
+    running = Dummy(program, getattr(request, "param", "none"))
+    yield running
+    running.end()
+
+
+@pytest.mark.parametrize(("mode", "messages"), [("send", 1), ("batch", BATCH), ("pull", BATCH)])
+def test_good_answers_are_all_counted(dummy: Dummy, mode: str, messages: int) -> None:
+    figures = dummy.load(f"{mode} --count {SENDS} --in-flight 7")
+    assert (figures["errors"], figures["error"]) == (0, "")
+    assert figures["requests"] == SENDS
+    assert figures["count"] == SENDS * messages
+    assert 0 < figures["p50_us"] <= figures["p99_us"] <= figures["p99.9_us"] <= figures["max_us"]
+
+
+@pytest.mark.parametrize("mode", ["send", "batch", "pull"])
+@pytest.mark.parametrize("dummy", ["code"], indirect=True)
+def test_an_answer_with_another_code_is_an_error(dummy: Dummy, mode: str) -> None:
+    figures = dummy.load(f"{mode} --count {SENDS}")
+    assert figures["errors"] == WRONG
+    assert figures["error"].startswith("refused: {'code':2,")
+    assert figures["count"] == (SENDS - WRONG) * (1 if mode == "send" else BATCH)
+
+
+@pytest.mark.parametrize("dummy", ["opaque"], indirect=True)
+def test_an_answer_to_nothing_is_an_error_and_so_is_what_stays_unanswered(dummy: Dummy) -> None:
+    figures = dummy.load("send --count 1000 --patience 0.3")
+    assert figures["errors"] == 2
+    assert figures["error"].startswith("answer to nothing")
+    assert figures["count"] == 999
+
+
+@pytest.mark.parametrize("mode", ["batch", "pull"])
+@pytest.mark.parametrize("dummy", ["fewer"], indirect=True)
+def test_an_answer_with_fewer_messages_is_an_error(dummy: Dummy, mode: str) -> None:
+    figures = dummy.load(f"{mode} --count {SENDS}")
+    assert figures["errors"] == WRONG
+    assert figures["error"].startswith("not the messages asked for")
+    assert figures["count"] == (SENDS - WRONG) * BATCH
+
+
+def test_an_open_loop_keeps_its_schedule_and_says_how_late_it_was(dummy: Dummy) -> None:
+    figures = dummy.load("open --rate 2000 --count 600")
+    assert figures["count"] == 600
+    # The last of 600 is due after 599 intervals, however quick the answers are.
+    assert figures["seconds"] >= 599 / 2000
+    assert figures["late_max_us"] <= figures["max_us"]
+
+
+def test_idle_connections_are_counted_and_seen_to_stay(program: Path, dummy: Dummy) -> None:
+    with IdleConnections(program, dummy.port, 50, CPUS) as connections:
+        assert connections.figures["count"] == 50
+    assert connections.closed == 0
+
+
+def test_a_server_that_goes_away_is_an_error_and_not_the_end_of_a_run(
+    program: Path, dummy: Dummy
+) -> None:
+    with IdleConnections(program, dummy.port, 50, CPUS) as connections:
+        dummy.end()
+    assert connections.closed == 50
