@@ -1,0 +1,88 @@
+"""Who is connected, as administrators and fellow members are told: JSON.
+
+{"consumerIdList":["10.0.0.5@4321#99"]}
+{"connectionSet":[{"clientAddr":"10.0.0.5:1234","clientId":"c","language":"JAVA","version":513}],
+ "consumeFromWhere":"…","consumeType":"…","messageModel":"…","subscriptionTable":{"T":{…}}}
+{"connectionSet":[…]}
+{"data":{"group":[{"clientId":"c","language":"JAVA","lastUpdateTimestamp":1700000000000,
+ "remoteIP":"/10.0.0.5:1234","version":513}]}}
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from aerobee.model.subscription import ConsumeFrom, ConsumeType, MessageModel, Subscription
+from aerobee.protocol.bodies.subscription import subscription_json
+from aerobee.protocol.command_header import LANGUAGES, OTHER_LANGUAGE
+from aerobee.protocol.json_text import Value, write_compact
+
+
+class Connection(NamedTuple):
+    client_id: str
+    address: str
+    language: str
+    version: int
+    beaten_wall_ms: int
+
+
+class ConsumerManner(NamedTuple):
+    """How a group consumes."""
+
+    consume_type: ConsumeType
+    message_model: MessageModel
+    consume_from: ConsumeFrom
+
+
+def encode_client_ids(client_ids: Iterable[str]) -> bytes:
+    return write_compact({"consumerIdList": list(client_ids)})
+
+
+def encode_consumer_connections(
+    connections: Iterable[Connection],
+    manner: ConsumerManner,
+    subscriptions: Iterable[Subscription],
+) -> bytes:
+    return write_compact(
+        {
+            "connectionSet": [_connection_json(one) for one in connections],
+            "consumeFromWhere": manner.consume_from.value,
+            "consumeType": manner.consume_type.value,
+            "messageModel": manner.message_model.value,
+            "subscriptionTable": {one.topic: subscription_json(one) for one in subscriptions},
+        }
+    )
+
+
+def encode_producer_connections(connections: Iterable[Connection]) -> bytes:
+    return write_compact({"connectionSet": [_connection_json(one) for one in connections]})
+
+
+def encode_producer_table(groups: Mapping[str, Iterable[Connection]]) -> bytes:
+    table: dict[str, Value] = {
+        group: [
+            {
+                "clientId": one.client_id,
+                "language": _language(one),
+                "lastUpdateTimestamp": one.beaten_wall_ms,
+                "remoteIP": f"/{one.address}",
+                "version": one.version,
+            }
+            for one in connections
+        ]
+        for group, connections in groups.items()
+    }
+    return write_compact({"data": table})
+
+
+def _connection_json(connection: Connection) -> dict[str, Value]:
+    return {
+        "clientAddr": connection.address,
+        "clientId": connection.client_id,
+        "language": _language(connection),
+        "version": connection.version,
+    }
+
+
+def _language(connection: Connection) -> str:
+    """A name that Java's tools can read: they know no others."""
+    return connection.language if connection.language in LANGUAGES else LANGUAGES[OTHER_LANGUAGE]

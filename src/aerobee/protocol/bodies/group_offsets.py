@@ -1,0 +1,62 @@
+"""Offsets of groups in answers to administrators ⇄ JSON.
+
+{"offsetTable":{{"brokerName":"b","queueId":0,"topic":"T"}:123}}              where a reset goes
+{"consumerTable":{"client":{{…}:123}},"messageQueueTable":{}}                 what clients hold
+{"messageQueueTable":{{…}:123}}                                               one client's answer
+{"correctionOffsets":{0:123}}
+{"groupList":["g"]}
+{"group":"g","subscriptionData":{…},"topic":"T"}
+"""
+
+from collections.abc import Iterable, Mapping
+
+from aerobee.errors import RemoteProtocolError
+from aerobee.model.message_queue import MessageQueue
+from aerobee.model.subscription import Subscription
+from aerobee.protocol.bodies.message_queue import queue_from, queue_key
+from aerobee.protocol.bodies.subscription import subscription_json
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import ObjectKey, Value, parse, write_compact
+
+STATUS_BYTES_MAX = 1024 * 1024
+
+
+def encode_reset_offsets(offsets: Mapping[MessageQueue, int]) -> bytes:
+    return write_compact({"offsetTable": _by_queue(offsets)})
+
+
+def encode_consumer_status(clients: Mapping[str, Mapping[MessageQueue, int]]) -> bytes:
+    table: dict[str, Value] = {
+        client_id: _by_queue(offsets) for client_id, offsets in clients.items()
+    }
+    return write_compact({"consumerTable": table, "messageQueueTable": {}})
+
+
+def decode_client_status(body: bytes) -> dict[MessageQueue, int]:
+    """What one client answers."""
+    members = Members(parse(body, bytes_max=STATUS_BYTES_MAX), "the client's status")
+    found = {}
+    for key, offset in members.object("messageQueueTable").plain().items():
+        if not isinstance(key, tuple) or not isinstance(offset, int):
+            raise RemoteProtocolError("the client's status is no map from queues to offsets")
+        found[queue_from(Members(dict(key), "a queue of the client's status"))] = offset
+    return found
+
+
+def encode_correction(offsets: Mapping[int, int]) -> bytes:
+    return write_compact({"correctionOffsets": dict(offsets)})
+
+
+def encode_group_list(groups: Iterable[str]) -> bytes:
+    return write_compact({"groupList": list(groups)})
+
+
+def encode_group_subscription(group: str, topic: str, subscription: Subscription | None) -> bytes:
+    body: dict[str, Value] = {"group": group}
+    if subscription is not None:
+        body["subscriptionData"] = subscription_json(subscription)
+    return write_compact({**body, "topic": topic})
+
+
+def _by_queue(offsets: Mapping[MessageQueue, int]) -> dict[ObjectKey, Value]:
+    return {queue_key(queue): offset for queue, offset in offsets.items()}

@@ -1,0 +1,68 @@
+"""A subscription ⇄ JSON, as in heartbeats and in what administrators are shown.
+
+    {"classFilterMode":false,"codeSet":[2598919],"expressionType":"TAG","subString":"TagA",
+     "subVersion":1700000000000,"tagsSet":["TagA"],"topic":"T"}
+
+C++ leaves out what is empty and the type, and writes the version as text. The hashes are never
+read: Go writes them as text, C++ wrong; the expression says what they are.
+"""
+
+from aerobee.errors import RemoteProtocolError
+from aerobee.model.names import DERIVED_TOPIC_CHARS_MAX
+from aerobee.model.subscription import BY_TAG, Subscription
+from aerobee.protocol.java_hash import tag_code
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import Value, parse
+from aerobee.protocol.tag_filter import ALL, tag_codes, tags_of
+
+EXPRESSION_CHARS_MAX = 16 * 1024
+CHECK_BYTES_MAX = 256 * 1024
+
+
+def make_subscription(
+    topic: str, expression: str = ALL, version: int = 0, expression_type: str = BY_TAG
+) -> Subscription:
+    """A subscription with the tags and hashes that its expression says."""
+    kind = expression_type or BY_TAG
+    if kind != BY_TAG:
+        return Subscription(topic, expression, None, version, kind)
+    text = expression or ALL
+    return Subscription(topic, text, tag_codes(text), version, BY_TAG, tags_of(text))
+
+
+def subscription_json(subscription: Subscription) -> dict[str, Value]:
+    return {
+        "classFilterMode": False,
+        "codeSet": [tag_code(tag.encode()) for tag in subscription.tags],
+        "expressionType": subscription.expression_type,
+        "subString": subscription.expression,
+        "subVersion": subscription.version,
+        "tagsSet": list(subscription.tags),
+        "topic": subscription.topic,
+    }
+
+
+def subscription_from(members: Members) -> Subscription:
+    topic = members.text("topic")
+    if not 0 < len(topic) <= DERIVED_TOPIC_CHARS_MAX:
+        raise RemoteProtocolError(f"topic of {members.what} has {len(topic)} characters")
+    expression = members.text("subString", "")
+    if not expression:
+        expression = "||".join(map(str, members.array("tagsSet"))) or ALL
+    if len(expression) > EXPRESSION_CHARS_MAX:
+        raise RemoteProtocolError(
+            f"subString of {members.what} has {len(expression)} characters, "
+            f"at most {EXPRESSION_CHARS_MAX} are read"
+        )
+    return make_subscription(
+        topic,
+        expression,
+        members.int64("subVersion", 0),
+        members.text("expressionType", BY_TAG),
+    )
+
+
+def decode_subscription_check(body: bytes) -> Subscription:
+    """What a client wants to know of before it starts: {"subscriptionData":{…},…}."""
+    members = Members(parse(body, bytes_max=CHECK_BYTES_MAX), "the request")
+    return subscription_from(members.object("subscriptionData"))

@@ -1,0 +1,33 @@
+"""The fields of what clients say of themselves and ask about each other, and of what brokers tell
+them.
+"""
+
+from dataclasses import dataclass
+
+from aerobee.protocol.declared_header import on_wire
+
+
+@dataclass(frozen=True, slots=True)
+class UnregisterHeader:
+    client_id: str = on_wire("clientID")
+    producer_group: str = ""
+    consumer_group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroupHeader:
+    """Of every request about one consumer group; of the news that its members changed, too."""
+
+    consumer_group: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerGroupHeader:
+    producer_group: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatAnswerHeader:
+    supports_fingerprints: bool = on_wire("IS_SUPPORT_HEART_BEAT_V2")
+    is_changed: bool = on_wire("IS_SUB_CHANGE")
+    """Subscriptions that were left out are wanted in the next heartbeat."""

@@ -1,0 +1,28 @@
+"""The fields of questions for single messages, by place and by key, and of what is answered beside
+the messages.
+"""
+
+from dataclasses import dataclass
+
+from aerobee.protocol.declared_header import Int32, Int64, on_wire
+
+
+@dataclass(frozen=True, slots=True)
+class ViewMessageHeader:
+    offset: Int64
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMessageHeader:
+    topic: str
+    key: str
+    max_num: Int32
+    begin_timestamp: Int64 = 0
+    end_timestamp: Int64 = 2**63 - 1
+    is_unique_key: bool = on_wire("_UNIQUE_KEY_QUERY", default=False)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMessageAnswerHeader:
+    index_last_update_timestamp: Int64
+    index_last_update_phyoffset: Int64

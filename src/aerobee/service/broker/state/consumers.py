@@ -1,0 +1,178 @@
+"""Who consumes: the members of each consumer group, and what the group subscribes to.
+
+A member is a connection: what closes it ends the membership. Subscriptions belong to the group, and
+the heartbeat of any member says all of them; of two for one topic the later counts. A group without
+members is not here: what it has consumed is in `offsets`, how it is configured in `groups`.
+
+Everything is bounded, because peers decide how much of it there is.
+"""
+
+from typing import NamedTuple
+
+from aerobee.errors import RemoteProtocolError
+from aerobee.model.subscription import ConsumeFrom, ConsumeType, MessageModel, Subscription
+from aerobee.ports.service import ChannelId
+from aerobee.protocol.bodies.heartbeat import ConsumerBeat
+
+
+class Member(NamedTuple):
+    """A client on one connection, as its last heartbeat showed it."""
+
+    channel: ChannelId
+    client_id: str
+    language: str
+    version: int
+    peer: str
+    beaten_ms: int
+    """On the monotonic clock."""
+    beaten_wall_ms: int
+
+
+class MemberLimits(NamedTuple):
+    members_max: int = 10_000
+    """Of one group: a change is told to every one of them."""
+    groups_max: int = 1_000
+    """That one connection is a member of."""
+
+
+LIMITS = MemberLimits()
+
+
+class ConsumerGroup:
+    """A group that has members. C1. There is at least one."""
+
+    __slots__ = (
+        "consume_from",
+        "consume_type",
+        "fingerprint",
+        "members",
+        "message_model",
+        "name",
+        "subscriptions",
+    )
+
+    def __init__(self, beat: ConsumerBeat) -> None:
+        self.name = beat.group
+        self.consume_type: ConsumeType = beat.consume_type
+        self.message_model: MessageModel = beat.message_model
+        self.consume_from: ConsumeFrom = beat.consume_from
+        self.members: dict[ChannelId, Member] = {}
+        self.subscriptions: dict[str, Subscription] = {}
+        # Of the last heartbeat that had one.
+        self.fingerprint: int | None = None
+
+    @property
+    def is_broadcasting(self) -> bool:
+        return self.message_model is MessageModel.BROADCASTING
+
+    def client_ids(self) -> list[str]:
+        """Each once: a client that came back may still have its old connection, and members that
+        counted it twice would leave queues to nobody."""
+        return list(dict.fromkeys(member.client_id for member in self.members.values()))
+
+    def has_client(self, client_id: str) -> bool:
+        return any(member.client_id == client_id for member in self.members.values())
+
+    def take_subscriptions(self, said: tuple[Subscription, ...]) -> bool:
+        """Make these the group's; whether it has other topics now."""
+        before = self.subscriptions
+        self.subscriptions = {one.topic: _later(before.get(one.topic), one) for one in said}
+        return before.keys() != self.subscriptions.keys()
+
+
+class Consumers:
+    """All groups with members, by name and by connection."""
+
+    def __init__(self, limits: MemberLimits = LIMITS) -> None:
+        self._limits = limits
+        self._groups: dict[str, ConsumerGroup] = {}
+        self._by_channel: dict[ChannelId, set[str]] = {}
+
+    def find(self, group: str) -> ConsumerGroup | None:
+        return self._groups.get(group)
+
+    def all(self) -> list[ConsumerGroup]:
+        return list(self._groups.values())
+
+    def beat(self, beat: ConsumerBeat, member: Member, *, has_subscriptions: bool = True) -> bool:
+        """Take a heartbeat; whether the others must be told: a member is new, or topics are."""
+        found = self._groups.get(beat.group)
+        before = found.members.get(member.channel) if found is not None else None
+        if before is None:
+            self._check_room(found, member.channel)
+        group = found or ConsumerGroup(beat)
+        self._groups[beat.group] = group
+        self._by_channel.setdefault(member.channel, set()).add(beat.group)
+        group.members[member.channel] = member
+        group.consume_type = beat.consume_type
+        group.message_model = beat.message_model
+        group.consume_from = beat.consume_from
+        has_new_topics = has_subscriptions and group.take_subscriptions(beat.subscriptions)
+        is_new = before is None or before.client_id != member.client_id
+        return is_new or has_new_topics
+
+    def unregister(self, group: str, channel: ChannelId) -> Member | None:
+        """End a membership; the member that it was."""
+        found = self._groups.get(group)
+        member = found.members.pop(channel, None) if found is not None else None
+        if found is None or member is None:
+            return None
+        if not found.members:
+            del self._groups[group]
+        mine = self._by_channel[channel]
+        mine.discard(group)
+        if not mine:
+            del self._by_channel[channel]
+        return member
+
+    def memberships(self, channel: ChannelId) -> list[tuple[str, Member]]:
+        """The groups that a connection is a member of."""
+        return [
+            (group, self._groups[group].members[channel])
+            for group in sorted(self._by_channel.get(channel, ()))
+        ]
+
+    def drop_channel(self, channel: ChannelId) -> list[str]:
+        """A connection is gone; the groups that it was a member of."""
+        groups = [group for group, _ in self.memberships(channel)]
+        for group in groups:
+            self.unregister(group, channel)
+        return groups
+
+    def find_silent(self, monotonic_ms: int, silent_ms_max: int) -> list[tuple[str, Member]]:
+        """Memberships without a heartbeat for too long."""
+        return [
+            (group.name, member)
+            for group in self._groups.values()
+            for member in group.members.values()
+            if monotonic_ms - member.beaten_ms > silent_ms_max
+        ]
+
+    def has_channel(self, channel: ChannelId) -> bool:
+        return channel in self._by_channel
+
+    def groups_of(self, topic: str) -> list[str]:
+        """Groups that subscribe to a topic now."""
+        return sorted(group.name for group in self._groups.values() if topic in group.subscriptions)
+
+    def client_channel(self, group: str, client_id: str) -> ChannelId | None:
+        """Where a client of a group is reached: on its newest connection."""
+        found = self._groups.get(group)
+        if found is None:
+            return None
+        channels = [one.channel for one in found.members.values() if one.client_id == client_id]
+        return max(channels, default=None)
+
+    def _check_room(self, group: ConsumerGroup | None, channel: ChannelId) -> None:
+        if group is not None and len(group.members) >= self._limits.members_max:
+            raise RemoteProtocolError(
+                f"the group {group.name} has {len(group.members)} members already"
+            )
+        if len(self._by_channel.get(channel, ())) >= self._limits.groups_max:
+            raise RemoteProtocolError(
+                f"the connection is a member of {self._limits.groups_max} groups already"
+            )
+
+
+def _later(before: Subscription | None, said: Subscription) -> Subscription:
+    return said if before is None or said.version > before.version else before

@@ -1,0 +1,97 @@
+"""Offsets on the disk: loaded at the start, saved every few seconds if any changed, and at the end.
+
+A crash costs the commits since the last save: what they covered is consumed once more. A save that
+fails is tried again after the interval, because consuming goes on without it.
+"""
+
+import logging
+
+from aerobee.errors import CorruptFile, ProtocolError
+from aerobee.ports.clock import Now
+from aerobee.ports.disk_worker import DiskWorker, Lane
+from aerobee.service.broker.state.offsets import MaxOffset, Offsets, OffsetsPicture
+from aerobee.storage.metadata.config_file import ConfigFile
+
+_log = logging.getLogger(__name__)
+
+
+class OffsetsFile:
+    """Keeps one table in one file. F1. At most one save is under way."""
+
+    def __init__(
+        self,
+        file: ConfigFile,
+        worker: DiskWorker,
+        offsets: Offsets,
+        interval_ms: int,
+        monotonic_ms: int,
+    ) -> None:
+        self._file = file
+        self._worker = worker
+        self._offsets = offsets
+        self._interval_ms = interval_ms
+        self._saved_ms = monotonic_ms
+        self._saving: _Save | None = None
+        self.fault = ""
+        """Empty, or why the backup had to do at the start: worth a warning."""
+
+    def load(self, max_offset: MaxOffset) -> None:
+        """Fill the table. CorruptFile: the file cannot be believed, and neither can its backup."""
+        loaded = self._file.load()
+        if loaded is None:
+            return
+        self.fault = loaded.fault
+        try:
+            self._offsets.load(loaded.value, max_offset)
+        except ProtocolError as error:
+            raise CorruptFile(error.message, path=self._file.path) from None
+
+    def on_tick(self, now: Now) -> None:
+        if now.monotonic_ms - self._saved_ms >= self._interval_ms:
+            self._saved_ms = now.monotonic_ms
+            self._save(now)
+
+    def close(self, now: Now) -> None:
+        """Block until everything that was committed is on the disk, or cannot be."""
+        self._wait()
+        self._save(now)  # what was committed since the save that was under way began
+        self._wait()
+
+    def _wait(self) -> None:
+        if self._saving is not None:
+            self._worker.wait(self._saving)
+
+    def _save(self, now: Now) -> None:
+        if self._saving is None and self._offsets.is_dirty:
+            picture = self._offsets.take_saved(now.wall_ms)
+            self._saving = _Save(self, picture)
+            self._worker.submit(Lane.BACKGROUND, self._saving)
+
+    def write(self, picture: OffsetsPicture) -> None:
+        """On a disk thread."""
+        self._file.store(picture.json())
+
+    def on_written(self, error: BaseException | None) -> None:
+        self._saving = None
+        if error is not None:
+            self._offsets.is_dirty = True
+            _log.error(
+                "offsets were not saved; it is tried again",
+                extra={"path": self._file.path, "error": str(error)},
+            )
+
+
+class _Save:
+    """The job of one save."""
+
+    __slots__ = ("_owner", "_picture")
+
+    def __init__(self, owner: OffsetsFile, picture: OffsetsPicture) -> None:
+        self._owner = owner
+        self._picture = picture
+
+    def run(self) -> None:
+        self._owner.write(self._picture)
+
+    def done(self, error: BaseException | None) -> None:
+        self._owner.on_written(error)
