@@ -75,19 +75,19 @@ def install() -> "Jars":
     def fetch() -> None:
         shutil.rmtree(jars, ignore_errors=True)
         goal = ["dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
-        _run_tool(["mvn", "-q", "-B", "-f", str(pom), *goal])
+        run_tool(["mvn", "-q", "-B", "-f", str(pom), *goal])
 
     def compile_programs() -> None:
         shutil.rmtree(classes, ignore_errors=True)
         options = ["-nowarn", "-proc:none", "-cp", f"{jars}/*", "-d", str(classes)]
-        _run_tool(["javac", *options, *map(str, programs)])
+        run_tool(["javac", *options, *map(str, programs)])
 
-    _redo_when_changed(BUILD / "jars.stamp", [pom], fetch)
-    _redo_when_changed(BUILD / "classes.stamp", [pom, *programs], compile_programs)
+    redo_when_changed(BUILD / "jars.stamp", [pom], fetch)
+    redo_when_changed(BUILD / "classes.stamp", [pom, *programs], compile_programs)
     return Jars(f"{classes}{os.pathsep}{jars}/*")
 
 
-def _redo_when_changed(stamp: Path, sources: Iterable[Path], redo: Callable[[], None]) -> None:
+def redo_when_changed(stamp: Path, sources: Iterable[Path], redo: Callable[[], None]) -> None:
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
     if stamp.exists() and stamp.read_text() == digest:
         return
@@ -96,7 +96,7 @@ def _redo_when_changed(stamp: Path, sources: Iterable[Path], redo: Callable[[], 
     stamp.write_text(digest)
 
 
-def _run_tool(command: Sequence[str]) -> None:
+def run_tool(command: Sequence[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         output = (done.stdout + done.stderr)[-3000:]
@@ -129,7 +129,7 @@ class Broker:
         self._jars = jars
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        port = _free_port()
+        port = free_port()
         self.address = f"127.0.0.1:{port}"
         where = {"listenPort": port, "storePathRootDir": store}
         config = folder / "broker.conf"
@@ -140,7 +140,8 @@ class Broker:
                 "org.apache.rocketmq.broker.BrokerStartup",
                 "-c",
                 str(config),
-                options=(*_BROKER_HEAP, f"-Duser.home={folder}"),
+                # It unpacks a library, which nobody removes after a kill.
+                options=(*_BROKER_HEAP, f"-Duser.home={folder}", f"-Djava.io.tmpdir={folder}"),
             ),
             cwd=folder,
             env={**os.environ, "ROCKETMQ_HOME": str(folder)},
@@ -239,7 +240,7 @@ class Broker:
             self._process.stdout.close()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """A loopback port for a broker, which also listens two below and one above it."""
     while True:
         with socket.create_server(("127.0.0.1", 0)) as probe:

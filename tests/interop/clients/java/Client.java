@@ -1,0 +1,275 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import org.apache.rocketmq.client.QueryResult;
+import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
+import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.PullResult;
+import org.apache.rocketmq.client.consumer.PullStatus;
+import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
+import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.client.producer.SendCallback;
+import org.apache.rocketmq.client.producer.SendResult;
+import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
+
+/**
+ * The Java client, told on standard input what to do: see features/program.py for the commands and
+ * the events.
+ *
+ * <p>The same source is compiled against 4.9.8 and 5.5.0. Arguments: the name server's address, a
+ * name for this process.
+ */
+public class Client {
+    private final Events events = new Events();
+    private final String nameServer;
+    private final String process;
+    private final DefaultMQProducer producer;
+    private final Map<String, DefaultMQPushConsumer> consumers = new HashMap<>();
+
+    public static void main(String[] args) throws Exception {
+        new Client(args[0], args[1]).obey();
+        // Threads of the client would hold the process for a while.
+        Runtime.getRuntime().halt(0);
+    }
+
+    private Client(String nameServer, String process) throws Exception {
+        this.nameServer = nameServer;
+        this.process = process;
+        producer = new DefaultMQProducer("interop-" + process);
+        producer.setNamesrvAddr(nameServer);
+        producer.setInstanceName(process);
+        producer.start();
+    }
+
+    private void obey() throws Exception {
+        BufferedReader lines =
+            new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            Command command = new Command(line);
+            Map<String, Object> end = Events.event("done");
+            try {
+                obey(command);
+            } catch (Exception error) {
+                error.printStackTrace();
+                end = Events.event("failed");
+                end.put("error", error.toString());
+            }
+            end.put("id", command.text("id"));
+            events.print(end);
+        }
+    }
+
+    private void obey(Command command) throws Exception {
+        switch (command.text("do")) {
+            case "send": send(command); break;
+            case "subscribe": subscribe(command); break;
+            case "close": consumers.remove(command.text("consumer")).shutdown(); break;
+            case "pull": pull(command); break;
+            case "poll": poll(command); break;
+            case "query-key": queryKey(command); break;
+            case "query-id": queryId(command); break;
+            default: throw new IllegalArgumentException("not offered: " + command.text("do"));
+        }
+    }
+
+    private void send(Command command) throws Exception {
+        String id = command.text("id");
+        List<Message> messages = new ArrayList<>();
+        for (String body : command.texts("body")) {
+            messages.add(message(command, body));
+        }
+        switch (command.text("how")) {
+            case "sync":
+                for (Message message : messages) {
+                    events.print(Events.sent(id, producer.send(message)));
+                }
+                break;
+            case "async":
+                sendTogether(id, messages);
+                break;
+            case "oneway":
+                for (Message message : messages) {
+                    producer.sendOneway(message);
+                }
+                break;
+            case "batch":
+                events.print(Events.sent(id, producer.send(messages)));
+                break;
+            case "ordered":
+                for (Message message : messages) {
+                    events.print(Events.sent(id, producer.send(message, (queues, sent, shard) ->
+                        queues.get(Math.floorMod(shard.hashCode(), queues.size())),
+                        command.text("shard"))));
+                }
+                break;
+            default:
+                throw new IllegalArgumentException("not offered: " + command.text("how"));
+        }
+    }
+
+    /** Asynchronously, all in flight at once. */
+    private void sendTogether(String id, List<Message> messages) throws Exception {
+        CountDownLatch left = new CountDownLatch(messages.size());
+        List<Throwable> errors = new ArrayList<>();
+        for (Message message : messages) {
+            producer.send(message, new SendCallback() {
+                @Override
+                public void onSuccess(SendResult result) {
+                    events.print(Events.sent(id, result));
+                    left.countDown();
+                }
+
+                @Override
+                public void onException(Throwable error) {
+                    errors.add(error);
+                    left.countDown();
+                }
+            });
+        }
+        left.await();
+        if (!errors.isEmpty()) {
+            throw new Exception(errors.get(0));
+        }
+    }
+
+    private static Message message(Command command, String body) {
+        Message message =
+            new Message(command.text("topic"), body.getBytes(StandardCharsets.UTF_8));
+        if (command.has("tags")) {
+            message.setTags(command.text("tags"));
+        }
+        if (command.has("keys")) {
+            message.setKeys(command.text("keys"));
+        }
+        if (command.has("colour")) {
+            message.putUserProperty("colour", command.text("colour"));
+        }
+        if (command.has("level")) {
+            message.setDelayTimeLevel(command.number("level"));
+        }
+        return message;
+    }
+
+    private void subscribe(Command command) throws Exception {
+        String name = command.text("consumer");
+        boolean retries = command.text("verdict", "ok").equals("retry");
+        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(command.text("group"));
+        consumer.setNamesrvAddr(nameServer);
+        consumer.setInstanceName(process + "-" + name);
+        consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+        if (command.has("retries")) {
+            consumer.setMaxReconsumeTimes(command.number("retries"));
+        }
+        if (command.text("model", "clustering").equals("broadcasting")) {
+            // The enumeration lives in another package in each release, so it is not named.
+            Class<?> models = consumer.getMessageModel().getDeclaringClass();
+            for (Object model : models.getEnumConstants()) {
+                if (model.toString().equals("BROADCASTING")) {
+                    consumer.getClass().getMethod("setMessageModel", models).invoke(consumer, model);
+                }
+            }
+        }
+        consumer.subscribe(command.text("topic"), command.text("expression", "*"));
+        if (command.text("mode", "concurrent").equals("orderly")) {
+            consumer.registerMessageListener((MessageListenerOrderly) (messages, context) -> {
+                received(name, messages);
+                return retries ? ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
+                    : ConsumeOrderlyStatus.SUCCESS;
+            });
+        } else {
+            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
+                received(name, messages);
+                return retries ? ConsumeConcurrentlyStatus.RECONSUME_LATER
+                    : ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+            });
+        }
+        consumer.start();
+        consumers.put(name, consumer);
+    }
+
+    private void received(String consumer, List<MessageExt> messages) {
+        for (MessageExt message : messages) {
+            Map<String, Object> event = Events.message("received", message);
+            event.put("consumer", consumer);
+            events.print(event);
+        }
+    }
+
+    /** Everything that lies in the topic's queues, each read from its beginning. */
+    private void pull(Command command) throws Exception {
+        DefaultMQPullConsumer consumer = new DefaultMQPullConsumer(command.text("group"));
+        consumer.setNamesrvAddr(nameServer);
+        consumer.setInstanceName(process + "-" + command.text("group"));
+        consumer.start();
+        try {
+            Set<MessageQueue> queues = consumer.fetchSubscribeMessageQueues(command.text("topic"));
+            for (MessageQueue queue : queues) {
+                PullResult result;
+                long offset = 0;
+                do {
+                    String expression = command.text("expression", "*");
+                    result = consumer.pull(queue, expression, offset, 32);
+                    offset = result.getNextBeginOffset();
+                    if (result.getPullStatus() == PullStatus.FOUND) {
+                        found(command, result.getMsgFoundList());
+                    }
+                } while (result.getPullStatus() != PullStatus.NO_NEW_MSG
+                    && result.getPullStatus() != PullStatus.OFFSET_ILLEGAL);
+            }
+        } finally {
+            consumer.shutdown();
+        }
+    }
+
+    /** As a member of a group, until as many messages as were asked for have come. */
+    private void poll(Command command) throws Exception {
+        DefaultLitePullConsumer consumer = new DefaultLitePullConsumer(command.text("group"));
+        consumer.setNamesrvAddr(nameServer);
+        consumer.setInstanceName(process + "-" + command.text("group"));
+        consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+        consumer.subscribe(command.text("topic"), command.text("expression", "*"));
+        consumer.start();
+        try {
+            int left = command.number("count");
+            while (left > 0) {
+                List<MessageExt> messages = consumer.poll(1000);
+                found(command, messages);
+                left -= messages.size();
+            }
+        } finally {
+            consumer.shutdown();
+        }
+    }
+
+    private void found(Command command, List<MessageExt> messages) {
+        for (MessageExt message : messages) {
+            Map<String, Object> event = Events.message("found", message);
+            event.put("id", command.text("id"));
+            events.print(event);
+        }
+    }
+
+    private void queryKey(Command command) throws Exception {
+        QueryResult result = producer.queryMessage(
+            command.text("topic"), command.text("key"), 32, 0, System.currentTimeMillis() + 60_000);
+        found(command, result.getMessageList());
+    }
+
+    private void queryId(Command command) throws Exception {
+        String wanted = command.text("wanted");
+        found(command, List.of(producer.viewMessage(command.text("topic"), wanted)));
+    }
+}

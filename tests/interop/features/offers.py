@@ -1,0 +1,69 @@
+"""Which clients there are, what is tried with each, and what a client does not offer at all."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+
+CLIENTS: Mapping[str, str] = {
+    "java-5.5.0": "Java 5.5.0",
+    "java-4.9.8": "Java 4.9.8",
+    "cpp": "C++ (`rocketmq` 0.4.4)",
+    "go": "Go v2.1.2",
+    "node": "Node (`ali-ons` 3.12.0)",
+}
+SERVERS = ("apache", "aerobee") if find_spec("aerobee.cli.broker") else ("apache",)
+
+FEATURES: Mapping[str, str] = {
+    "sync": "send and wait for the answer",
+    "async": "send many at once, answers come later",
+    "oneway": "send without an answer",
+    "batch": "send several in one request",
+    "ordered": "send to the queue that a key chooses",
+    "delayed": "send for later, by level; never early",
+    "first-send": "the first send makes the topic",
+    "concurrent": "consume, pushed",
+    "orderly": "consume each queue in order",
+    "tags": "consume some tags only",
+    "pull": "pull from chosen queues",
+    "poll": "poll as a member of a group",
+    "broadcast": "every member gets everything",
+    "dead-letter": "retries, then the dead-letter topic",
+    "orderly-dead-letter": "the same, in order",
+    "query-key": "find messages by key",
+    "query-id": "find a message by its id",
+    "rebalance": "queues move as members come and go",
+    "broker-restart": "go on after the broker was killed",
+    "consumer-restart": "go on where a killed consumer was",
+}
+
+# From the packages themselves: what their public interface has no call for.
+_NO_QUERY = "the package has no call for it"
+NOT_OFFERED: Mapping[tuple[str, str], str] = {
+    (
+        "cpp",
+        "batch",
+    ): "its batch flag is `1`, not `true`: RocketMQ stores one message",
+    ("cpp", "poll"): "its pull consumer is told the queue, always",
+    ("cpp", "query-key"): _NO_QUERY,
+    ("cpp", "query-id"): _NO_QUERY,
+    ("cpp", "orderly-dead-letter"): "it retries in place for ever",
+    ("go", "query-key"): _NO_QUERY,
+    ("go", "query-id"): _NO_QUERY,
+    ("node", "first-send"): "an unknown topic is an error to it",
+    ("node", "oneway"): "every send waits for its answer",
+    ("node", "batch"): "a send takes one message",
+    ("node", "orderly"): "it never locks a queue",
+    ("node", "orderly-dead-letter"): "it never locks a queue",
+    ("node", "pull"): "there is a push consumer only",
+    ("node", "poll"): "there is a push consumer only",
+    ("node", "query-key"): _NO_QUERY,
+    ("node", "query-id"): _NO_QUERY,
+}
+
+# What Apache's own server gets wrong with a client, and ours does not.
+APACHE_FAILS: Mapping[tuple[str, str], str] = {
+    ("cpp", "dead-letter"): "a send-back without originTopic is a NullPointerException at Apache",
+}
+
+
+def is_offered(client: str, feature: str) -> bool:
+    return (client, feature) not in NOT_OFFERED

@@ -1,0 +1,165 @@
+"""One client program: a process that is told what to do and says what happened.
+
+Every client has the same commands and events, so that a test is written once and what is right is
+decided here and not in five languages. A command is a line of form-encoded fields, an event a line
+of JSON:
+
+    send       how=sync|async|oneway|batch|ordered topic body… [tags keys colour level shard] → sent
+    subscribe  consumer group topic [expression mode=concurrent|orderly verdict=ok|retry
+               model=clustering|broadcasting retries]                                → received…
+    close      consumer
+    pull       group topic [expression]     everything in the topic's queues         → found…
+    poll       group topic count            as a member of the group                 → found…
+    query-key  topic key                                                             → found…
+    query-id   topic wanted                                                          → found
+
+A command has an `id`; it ends with `done` or `failed` (with `error`) of the same id. `sent` and
+`found` name the id, too; `received` names the consumer, and comes at any time.
+
+A `sent` has status, and what the client knows of msgId, offsetMsgId, queueId and queueOffset. A
+message has topic, body, tags, keys, colour (a property), queueId, queueOffset, reconsumeTimes,
+bornTimestamp, storeTimestamp and the time at which it was printed, all in milliseconds.
+"""
+
+import itertools
+import json
+import os
+import select
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+Event = dict[str, Any]
+
+COMMAND_SECONDS_MAX = 40
+
+
+class ProgramError(Exception):
+    """A client program ended, was silent for too long, or says that a command failed."""
+
+
+class Program:
+    """A running client program; its standard error goes to a file."""
+
+    def __init__(self, command: Sequence[str], folder: Path, **environment: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._log = folder / "stderr"
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                cwd=folder,
+                env={**os.environ, "HOME": str(folder), **environment},
+            )
+        self._unread = b""
+        self._ids = itertools.count(1)
+        self._events: list[Event] = []
+        self._consumers: set[str] = set()
+
+    @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, do: str, **fields: str | int | Sequence[str]) -> list[Event]:
+        """Give a command, wait for its end: the events that name it, but for the end."""
+        number = str(next(self._ids))
+        line = urlencode({"id": number, "do": do, **fields}, doseq=True)
+        assert self._process.stdin is not None
+        self._process.stdin.write(line.encode() + b"\n")
+        self._process.stdin.flush()
+        try:
+            own = self.wait_for(
+                lambda events: [event for event in events if event.get("id") == number],
+                lambda events: bool(events) and events[-1]["event"] in ("done", "failed"),
+                COMMAND_SECONDS_MAX,
+            )
+        except ProgramError:
+            # It is still at it, and would not do what comes next.
+            self.kill()
+            raise
+        if own[-1]["event"] == "failed":
+            raise ProgramError(f"{do}: {own[-1]['error']}")
+        return own[:-1]
+
+    def send(self, how: str, topic: str, *bodies: str, **fields: str | int) -> list[Event]:
+        return self.ask("send", how=how, topic=topic, body=bodies, **fields)
+
+    def subscribe(self, consumer: str, group: str, topic: str, **fields: str | int) -> None:
+        """Back when the consumer has started, which does not mean that it has its queues."""
+        self._consumers.add(consumer)
+        self.ask("subscribe", consumer=consumer, group=group, topic=topic, **fields)
+
+    def close(self, consumer: str) -> None:
+        self._consumers.remove(consumer)
+        self.ask("close", consumer=consumer)
+
+    def close_all(self) -> None:
+        for consumer in sorted(self._consumers):
+            self.close(consumer)
+
+    def received(self, consumer: str) -> list[Event]:
+        """What the consumer has got so far, in that order."""
+        return _received(self._events, consumer)
+
+    def receive(
+        self, consumer: str, is_enough: Callable[[list[Event]], bool], seconds: float = 30
+    ) -> list[Event]:
+        """Wait until the consumer has got enough; everything it got."""
+        return self.wait_for(lambda events: _received(events, consumer), is_enough, seconds)
+
+    def wait_for(
+        self,
+        choose: Callable[[list[Event]], list[Event]],
+        is_enough: Callable[[list[Event]], bool],
+        seconds: float,
+    ) -> list[Event]:
+        """Read events until the chosen ones are enough."""
+        deadline = time.monotonic() + seconds
+        while not is_enough(chosen := choose(self._events)):
+            left = deadline - time.monotonic()
+            if left <= 0 or not self._read(left):
+                reason = "too late" if self.is_running else "the program has ended"
+                raise ProgramError(f"{reason}; so far: {chosen}\n{self._last_words()}")
+        return chosen
+
+    def linger(self, seconds: float) -> None:
+        """Read on for a while: what must not come would have come by then."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self._read(left)
+
+    def kill(self) -> None:
+        """End it at once, as a crash would: it says goodbye to nobody."""
+        self._process.kill()
+        self._process.wait()
+        self._consumers.clear()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
+
+    def _read(self, seconds: float) -> bool:
+        """Whether the program said anything in that time."""
+        assert self._process.stdout is not None
+        readable, _, _ = select.select([self._process.stdout], [], [], seconds)
+        if not readable:
+            return False
+        data = os.read(self._process.stdout.fileno(), 65536)
+        *lines, self._unread = (self._unread + data).split(b"\n")
+        self._events += [json.loads(line) for line in lines]
+        return bool(data)
+
+    def _last_words(self) -> str:
+        return self._log.read_text(errors="replace")[-3000:]
+
+
+def _received(events: list[Event], consumer: str) -> list[Event]:
+    return [event for event in events if event.get("consumer") == consumer]
+
+
+def bodies(events: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [event["body"] for event in events]

@@ -1,0 +1,164 @@
+"""A name server and a broker as processes on loopback: Apache's, or ours.
+
+Both have the same settings and the same few methods, so that a test does not know which it talks
+to. Apache's is the control: a test that fails there tests something that is not RocketMQ.
+
+The broker keeps its port and its store over `restart_broker`, which kills it: what was acknowledged
+must be there again.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from tests.interop.apache import Jars, free_port
+from tests.interop.features.waiting import TooLong, until
+
+START_SECONDS_MAX = 60
+STOP_SECONDS_MAX = 60
+CLUSTER = "DefaultCluster"
+DELAY_SECONDS = (1, 3, 1, 1, 1, 1)
+"""Of level 1 and so on. Short, because a retry begins with level 3."""
+
+_SETTINGS: Mapping[str, object] = {
+    "brokerClusterName": CLUSTER,
+    "brokerName": "broker-a",
+    "brokerId": 0,
+    "brokerIP1": "127.0.0.1",
+    "bindAddress": "127.0.0.1",
+    "autoCreateTopicEnable": "true",
+    "autoCreateSubscriptionGroup": "true",
+    "messageDelayLevel": " ".join(f"{seconds}s" for seconds in DELAY_SECONDS),
+    "mappedFileSizeCommitLog": 64 << 20,
+}
+_APACHE_OPTIONS = ("-Xms64m", "-Xmx384m")
+
+
+class ServerProcess:
+    """A process whose output goes to a file in its folder."""
+
+    def __init__(self, name: str, folder: Path, command: Sequence[str], ready: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._output = folder / f"{name}.out"
+        with self._output.open("wb") as output, (folder / f"{name}.err").open("wb") as errors:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                cwd=folder,
+                env={**os.environ, "HOME": str(folder), "ROCKETMQ_HOME": str(folder)},
+            )
+        try:
+            self.ready_line = until(lambda: self._line_with(ready), START_SECONDS_MAX, name)
+        except TooLong:
+            self.end(signal.SIGKILL)
+            raise
+
+    def end(self, number: signal.Signals) -> None:
+        if self._process.poll() is None:
+            self._process.send_signal(number)
+        try:
+            self._process.wait(STOP_SECONDS_MAX)
+        finally:
+            self._process.kill()
+            self._process.wait()
+
+    def _line_with(self, ready: str) -> str:
+        if self._process.poll() is not None:
+            errors = self._output.with_suffix(".err").read_text(errors="replace")
+            raise TooLong(f"{self._process.args!r} has ended:\n{errors[-3000:]}")
+        lines = self._output.read_text(errors="replace").splitlines()
+        return next((line for line in lines if ready in line), "")
+
+
+class Server(ABC):
+    """A running name server and broker; killed at the end."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._broker_port = free_port()
+        self._name_server = self._start_name_server()
+        self._config = folder / "broker.conf"
+        where = {"listenPort": self._broker_port, "storePathRootDir": folder / "store"}
+        lines = {**_SETTINGS, **where, "namesrvAddr": self.name_server}.items()
+        self._config.write_text("".join(f"{name}={value}\n" for name, value in lines))
+        try:
+            self._broker = self._start_broker()
+        except BaseException:
+            self._name_server.end(signal.SIGKILL)
+            raise
+
+    @property
+    @abstractmethod
+    def name_server(self) -> str:
+        """Its address, which is all that a client is told."""
+
+    @property
+    def broker_port(self) -> int:
+        return self._broker_port
+
+    def restart_broker(self) -> None:
+        self._broker.end(signal.SIGKILL)
+        self._broker = self._start_broker()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._broker.end(signal.SIGKILL)
+        self._name_server.end(signal.SIGKILL)
+
+    @abstractmethod
+    def _start_name_server(self) -> ServerProcess: ...
+
+    @abstractmethod
+    def _start_broker(self) -> ServerProcess: ...
+
+
+class ApacheServer(Server):
+    def __init__(self, folder: Path, jars: Jars) -> None:
+        self._jars = jars
+        self._name_server_port = free_port()
+        super().__init__(folder)
+
+    @property
+    def name_server(self) -> str:
+        return f"127.0.0.1:{self._name_server_port}"
+
+    def _start_name_server(self) -> ServerProcess:
+        config = self._folder / "namesrv.conf"
+        config.write_text(f"listenPort={self._name_server_port}\nbindAddress=127.0.0.1\n")
+        return self._start("namesrv", "org.apache.rocketmq.namesrv.NamesrvStartup", config)
+
+    def _start_broker(self) -> ServerProcess:
+        return self._start("broker", "org.apache.rocketmq.broker.BrokerStartup", self._config)
+
+    def _start(self, name: str, main: str, config: Path) -> ServerProcess:
+        # It unpacks a library, which nobody removes after a kill.
+        home, rest = f"-Duser.home={self._folder}", f"-Djava.io.tmpdir={self._folder}"
+        options = (*_APACHE_OPTIONS, home, rest)
+        command = self._jars.command(main, "-c", str(config), options=options)
+        return ServerProcess(name, self._folder, command, "boot success")
+
+
+class AerobeeServer(Server):
+    @property
+    def name_server(self) -> str:
+        return self._name_server.ready_line.rpartition(" ")[2]
+
+    def _start_name_server(self) -> ServerProcess:
+        return self._start("nameserver", "--port", "0")
+
+    def _start_broker(self) -> ServerProcess:
+        return self._start("broker", "-n", self.name_server, "-c", str(self._config))
+
+    def _start(self, noun: str, *arguments: str) -> ServerProcess:
+        command = [sys.executable, "-m", "aerobee.cli.main", noun, "start", *arguments]
+        return ServerProcess(noun, self._folder, command, f"ready: {noun} ")

@@ -1,0 +1,46 @@
+"""What was seen, as a table of clients and features in docs/clients.md, between two markers."""
+
+from collections.abc import Mapping
+
+from tests.interop.apache import HERE
+from tests.interop.features.offers import CLIENTS, FEATURES, NOT_OFFERED
+
+PAGE = HERE.parent.parent / "docs" / "clients.md"
+START, END = "<!-- seen: start -->", "<!-- seen: end -->"
+
+Seen = dict[tuple[str, str, str], str]
+"""Server, client, feature → the outcome of its test."""
+
+
+def write(seen: Mapping[tuple[str, str, str], str]) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    before, _, rest = page.partition(START)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(f"{before}{START}\n{render(seen)}{END}{after}", encoding="utf-8")
+
+
+def render(seen: Mapping[tuple[str, str, str], str]) -> str:
+    lines = [
+        f"| | {' | '.join(CLIENTS.values())} |",
+        f"|---|{'---|' * len(CLIENTS)}",
+    ]
+    notes: list[str] = []
+    for feature, title in FEATURES.items():
+        cells = [_cell(seen, client, feature, notes) for client in CLIENTS]
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    reasons = [f"{number}. {note}" for number, note in enumerate(notes, 1)]
+    return "\n".join([*lines, "", "Not offered:", "", *reasons, ""])
+
+
+def _cell(
+    seen: Mapping[tuple[str, str, str], str], client: str, feature: str, notes: list[str]
+) -> str:
+    reason = NOT_OFFERED.get((client, feature))
+    if reason is not None:
+        if reason not in notes:
+            notes.append(reason)
+        return f"not offered ({notes.index(reason) + 1})"
+    outcomes = {"passed": "yes", "failed": "**no**", "skipped": "not run"}
+    ours = outcomes.get(seen.get(("aerobee", client, feature), ""), "not run")
+    theirs = outcomes.get(seen.get(("apache", client, feature), ""), "not run")
+    return ours if ours == theirs else f"{ours} (Apache: {theirs})"

@@ -1,0 +1,130 @@
+"""What a client sends is what the broker holds, and what the client is told about it is true."""
+
+import pytest
+
+from aerobee.model.message import StoredMessage
+from tests.interop.features.conftest import Names
+from tests.interop.features.ground import Ground
+from tests.interop.features.program import Event, Program, bodies
+from tests.interop.features.servers import DELAY_SECONDS
+from tests.interop.features.waiting import until
+
+LARGE = "long enough to be compressed; " * 400  # 12 kB
+
+
+def by_body(stored: list[StoredMessage]) -> dict[str, StoredMessage]:
+    found = {message.body.decode(): message for message in stored}
+    assert len(found) == len(stored), "a body is there twice"
+    return found
+
+
+def check_told(told: Event, stored: StoredMessage) -> None:
+    """Clients tell more or less of an answer; what they tell is so."""
+    assert told["status"] == "SEND_OK"
+    assert told["msgId"] in (stored.message_id, stored.offset_message_id)
+    assert told.get("offsetMsgId", stored.offset_message_id) == stored.offset_message_id
+    assert told.get("queueId", stored.queue_id) == stored.queue_id
+    assert told["queueOffset"] == stored.queue_offset
+
+
+@pytest.mark.feature("sync")
+def test_each_answer_says_where_its_message_is(
+    client: Program, ground: Ground, names: Names
+) -> None:
+    ground.create_topic(names.topic)
+    sent = ["plain", "Grüße 订单", LARGE]
+    fields = {"tags": "red", "keys": "k1 k2", "colour": "teal"}
+    told = client.send("sync", names.topic, *sent, **fields)
+    stored = by_body(ground.stored(names.topic))
+    assert stored.keys() == set(sent)
+    for event, body in zip(told, sent, strict=True):
+        message = stored[body]
+        check_told(event, message)
+        assert message.tag == "red"
+        assert message.keys == ("k1", "k2")
+        assert message.properties["colour"] == "teal"
+
+
+@pytest.mark.feature("async")
+def test_every_message_in_flight_gets_its_own_answer(
+    client: Program, ground: Ground, names: Names
+) -> None:
+    ground.create_topic(names.topic)
+    sent = [f"body {number}" for number in range(50)]
+    told = client.send("async", names.topic, *sent)
+    stored = ground.stored(names.topic)
+    assert by_body(stored).keys() == set(sent)
+    by_id = {id_: m for m in stored for id_ in (m.message_id, m.offset_message_id)}
+    assert len({event["msgId"] for event in told}) == len(sent)
+    for event in told:
+        check_told(event, by_id[event["msgId"]])
+
+
+@pytest.mark.feature("oneway")
+def test_a_message_without_an_answer_arrives(client: Program, ground: Ground, names: Names) -> None:
+    ground.create_topic(names.topic)
+    sent = [f"body {number}" for number in range(5)]
+    client.send("oneway", names.topic, *sent)
+    until(lambda: len(ground.stored(names.topic)) == 5, 10, "not all of them arrived")
+    assert by_body(ground.stored(names.topic)).keys() == set(sent)
+
+
+@pytest.mark.feature("batch")
+def test_a_batch_is_stored_as_its_messages_one_after_the_other(
+    client: Program, ground: Ground, names: Names
+) -> None:
+    ground.create_topic(names.topic)
+    sent = ["first", "second", "third"]
+    (told,) = client.send("batch", names.topic, *sent, tags="red", keys="k1")
+    stored = ground.stored(names.topic)
+    assert [message.body.decode() for message in stored] == sent
+    assert {message.queue_id for message in stored} == {told["queueId"]}
+    assert [message.queue_offset for message in stored] == [0, 1, 2]
+    assert {(message.tag, message.keys) for message in stored} == {("red", ("k1",))}
+    assert told["queueOffset"] == 0
+    # Some clients give the messages of a batch no id of their own.
+    ids = [message.unique_id for message in stored if message.unique_id]
+    assert told["msgId"] == ",".join(ids)
+    assert told["offsetMsgId"].split(",") == [message.offset_message_id for message in stored]
+
+
+@pytest.mark.feature("ordered")
+def test_messages_of_one_key_are_in_one_queue_in_the_order_of_sending(
+    client: Program, ground: Ground, names: Names
+) -> None:
+    ground.create_topic(names.topic)
+    sent = {shard: [f"{shard}{number}" for number in range(6)] for shard in ("7", "8", "9")}
+    for shard, texts in sent.items():
+        client.send("ordered", names.topic, *texts, shard=shard)
+    stored = ground.stored(names.topic)
+    assert len(stored) == 18
+    for texts in sent.values():
+        own = [message for message in stored if message.body.decode() in texts]
+        assert len({message.queue_id for message in own}) == 1
+        assert [message.body.decode() for message in own] == texts
+    assert len({message.queue_id for message in stored}) > 1
+
+
+@pytest.mark.feature("delayed")
+def test_a_delayed_message_comes_late_and_never_early(
+    client: Program, ground: Ground, names: Names
+) -> None:
+    ground.create_topic(names.topic)
+    client.subscribe(names.one, names.group, names.topic)
+    client.send("sync", names.topic, "level 2", level=2)
+    client.send("sync", names.topic, "level 1", level=1)
+    client.send("sync", names.topic, "at once")
+    received = client.receive(names.one, lambda events: len(events) == 3)
+    assert bodies(received) == ["at once", "level 1", "level 2"]
+    for event, level in zip(received[1:], (1, 2), strict=True):
+        wanted = DELAY_SECONDS[level - 1] * 1000
+        assert event["storeTimestamp"] - event["bornTimestamp"] >= wanted
+        assert wanted <= event["time"] - event["bornTimestamp"] < wanted + 10_000
+
+
+@pytest.mark.feature("first-send")
+def test_the_first_send_makes_the_topic(client: Program, ground: Ground, names: Names) -> None:
+    assert not ground.has_topic(names.topic)
+    client.send("sync", names.topic, "first", "second")
+    ground.wait_for_route(names.topic)
+    assert by_body(ground.stored(names.topic)).keys() == {"first", "second"}
