@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.__main__ import touch_memory
 from bench.broker_load import Figures, IdleConnections, run_load
 from bench.broker_servers import SERVERS, NameServer, Server
 
@@ -278,8 +279,9 @@ class Bench:
         arguments = case.arguments
         if name == "redis":
             arguments = arguments.replace("send", "redis")
-        server.thaw()
         for placement in PLACEMENTS[name]:
+            touch_memory()
+            server.thaw()
             server.place(placement.server)
             self._load(server, arguments, case.topic, placement, "--seconds 1")
             figures = self._load(server, arguments, case.topic, placement, f"--seconds {seconds}")
@@ -292,5 +294,5 @@ class Bench:
                 f"{figures['errors']} errors"
             )
             server.empty()
-        server.freeze()
-        os.sync()  # what one wrote is not the next one's to wait for
+            server.freeze()
+            os.sync()  # what one wrote is not the next one's to wait for

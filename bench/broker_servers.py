@@ -205,7 +205,8 @@ class Apache(Server):
         calm = {"timerWheelEnable": "false", "waitTimeMillsInSendQueue": 10_000}
         everything = {**BROKER_SETTINGS, **calm, **settings, **own}
         config = _write_settings(self.folder / "broker.conf", everything)
-        path = ["-cp", f"{apache.BUILD / 'jars'}/*", f"-Duser.home={self.folder}"]
+        home = [f"-Duser.home={self.folder}", f"-Djava.io.tmpdir={self.folder}"]
+        path = [*home, "-cp", f"{apache.BUILD / 'jars'}/*"]
         main = "org.apache.rocketmq.broker.BrokerStartup"
         return ["java", *JVM_OPTIONS.split(), *path, main, "-c", config]
 

@@ -491,9 +491,9 @@ static void run(void)
     while (!is_over()) {
         fill_due();
         uint64_t next = due_at(issued);
-        struct itimerspec at = {
-            .it_value = {.tv_sec = (time_t)(next / 1000000000), .tv_nsec = (long)(next % 1000000000)},
-        };
+        struct itimerspec at = {0};
+        at.it_value.tv_sec = (time_t)(next / 1000000000);
+        at.it_value.tv_nsec = (long)(next % 1000000000);
         timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, NULL);
         turn(100);
     }

@@ -262,7 +262,7 @@ static inline void write_unique(char *at, struct stamp *stamp)
         at[digit] = "0123456789ABCDEF"[value & 15];
 }
 
-/* Writes the request to `at`; returns its size. `offset` is a pull's, `number` a numbered name's. */
+/* Writes the request to `at`; returns its size. The offset is a pull's, the number a name's. */
 static size_t write_request(const struct request *request, char *at, struct stamp *stamp,
                             uint32_t opaque, uint64_t offset, uint64_t number)
 {
