@@ -44,7 +44,7 @@ def parse_changes(text: str) -> dict[str, str]:
     changes: dict[str, str] = {}
     for item in text.split(",") if text else ():
         name, equals, value = item.partition("=")
-        if bool(equals) != name.startswith("+"):
+        if not name.startswith("+" if equals else "-"):
             raise RemoteProtocolError(f"neither +name=value nor -name: {item[:100]!r}")
         if name in changes:
             raise RemoteProtocolError(f"key duplication: {name[:100]}")

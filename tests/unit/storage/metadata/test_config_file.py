@@ -32,6 +32,13 @@ def test_what_was_stored_is_loaded() -> None:
     assert disk.read(PATH) == b'{\n\t"table":{\n\t\t0:1\n\t}\n}'
 
 
+def test_what_was_stored_as_text_is_loaded_and_keeps_a_backup() -> None:
+    disk = disk_with(current=b'{"old":1}')
+    ConfigFile(disk, PATH).store_text(b'{"new":2}')
+    assert (disk.read(PATH), disk.read(BACKUP)) == (b'{"new":2}', b'{"old":1}')
+    assert ConfigFile(disk.power_cut(), PATH).load() == Loaded({"new": 2}, "")
+
+
 def test_the_compact_form_is_for_the_files_that_apache_writes_so() -> None:
     disk = disk_with()
     ConfigFile(disk, PATH, is_pretty=False).store({"a": 1})

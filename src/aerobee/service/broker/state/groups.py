@@ -199,7 +199,7 @@ class Groups:
 def _with_forbidden(table: _Table, path: str, wall_ms: int) -> _Table:
     """The table with a forbidden table that is one: 4.x writes none."""
     try:
-        found = Members(cast("Parsed", table.rest.get(_FORBIDDEN) or {}), path)
+        found = Members(cast("Parsed", table.rest), path).object(_FORBIDDEN)
         forbidden = {
             group: {topic: topics.int32(topic, 0) for topic in topics.names()}
             for group, topics in found.objects()

@@ -1,0 +1,131 @@
+import json
+from pathlib import Path
+from typing import Any
+
+from aerobee.model.topic import TopicConfig
+from aerobee.protocol.frame import FrameReader
+from aerobee.protocol.json_text import parse
+from aerobee.protocol.remoting_command import RemotingCommand, decode
+from tests.store_kit import draft
+from tests.tables_kit import AdminKit
+
+FRAMES = Path(__file__).parents[4] / "vectors" / "frames.jsonl"
+
+
+def captured(origin: str) -> RemotingCommand:
+    """What Apache 5.5.0 answered to mqadmin."""
+    for line in FRAMES.read_text(encoding="utf-8").splitlines():
+        vector = json.loads(line)
+        if vector["origin"] == origin:
+            frames = FrameReader()
+            frames.receive(bytes.fromhex(vector["frame"]))
+            assert frames.advance()
+            command = decode(frames)
+            return RemotingCommand(
+                command.code, ext_fields=dict(command.ext_fields), body=bytes(command.body)
+            )
+    raise AssertionError(origin)
+
+
+def kit_with(*configs: TopicConfig) -> AdminKit:
+    kit = AdminKit()
+    kit.topics.put(configs, kit.clock.now(), kit.told.append)
+    kit.finish()
+    return kit
+
+
+def table_of(answer: RemotingCommand) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(bytes(answer.body))
+    return found
+
+
+def test_all_topics_are_answered_as_apache_does() -> None:
+    apaches = table_of(captured("mqadmin-5.5.0-exportMetadata-of-topics.jsonl:4"))
+    answer = kit_with(TopicConfig("Orders", 4, 4)).ask(21)
+    ours = table_of(answer)
+    assert list(ours) == list(apaches)
+    assert ours["topicConfigTable"]["TBW102"] == apaches["topicConfigTable"]["TBW102"]
+    assert list(ours["topicConfigTable"]) == sorted(ours["topicConfigTable"])
+    assert answer.ext_fields == {"totalTopicNum": str(len(ours["topicConfigTable"]))}
+
+
+def test_pages_of_topics_join_into_all_of_them() -> None:
+    kit = kit_with(*(TopicConfig(f"T{number}") for number in range(30)))
+    whole = table_of(kit.ask(21))
+    joined: dict[str, Any] = {}
+    version = ""
+    while True:
+        fields = {"topicSeq": str(len(joined)), "maxTopicNum": "7", "dataVersion": version}
+        answer = kit.ask(21, fields)
+        page = table_of(answer)
+        if not page["topicConfigTable"]:
+            break
+        version = json.dumps(page["dataVersion"])
+        joined |= page["topicConfigTable"]
+        assert len(page["topicConfigTable"]) <= 7
+        assert answer.ext_fields["totalTopicNum"] == str(len(whole["topicConfigTable"]))
+    assert joined == whole["topicConfigTable"]
+
+
+def test_a_table_that_changed_in_between_begins_again() -> None:
+    kit = kit_with(*(TopicConfig(f"T{number}") for number in range(30)))
+    first = table_of(kit.ask(21, {"topicSeq": "0", "maxTopicNum": "7", "dataVersion": ""}))
+    version = json.dumps(first["dataVersion"])
+    kit.topics.put([TopicConfig("More")], kit.clock.now(), kit.told.append)
+    kit.finish()
+    again = table_of(kit.ask(21, {"topicSeq": "7", "maxTopicNum": "7", "dataVersion": version}))
+    assert next(iter(again["topicConfigTable"])) == next(iter(first["topicConfigTable"]))
+
+
+def test_one_topic_is_answered_byte_for_byte_as_apache_does() -> None:
+    apaches = captured("mqadmin-5.5.0-topicStatus-of-empty-topic.jsonl:9")
+    kit = kit_with(TopicConfig("Held6af97907", 4, 4))
+    answer = kit.ask(351, {"lo": "true", "topic": "Held6af97907"})
+    assert (answer.code, answer.body) == (0, apaches.body)
+
+
+def test_a_topic_that_is_not_there_is_said() -> None:
+    kit = AdminKit()
+    answer = kit.ask(351, {"lo": "true", "topic": "Never"})
+    assert (answer.code, answer.remark) == (17, "No topic in this broker. topic: Never")
+    answer = kit.ask(202, {"topic": "Never"})
+    assert (answer.code, answer.remark) == (17, "topic[Never] not exist")
+
+
+def test_an_empty_topic_is_answered_as_apache_does() -> None:
+    apaches = captured("mqadmin-5.5.0-topicStatus-of-empty-topic.jsonl:7")
+    kit = kit_with(TopicConfig("Held6af97907", 2, 4))
+    answer = kit.ask(202, {"topic": "Held6af97907"})
+    assert parse(bytes(answer.body)) == parse(bytes(apaches.body))
+
+
+def test_queues_are_answered_with_their_ends_and_the_time_of_the_last_message() -> None:
+    kit = kit_with(TopicConfig("Orders", 2, 1))
+    for _ in range(3):
+        kit.kit.append(draft(b"Orders", 1))
+        kit.kit.clock.advance(1000)
+    kit.kit.append(draft(b"Orders", 1))
+    stored_ms = kit.kit.clock.now().wall_ms
+    kit.kit.clock.advance(1000)
+    kit.kit.store.dispatch()
+    queue = kit.kit.store.queue(b"Orders", 1)
+    assert queue is not None
+    queue.hide_before(1)
+    answer = kit.ask(202, {"topic": "Orders"})
+
+    def key(queue_id: int) -> tuple[tuple[str, object], ...]:
+        return (("brokerName", "broker-a"), ("queueId", queue_id), ("topic", "Orders"))
+
+    assert parse(bytes(answer.body)) == {
+        "offsetTable": {
+            key(0): {"lastUpdateTimestamp": 0, "maxOffset": 0, "minOffset": 0},
+            key(1): {"lastUpdateTimestamp": stored_ms, "maxOffset": 4, "minOffset": 1},
+        },
+        "topicPutTps": 0.0,
+    }
+
+
+def test_the_systems_topics_are_those_that_apache_names() -> None:
+    apaches = table_of(captured("mqadmin-5.5.0-exportMetadata-of-topics.jsonl:6"))
+    ours = table_of(AdminKit().ask(305))
+    assert sorted(ours["topicList"]) == sorted(apaches["topicList"])
