@@ -52,10 +52,16 @@ class Store:
     """An open store directory. Made by `open`, ended by `close`."""
 
     def __init__(
-        self, parts: StoreParts, config: StorageConfig, worker: DiskWorker, defects: Defects
+        self,
+        root: str,
+        parts: StoreParts,
+        config: StorageConfig,
+        worker: DiskWorker,
+        defects: Defects,
     ) -> None:
+        self.root = root
+        self.config = config
         self._parts = parts
-        self._config = config
         self._worker = worker
         self._defects = defects
         self._log = parts.log
@@ -111,7 +117,7 @@ class Store:
             if shortage is None:
                 raise
             raise shortage from error
-        return cls(parts, config, worker, defects)
+        return cls(root, parts, config, worker, defects)
 
     # Appending.
 
@@ -136,6 +142,14 @@ class Store:
     def flushed_offset(self) -> int:
         return self._flush.flushed
 
+    def earliest_timestamp(self) -> int:
+        """When the oldest record was stored; -1 if there is none."""
+        stamp = self._parts.records.store_timestamp_at(self._log.min_offset())
+        return -1 if stamp is None else stamp
+
+    def disk_used_ratio(self) -> float:
+        return self._cleaner.disk_used_ratio()
+
     # Time.
 
     def step(self, now: Now) -> StepResult:
@@ -159,6 +173,10 @@ class Store:
             self._flush.stop(failure)
             self._bound_reads()
         return StepResult(self._flush.take_released(), self._flush.take_failed())
+
+    def flush_soon(self, now: Now) -> None:
+        """Appends are over for the moment: in SYNC mode let a sync begin, unless one runs."""
+        self._flush.step(self._log.end_offset(), self._log.last_timestamp, now.monotonic_ms)
 
     def _derive(self, now: Now) -> None:
         """Dispatch, and have it remembered. Without room for a file both wait: a mark would speak
@@ -187,7 +205,7 @@ class Store:
         if self._flush.failure is not None:
             return self._flush.flushed
         if (
-            self._config.flush_mode is FlushMode.SYNC
+            self.config.flush_mode is FlushMode.SYNC
             and Defect.DISPATCH_AHEAD_OF_SYNC not in self._defects
         ):
             return self._flush.flushed
@@ -200,9 +218,7 @@ class Store:
             readable_to = min(readable_to, self._flush.flushed)
         self._reader.readable_to = self._parts.records.readable_to = readable_to
         self._reader.dispatched_to = self._dispatcher.offset
-        self._reader.hot_from = max(
-            self._opened_at, self._log.end_offset() - self._config.hot_bytes
-        )
+        self._reader.hot_from = max(self._opened_at, self._log.end_offset() - self.config.hot_bytes)
 
     def _refusal(self, now: Now) -> StorageError | None:
         """Why appends are refused, if they are."""
@@ -218,7 +234,7 @@ class Store:
             return refusal
         if self._flush.is_behind(now.monotonic_ms):
             return StoreBusy(
-                f"the disk is more than {self._config.flush_lag_ms_max} ms behind",
+                f"the disk is more than {self.config.flush_lag_ms_max} ms behind",
                 hint="try again; if it lasts, the disk is too slow for this load",
             )
         return None

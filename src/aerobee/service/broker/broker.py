@@ -18,9 +18,9 @@ from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.protocol.request_codes import request_name
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.peers import Peers
+from aerobee.service.broker.pull_ways import PullWays
 from aerobee.service.broker.request_table import RequestTable
 from aerobee.service.broker.send_way import SendWay
-from aerobee.service.broker.wakes import Wakes
 from aerobee.service.request import Answer, Request, answer_with
 
 _log = logging.getLogger(__name__)
@@ -37,6 +37,8 @@ class Duties(NamedTuple):
     """What became of a `Dial`."""
     on_stop: Sequence[Callable[[Now], None]]
     rest_ms: Sequence[Callable[[Now], int]]
+    is_settled: Callable[[], bool]
+    """Whether the start is over: name servers know, or do not answer."""
 
 
 class Broker:
@@ -45,14 +47,14 @@ class Broker:
     def __init__(
         self,
         send_way: SendWay,
-        wakes: Wakes,
+        pull_ways: PullWays,
         table: RequestTable,
         peers: Peers,
         duties: Duties,
         outbox: Effects,
     ) -> None:
         self._send_way = send_way
-        self._wakes = wakes
+        self._pull_ways = pull_ways
         self._table = table
         self._peers = peers
         self._duties = duties
@@ -70,7 +72,7 @@ class Broker:
 
     def end_read(self, channel: ChannelId, output: ReplyBuffer, now: Now) -> Effects:
         self._send_way.end_read(channel, now)
-        self._wakes.settle()
+        self._pull_ways.settle()
         return self._sent()
 
     def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
@@ -99,13 +101,16 @@ class Broker:
         self._failure = self._send_way.step(now)
         for tick in self._duties.on_tick:
             tick(now)
-        self._wakes.settle()
+        self._pull_ways.settle()
         return self._sent()
 
     def rest_ms(self, now: Now) -> int:
         if self._failure is not None or self._send_way.is_busy():
             return 0
         return min(rest(now) for rest in self._duties.rest_ms)
+
+    def is_settled(self) -> bool:
+        return self._duties.is_settled()
 
     def stop(self, now: Now) -> Effects:
         for stop in self._duties.on_stop:

@@ -45,6 +45,8 @@ class Intake:
         self._is_sync = flush_mode is FlushMode.SYNC
         self._delay_levels = delay_levels
         self._draft = MessageDraft()
+        # Records, since the start.
+        self.stored = 0
 
     def put(self, message: StoredMessage, now: Now) -> Stored:
         """Store a message, a delayed one for later. A StorageError says why it is refused."""
@@ -59,6 +61,7 @@ class Intake:
         """Store a draft as it is; a batch becomes as many records."""
         log_offset = self._store.append(draft, now.wall_ms)
         appender = self._store.appender
+        self.stored += appender.count
         return Stored(
             log_offset,
             draft.topic.decode(),

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from aerobee.model.message import Host
 from aerobee.model.message_id import pack_address
 from aerobee.ports.service import ChannelId, Peer
 
@@ -10,27 +9,23 @@ _NOWHERE = Peer("0.0.0.0", 0)
 
 
 class Peers:
-    """P1. `hosts` and `packed` have the same channels: those that are open."""
+    """P1. `by_channel` and `packed` have the same channels: those that are open."""
 
     def __init__(self) -> None:
-        self._hosts: dict[ChannelId, Host] = {}
+        self._peers: dict[ChannelId, Peer] = {}
         self.packed: dict[ChannelId, bytes] = {}
         """Address and port as a record holds them."""
 
     @property
-    def hosts(self) -> Mapping[ChannelId, Host]:
-        return self._hosts
+    def by_channel(self) -> Mapping[ChannelId, Peer]:
+        return self._peers
 
     def opened(self, channel: ChannelId, peer: Peer) -> None:
         host, port = peer if peer.host else _NOWHERE
         host = host.partition("%")[0]
-        self._hosts[channel] = Host(host, port)
+        self._peers[channel] = Peer(host, port)
         self.packed[channel] = pack_address(host) + port.to_bytes(4, "big")
 
     def closed(self, channel: ChannelId) -> None:
-        self._hosts.pop(channel, None)
+        self._peers.pop(channel, None)
         self.packed.pop(channel, None)
-
-    def text(self, channel: ChannelId) -> str:
-        host = self._hosts.get(channel)
-        return str(Peer(host.address, host.port)) if host is not None else ""

@@ -20,9 +20,9 @@ from aerobee.protocol.bodies.topic_route import (
     encode_member_group,
     encode_topic_route,
 )
-from aerobee.protocol.java_properties import parse_properties, write_properties
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.config_requests import change_config, config_text
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.nameserver.config import NameServerConfig
 from aerobee.service.nameserver.key_values import ORDER_NAMESPACE, KeyValues
@@ -290,24 +290,10 @@ class ConfigHandlers:
         }
 
     def _update(self, request: Request) -> Answer | None:
-        try:
-            text = request.body.decode()
-        except UnicodeDecodeError:
-            raise RemoteProtocolError("the body is no UTF-8") from None
-        values = {key: value for _, key, value in parse_properties(text)}
-        forbidden = self._config.find_forbidden(values)
-        if forbidden is not None:
-            return Answer(
-                ResponseCode.NO_PERMISSION, f"{forbidden[:100]} cannot be changed by a request"
-            )
-        try:
-            self._config.change(values, request.answer_when_saved)
-        except ValueError as error:
-            raise RemoteProtocolError(str(error)) from None
-        return None
+        return change_config(self._config, request)
 
     def _get(self, request: Request) -> Answer:
-        return Answer(body=write_properties(self._config.texts()).encode())
+        return Answer(body=config_text(self._config))
 
 
 def _place(request: Request) -> BrokerPlace:

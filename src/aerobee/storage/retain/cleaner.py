@@ -143,6 +143,9 @@ class Cleaner:
     def is_short(self) -> bool:
         return self._shortage is not None
 
+    def disk_used_ratio(self) -> float:
+        return self._space.used_ratio()
+
     def refusal(self) -> StorageError | None:
         """Why appends are refused, if they are: a failed sync, or a disk that is too full."""
         if self._removals.failure is not None:

@@ -101,6 +101,12 @@ class DiskSpaceWatch:
             return 0
         return self._limits.excess_bytes(self._space) - (removed_bytes - self._removed_before)
 
+    def used_ratio(self) -> float:
+        """How full the disk was when last asked; 0 if that is not known."""
+        if self._space is None:
+            return 0.0
+        return 1 - self._space.free_bytes / self._space.total_bytes
+
     def refusal(self, problem: str) -> DiskFull | None:
         """Why appends are refused now, with the numbers; a new error at every call.
 

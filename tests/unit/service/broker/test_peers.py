@@ -1,4 +1,3 @@
-from aerobee.model.message import Host
 from aerobee.ports.service import ChannelId, Peer
 from aerobee.service.broker.peers import Peers
 
@@ -8,13 +7,11 @@ CHANNEL = ChannelId(3)
 def test_a_peer_is_known_while_its_connection_is_open() -> None:
     peers = Peers()
     peers.opened(CHANNEL, Peer("10.0.0.7", 4660))
-    assert peers.hosts[CHANNEL] == Host("10.0.0.7", 4660)
+    assert peers.by_channel[CHANNEL] == Peer("10.0.0.7", 4660)
     assert peers.packed[CHANNEL] == bytes.fromhex("0a00000700001234")
-    assert peers.text(CHANNEL) == "10.0.0.7:4660"
     peers.closed(CHANNEL)
-    assert peers.text(CHANNEL) == ""
     assert not peers.packed
-    assert not peers.hosts
+    assert not peers.by_channel
     peers.closed(CHANNEL)
 
 
@@ -22,7 +19,7 @@ def test_an_address_of_a_zone_has_no_zone_in_a_record() -> None:
     peers = Peers()
     peers.opened(CHANNEL, Peer("fe80::1%eth0", 1))
     assert len(peers.packed[CHANNEL]) == 20
-    assert peers.text(CHANNEL) == "[fe80::1]:1"
+    assert str(peers.by_channel[CHANNEL]) == "[fe80::1]:1"
 
 
 def test_a_peer_without_an_address_is_nowhere() -> None:

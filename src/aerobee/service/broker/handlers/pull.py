@@ -67,6 +67,8 @@ class PullHandlers:
         self._worker = worker
         self._config = config
         self._cold_reads = 0
+        # Messages, since the start.
+        self.handed_out = 0
 
     def rows(self) -> list[Row]:
         return [
@@ -131,6 +133,7 @@ class PullHandlers:
     def _shown(self, plan: PullPlan, read: QueueRead) -> Answer:
         status = ReadStatus(read.status)
         code = _CODES[status]
+        self.handed_out += read.count
         next_offset = read.next_offset
         if code is ResponseCode.PULL_NOT_FOUND and status is not ReadStatus.OFFSET_OVERFLOW_ONE:
             # An empty queue begins at 0, and whoever is elsewhere is sent there.

@@ -13,7 +13,7 @@ from aerobee.model.flags import MULTI_TAGS
 from aerobee.model.message import Host
 from aerobee.model.properties import POP_CHECKPOINT, TRANSACTION_PREPARED, UNIQUE_KEY
 from aerobee.model.topic import SINGLE_TAG, TopicConfig
-from aerobee.ports.service import ChannelId
+from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
@@ -43,13 +43,13 @@ class SendHandlers:
         checks: SendChecks,
         make_topic: TopicMaker,
         stamp: SendStamp,
-        born_hosts: Mapping[ChannelId, Host],
+        peers: Mapping[ChannelId, Peer],
     ) -> None:
         self._intake = intake
         self._checks = checks
         self._make_topic = make_topic
         self._stamp = stamp
-        self._born_hosts = born_hosts
+        self._peers = peers
         self._turn = 0
 
     def rows(self) -> list[Row]:
@@ -101,7 +101,7 @@ class SendHandlers:
         return None
 
     def _put(self, request: Request, sending: Sending) -> Stored:
-        born_host = self._born_hosts[request.channel]
+        born_host = Host(*self._peers[request.channel])
         if sending.is_batch:
             return self._intake.put_draft(sending.batch(born_host), request.now)
         sending.properties.pop(POP_CHECKPOINT, None)

@@ -9,9 +9,7 @@ from aerobee.model.group import GroupConfig
 from aerobee.model.names import (
     RETRY_PREFIX,
     UNSENDABLE_TOPICS,
-    dead_letter_topic,
     find_topic_fault,
-    is_dead_letter_topic,
     is_retry_topic,
 )
 from aerobee.model.properties import DELAY
@@ -19,6 +17,12 @@ from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.config import BrokerConfig
+from aerobee.service.broker.retries import (
+    FIRST_RETRY_LEVEL,
+    RetryPlace,
+    dead_letter_place,
+    times_allowed,
+)
 from aerobee.service.broker.sending import Sending
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.queue_locks import QueueLocks
@@ -27,7 +31,6 @@ from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer
 
 _PLAIN_TOPIC_CHARS_MAX = 127
-_TIMES_VERSION_MIN = 121  # older clients say something else in that field
 
 
 class SendChecks:
@@ -71,11 +74,11 @@ class SendChecks:
                     ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
                     f"subscription group not exist, {sending.topic.removeprefix(RETRY_PREFIX)}",
                 )
-            self._redirect(sending, group, now)
-            queues = 1 if is_dead_letter_topic(sending.topic) else group.retry_queues
-            if self._topics.find(sending.topic) is None:
-                return TopicConfig(sending.topic, read_queues=queues, write_queues=queues)
-            return None
+            place = self._retry_place(sending, group, now)
+            if place.level == 0:
+                sending.topic, sending.queue_id = place.topic, 0
+                sending.properties.pop(DELAY, None)
+            return None if self._topics.find(place.topic) is not None else place.topic_config()
         if self._topics.find(sending.topic) is not None:
             return None
         made = self._topics.from_template(
@@ -89,16 +92,12 @@ class SendChecks:
             "(create it, or set autoCreateTopicEnable)",
         )
 
-    def _redirect(self, sending: Sending, group: GroupConfig, now: Now) -> None:
-        times_max = group.retries_max
-        if sending.version >= _TIMES_VERSION_MIN and sending.reconsume_times_max >= 0:
-            times_max = sending.reconsume_times_max
-        if sending.reconsume_times > times_max or self._locks.is_any_held(
-            group.name, now.monotonic_ms
-        ):
-            sending.topic = dead_letter_topic(group.name)
-            sending.queue_id = 0
-            sending.properties.pop(DELAY, None)
+    def _retry_place(self, sending: Sending, group: GroupConfig, now: Now) -> RetryPlace:
+        times_max = times_allowed(group, sending.reconsume_times_max, sending.version)
+        is_spent = sending.reconsume_times > times_max
+        if is_spent or self._locks.is_any_held(group.name, now.monotonic_ms):
+            return dead_letter_place(group.name)
+        return RetryPlace(sending.topic, group.retry_queues, FIRST_RETRY_LEVEL)
 
     def check_topic(self, sending: Sending) -> TopicConfig | Answer:
         """The topic, if the send may go into the queue that it names."""

@@ -1,0 +1,41 @@
+"""The way of messages out of the log: pulls, those that wait, and what wakes them."""
+
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId
+from aerobee.service.broker.config import BrokerConfig
+from aerobee.service.broker.handlers.pull import PullHandlers
+from aerobee.service.broker.handlers.pull_checks import PullChecks
+from aerobee.service.broker.parked.held_pulls import HeldPulls
+from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.tables import Ground, Tables
+from aerobee.service.live_config import LiveConfig
+
+
+class PullWays:
+    def __init__(self, config: LiveConfig[BrokerConfig], tables: Tables, ground: Ground) -> None:
+        self._store = ground.store
+        self._held = HeldPulls()
+        checks = PullChecks(tables.topics, tables.groups, tables.consumers, config)
+        self._handlers = PullHandlers(
+            ground.store, checks, tables.offsets, self._held, ground.worker, config
+        )
+
+    def rows(self) -> list[Row]:
+        return self._handlers.rows()
+
+    def messages_out(self) -> int:
+        """How many were handed out since the start."""
+        return self._handlers.handed_out
+
+    def settle(self) -> None:
+        """Make visible what was appended, as far as the flush mode allows, and wake who waits."""
+        for queue in self._store.dispatch():
+            key = (queue.topic, queue.queue_id)
+            if self._held.has(key):
+                self._handlers.arrived(key)
+
+    def on_tick(self, now: Now) -> None:
+        self._handlers.expire(now)
+
+    def drop_channel(self, channel: ChannelId) -> None:
+        self._held.drop_channel(channel)

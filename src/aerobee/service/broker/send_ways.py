@@ -1,0 +1,109 @@
+"""The ways of messages into the log, put together: the short one, the general one, the others.
+
+Imports more than 15 modules because it puts the others together.
+"""
+
+from collections.abc import Callable
+
+from aerobee.model.topic import TopicConfig
+from aerobee.ports.service import Effects, Peer
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.send_answer import SendAnswer
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.handlers.reply import ReplyHandlers
+from aerobee.service.broker.handlers.send import SendHandlers
+from aerobee.service.broker.handlers.send_back import SendBackHandlers
+from aerobee.service.broker.handlers.send_checks import SendChecks
+from aerobee.service.broker.intake import Intake
+from aerobee.service.broker.parked.client_calls import ClientCalls
+from aerobee.service.broker.peers import Peers
+from aerobee.service.broker.plain_send import PlainSend
+from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.send_stamp import SendStamp
+from aerobee.service.broker.send_way import SendWay
+from aerobee.service.broker.state.topics import Topics
+from aerobee.service.broker.tables import Tables
+from aerobee.service.broker.unique_ids import UniqueIds
+from aerobee.service.live_config import LiveConfig
+from aerobee.service.request import Answer, Request
+from aerobee.storage.store import Store
+
+
+class SendWays:
+    """S1. Every message enters by `short` or by `intake`."""
+
+    def __init__(
+        self,
+        identity: BrokerIdentity,
+        config: LiveConfig[BrokerConfig],
+        tables: Tables,
+        store: Store,
+        peers: Peers,
+        outbox: Effects,
+    ) -> None:
+        told, storage = config.current, store.config
+        self._identity = identity
+        self._config = config
+        self._tables = tables
+        self._store = store
+        self._peers = peers
+        host, port = _split(identity.address)
+        self._stamp = SendStamp(
+            told.region, told.traces, identity.cluster, storage.store_host, UniqueIds(host, port)
+        )
+        self.intake = Intake(store, storage.flush_mode, len(storage.delay_levels_ms))
+        self.plain = PlainSend(
+            store.appender,
+            tables.topics.entries,
+            SendAnswer(told.region, told.traces, storage.store_host),
+            self._stamp.properties_text(),
+        )
+        self.short = SendWay(self.plain, store, storage.flush_mode, config, outbox)
+
+    def rows(self, calls: ClientCalls) -> list[Row]:
+        topics, groups = self._tables.topics, self._tables.groups
+        config, peers = self._config, self._peers.by_channel
+        checks = SendChecks(topics, groups, self._tables.locks, config)
+        sends = SendHandlers(self.intake, checks, _topic_maker(topics), self._stamp, peers)
+        replies = ReplyHandlers(
+            self.intake if config.current.stores_replies else None,
+            checks,
+            self._stamp,
+            peers,
+            self._tables.producers,
+            calls,
+            self._identity.address,
+        )
+        returned = SendBackHandlers(
+            self._store.record_at,
+            self.intake,
+            topics,
+            groups,
+            lambda: config.current.permission,
+        )
+        return [*sends.rows(), *replies.rows(), *returned.rows()]
+
+    def messages_in(self) -> int:
+        """How many were stored since the start."""
+        return self.plain.taken + self.intake.stored
+
+
+def _split(address: str) -> Peer:
+    host, _, port = address.rpartition(":")
+    return Peer(host.strip("[]"), int(port))
+
+
+def _topic_maker(topics: Topics) -> Callable[[TopicConfig, Request, Callable[[], None]], None]:
+    """How a handler has a topic made that its request needs."""
+
+    def make(config: TopicConfig, request: Request, go_on: Callable[[], None]) -> None:
+        def made(error: BaseException | None) -> None:
+            if error is None:
+                go_on()
+            else:
+                remark = f"the topic {config.name} could not be made: {error}"
+                request.answer(Answer(ResponseCode.SYSTEM_ERROR, remark))
+
+        topics.add([config], request.now, made)
+
+    return make

@@ -1,0 +1,76 @@
+"""The tables of a broker, as its files left them: `config/*.json` in its store.
+
+    topics.json               topics
+    subscriptionGroup.json    groups
+    consumerOffset.json       how far each group has consumed each queue
+
+Who is connected now is in memory only.
+"""
+
+import logging
+from typing import NamedTuple
+
+from aerobee.ports.clock import Now
+from aerobee.ports.disk import Disk
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.state.consumers import Consumers
+from aerobee.service.broker.state.groups import Groups
+from aerobee.service.broker.state.offsets import Offsets
+from aerobee.service.broker.state.offsets_file import OffsetsFile
+from aerobee.service.broker.state.producers import Producers
+from aerobee.service.broker.state.queue_locks import QueueLocks
+from aerobee.service.broker.state.topics import Topics
+from aerobee.service.live_config import LiveConfig
+from aerobee.storage.metadata.config_file import ConfigFile
+from aerobee.storage.store import Store
+
+_log = logging.getLogger(__name__)
+
+
+class Ground(NamedTuple):
+    """What a broker stands on."""
+
+    store: Store
+    disk: Disk
+    worker: DiskWorker
+
+    def config_file(self, name: str) -> ConfigFile:
+        return ConfigFile(self.disk, f"{self.store.root}/config/{name}")
+
+
+class Tables(NamedTuple):
+    topics: Topics
+    groups: Groups
+    offsets: Offsets
+    offsets_file: OffsetsFile
+    consumers: Consumers
+    producers: Producers
+    locks: QueueLocks
+
+
+def open_tables(
+    identity: BrokerIdentity, config: LiveConfig[BrokerConfig], ground: Ground, now: Now
+) -> Tables:
+    """CorruptFile: one of the files cannot be believed, nor can its backup."""
+    worker = ground.worker
+    topics = Topics(ground.config_file("topics.json"), worker, identity, config, now.wall_ms)
+    groups = Groups(ground.config_file("subscriptionGroup.json"), worker, config, now.wall_ms)
+    offsets = Offsets()
+    offsets_file = OffsetsFile(
+        ground.config_file("consumerOffset.json"),
+        worker,
+        offsets,
+        config.current.offsets_interval_ms,
+        now.monotonic_ms,
+    )
+    offsets_file.load(lambda topic, queue_id: _end_of(ground.store, topic, queue_id))
+    for fault in (topics.fault, groups.fault, offsets_file.fault):
+        if fault:
+            _log.warning("a backup had to do: %s", fault)
+    return Tables(topics, groups, offsets, offsets_file, Consumers(), Producers(), QueueLocks())
+
+
+def _end_of(store: Store, topic: str, queue_id: int) -> int:
+    queue = store.queue(topic.encode(), queue_id)
+    return queue.max_offset if queue is not None else 0
