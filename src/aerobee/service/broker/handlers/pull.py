@@ -79,7 +79,7 @@ class PullHandlers:
     # First time.
 
     def _pull(self, request: Request, header: PullHeader) -> Answer | None:
-        plan = self._checks.plan(header)
+        plan = self._checks.plan(header, request.now)
         if isinstance(plan, Answer):
             return plan
         moved = self._offsets.take_reset(header.consumer_group, header.topic, header.queue_id)

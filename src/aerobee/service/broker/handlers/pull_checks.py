@@ -10,6 +10,7 @@ client filters what it gets, so nothing is missed and nobody has to wait.
 from aerobee.model.flags import is_readable
 from aerobee.model.group import GroupConfig
 from aerobee.model.topic import TopicConfig
+from aerobee.ports.clock import Now
 from aerobee.protocol.headers.pulling import SUBSCRIPTION, PullHeader
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.protocol.tag_filter import tag_codes
@@ -35,12 +36,12 @@ class PullChecks:
         self._consumers = consumers
         self._config = config
 
-    def plan(self, header: PullHeader) -> PullPlan | Answer:
+    def plan(self, header: PullHeader, now: Now) -> PullPlan | Answer:
         """What is to be read, or why it may not be."""
         if not is_readable(self._config.current.permission):
             return _forbidden("the broker pulling message is forbidden", 1)
         group, topic = header.consumer_group, header.topic
-        known = self._groups.find(group)
+        known = self._groups.ensure(group, now)
         if known is None:
             return Answer(
                 ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
