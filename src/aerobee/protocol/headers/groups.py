@@ -1,4 +1,6 @@
-"""The fields of requests about consumer groups."""
+"""The fields of requests about consumer groups: how they are configured, not who is in them and how
+far they are.
+"""
 
 from dataclasses import dataclass
 

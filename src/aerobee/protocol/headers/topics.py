@@ -1,4 +1,6 @@
-"""The fields of requests about topics."""
+"""The fields of requests about topics. Names and defaults are Java's; what every client says and
+nobody reads is left out.
+"""
 
 from dataclasses import dataclass
 

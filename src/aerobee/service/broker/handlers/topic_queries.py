@@ -1,4 +1,6 @@
-"""What administrators ask of topics: how they are configured, where their queues begin and end."""
+"""What administrators ask of topics: how they are configured, where their queues begin and end, and
+which of them are the system's. Nothing here changes anything.
+"""
 
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.names import SYSTEM_TOPICS
