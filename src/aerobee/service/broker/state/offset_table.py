@@ -1,0 +1,70 @@
+"""A table of offsets by (topic, group) and queue, of which pictures can be taken at little cost.
+
+A picture is read on a disk thread while consuming goes on. Taking one copies no offsets: those of a
+(topic, group) that a picture holds are copied when they are changed next.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+SEPARATOR = "@"
+UNKNOWN = -1
+
+TopicGroup: TypeAlias = tuple[str, str]
+Picture: TypeAlias = Mapping[TopicGroup, Mapping[int, int]]
+
+
+class OffsetTable:
+    """T1. What is in `_owned` is in no picture."""
+
+    __slots__ = ("_offsets", "_owned")
+
+    def __init__(self) -> None:
+        self._offsets: dict[TopicGroup, dict[int, int]] = {}
+        self._owned: set[TopicGroup] = set()
+
+    def find(self, topic: str, group: str, queue_id: int) -> int:
+        offsets = self._offsets.get((topic, group))
+        return UNKNOWN if offsets is None else offsets.get(queue_id, UNKNOWN)
+
+    def of(self, topic: str, group: str) -> Mapping[int, int]:
+        """All offsets of a group in a topic, by queue, as they are now."""
+        return dict(self._offsets.get((topic, group), {}))
+
+    def put(self, topic: str, group: str, queue_id: int, offset: int) -> bool:
+        """Set an offset; False if it was that already."""
+        key = (topic, group)
+        offsets = self._offsets.get(key)
+        if offsets is not None and offsets.get(queue_id) == offset:
+            return False
+        if offsets is None or key not in self._owned:
+            self._owned.add(key)
+            offsets = self._offsets[key] = dict(offsets or {})
+        offsets[queue_id] = offset
+        return True
+
+    def remove(self, is_gone: Callable[[str, str], bool]) -> bool:
+        """Forget what this says of (topic, group); whether there was any."""
+        gone = [key for key in self._offsets if is_gone(*key)]
+        for key in gone:
+            del self._offsets[key]
+            self._owned.discard(key)
+        return bool(gone)
+
+    def picture(self) -> Picture:
+        """The table as it is now, whatever is put later."""
+        self._owned.clear()
+        return dict(self._offsets)
+
+    def __iter__(self) -> Iterator[TopicGroup]:
+        return iter(self._offsets)
+
+
+def key_text(key: TopicGroup) -> str:
+    return SEPARATOR.join(key)
+
+
+def parse_key(text: str) -> TopicGroup | None:
+    """(topic, group), or None: no name that anybody can ask for."""
+    topic, _, group = text.partition(SEPARATOR)
+    return (topic, group) if topic and group and SEPARATOR not in group else None

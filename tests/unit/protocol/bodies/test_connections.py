@@ -1,0 +1,67 @@
+from typing import Any, cast
+
+from aerobee.model.subscription import ConsumeFrom, ConsumeType, MessageModel
+from aerobee.protocol.bodies.connections import (
+    Connection,
+    ConsumerManner,
+    encode_client_ids,
+    encode_consumer_connections,
+    encode_producer_connections,
+    encode_producer_table,
+)
+from aerobee.protocol.bodies.subscription import subscription_from
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import parse
+from tests.captured import captured
+
+
+def recorded(name: str) -> tuple[bytes, dict[str, Any]]:
+    """The body of the answer that was no refusal, and what it says."""
+    (body,) = [bytes(one.body) for one in captured(name, "response") if one.code == 0]
+    return body, cast("dict[str, Any]", parse(body))
+
+
+def connection(said: dict[str, Any]) -> Connection:
+    return Connection(
+        said["clientId"],
+        said.get("clientAddr") or said["remoteIP"].removeprefix("/"),
+        said["language"],
+        said["version"],
+        said.get("lastUpdateTimestamp", 0),
+    )
+
+
+def test_the_consumers_of_a_group_are_shown_as_apache_does() -> None:
+    body, said = recorded("GET_CONSUMER_CONNECTION_LIST")
+    again = encode_consumer_connections(
+        map(connection, said["connectionSet"]),
+        ConsumerManner(
+            ConsumeType(said["consumeType"]),
+            MessageModel(said["messageModel"]),
+            ConsumeFrom(said["consumeFromWhere"]),
+        ),
+        [subscription_from(Members(one, "it")) for one in said["subscriptionTable"].values()],
+    )
+    assert again == body
+
+
+def test_the_producers_of_a_group_are_shown_as_apache_does() -> None:
+    body, said = recorded("GET_PRODUCER_CONNECTION_LIST")
+    assert encode_producer_connections(map(connection, said["connectionSet"])) == body
+
+
+def test_all_producers_are_shown_as_apache_does() -> None:
+    body, said = recorded("GET_ALL_PRODUCER_INFO")
+    groups = {group: map(connection, members) for group, members in said["data"].items()}
+    assert encode_producer_table(groups) == body
+
+
+def test_the_members_of_a_group_are_listed_as_apache_does() -> None:
+    for answer in captured("GET_CONSUMER_LIST_BY_GROUP", "response"):
+        said = cast("dict[str, Any]", parse(bytes(answer.body)))
+        assert encode_client_ids(said["consumerIdList"]) == bytes(answer.body)
+
+
+def test_a_language_that_javas_tools_do_not_know_is_another() -> None:
+    body = encode_producer_connections([Connection("c", "a", "COBOL", 1, 0)])
+    assert b'"language":"OTHER"' in body
