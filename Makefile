@@ -56,8 +56,9 @@ fuzz: install $(FUZZING) ## Every parser against made-up bytes, 30 s each
 crash: install ## The long crash tests: 1,000 kills, power cuts where root allows
 	EXPECT_COMPILED=1 $(PY) -m pytest tests/crash tests/fault -m 'night or root'
 
-test-interop: install ## Apache's broker and Java client on a store that we wrote (needs Java, Maven)
-	REQUIRE_JAVA=1 EXPECT_COMPILED=1 $(PY) -m pytest tests/interop -m java
+test-interop: install ## Unmodified clients on Apache's server and on ours; Apache on our store (needs Java, Maven, Go, Node)
+	REQUIRE_JAVA=1 REQUIRE_CLIENTS=1 INTEROP_TABLE=1 EXPECT_COMPILED=1 \
+	  $(PY) -m pytest tests/interop -m 'java or quick'
 
 clean: ## Remove everything that was built, the environment too
 	rm -rf $(VENV) build dist data src/*.egg-info .mypy_cache .ruff_cache .pytest_cache \
