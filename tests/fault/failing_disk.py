@@ -50,8 +50,14 @@ class WatchedDisk(SimDisk):
     def create(self, path: str, size: int) -> DiskFile:
         return self._watch(super().create(path, size))
 
+    def create_sparse(self, path: str, size: int) -> DiskFile:
+        return self._watch(super().create_sparse(path, size))
+
     def open(self, path: str) -> DiskFile:
         return self._watch(super().open(path))
+
+    def open_sparse(self, path: str) -> DiskFile:
+        return self._watch(super().open_sparse(path))
 
     def _watch(self, file: DiskFile) -> DiskFile:
         memory = file.view.obj

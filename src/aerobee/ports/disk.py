@@ -4,8 +4,11 @@ Paths are plain strings with forward slashes. Every method may raise OSError; th
 what that means. Nothing here is durable until it is synced: a file's bytes by `DiskFile.sync`, its
 name by `Disk.sync_directory` of the folder that holds it.
 
-`DiskFile.sync`, `warm` and `Disk.create`, `remove`, `sync_directory`, `replace` may block and may
-be called from a disk thread (`ports.disk_worker`); they touch nothing of the core's.
+Room comes first: a write through a mapping that finds the disk full kills the process. A file is
+made and opened with room for all of it, or sparse: then whoever writes has it reserved before.
+
+`DiskFile.sync`, `warm` and `Disk.create`, `remove`, `sync_directory`, `sync_all`, `replace` may
+block and may be called from a disk thread (`ports.disk_worker`); they touch nothing of the core's.
 """
 
 from typing import NamedTuple, Protocol
@@ -35,6 +38,14 @@ class DiskFile(Protocol):
     def warm(self, start: int, end: int) -> None:
         """Make the pages of [start, end) cheap to write. Bytes stay as they are."""
 
+    def reserve(self, start: int, end: int) -> None:
+        """Have room on the disk for [start, end), so that writing there cannot fail for lack of
+        space. Bytes stay as they are. The file must still have its name."""
+
+    def find_data(self, start: int) -> tuple[int, int]:
+        """The next range [begin, end) from `start` on where something other than zeros may stand,
+        without reading the rest; (size, size) if there is none."""
+
     def is_resident(self, start: int, end: int) -> bool:
         """Whether [start, end) can be read without waiting for the disk."""
 
@@ -51,7 +62,15 @@ class Disk(Protocol):
         """A new file of `size` zero bytes whose room is reserved: writing it cannot fail for
         lack of space. Makes missing parent folders. Not durable yet. Refuses an existing path."""
 
-    def open(self, path: str) -> DiskFile: ...
+    def create_sparse(self, path: str, size: int) -> DiskFile:
+        """The same without room: `DiskFile.reserve` it before writing. Nor are the folders that
+        it makes durable: sync those in which there is something new, up to one that was there."""
+
+    def open(self, path: str) -> DiskFile:
+        """An existing file, with room for all of it from now on."""
+
+    def open_sparse(self, path: str) -> DiskFile:
+        """An existing file as it is: `DiskFile.reserve` room before writing."""
 
     def size(self, path: str) -> int: ...
 
@@ -65,6 +84,10 @@ class Disk(Protocol):
 
     def sync_directory(self, path: str) -> None:
         """Return once the names in this folder are on the disk."""
+
+    def sync_all(self, path: str) -> None:
+        """Return once all bytes and names of the file system that holds `path` are on the disk:
+        for when there are so many to sync that one by one would take longer."""
 
     def read(self, path: str) -> bytes: ...
 

@@ -61,6 +61,21 @@ class SimDiskFile:
         self._check_range(start, end)
         self._disk.faults.enter("warm", self._path)
 
+    def reserve(self, start: int, end: int) -> None:
+        self._check_range(start, end)
+        self._disk._reserve(self._file, start, end, self._path)
+
+    def find_data(self, start: int) -> tuple[int, int]:
+        """The sector of the next byte that is not zero."""
+        self._check_range(start, self._file.size)
+        self._disk.faults.enter("find_data", self._path)
+        view = self.view
+        for begin in range(start - start % SECTOR_BYTES, self._file.size, SECTOR_BYTES):
+            end = min(begin + SECTOR_BYTES, self._file.size)
+            if any(view[max(begin, start) : end]):
+                return max(begin, start), end
+        return self._file.size, self._file.size
+
     def is_resident(self, start: int, end: int) -> bool:
         self._check_range(start, end)
         self._disk.faults.enter("is_resident", self._path)
@@ -107,14 +122,29 @@ class SimDisk:
     def create(self, path: str, size: int) -> DiskFile:
         self._enter("create", path)
         self._require_absent(path)
-        if size <= 0:
-            raise OSError(errno.EINVAL, f"cannot reserve {size} bytes", path)
         self._require_room(path, size)
         self._names.make_folder(posixpath.dirname(path))
-        return SimDiskFile(self, path, self._link_new(path, size))
+        return self._create(path, size, is_sparse=False)
+
+    def create_sparse(self, path: str, size: int) -> DiskFile:
+        self._enter("create_sparse", path)
+        self._require_absent(path)
+        self._moment = self._names.make_folder_unsynced(posixpath.dirname(path), self._moment)
+        return self._create(path, size, is_sparse=True)
+
+    def _create(self, path: str, size: int, *, is_sparse: bool) -> DiskFile:
+        if size <= 0:
+            raise OSError(errno.EINVAL, f"cannot reserve {size} bytes", path)
+        return SimDiskFile(self, path, self._link_new(path, size, is_sparse=is_sparse))
 
     def open(self, path: str) -> DiskFile:
         self.faults.enter("open", path)
+        file = self._names.find(path)
+        self._fill_holes(file, 0, file.size, path)
+        return SimDiskFile(self, path, file)
+
+    def open_sparse(self, path: str) -> DiskFile:
+        self.faults.enter("open_sparse", path)
         return SimDiskFile(self, path, self._names.find(path))
 
     def size(self, path: str) -> int:
@@ -138,6 +168,12 @@ class SimDisk:
     def sync_directory(self, path: str) -> None:
         self._enter("sync_directory", path)
         self._sync_folder(path)
+
+    def sync_all(self, path: str) -> None:
+        self._enter("sync_all", path)
+        for file in self._names.files():
+            self._sync(file, "sync_all.file", path)
+        self._names.sync_all()
 
     def read(self, path: str) -> bytes:
         self.faults.enter("read", path)
@@ -236,6 +272,8 @@ class SimDisk:
                 short = file.size // 2 // SECTOR_BYTES * SECTOR_BYTES if choice.is_short else 0
                 image = file.image_after(effective_writes(file, choice.writes), short)
                 images[id(file)] = SectorFile(len(image), image, [])
+                if file.is_sparse:
+                    images[id(file)].make_sparse()
         return self._survivor(choice.label, names, folders, images)
 
     def crash_states(
@@ -299,8 +337,8 @@ class SimDisk:
         self._moment += count
         return self._moment - count
 
-    def _link_new(self, path: str, size: int) -> SectorFile:
-        file = SectorFile.create(size, self._tick())
+    def _link_new(self, path: str, size: int, *, is_sparse: bool = False) -> SectorFile:
+        file = SectorFile.create(size, self._tick(), is_sparse=is_sparse)
         self._names.link(path, file, self._tick())
         return file
 
@@ -326,8 +364,18 @@ class SimDisk:
         if self._used_bytes() + size > self.capacity_bytes:
             raise OSError(errno.ENOSPC, f"cannot reserve {size} bytes: disk full", path)
 
+    def _reserve(self, file: SectorFile, start: int, end: int, path: str) -> None:
+        self._enter("reserve", path)
+        self._names.find(path)
+        self._fill_holes(file, start, end, path)
+
+    def _fill_holes(self, file: SectorFile, start: int, end: int, path: str) -> None:
+        holes = file.holes_in(start, end)
+        self._require_room(path, file.bytes_of(holes))
+        file.holes -= holes
+
     def _used_bytes(self) -> int:
-        return sum(file.size for file in self._names.names.values())
+        return sum(file.room_bytes() for file in self._names.names.values())
 
     def _outcome(self, choice: CrashChoice) -> tuple[object, ...]:
         """What tells the disk of one choice from that of another."""

@@ -1,9 +1,10 @@
 """The names of the pretended disk: what the program sees, and what a power cut leaves of it.
 
-Making a folder is durable at once (the port says so). Every other change of a name waits, in
-order, in the list of its folder until that folder is synced; a power cut keeps any prefix of each
-list. A rename inside a folder is one change; across folders it is a new name there and, only if
-that survives, the loss of the old name here: the file may come back under both, never under none.
+Making a folder is durable at once, or waits as the port says. Every other change of a name waits,
+in order, in the list of its folder until that folder is synced; a power cut keeps any prefix of
+each list, and nothing in a folder that is lost. A rename inside a folder is one change; across
+folders it is a new name there and, only if that survives, the loss of the old name here: the file
+may come back under both, never under none.
 """
 
 import errno
@@ -22,7 +23,8 @@ class Change(Enum):
     LINK = "+"
     UNLINK = "-"
     MOVE = ">"
-    REMOVE_FOLDER = "/"
+    MAKE_FOLDER = "+/"
+    REMOVE_FOLDER = "-/"
 
 
 class NameChange(NamedTuple):
@@ -43,6 +45,8 @@ class NameChange(NamedTuple):
             del names[self.path]
         elif self.change is Change.MOVE:
             names[self.target] = names.pop(self.path)
+        elif self.change is Change.MAKE_FOLDER:
+            folders.add(self.path)
         else:
             # If the folder's end survives so does that of everything in it.
             inside = f"{self.path}/"
@@ -144,6 +148,17 @@ class NameSpace:
         self.folders.add(path)
         self._durable_folders.add(path)
 
+    def make_folder_unsynced(self, path: str, moment: int) -> int:
+        """With parents, to be synced like any name; the next free moment."""
+        path = _clean(path)
+        if self.is_folder(path):
+            return moment
+        if path in self.names:
+            raise FileExistsError(errno.EEXIST, "is a file", path)
+        moment = self.make_folder_unsynced(posixpath.dirname(path), moment)
+        self._change(NameChange(moment, Change.MAKE_FOLDER, path))
+        return moment + 1
+
     def remove_folder(self, path: str, moment: int) -> None:
         path = _clean(path)
         if path not in self.folders:
@@ -155,6 +170,12 @@ class NameSpace:
     def sync_folder(self, path: str) -> None:
         for change in self._pending.pop(_clean(path), []):
             self._make_durable(change)
+
+    def sync_all(self) -> None:
+        pending = self.pending()
+        self._pending = {}
+        for change in pending:
+            change.apply(self._durable, self._durable_folders)
 
     def _change(self, change: NameChange) -> None:
         change.apply(self.names, self.folders)
@@ -190,6 +211,8 @@ class NameSpace:
             else:
                 lost.add(change.moment)
                 cut_folders.add(folder)
+        folders = {path for path in folders if _is_reachable(path, folders)}
+        names = {path: file for path, file in names.items() if _is_reachable(path, folders)}
         return names, folders
 
     def copy(self, twin_of: Callable[[SectorFile], SectorFile]) -> "NameSpace":
@@ -204,6 +227,16 @@ class NameSpace:
             for folder, listed in self._pending.items()
         }
         return twin
+
+
+def _is_reachable(path: str, folders: Folders) -> bool:
+    """Whether every folder on the way is there."""
+    folder = posixpath.dirname(path)
+    while folder not in ("", "/"):
+        if folder not in folders:
+            return False
+        folder = posixpath.dirname(folder)
+    return True
 
 
 def _clean(path: str) -> str:

@@ -10,13 +10,21 @@ A write is found by comparing, so two writes into one sector between two looks a
 and rewriting the bytes that are there already is no write. The length of a new file is a write
 too (`LENGTH`): until it is synced the file may come back empty or short, as ext4 leaves it when a
 large reservation was cut in two.
+
+A sparse file has holes: blocks without room. A look that finds a write in one raises
+`WriteIntoHole`, where a real disk would kill the process if it were full. Room that was reserved
+and not written does not survive a power cut.
 """
 
 from typing import NamedTuple
 
 SECTOR_BYTES = 512
 LENGTH = -1  # in place of a sector number
-_BLOCK_BYTES = 4096
+BLOCK_BYTES = 4096
+
+
+class WriteIntoHole(BaseException):
+    """Bytes were written for which no room was reserved. No `except Exception` catches it."""
 
 
 class SectorWrite(NamedTuple):
@@ -36,9 +44,9 @@ class LastChange(NamedTuple):
 
 class SectorFile:
     """I1: without a cache there are no writes but LENGTH. I2: `seen` is `disk` plus `writes`, plus
-    what a failed sync lost."""
+    what a failed sync lost. I3: `holes`, numbers of blocks, are zero in `seen`."""
 
-    __slots__ = ("cache", "disk", "last_change", "seen", "size", "writes")
+    __slots__ = ("cache", "disk", "holes", "is_sparse", "last_change", "seen", "size", "writes")
 
     def __init__(self, size: int, disk: bytes, writes: list[SectorWrite]) -> None:
         self.size = size
@@ -47,10 +55,35 @@ class SectorFile:
         self.cache: bytearray | None = None
         self.seen: bytearray | None = None
         self.last_change: LastChange | None = None
+        self.is_sparse = False
+        self.holes: set[int] = set()
 
     @classmethod
-    def create(cls, size: int, moment: int) -> "SectorFile":
-        return cls(size, bytes(size), [SectorWrite(moment, LENGTH, b"")])
+    def create(cls, size: int, moment: int, *, is_sparse: bool = False) -> "SectorFile":
+        file = cls(size, bytes(size), [SectorWrite(moment, LENGTH, b"")])
+        if is_sparse:
+            file.make_sparse()
+        return file
+
+    def make_sparse(self) -> None:
+        """Only what is not zero has room."""
+        self.is_sparse = True
+        self.holes = {
+            block
+            for block in range(-(-len(self.disk) // BLOCK_BYTES))
+            if not any(self.disk[block * BLOCK_BYTES : (block + 1) * BLOCK_BYTES])
+        }
+
+    def holes_in(self, start: int, end: int) -> set[int]:
+        blocks = range(start // BLOCK_BYTES, -(-end // BLOCK_BYTES))
+        return {block for block in self.holes if block in blocks}
+
+    def room_bytes(self) -> int:
+        """How much of the disk it takes."""
+        return self.size - self.bytes_of(self.holes)
+
+    def bytes_of(self, blocks: set[int]) -> int:
+        return sum(min(BLOCK_BYTES, self.size - block * BLOCK_BYTES) for block in blocks)
 
     def map(self) -> bytearray:
         if self.cache is None:
@@ -78,6 +111,8 @@ class SectorFile:
         )
         for sector in sectors:
             position = sector * SECTOR_BYTES
+            if position // BLOCK_BYTES in self.holes:
+                raise WriteIntoHole(f"a write at {position} of a file of {self.size} bytes")
             content = bytes(cache[position : position + SECTOR_BYTES])
             self.writes.append(SectorWrite(moment, sector, content))
             seen[position : position + SECTOR_BYTES] = content
@@ -123,13 +158,15 @@ class SectorFile:
             twin.cache = bytearray(self.cache)
             twin.seen = bytearray(self.seen)
         twin.last_change = self.last_change
+        twin.is_sparse = self.is_sparse
+        twin.holes = set(self.holes)
         return twin
 
 
 def _changed_sectors(cache: bytearray, seen: bytearray, size: int) -> list[int]:
     sectors = []
-    for block in range(0, size, _BLOCK_BYTES):
-        block_end = min(block + _BLOCK_BYTES, size)
+    for block in range(0, size, BLOCK_BYTES):
+        block_end = min(block + BLOCK_BYTES, size)
         if cache[block:block_end] == seen[block:block_end]:
             continue
         for position in range(block, block_end, SECTOR_BYTES):

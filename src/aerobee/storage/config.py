@@ -32,11 +32,11 @@ class StorageConfig:
     log_file_bytes: int = GIB
     """Bytes of a commit log file. Smaller: retention is finer, rolls are more frequent."""
     queue_file_units: int = 300_000
-    """Entries of a consume queue file, 20 bytes each, reserved as soon as a queue is used."""
+    """Entries of a consume queue file, 20 bytes each. Room is reserved as a queue grows."""
     index_slots: int = 5_000_000
     """Hash slots of a key index file. Fewer: longer chains, slower queries by key."""
     index_units: int = 20_000_000
-    """Keys of a key index file, 20 bytes each, reserved when the file is made."""
+    """Keys of a key index file, 20 bytes each. Room is reserved as it fills."""
     index_enabled: bool = True
     """Off: no query by key or unique id, and no cost for it."""
 

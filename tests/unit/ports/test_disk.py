@@ -57,6 +57,67 @@ def test_a_file_of_no_bytes_can_be_neither_created_nor_mapped(place: Place) -> N
         place.disk.open(f"{place.root}/empty")
 
 
+def test_a_sparse_file_has_its_size_and_all_zeros_but_no_room(place: Place) -> None:
+    path = f"{place.root}/x/sparse"
+    file = place.disk.create_sparse(path, 6_000_000)
+    assert place.disk.size(path) == 6_000_000
+    assert not any(file.view[::4096])
+    with pytest.raises(FileExistsError):
+        place.disk.create_sparse(path, 6_000_000)
+    with pytest.raises(OSError, match="bytes"):
+        place.disk.create_sparse(f"{place.root}/x/nothing", 0)
+    assert place.disk.list_directory(f"{place.root}/x") == ["sparse"]
+
+
+def test_what_was_reserved_can_be_written_and_is_found_as_data(place: Place) -> None:
+    path = f"{place.root}/sparse"
+    file = place.disk.create_sparse(path, 1_000_000)
+    assert file.find_data(0) == (1_000_000, 1_000_000)
+    file.reserve(400_000, 500_000)
+    file.reserve(450_000, 450_000)
+    file.view[450_000:450_003] = b"abc"
+    begin, end = file.find_data(0)
+    # A file system may answer in larger blocks, but not beyond what was reserved.
+    assert 396_000 <= begin <= 450_000 < 450_003 <= end <= 504_000
+    assert file.find_data(450_001)[0] == 450_001
+    assert file.find_data(end) == (1_000_000, 1_000_000)
+    assert file.find_data(1_000_000) == (1_000_000, 1_000_000)
+    again = place.disk.open_sparse(path)
+    assert again.find_data(0) == (begin, end)
+    assert bytes(again.view[450_000:450_003]) == b"abc"
+
+
+def test_data_at_the_very_end_of_a_file_is_found_and_ends_with_it(place: Place) -> None:
+    file = place.disk.create_sparse(f"{place.root}/sparse", 100_001)
+    file.reserve(0, 100_001)
+    file.view[100_000] = 1
+    begin, end = file.find_data(0)
+    assert begin <= 100_000
+    assert end == 100_001
+
+
+def test_room_and_data_are_asked_for_inside_the_file(place: Place) -> None:
+    file = place.disk.create_sparse(f"{place.root}/sparse", 100)
+    for start, end in ((-1, 10), (20, 10), (0, 101)):
+        with pytest.raises(ValueError, match="not inside"):
+            file.reserve(start, end)
+    with pytest.raises(ValueError, match="not inside"):
+        file.find_data(101)
+
+
+def test_everything_can_be_synced_at_once(place: Place) -> None:
+    place.disk.create_sparse(f"{place.root}/x/y/sparse", 100)
+    place.disk.sync_all(place.root)
+    place.disk.sync_all(f"{place.root}/x/y/sparse")
+
+
+def test_a_file_without_its_name_gets_no_room(place: Place) -> None:
+    file = place.disk.create_sparse(f"{place.root}/sparse", 10_000)
+    place.disk.remove(f"{place.root}/sparse")
+    with pytest.raises(FileNotFoundError):
+        file.reserve(0, 10_000)
+
+
 def test_what_one_handle_writes_another_reads(place: Place) -> None:
     writer = place.disk.create(f"{place.root}/a", 100)
     reader = place.disk.open(f"{place.root}/a")

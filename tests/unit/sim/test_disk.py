@@ -244,3 +244,36 @@ def test_a_share_of_the_crash_states_is_drawn_by_the_seed() -> None:
     assert some == [state.origin for state in disk.crash_states(seed=1, share=0.2)]
     assert some != [state.origin for state in disk.crash_states(seed=2, share=0.2)]
     assert 0 < len(some) < len(everything) / 2
+
+
+def test_folders_of_a_sparse_file_vanish_with_it_until_they_are_synced() -> None:
+    disk = SimDisk()
+    disk.make_directory("s")
+    disk.create_sparse("s/topic/0/first", 512).sync()
+    disk.sync_directory("s/topic/0")
+    disk.sync_directory("s/topic")
+    assert disk.power_cut().list_directory("s") == []
+    disk.sync_directory("s")
+    assert disk.power_cut().list_directory("s/topic/0") == ["first"]
+
+
+def test_a_sync_of_everything_leaves_nothing_to_lose() -> None:
+    disk = SimDisk()
+    first = disk.create_sparse("s/a/first", 512)
+    first.reserve(0, 512)
+    first.view[0] = 7
+    disk.create("s/b/second", 512).view[0] = 8
+    disk.sync_all("s/a/first")
+    survivor = disk.power_cut()
+    assert (survivor.read("s/a/first")[0], survivor.read("s/b/second")[0]) == (7, 8)
+    assert len(list(disk.crash_states())) == 1
+
+
+def test_a_sync_of_everything_that_fails_loses_what_was_dirty() -> None:
+    disk, file = _with_synced_file()
+    file.view[0] = 1
+    disk.faults.fail_sync("*")
+    with pytest.raises(OSError, match="Input/output"):
+        disk.sync_all("s")
+    disk.sync_all("s")
+    assert disk.power_cut().read(PATH)[0] == 0

@@ -139,3 +139,37 @@ def test_a_copy_has_the_twins_and_its_own_pending_changes() -> None:
     twin.sync_folder("s")
     assert twin.names["s/x"] is twin.after_cut(())[0]["s/x"] is twin_file
     assert _after(space) == []
+
+
+def test_a_folder_made_without_a_sync_waits_for_one_and_what_is_in_it_with_it() -> None:
+    space = NameSpace()
+    space.make_folder("s")
+    assert space.make_folder_unsynced("s/a/b", 1) == 3
+    assert space.make_folder_unsynced("s/a/b", 3) == 3
+    space.link("s/a/b/x", _file(), 3)
+    assert space.children("s/a") == ["b"]
+    space.sync_folder("s/a/b")
+    assert _after(space) == []
+    space.sync_folder("s/a")
+    assert _after(space) == []
+    assert space.after_cut(())[1] == {"s"}
+    space.sync_folder("s")
+    assert _after(space) == ["s/a/b/x"]
+    assert space.after_cut(())[1] == {"s", "s/a", "s/a/b"}
+
+
+def test_a_folder_is_not_made_over_a_file() -> None:
+    space = NameSpace()
+    space.link("x", _file(), 1)
+    with pytest.raises(FileExistsError):
+        space.make_folder_unsynced("x", 2)
+
+
+def test_a_sync_of_everything_leaves_nothing_pending() -> None:
+    space = NameSpace()
+    space.make_folder_unsynced("s/a", 1)
+    space.link("s/a/x", _file(), 3)
+    space.rename("s/a/x", "s/y", 4)
+    space.sync_all()
+    assert _after(space) == ["s/y"]
+    assert space.pending() == []

@@ -1,4 +1,12 @@
-from aerobee.sim.sector_file import LENGTH, SECTOR_BYTES, SectorFile, SectorWrite
+import pytest
+
+from aerobee.sim.sector_file import (
+    LENGTH,
+    SECTOR_BYTES,
+    SectorFile,
+    SectorWrite,
+    WriteIntoHole,
+)
 
 
 def _synced(size: int) -> SectorFile:
@@ -110,3 +118,29 @@ def test_the_last_change_holds_what_it_overwrote() -> None:
     assert change.after[:6] == b"abwxyz"
     file.sync()
     assert file.last_change is None
+
+
+def test_a_look_that_finds_a_write_into_a_hole_says_so() -> None:
+    file = SectorFile.create(10_000, 0, is_sparse=True)
+    assert file.holes == {0, 1, 2}
+    assert file.room_bytes() == 0
+    file.holes -= file.holes_in(4096, 4097)
+    assert file.holes == {0, 2}
+    file.map()[8191] = 1
+    file.observe(1)
+    file.map()[8192] = 1
+    with pytest.raises(WriteIntoHole):
+        file.observe(2)
+
+
+def test_only_what_is_not_zero_has_room_after_a_power_cut() -> None:
+    file = SectorFile.create(10_000, 0, is_sparse=True)
+    file.holes.clear()
+    file.map()[9_999] = 1
+    file.observe(1)
+    file.sync()
+    twin = file.copy()
+    assert (twin.is_sparse, twin.holes) == (True, set())
+    file.make_sparse()
+    assert file.holes == {0, 1}
+    assert file.room_bytes() == 10_000 - 2 * 4096

@@ -118,7 +118,9 @@ def test_the_mark_is_on_the_disk_before_the_abort_flag_and_that_before_any_deriv
     calls = [(call.name, call.path.removeprefix(f"{ROOT}/")) for call in disk.faults.calls]
     marked = calls.index(("sync", "durable_mark"))
     flagged = calls.index(("replace.write", "abort"))
-    made = [i for i, (name, path) in enumerate(calls) if name == "create" and "queue/" in path]
+    made = [
+        i for i, (name, path) in enumerate(calls) if name == "create_sparse" and "queue/" in path
+    ]
     assert marked < flagged < min(made)
     assert max(i for i, call in enumerate(calls) if call == ("sync", "durable_mark")) > max(made)
 

@@ -147,3 +147,16 @@ def test_a_file_with_holes_gets_its_room_when_it_is_opened(tmp_path: Path) -> No
     opened = MappedDisk().open(str(path))
     assert path.stat().st_blocks * 512 >= 1 << 20
     assert bytes(opened.view) == bytes(1 << 20)
+
+
+def test_a_sparse_file_takes_no_blocks_until_they_are_reserved(tmp_path: Path) -> None:
+    path = f"{tmp_path}/sparse"
+    disk = MappedDisk()
+    file = disk.create_sparse(path, 6_000_000)
+    assert os.stat(path).st_blocks == 0
+    file.reserve(0, 4096)
+    assert os.stat(path).st_blocks * 512 == 4096
+    disk.open_sparse(path)
+    assert os.stat(path).st_blocks * 512 == 4096
+    disk.open(path)
+    assert os.stat(path).st_blocks * 512 >= 6_000_000

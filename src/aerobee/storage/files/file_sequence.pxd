@@ -7,6 +7,7 @@ cdef class FileSequence:
     cdef readonly object disk
     cdef readonly Py_ssize_t file_size
     cdef readonly list files
+    cdef readonly bint is_sparse
     cdef public bint names_changed
 
     @cython.locals(count=Py_ssize_t, index=Py_ssize_t, file=MappedFile)

@@ -7,7 +7,8 @@ F1. Every file has exactly `file_size` bytes.
 F2. Each file begins where the one before it ends: no hole, no overlap.
 F3. The first may begin at any multiple of the size (older files were removed).
 
-Commit log and consume queues are such sequences. Called from the core's thread only.
+Commit log and consume queues are such sequences, the queues' sparse (see `mapped_file`). Called
+from the core's thread only.
 """
 
 from typing import TYPE_CHECKING
@@ -33,12 +34,14 @@ def is_compiled() -> bool:
 class FileSequence:
     """The mapped files of one directory, oldest first."""
 
-    __slots__ = ("directory", "disk", "file_size", "files", "names_changed")
+    __slots__ = ("directory", "disk", "file_size", "files", "is_sparse", "names_changed")
 
-    def __init__(self, disk: Disk, directory: str, file_size: int) -> None:
+    def __init__(self, disk: Disk, directory: str, file_size: int, is_sparse: bool = False) -> None:
         self.disk = disk
         self.directory = directory
         self.file_size = file_size
+        # Whether room is reserved by whoever writes, not when a file is made or opened.
+        self.is_sparse = is_sparse
         self.files: list[MappedFile] = []
         # Files came or went since whoever syncs the folder last looked.
         self.names_changed = False
@@ -113,7 +116,9 @@ class FileSequence:
         )
 
     def _map(self, offset: int) -> None:
-        self.files.append(MappedFile(self.disk.open(self.path_of(offset)), offset))
+        path = self.path_of(offset)
+        disk_file = self.disk.open_sparse(path) if self.is_sparse else self.disk.open(path)
+        self.files.append(MappedFile(disk_file, offset, self.is_sparse))
 
     def _is_unfinished(self, offset: int) -> bool:
         """Whether the making of a file was cut short: too few bytes, and nothing in them."""
@@ -121,7 +126,7 @@ class FileSequence:
         size = self.disk.size(path)
         if size == 0 or size >= self.file_size:
             return size == 0
-        view = self.disk.open(path).view
+        view = self.disk.open_sparse(path).view
         for start in range(0, size, _BLOCK_BYTES):
             if bytes(view[start : start + _BLOCK_BYTES]).strip(b"\0"):
                 return False
@@ -148,8 +153,10 @@ class FileSequence:
 
     def create(self, first_offset: int) -> MappedFile:
         """Make the next file here and now. Not durable yet."""
-        disk_file = self.disk.create(self.path_of(first_offset), self.file_size)
-        file = MappedFile(disk_file, first_offset)
+        make = self.disk.create_sparse if self.is_sparse else self.disk.create
+        file = MappedFile(
+            make(self.path_of(first_offset), self.file_size), first_offset, self.is_sparse
+        )
         self.files.append(file)
         self.names_changed = True
         return file

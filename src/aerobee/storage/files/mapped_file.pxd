@@ -4,6 +4,7 @@ cdef class MappedFile:
     cdef readonly object disk_file
     cdef readonly long long first_offset
     cdef byte* memory
+    cdef readonly Py_ssize_t room
     cdef readonly Py_ssize_t size
     cdef readonly object view
 

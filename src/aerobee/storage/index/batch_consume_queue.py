@@ -77,7 +77,7 @@ class BatchConsumeQueue:
     ) -> None:
         self.topic = topic
         self.queue_id = queue_id
-        self.sequence = FileSequence(disk, directory, file_units * UNIT_BYTES)
+        self.sequence = FileSequence(disk, directory, file_units * UNIT_BYTES, True)
         # Numbers of units, counted from byte 0 of the sequence: the kept ones are [start, end).
         self._start = 0
         self._end = 0
@@ -160,7 +160,11 @@ class BatchConsumeQueue:
             self.clear()
         if self._end * UNIT_BYTES == self.sequence.end_offset():
             self.sequence.create(self._end * UNIT_BYTES)
-        view, position = self._place(self._end)
+        file = self.sequence.find(self._end * UNIT_BYTES)
+        assert file is not None
+        position = self._end * UNIT_BYTES - file.first_offset
+        file.make_room(position + UNIT_BYTES)
+        view = file.view
         store_i64(view, position, log_offset)
         store_i32(view, position + 8, size)
         store_i64(view, position + 12, tag_code)
@@ -209,8 +213,11 @@ class BatchConsumeQueue:
         if file is None:
             return
         position = self._end * UNIT_BYTES - file.first_offset
-        stale = file.size if is_torn else min(file.size, old_end * UNIT_BYTES - file.first_offset)
-        if any(file.view[position:stale]):
+        if is_torn:
+            if file.zero_from(position):
+                self.is_dirty = True
+        elif old_end > self._end:
+            stale = min(file.size, old_end * UNIT_BYTES - file.first_offset)
             zero_bytes(file.view, position, stale - position)
             self.is_dirty = True
 

@@ -35,14 +35,20 @@ cdef class ConsumeQueue:
     @cython.locals(file=MappedFile, position=Py_ssize_t, memory="byte*")
     cpdef bint append(self, long long queue_offset, long long log_offset, int size, long long tag_code) except? 0
 
-    @cython.locals(first="long long", file=MappedFile)
-    cdef MappedFile _next_file(self)
+    @cython.locals(end="long long", file=MappedFile)
+    cdef MappedFile _open_end(self)
 
     @cython.locals(file=MappedFile, position=Py_ssize_t, given_out="long long")
     cdef bint _make_room(self, long long queue_offset, long long log_offset) except? 0
 
-    @cython.locals(low="long long", high="long long", middle="long long", file=MappedFile)
+    @cython.locals(
+        low="long long", high="long long", middle="long long", file_units="long long",
+        stride="long long",
+    )
     cdef long long _first_unwritten(self) except? -1
+
+    @cython.locals(file=MappedFile)
+    cdef bint _is_written(self, long long queue_offset) except? 0
 
     @cython.locals(old_end="long long", file=MappedFile, position=Py_ssize_t, stale=Py_ssize_t)
     cpdef void truncate_to(self, long long log_offset, bint is_torn) except *

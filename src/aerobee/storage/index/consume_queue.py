@@ -73,8 +73,8 @@ class ConsumeQueue:
     ) -> None:
         self.topic = topic
         self.queue_id = queue_id
-        self.sequence = FileSequence(disk, directory, file_units * UNIT_BYTES)
-        # The file that holds unit max_offset, or None if that one is not made yet.
+        self.sequence = FileSequence(disk, directory, file_units * UNIT_BYTES, True)
+        # The file that holds unit max_offset, if there is room for that unit in it.
         self._file: MappedFile | None = None
         self.min_offset = 0
         self.max_offset = 0
@@ -145,7 +145,7 @@ class ConsumeQueue:
             return False
         file = self._file
         if file is None:
-            file = self._next_file()
+            file = self._open_end()
         position = queue_offset * 20 - file.first_offset
         memory = file.memory
         store_i64(memory, position, log_offset)
@@ -154,14 +154,17 @@ class ConsumeQueue:
         self.max_offset = queue_offset + 1
         self.log_end = log_offset + size
         self.is_dirty = True
-        if position + 20 == file.size:
+        if position + 40 > file.room:
             self._file = None
         return True
 
-    def _next_file(self) -> MappedFile:
-        """The file for unit max_offset, made now."""
-        first = self.max_offset * 20 - self.max_offset * 20 % self.sequence.file_size
-        file = self.sequence.create(first)
+    def _open_end(self) -> MappedFile:
+        """The file for unit max_offset, made now if need be, with room for that unit."""
+        end = self.max_offset * 20
+        file = self.sequence.find(end)
+        if file is None:
+            file = self.sequence.create(end - end % self.sequence.file_size)
+        file.make_room(end - file.first_offset + 20)
         self._file = file
         return file
 
@@ -184,12 +187,12 @@ class ConsumeQueue:
             # Whole files of fillers would say nothing.
             self.max_offset = queue_offset - queue_offset % (self.sequence.file_size // 20)
         while self.max_offset < queue_offset:
-            file = self._file if self._file is not None else self._next_file()
+            file = self._file if self._file is not None else self._open_end()
             position = self.max_offset * 20 - file.first_offset
             store_i32(file.memory, position + 8, FILLER_SIZE)
             store_i64(file.memory, position + 12, self.log_end)
             self.max_offset += 1
-            if position + 20 == file.size:
+            if position + 40 > file.room:
                 self._file = None
         return True
 
@@ -210,18 +213,32 @@ class ConsumeQueue:
             self._end_at(self._first_unwritten())
 
     def _first_unwritten(self) -> int:
-        """The first unit of size 0: units are written in order, so halving finds it."""
+        """The first unit of size 0. Units are written in order: strides from the begin of the last
+        file that has any, then halving. Most queues are young, and every page of a hole that is
+        looked at takes memory."""
         low = self.min_offset
         high = self.max_offset
+        file_units = self.sequence.file_size // 20
+        while high - low > file_units and not self._is_written(high - file_units):
+            high -= file_units
+        low = max(low, high - file_units)
+        stride = 1
+        while low < high and self._is_written(min(low + stride, high) - 1):
+            low = min(low + stride, high)
+            stride *= 2
+        high = min(low + stride, high)
         while low < high:
             middle = (low + high) // 2
-            file = self.sequence.find(middle * 20)
-            assert file is not None
-            if load_i32(file.memory, middle * 20 - file.first_offset + 8) > 0:
+            if self._is_written(middle):
                 low = middle + 1
             else:
                 high = middle
         return low
+
+    def _is_written(self, queue_offset: int) -> bool:
+        file = self.sequence.find(queue_offset * 20)
+        assert file is not None
+        return load_i32(file.memory, queue_offset * 20 - file.first_offset + 8) > 0
 
     def truncate_to(self, log_offset: int, is_torn: bool) -> None:
         """Forget the units of records at and after a log offset.
@@ -230,13 +247,12 @@ class ConsumeQueue:
         """
         old_end = self.max_offset
         self._end_at(self.first_at(log_offset))
-        file = self._file
+        file = self.sequence.find(self.max_offset * 20)
         if file is None:
             return
         position = self.max_offset * 20 - file.first_offset
         if is_torn:
-            if bytes(file.view[position:]).strip(b"\0"):
-                zero_bytes(file.memory, position, file.size - position)
+            if file.zero_from(position):
                 self.is_dirty = True
         elif old_end > self.max_offset:
             stale = min(file.size, old_end * 20 - file.first_offset)
@@ -255,7 +271,7 @@ class ConsumeQueue:
         self.sequence.remove_after(gone_from)
         self.max_offset = self.next_offset = queue_offset
         self._synced_to = min(self._synced_to, end)
-        self._file = self.sequence.find(end)
+        self._file = None
         self.log_end = 0
         last = self.unit(queue_offset - 1)
         if last is not None:

@@ -95,7 +95,7 @@ class DerivedFiles:
             files += self.index.sync_targets()
             index_directory = self.index.directory_to_sync()
             if index_directory is not None:
-                directories.add(index_directory)
+                directories |= {index_directory, _parent(index_directory)}
         for queue in self.all_queues():
             if queue.is_dirty:
                 queue.is_dirty = False
@@ -103,9 +103,11 @@ class DerivedFiles:
             sequence = queue.sequence
             if sequence.names_changed:
                 sequence.names_changed = False
-                topic_directory = sequence.directory.rpartition("/")[0]
-                directories |= {sequence.directory, topic_directory}
-                directories.add(topic_directory.rpartition("/")[0])
+                # The folders may be new, each of them.
+                topic_directory = _parent(sequence.directory)
+                all_topics = _parent(topic_directory)
+                directories |= {sequence.directory, topic_directory, all_topics}
+                directories.add(_parent(all_topics))
         return Unsynced(files, sorted(directories))
 
     def close(self) -> None:
@@ -113,3 +115,7 @@ class DerivedFiles:
         self.batch_queues.close()
         if self.index is not None:
             self.index.close()
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0]

@@ -62,7 +62,7 @@ class KeyIndexConfig(NamedTuple):
     slots: int = 5_000_000
     """Chains in a file. More make a look-up shorter; each costs 4 bytes."""
     units: int = 20_000_000
-    """Keys in a file, plus one. More make fewer files; each costs 20 bytes, reserved at once."""
+    """Keys in a file, plus one. More make fewer files; each costs 20 bytes."""
 
 
 class KeyIndex:
@@ -269,7 +269,7 @@ class KeyIndex:
         if self._last is not None:
             name = max(name, int(self._last.disk_file.path[-NAME_DIGITS:]) + 1)
         config = self._config
-        disk_file = self._disk.create(
+        disk_file = self._disk.create_sparse(
             f"{self._directory}/{name:0{NAME_DIGITS}}", file_bytes(config.slots, config.units)
         )
         file = KeyIndexFile(disk_file, config.slots, config.units)
@@ -431,7 +431,7 @@ def _open_files(
         path = f"{directory}/{name}"
         if disk.size(path) < HEADER_BYTES:
             break
-        disk_file = disk.open(path)
+        disk_file = disk.open_sparse(path)
         try:
             if not any(disk_file.view[:HEADER_BYTES]):
                 disk_file.close()

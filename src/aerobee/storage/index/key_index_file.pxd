@@ -20,6 +20,7 @@ cdef Py_ssize_t _SLOT_BYTES
 cdef Py_ssize_t _UNIT_BYTES
 cdef unsigned int _SIGN_BIT
 cdef long long _SECONDS_MAX
+cdef Py_ssize_t _STEP_BYTES
 cdef long long _TIME_MAX
 cdef Py_ssize_t _ZERO_BYTES
 cdef byte* _ZEROS
@@ -29,6 +30,8 @@ cdef long long _bounded(long long time_ms) noexcept
 
 cdef class KeyIndexFile:
     cdef byte* _memory
+    cdef Py_ssize_t _reserved
+    cdef int _room
     cdef unsigned int _slots
     cdef Py_ssize_t _units_start
     cdef object _view
@@ -49,7 +52,10 @@ cdef class KeyIndexFile:
         unit=int, memory="byte*", slot_at=Py_ssize_t, previous=int, is_used=int, seconds=int,
         elapsed="long long", unit_at=Py_ssize_t,
     )
-    cpdef bint put(self, unsigned int key_hash, long long log_offset, long long store_timestamp) noexcept
+    cpdef bint put(self, unsigned int key_hash, long long log_offset, long long store_timestamp) except? 0
+
+    @cython.locals(end=Py_ssize_t)
+    cdef void _make_room(self, int unit) except *
 
     cdef void expect(self, unsigned int key_hash) noexcept
 
@@ -72,5 +78,5 @@ cdef class KeyIndexFile:
     )
     cdef int _chain_units(self, int unit_count) noexcept
 
-    @cython.locals(position=Py_ssize_t, end=Py_ssize_t, size=Py_ssize_t)
-    cdef void _zero_units_from(self, int unit) noexcept
+    @cython.locals(position=Py_ssize_t, end=Py_ssize_t, data_end=Py_ssize_t, size=Py_ssize_t)
+    cdef void _zero_units_from(self, int unit) except *

@@ -15,6 +15,9 @@ A slot (key hash mod S) holds its newest unit; 0 ends a chain, so unit 0 is neve
 unit starts at 1. A unit never changes once written: slots, and all of the header but its end
 values, can be made again from the units. Only `put` and `rebuild_to` write.
 
+The file is sparse. Room is reserved before anything is written: header and slots with the first
+unit, since the next key may want any of them, units 4 MiB at a time.
+
 Agrees with Apache's IndexFile and IndexHeader.
 """
 
@@ -56,6 +59,8 @@ _SIGN_BIT = 0x80000000
 _SECONDS_MAX = 0x7FFFFFFF  # Java's int
 _TIME_MAX = 1 << 62  # differences of two times up to here fit into 64 bits
 
+_STEP_BYTES = 4 << 20  # 200,000 keys
+
 _ZERO_BYTES = 4096
 _ZEROS_VIEW = memoryview(bytes(_ZERO_BYTES))
 _ZEROS = address(_ZEROS_VIEW)
@@ -83,10 +88,13 @@ class KeyIndexFile:
     F1. 1 <= next_unit <= units; units 1 .. next_unit - 1 are written, all above are zero.
     F2. Chains go down: a unit's previous unit is a smaller number. So a walk ends in any bytes.
     F3. Log offsets do not go down from one unit to the next.
+    F4. Room is reserved for the first `_reserved` bytes: for the units below `_room`, none if 0.
     """
 
     __slots__ = (
         "_memory",
+        "_reserved",
+        "_room",
         "_slots",
         "_units_start",
         "_view",
@@ -116,6 +124,8 @@ class KeyIndexFile:
         self._slots = slots
         self.units = units
         self._units_start = _HEADER_BYTES + _SLOT_BYTES * slots
+        self._reserved = 0
+        self._room = 0
         self.begin_timestamp = load_i64(self._memory, 0)
         self.end_timestamp = load_i64(self._memory, 8)
         self.begin_offset = load_i64(self._memory, 16)
@@ -145,10 +155,15 @@ class KeyIndexFile:
         return self.next_unit >= self.units
 
     def put(self, key_hash: int, log_offset: int, store_timestamp: int) -> bool:
-        """Add a unit for a key (by its `index_hash`); False if the file is full."""
+        """Add a unit for a key (by its `index_hash`); False if the file is full.
+
+        OSError, and nothing added, if there is no room on the disk.
+        """
         unit = self.next_unit
-        if unit >= self.units:
-            return False
+        if unit >= self._room:
+            if unit >= self.units:
+                return False
+            self._make_room(unit)
         memory = self._memory
         slot_at = _HEADER_BYTES + _SLOT_BYTES * (key_hash % self._slots)
         previous = load_i32(memory, slot_at)
@@ -183,6 +198,15 @@ class KeyIndexFile:
         store_i32(memory, 36, unit + 1)
         self.is_dirty = True
         return True
+
+    def _make_room(self, unit: int) -> None:
+        """Have room for everything up to a unit, and for some more."""
+        end = self._units_start + _UNIT_BYTES * (unit + 1)
+        end = min(-(-end // _STEP_BYTES) * _STEP_BYTES, len(self._view))
+        if end > self._reserved:
+            self.disk_file.reserve(self._reserved, end)
+            self._reserved = end
+        self._room = (self._reserved - self._units_start) // _UNIT_BYTES
 
     def expect(self, key_hash: int) -> None:
         """Fetch the slot that a `put` will ask for soon: it lies anywhere in 20 MB."""
@@ -245,6 +269,7 @@ class KeyIndexFile:
                 f"a key index file of {self.units} units cannot hold {unit_count}",
                 path=self.disk_file.path,
             )
+        self._make_room(unit_count)
         self.is_dirty = True
         zero_bytes(self._memory, _HEADER_BYTES, self._units_start - _HEADER_BYTES)
         damaged = self._chain_units(unit_count)
@@ -293,13 +318,17 @@ class KeyIndexFile:
         position = self._units_start + _UNIT_BYTES * unit
         end = self._units_start + _UNIT_BYTES * self.units
         while position < end:
-            size = end - position
-            # Up to the next page of the file, so that a page is touched once.
-            if size > _ZERO_BYTES - position % _ZERO_BYTES:
-                size = _ZERO_BYTES - position % _ZERO_BYTES
-            if not same_bytes(self._memory, position, _ZEROS, 0, size):
-                zero_bytes(self._memory, position, size)
-            position += size
+            position, data_end = self.disk_file.find_data(position)
+            while position < data_end:
+                size = data_end - position
+                # Up to the next page of the file, so that a page is touched once.
+                if size > _ZERO_BYTES - position % _ZERO_BYTES:
+                    size = _ZERO_BYTES - position % _ZERO_BYTES
+                if not same_bytes(self._memory, position, _ZEROS, 0, size):
+                    if position + size > self._reserved:
+                        self.disk_file.reserve(position, position + size)
+                    zero_bytes(self._memory, position, size)
+                position += size
 
 
 def _bounded(time_ms: int) -> int:

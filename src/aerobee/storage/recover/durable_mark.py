@@ -125,6 +125,10 @@ class DurableMarkFile:
         opened.is_new = best[1] == 1
         return opened
 
+    @property
+    def path(self) -> str:
+        return self._file.path
+
     def write(self, mark: DurableMark) -> None:
         """Say what is durable by now. In memory only."""
         if min(mark) < 0:

@@ -24,8 +24,6 @@ from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.recover.log_scan import SCAN_FINDINGS, LogScan
 
 _PAGE_BYTES = 4096
-_BLOCK_BYTES = 1 << 20
-_ZEROS = bytes(_BLOCK_BYTES)
 
 Progress = Callable[[str, int, int], None]
 """Called now and then with what is being done, how much of it is, and how much there is."""
@@ -97,19 +95,8 @@ def cut_tail(log: FileSequence, end_offset: int, defects: Defects) -> None:
     log.disk.sync_directory(log.directory)
     file = log.find(end_offset)
     if file is not None and Defect.TAIL_NOT_ZEROED not in defects:
-        zero_from(file, end_offset - file.first_offset)
+        file.zero_from(end_offset - file.first_offset)
         file.disk_file.sync()
-
-
-def zero_from(file: MappedFile, position: int) -> None:
-    """Zero the rest of a file, writing only blocks in which something stands."""
-    view = file.view
-    while position < file.size:
-        end = min(position + _BLOCK_BYTES, file.size)
-        # As bytes: views are compared item by item, many times slower.
-        if bytes(view[position:end]) != _ZEROS[: end - position]:
-            view[position:end] = _ZEROS[: end - position]
-        position = end
 
 
 def rewrite(log: FileSequence, start_offset: int, end_offset: int) -> None:

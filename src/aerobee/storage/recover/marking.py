@@ -23,6 +23,10 @@ from aerobee.storage.index.derived_files import DerivedFiles, Unsynced
 from aerobee.storage.recover.checkpoint import Checkpoint, CheckpointFields
 from aerobee.storage.recover.durable_mark import DurableMark, DurableMarkFile
 
+SYNCS_MAX = 256
+"""More files and folders are not synced one by one. Each takes a write of the file system's
+journal: 40,000 new queues would take minutes, and whatever else waits for a disk thread waits."""
+
 
 class Marking:
     """The durable mark and the checkpoint of one store."""
@@ -59,6 +63,11 @@ class Marking:
         self.dispatched_durably = 0
         self._syncing_dispatched = 0
         self.failure: BaseException | None = None
+
+    @property
+    def path(self) -> str:
+        """A file that is always there."""
+        return self._mark_file.path
 
     @property
     def mark(self) -> DurableMark:
@@ -217,6 +226,9 @@ class _CheckpointJob:
         self.timestamp = dispatcher.last_timestamp
 
     def run(self) -> None:
+        if len(self.unsynced.files) + len(self.unsynced.directories) > SYNCS_MAX:
+            self._disk.sync_all(self._marking.path)
+            return
         for file in self.unsynced.files:
             file.sync()
         for directory in self.unsynced.directories:

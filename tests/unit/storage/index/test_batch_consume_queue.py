@@ -181,6 +181,7 @@ def test_truncating_below_the_begin_leaves_an_empty_queue_that_knows_its_place()
 @pytest.mark.parametrize(("kept", "count"), [(0, 3), (3, 5), (4, 9), (5, 6)])
 def test_every_power_cut_leaves_exactly_the_records_before_the_mark(kept: int, count: int) -> None:
     disk = SimDisk()
+    disk.make_directory(FOLDER)
     queue = filled(disk, kept)
     for file in queue.sequence.files:
         file.disk_file.sync()

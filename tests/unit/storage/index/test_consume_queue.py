@@ -437,3 +437,103 @@ def test_without_room_for_a_file_a_unit_is_not_added_and_can_be_later() -> None:
     disk.capacity_bytes *= 2
     assert queue.append(4, *place(4))
     assert queue.unit(4) == place(4)
+
+
+# Room.
+
+
+WIDE_UNITS = 20_000
+
+
+def wide_queue(disk: SimDisk) -> ConsumeQueue:
+    return ConsumeQueue(disk, FOLDER, b"Orders", 3, WIDE_UNITS)
+
+
+def used(disk: SimDisk) -> int:
+    space = disk.space("store")
+    return space.total_bytes - space.free_bytes
+
+
+def test_a_queue_of_one_message_takes_a_page_of_the_disk() -> None:
+    disk = SimDisk()
+    wide_queue(disk).append(0, *place(0))
+    assert used(disk) == 4096
+    assert disk.size(f"{FOLDER}/{0:020}") == WIDE_UNITS * UNIT_BYTES
+
+
+def test_room_is_reserved_before_a_unit_is_written_wherever_it_stands() -> None:
+    disk = SimDisk()
+    queue = wide_queue(disk)
+    for number in range(3 * 204):
+        queue.append(number, *place(number))
+        disk.observe()  # WriteIntoHole if it was not
+    assert used(disk) == 16_384
+    queue.append(15_000, *place(15_000))  # fillers
+    disk.observe()
+    again = wide_queue(disk)
+    again.load(False)
+    assert bounds(again) == (0, 15_001)
+    again.truncate_to(place(300)[0], False)
+    disk.observe()
+    for number in range(300, 700):
+        again.append(number, *place(number))
+        disk.observe()
+
+
+def test_a_loaded_queue_asks_for_room_again_even_where_a_power_cut_took_it() -> None:
+    disk = SimDisk()
+    disk.make_directory(FOLDER)
+    queue = wide_queue(disk)
+    for number in range(100):
+        queue.append(number, *place(number))
+    queue.sequence.files[0].disk_file.sync()
+    disk.sync_directory(FOLDER)
+    survivor = disk.power_cut()
+    again = wide_queue(survivor)
+    again.load(True)
+    again.truncate_to(1 << 40, True)
+    for number in range(100, 500):
+        again.append(number, *place(number))
+        survivor.observe()
+    assert bounds(again) == (0, 500)
+
+
+def test_without_room_for_the_next_units_none_is_added_and_later_it_is() -> None:
+    disk = SimDisk(capacity_bytes=4096)
+    queue = wide_queue(disk)
+    for number in range(204):
+        assert queue.append(number, *place(number))
+    with pytest.raises(OSError, match="disk full"):
+        queue.append(204, *place(204))
+    assert bounds(queue) == (0, 204)
+    disk.capacity_bytes = 8192
+    assert queue.append(204, *place(204))
+    disk.observe()
+
+
+@pytest.mark.parametrize(
+    "count", [0, 1, 2, 3, 7, 8, 9, 203, 204, 205, 1000, 19_999, 20_000, 20_001]
+)
+def test_loading_finds_the_end_of_queues_of_any_age(count: int) -> None:
+    disk = SimDisk()
+    queue = wide_queue(disk)
+    for number in range(count):
+        queue.append(number, *place(number))
+    again = wide_queue(disk)
+    again.load(False)
+    assert bounds(again) == (0, count)
+    assert again.append(count, *place(count))
+
+
+def test_loading_a_young_queue_looks_at_its_begin_only() -> None:
+    """What lies far behind is a hole, and looking at it would take memory."""
+    disk = SimDisk()
+    queue = wide_queue(disk)
+    for number in range(3):
+        queue.append(number, *place(number))
+    file = queue.sequence.files[0]
+    file.make_room(file.size)
+    file.view[8 * 20 :] = b"\x01" * (file.size - 8 * 20)
+    again = wide_queue(disk)
+    again.load(False)
+    assert bounds(again) == (0, 3)

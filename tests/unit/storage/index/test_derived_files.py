@@ -103,10 +103,12 @@ def test_what_points_below_the_log_is_hidden_and_index_files_are_handed_out() ->
 
 def test_a_checkpoint_syncs_what_changed_and_every_folder_above_a_new_name() -> None:
     disk = SimDisk()
+    disk.make_directory("store")
     derived = filled(disk)
     unsynced = derived.take_unsynced()
     assert {file.path for file in unsynced.files} == set(contents(disk, "store"))
     assert unsynced.directories == [
+        "store",
         "store/batchconsumequeue",
         "store/batchconsumequeue/Batches",
         "store/batchconsumequeue/Batches/0",

@@ -24,6 +24,7 @@ FOREVER = 1 << 60
 
 
 def opened(disk: SimDisk) -> KeyIndex:
+    disk.make_directory(FOLDER)  # the folders above are not the index's to sync
     return KeyIndex.open(disk, FOLDER, CONFIG)
 
 

@@ -300,3 +300,50 @@ def test_units_tell_their_offset_and_their_time_to_the_second() -> None:
     for number in (-1, 0, UNITS):
         with pytest.raises(CorruptFile):
             file.unit_offset(number)
+
+
+# Room.
+
+
+def test_header_slots_and_a_step_of_units_get_room_with_the_first_unit() -> None:
+    slots_count, units_count = 2_000, 500_000
+    disk = SimDisk()
+    size = file_bytes(slots_count, units_count)
+    disk_file = disk.create_sparse("index/20231114221320000", size)
+    file = KeyIndexFile(disk_file, slots_count, units_count)
+    space = disk.space("index")
+    assert space.total_bytes == space.free_bytes
+    step = 4 << 20
+    number = 0
+    for steps in (1, 2):
+        while 8_040 + 20 * (number + 2) <= steps * step:
+            assert file.put(number % 7, number, START)
+            number += 1
+        disk.observe()  # WriteIntoHole if something was written without room
+        space = disk.space("index")
+        assert space.total_bytes - space.free_bytes == steps * step
+    disk.capacity_bytes = 2 * step
+    with pytest.raises(OSError, match="disk full"):
+        file.put(1, number, START)
+    assert file.next_unit == number + 1
+    disk.capacity_bytes = 1 << 40
+    assert file.put(1, number, START)
+    disk.observe()
+
+
+def test_rebuilding_asks_for_the_room_that_a_power_cut_took() -> None:
+    disk = SimDisk()
+    disk.make_directory("index")
+    disk_file = disk.create_sparse("index/20231114221320000", file_bytes(5_000, 1_000))
+    file = KeyIndexFile(disk_file, 5_000, 1_000)
+    for number in range(10):
+        file.put(number, number, START)
+    disk_file.sync()
+    disk.sync_directory("index")
+    survivor = disk.power_cut()
+    again = KeyIndexFile(survivor.open_sparse("index/20231114221320000"), 5_000, 1_000)
+    again.rebuild_to(5, START)
+    survivor.observe()
+    assert again.put(4_999, 9, START)  # into a slot whose page holds nothing yet
+    survivor.observe()
+    assert again.find(4_999, 0, FOREVER, 9) == [9]

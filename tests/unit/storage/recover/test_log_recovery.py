@@ -18,7 +18,6 @@ from aerobee.storage.recover.log_recovery import (
     rewrite,
     scan_log,
     start_without_mark,
-    zero_from,
 )
 from tests.store_kit import StoreKit, draft
 
@@ -198,23 +197,6 @@ def test_a_defect_leaves_the_tail() -> None:
     before = disk.files()[f"{DIRECTORY}/{0:020d}"]
     cut_tail(log, offsets[1], frozenset({Defect.TAIL_NOT_ZEROED}))
     assert disk.read(f"{DIRECTORY}/{0:020d}") == before
-
-
-def test_zeroing_reaches_every_block_and_nothing_before_it() -> None:
-    size = (3 << 20) + 5
-    log = FileSequence(SimDisk(), DIRECTORY, size)
-    file = log.create(0)
-    file.view[:] = b"x" * size
-    zero_from(file, 1000)
-    assert bytes(file.view) == b"x" * 1000 + bytes(size - 1000)
-
-
-def test_zeroing_the_end_of_a_file_does_nothing() -> None:
-    log = FileSequence(SimDisk(), DIRECTORY, FILE_BYTES)
-    file = log.create(0)
-    file.view[:] = b"x" * FILE_BYTES
-    zero_from(file, FILE_BYTES)
-    assert bytes(file.view) == b"x" * FILE_BYTES
 
 
 # Writing again.

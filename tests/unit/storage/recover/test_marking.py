@@ -21,7 +21,7 @@ from aerobee.storage.index.derived_files import DerivedFiles
 from aerobee.storage.index.key_index import KeyIndex, KeyIndexConfig
 from aerobee.storage.recover.checkpoint import Checkpoint
 from aerobee.storage.recover.durable_mark import DurableMark, DurableMarkFile
-from aerobee.storage.recover.marking import Marking
+from aerobee.storage.recover.marking import SYNCS_MAX, Marking
 from tests.store_kit import SMALL, draft, properties
 
 MARK = "store/durable_mark"
@@ -435,3 +435,18 @@ def test_after_closing_neither_file_is_held() -> None:
     kit.marking.close()
     with pytest.raises(ValueError, match="closed"):
         kit.checkpoint.sync()
+
+
+def test_a_checkpoint_of_very_many_files_is_one_sync() -> None:
+    kit = MarkingKit()
+    kit.dispatch()
+    kit.flush()
+    for number in range(SYNCS_MAX // 2):
+        kit.derived.queues.find_or_make(b"Topic-%d" % number, 0).append(0, 0, 10, 0)
+    kit.step(5000)
+    kit.finish()
+    assert "sync_all" in [call.name for call in kit.disk.faults.calls]
+    assert "sync_directory" not in [call.name for call in kit.disk.faults.calls]
+    names = kit.disk.power_cut().list_directory("store/consumequeue")
+    assert len(names) == SYNCS_MAX // 2 + 1
+    assert kit.marking.mark.queue_count == SYNCS_MAX // 2 + 1
