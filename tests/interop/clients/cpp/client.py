@@ -21,13 +21,12 @@ from rocketmq.client import (  # type: ignore[import-not-found]
     PushConsumer,
     RecvMessage,
 )
-from rocketmq.ffi import MessageModel  # type: ignore[import-not-found]
+from rocketmq.ffi import MessageModel, dll  # type: ignore[import-not-found]
 
 Fields = dict[str, list[str]]
 
-
-class Refusal(Exception):
-    """The listener does not want a message: it shall come again."""
+# What a listener answers.
+CONSUME_SUCCESS, RECONSUME_LATER = 0, 1
 
 
 class Client:
@@ -105,13 +104,13 @@ class Client:
 
     def _subscribe(self, command: Fields) -> None:
         name = command["consumer"][0]
-        is_refused = command.get("verdict") == ["retry"]
+        verdict = RECONSUME_LATER if command.get("verdict") == ["retry"] else CONSUME_SUCCESS
         is_broadcast = command.get("model") == ["broadcasting"]
 
-        def receive(message: Any) -> None:
-            self._print({**_described(message), "event": "received", "consumer": name})
-            if is_refused:
-                raise Refusal
+        def receive(_: Any, handle: Any) -> int:
+            message = _described(RecvMessage(handle))
+            self._print({**message, "event": "received", "consumer": name})
+            return verdict
 
         consumer = PushConsumer(
             command["group"][0],
@@ -120,7 +119,10 @@ class Client:
         )
         consumer.set_namesrv_addr(self._name_server)
         consumer.set_instance_name(f"{self._process}-{name}")
-        consumer.subscribe(command["topic"][0], receive, command.get("expression", ["*"])[0])
+        # The wrapper's own way to refuse raises through C, which answers whatever it finds.
+        expression = command.get("expression", ["*"])[0]
+        dll.Subscribe(consumer._handle, command["topic"][0].encode(), expression.encode())
+        consumer._register_callback(receive)
         consumer.start()
         self._consumers[name] = consumer
 
