@@ -23,8 +23,9 @@ BYTES_MAX = 8 << 20  # clients take frames of 16 MiB
 
 
 class QueryHandlers:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, bytes_max: int = BYTES_MAX) -> None:
         self._store = store
+        self._bytes_max = bytes_max
         self._record = Record()
 
     def rows(self) -> list[Row]:
@@ -51,7 +52,7 @@ class QueryHandlers:
             header.end_timestamp,
             max(0, count_max),
         )
-        shown = _within(found, BYTES_MAX)
+        shown = _within(found, self._bytes_max)
         newest = self._record
         if not shown or newest.read_from(shown[0], 0) != WHOLE:
             return Answer(
