@@ -152,11 +152,35 @@ class Store:
 
     # Time.
 
+    def flush_soon(self, now: Now) -> int:
+        """The appends of one read of the network are over: have them synced now, not at the next
+        step. SYNC only; cheap enough for every read. How far the log is on the disk by now.
+
+        Call it too when a disk thread is done (`ThreadDiskWorker`'s wake): what waited for the sync
+        can go out, and the next one starts with all that came meanwhile. The tickets come from the
+        next `step` or from `take_durable`.
+        """
+        self._collect()
+        if self.config.flush_mode is FlushMode.SYNC and not self._is_closed:
+            self._flush.step(self._log.end_offset(), self._log.last_timestamp, now.monotonic_ms)
+        return self._flush.flushed
+
+    def take_durable(self) -> list[object]:
+        """Tickets whose bytes are on the disk and that `step` has not returned yet."""
+        return self._flush.take_released()
+
+    def _collect(self) -> None:
+        """Learn what the disk threads did. After a failed sync nothing is appended any more, not
+        even until the next step: in ASYNC mode it would be acknowledged."""
+        self._worker.collect()
+        if self._flush.failure is not None:
+            self.appender.refusal = self._flush.failure
+
     def step(self, now: Now) -> StepResult:
         """Do what is due: finished disk work, syncs, dispatch, marks, cleaning."""
         if self._is_closed:
             raise Misuse("the store is closed")
-        self._worker.collect()
+        self._collect()
         self._flush.step(self._log.end_offset(), self._log.last_timestamp, now.monotonic_ms)
         # Not only since the last line: a roll that waits for its file collects, too.
         if self._flush.flushed != self._parts.marking.mark.flushed:
@@ -174,15 +198,11 @@ class Store:
             self._bound_reads()
         return StepResult(self._flush.take_released(), self._flush.take_failed())
 
-    def flush_soon(self, now: Now) -> None:
-        """Appends are over for the moment: in SYNC mode let a sync begin, unless one runs."""
-        self._flush.step(self._log.end_offset(), self._log.last_timestamp, now.monotonic_ms)
-
     def _derive(self, now: Now) -> None:
         """Dispatch, and have it remembered. Without room for a file both wait: a mark would speak
         of queues that hold a part of what comes after it."""
         if self._cleaner.has_room(now.monotonic_ms):
-            self.dispatch()
+            self._dispatch()  # whoever asks for the queues that got some is still told
         if not self._cleaner.is_short:
             try:
                 self._parts.marking.step(self._parts.derived, self._dispatcher, now)
@@ -190,14 +210,18 @@ class Store:
                 self._cleaner.note_shortage(error)
 
     def dispatch(self) -> list[ConsumeQueue]:
-        """Make what was appended visible, as far as the mode promises; the queues that got some."""
+        """Make what was appended visible, as far as the mode promises; the queues that got some
+        since the last call."""
+        self._dispatch()
+        return self._dispatcher.take_touched()
+
+    def _dispatch(self) -> None:
         if not self._cleaner.is_short:
             try:
                 self._dispatcher.run(self._visible_to(), _RECORDS_A_DISPATCH)
             except OSError as error:
                 self._cleaner.note_shortage(error)
         self._bound_reads()
-        return self._dispatcher.take_touched()
 
     def _visible_to(self) -> int:
         """ASYNC: what is appended. SYNC: what is on the disk, so that no reader sees a message

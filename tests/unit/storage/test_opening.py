@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from aerobee.errors import CorruptFile, StoreLocked
-from aerobee.ports.disk import Disk
-from aerobee.sim.disk import SimDisk
+from aerobee.ports.disk import Disk, DiskFile
+from aerobee.sim.disk import SimDisk, SimDiskFile
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.sim.faults import PowerCut
-from aerobee.storage.config import StorageConfig
+from aerobee.storage.config import MIB, FlushMode, StorageConfig
 from aerobee.storage.defects import NO_DEFECTS
 from aerobee.storage.opening import StoreParts, open_parts
 from aerobee.storage.recover.checkpoint import CheckpointFields
@@ -243,3 +243,26 @@ def test_keys_of_a_store_that_was_opened_without_an_index_are_found_once_it_has_
     assert kit.store.records_by_key(b"Orders", b"k", 0, 1 << 60, 8) == []
     again = kit.reopen(index_enabled=True)
     assert len(again.store.records_by_key(b"Orders", b"k", 0, 1 << 60, 8)) == 1
+
+
+class WarmFile(SimDiskFile):
+    """Remembers what it was warmed for."""
+
+    warmed = (0, 0)
+
+    def warm(self, start: int, end: int) -> None:
+        WarmFile.warmed = (start, end)
+
+
+class WarmDisk(SimDisk):
+    def create(self, path: str, size: int) -> DiskFile:
+        super().create(path, size)
+        return WarmFile(self, path, self._names.find(path))
+
+
+@pytest.mark.parametrize(("mode", "warmed"), [(FlushMode.ASYNC, 16), (FlushMode.SYNC, 1)])
+def test_a_new_log_file_is_warmed_less_where_somebody_waits_for_its_first_sync(
+    mode: FlushMode, warmed: int
+) -> None:
+    opened(WarmDisk(), replace(SMALL, log_file_bytes=20 * MIB, flush_mode=mode))
+    assert WarmFile.warmed == (0, warmed * MIB)

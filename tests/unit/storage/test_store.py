@@ -158,6 +158,55 @@ def test_a_ticket_for_what_is_on_the_disk_comes_back_at_once() -> None:
     assert kit.step().durable == ["late"]
 
 
+def test_sync_appends_that_are_over_are_synced_without_waiting_for_a_step() -> None:
+    kit = StoreKit(config=SMALL_SYNC)
+    kit.append(draft())
+    first = kit.store.end_offset
+    kit.store.wait_for(first, "first")
+    assert kit.store.flush_soon(kit.clock.now()) == 0
+    assert kit.worker.pending(Lane.SYNC) == 1
+    kit.append(draft())
+    kit.store.wait_for(kit.store.end_offset, "second")
+    assert kit.store.flush_soon(kit.clock.now()) == 0
+    assert kit.worker.pending(Lane.SYNC) == 1  # one at a time
+    kit.worker.run_all()
+    assert kit.store.take_durable() == []
+    assert kit.store.flush_soon(kit.clock.now()) == first
+    assert kit.worker.pending(Lane.SYNC) == 1  # for what came meanwhile
+    assert kit.store.take_durable() == ["first"]
+    kit.worker.run_all()
+    assert kit.store.flush_soon(kit.clock.now()) == kit.store.end_offset
+    assert kit.worker.pending(Lane.SYNC) == 0
+    assert kit.step().durable == ["second"]
+    assert kit.store.take_durable() == []
+
+
+def test_async_appends_that_are_over_wait_for_the_interval_all_the_same() -> None:
+    kit = StoreKit()
+    kit.append(draft())
+    assert kit.store.flush_soon(kit.clock.advance(10)) == 0
+    assert kit.worker.pending(Lane.SYNC) == 0
+
+
+def test_async_after_a_failed_sync_nothing_is_appended_even_before_the_next_step() -> None:
+    kit = StoreKit()
+    kit.append(draft())
+    kit.step(kit.config.flush_interval_ms)
+    kit.step(kit.config.flush_interval_ms)
+    kit.disk.faults.fail_sync("*/commitlog/*")
+    assert kit.worker.run_next(Lane.SYNC)
+    kit.store.flush_soon(kit.clock.now())  # what the wake of a disk thread calls
+    with pytest.raises(DiskFailed):
+        kit.append(draft())
+
+
+def test_a_closed_store_starts_no_sync() -> None:
+    kit = StoreKit(config=SMALL_SYNC)
+    kit.store.close()
+    kit.store.flush_soon(kit.clock.now())
+    assert kit.worker.pending() == 0
+
+
 def test_syncing_blocks_until_everything_is_on_the_disk() -> None:
     kit = StoreKit()
     kit.append(draft(body=b"one"))

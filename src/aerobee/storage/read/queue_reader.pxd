@@ -1,11 +1,13 @@
 import cython
 
-from aerobee.protocol.machine cimport byte, load_i32, load_i64
+from aerobee.protocol.machine cimport byte, bytes_address, load_i32, load_i64, same_bytes
+from aerobee.protocol.record cimport Record
 from aerobee.storage.files.file_sequence cimport FileSequence
 from aerobee.storage.files.mapped_file cimport MappedFile
 from aerobee.storage.index.consume_queue cimport ConsumeQueue
 
 cdef bytes _LIGHT_TOPIC
+cdef Py_ssize_t _STRETCH_BYTES_MAX
 
 cdef class QueueRead:
     cdef ConsumeQueue _queue
@@ -18,6 +20,12 @@ cdef class QueueRead:
     cdef readonly Py_ssize_t size
     cdef readonly list slices
     cdef readonly int status
+
+    @cython.locals(
+        queue=ConsumeQueue, record=Record, file=MappedFile, memory="byte*", position=Py_ssize_t,
+        size=Py_ssize_t, queue_offset="long long", end=Py_ssize_t, log_offset="long long",
+    )
+    cpdef void verify(self, long long crc_from) except *
 
 cdef class QueueReader:
     cdef FileSequence _log
@@ -46,5 +54,10 @@ cdef class QueueReader:
     @cython.locals(position=Py_ssize_t)
     cdef void _add(self, QueueRead result, MappedFile file, long long start, long long end, long long queue_offset) except *
 
-    @cython.locals(file=MappedFile)
+    @cython.locals(first=tuple)
     cdef void _check_old(self, QueueRead result) except *
+
+    @cython.locals(file=MappedFile, start=Py_ssize_t, end=Py_ssize_t, size=Py_ssize_t)
+    cdef bint _is_at_hand(self, list ranges) except? 0
+
+cdef bint is_at(ConsumeQueue queue, long long queue_offset, const byte* memory, Record record) except? 0

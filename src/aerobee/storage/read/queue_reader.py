@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import load_i32, load_i64
+    from aerobee.protocol.big_endian import bytes_address, load_i32, load_i64, same_bytes
 
 _LIGHT_TOPIC = LIGHT_QUEUE_PREFIX.encode()  # such queues point at records of other queues
+
+_STRETCH_BYTES_MAX = 4 << 20  # a thousand pages: some 10 µs
 
 UNITS_SCANNED_MIN = 800  # a filter may look at so many units, however few messages are asked for
 
@@ -95,14 +97,14 @@ class QueueRead:
             return  # nothing was found
         record = Record()
         for file, position, size, queue_offset in self._ranges:
+            memory = file.memory
             end = position + size
             while position < end:
                 log_offset = file.first_offset + position
-                found = record.read_from(file.view, position)
                 if (
-                    found != 0
+                    record.read(memory, position, file.size) != 0
                     or record.log_offset != log_offset
-                    or not record.is_sound_in(file.view, log_offset >= crc_from)
+                    or not record.is_sound(memory, log_offset >= crc_from)
                 ):
                     raise CorruptRecord(
                         "a record does not match its checksum",
@@ -113,7 +115,7 @@ class QueueRead:
                         "consumers can skip past this offset",
                     )
                 position += record.size
-                if position > end or not is_at(queue, queue_offset, file.view, record):
+                if position > end or not is_at(queue, queue_offset, memory, record):
                     raise misled(queue, queue_offset)
                 queue_offset += 1
 
@@ -263,25 +265,44 @@ class QueueReader:
         first = result._ranges[0]
         if first[0].first_offset + first[1] >= self.hot_from:
             return  # queues rise in the log: all that follow are newer
-        for file, position, size, _ in result._ranges:
-            try:
-                is_cold = not file.disk_file.is_resident(position, position + size)
-            except OSError:
-                is_cold = True  # the system cannot say: whoever reads it may have to wait
-            if is_cold:
-                result.is_cold = True
-                return
-        result.verify(self.crc_from)
+        try:
+            result.is_cold = not self._is_at_hand(result._ranges)
+        except OSError:
+            result.is_cold = True  # the system cannot say: whoever reads it may have to wait
+        if not result.is_cold:
+            result.verify(self.crc_from)
+
+    def _is_at_hand(self, ranges: list[tuple[MappedFile, int, int, int]]) -> bool:
+        """Whether all of it is in memory.
+
+        Messages of one queue lie apart, and a call for each would cost more than checking it. So
+        the whole stretch is asked about first, with what lies between.
+        """
+        file = ranges[0][0]
+        start = ranges[0][1]
+        end = ranges[-1][1] + ranges[-1][2]
+        if (
+            ranges[-1][0] is file
+            and end - start <= _STRETCH_BYTES_MAX
+            and file.disk_file.is_resident(start, end)
+        ):
+            return True
+        for file, start, size, _ in ranges:
+            if not file.disk_file.is_resident(start, start + size):
+                return False
+        return True
 
 
-def is_at(queue: ConsumeQueue, queue_offset: int, view: memoryview, record: Record) -> bool:
+def is_at(queue: ConsumeQueue, queue_offset: int, memory: memoryview, record: Record) -> bool:
     """Whether a record is the one of a queue at an offset."""
-    start = record.topic_start
-    return (
+    if (
         record.queue_offset == queue_offset
         and record.queue_id == queue.queue_id
-        and view[start : start + record.topic_size] == queue.topic
-    ) or queue.topic.startswith(_LIGHT_TOPIC)
+        and record.topic_size == len(queue.topic)
+        and same_bytes(memory, record.topic_start, bytes_address(queue.topic), 0, record.topic_size)
+    ):
+        return True
+    return queue.topic.startswith(_LIGHT_TOPIC)
 
 
 def misled(queue: ConsumeQueue, queue_offset: int) -> CorruptFile:

@@ -8,13 +8,14 @@ from aerobee.errors import CorruptFile, CorruptRecord
 from aerobee.protocol.java_hash import tag_code
 from aerobee.protocol.record import RecordWriter
 from aerobee.protocol.stored_message import decode_records
-from aerobee.sim.disk import SimDisk
+from aerobee.sim.disk import SimDisk, SimDiskFile
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.commit.commit_log import CommitLog
 from aerobee.storage.commit.log_files import LogFiles
 from aerobee.storage.defects import NO_DEFECTS
 from aerobee.storage.dispatch.dispatcher import Dispatcher
 from aerobee.storage.files.file_sequence import FileSequence
+from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues
@@ -425,3 +426,49 @@ def test_a_read_without_messages_has_nothing_to_check() -> None:
     kit.read(3).verify(0)
     kit.read(0, tags=(b"x",)).verify(0)
     QueueRead(ReadStatus.NO_MATCHED_LOGIC_QUEUE, 0, 0, 0).verify(0)
+
+
+# Whether old records are in memory.
+
+
+def asked(kit: ReadKit) -> int:
+    return sum(call.name == "is_resident" for call in kit.disk.faults.calls)
+
+
+def test_messages_that_lie_apart_in_one_file_are_asked_about_in_one_call() -> None:
+    kit = filled(5, apart=True)
+    kit.reader.hot_from = EVER
+    assert len(kit.log.sequence.files) == 1
+    assert kit.read().count == 5
+    assert asked(kit) == 1
+
+
+def test_messages_in_two_files_are_asked_about_one_by_one() -> None:
+    kit = filled(20, apart=True)
+    kit.reader.hot_from = EVER
+    assert len(kit.log.sequence.files) == 2
+    assert not kit.read().is_cold
+    assert asked(kit) == 20
+    kit.disk.faults.make_cold("log/*4096")
+    assert kit.read().is_cold
+    assert not kit.read(0, 3).is_cold
+
+
+def test_if_only_what_lies_between_is_cold_the_read_is_not() -> None:
+    kit = filled(3, apart=True)
+    kit.reader.hot_from = EVER
+    file = kit.log.sequence.files[0]
+    path = file.disk_file.path
+    between = 0
+
+    class HalfCold(SimDiskFile):
+        def is_resident(self, start: int, end: int) -> bool:
+            nonlocal between
+            is_whole = end - start > 200
+            between += is_whole
+            return not is_whole
+
+    warm = MappedFile(HalfCold(kit.disk, path, kit.disk._names.find(path)), file.first_offset)
+    kit.log.sequence.files[0] = warm
+    read = kit.read()
+    assert (read.count, read.is_cold, between) == (3, False, 1)
