@@ -77,11 +77,9 @@ class ClientHandlers:
         return Answer(fields=write_header(HeartbeatAnswerHeader(True, is_changed)))
 
     def _unregister(self, request: Request, header: UnregisterHeader) -> Answer:
-        # Some clients write the group that they do not mean as empty text.
-        if header.producer_group:
-            self._membership.leave_producer(header.producer_group, request.channel)
-        if header.consumer_group:
-            self._membership.leave_consumer(header.consumer_group, request.channel)
+        # One of the two is not said, or empty: no group is called so.
+        self._membership.leave_producer(header.producer_group, request.channel)
+        self._membership.leave_consumer(header.consumer_group, request.channel)
         return OK
 
     def _make_retry_topic(self, beat: ConsumerBeat, config: GroupConfig, now: Now) -> None:

@@ -69,7 +69,7 @@ class OffsetsFile:
 
     def write(self, picture: OffsetsPicture) -> None:
         """On a disk thread."""
-        self._file.store(picture.json())
+        self._file.store_text(picture.text())
 
     def on_written(self, error: BaseException | None) -> None:
         self._saving = None
