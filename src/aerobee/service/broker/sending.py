@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from aerobee.errors import MessageIllegal, RemoteProtocolError
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_id import pack_address
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
@@ -69,7 +70,7 @@ class Sending:
 
 
 def read_sending(header: CommandHeader, body: bytes) -> Sending:
-    """RemoteProtocolError names the field at fault."""
+    """RemoteProtocolError names the field at fault; MessageIllegal: properties that are too long."""
     fields = SendFields(header)
     return Sending(
         group=fields.optional_text("a"),
@@ -80,10 +81,18 @@ def read_sending(header: CommandHeader, body: bytes) -> Sending:
         sys_flag=fields.int32("f") & _SENDERS_FLAGS,
         born_timestamp=fields.int64("g"),
         flag=fields.int32("h"),
-        properties=decode_properties(fields.properties()),
+        properties=_properties(fields),
         reconsume_times=fields.optional_int32("j", 0),
         reconsume_times_max=fields.optional_int32("l", -1),
         is_batch=header.code == SEND_BATCH_MESSAGE or fields.is_true("m"),
         version=header.version,
         body=body,
     )
+
+
+def _properties(fields: SendFields) -> dict[str, str]:
+    try:
+        return decode_properties(fields.properties())
+    except RemoteProtocolError as error:
+        # A code of its own: clients do not try such a message again.
+        raise MessageIllegal(str(error)) from None

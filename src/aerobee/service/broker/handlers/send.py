@@ -8,7 +8,7 @@ goes to the dead letters once it was tried often enough, or at once if the group
 
 from collections.abc import Callable, Mapping
 
-from aerobee.errors import StorageError
+from aerobee.errors import LocalProtocolError, MessageIllegal, StorageError
 from aerobee.model.flags import MULTI_TAGS
 from aerobee.model.message import Host
 from aerobee.model.properties import POP_CHECKPOINT, TRANSACTION_PREPARED, UNIQUE_KEY
@@ -23,7 +23,7 @@ from aerobee.service.broker.refusals import refused_by_store
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.send_stamp import SendStamp
 from aerobee.service.broker.sending import Sending, read_sending
-from aerobee.service.request import Answer, Request
+from aerobee.service.request import Answer, Request, answer_with
 
 _TIMER_PREFIX = "TIMER_"
 _CODES = (
@@ -56,28 +56,32 @@ class SendHandlers:
         return [row(code, NoHeader, self._send, Lane.SEND, Right.PUBLISH) for code in _CODES]
 
     def _send(self, request: Request, header: NoHeader) -> Answer | None:
-        sending = read_sending(request.command, request.body)
-        return self._go_on(request, sending)
+        try:
+            sending = read_sending(request.command, request.body)
+        except MessageIllegal as error:
+            return self._stamp.on_refusal(refused_by_store(error))
+        # Now: while a topic is made, its sender may go.
+        return self._go_on(request, sending, Host(*self._peers[request.channel]))
 
-    def _go_on(self, request: Request, sending: Sending) -> Answer | None:
+    def _go_on(self, request: Request, sending: Sending, born_host: Host) -> Answer | None:
         fault = self._checks.find_fault(sending)
         if fault is None:
             to_make = self._checks.topic_to_make(sending, request.now)
             if isinstance(to_make, TopicConfig):
-                self._make_topic(to_make, request, lambda: self._once_more(request, sending))
+                self._make_topic(
+                    to_make, request, lambda: self._once_more(request, sending, born_host)
+                )
                 return None
             fault = to_make
         if fault is not None:
             return self._stamp.on_refusal(fault)
-        return self._store(request, sending)
+        return self._store(request, sending, born_host)
 
-    def _once_more(self, request: Request, sending: Sending) -> None:
+    def _once_more(self, request: Request, sending: Sending, born_host: Host) -> None:
         """The topic is there now."""
-        answer = self._go_on(request, sending)
-        if answer is not None:
-            request.answer(answer)
+        answer_with(lambda request: self._go_on(request, sending, born_host), request)
 
-    def _store(self, request: Request, sending: Sending) -> Answer | None:
+    def _store(self, request: Request, sending: Sending, born_host: Host) -> Answer | None:
         config = self._checks.check_topic(sending)
         if isinstance(config, Answer):
             return self._stamp.on_refusal(config)
@@ -90,7 +94,10 @@ class SendHandlers:
         if config.filter_type != SINGLE_TAG:
             sending.sys_flag |= MULTI_TAGS
         try:
-            stored = self._put(request, sending)
+            stored = self._put(request, sending, born_host)
+        except LocalProtocolError as error:
+            # Properties that fit, but not with what the broker adds.
+            return self._stamp.on_refusal(Answer(ResponseCode.MESSAGE_ILLEGAL, str(error)))
         except StorageError as error:
             return self._stamp.on_refusal(refused_by_store(error))
 
@@ -100,8 +107,7 @@ class SendHandlers:
         self._intake.when_safe(stored.end_offset, safe)
         return None
 
-    def _put(self, request: Request, sending: Sending) -> Stored:
-        born_host = Host(*self._peers[request.channel])
+    def _put(self, request: Request, sending: Sending, born_host: Host) -> Stored:
         if sending.is_batch:
             return self._intake.put_draft(sending.batch(born_host), request.now)
         sending.properties.pop(POP_CHECKPOINT, None)
