@@ -70,7 +70,7 @@ class Sending:
 
 
 def read_sending(header: CommandHeader, body: bytes) -> Sending:
-    """RemoteProtocolError names the field at fault; MessageIllegal: properties that are too long."""
+    """RemoteProtocolError names the field at fault; MessageIllegal: too long properties."""
     fields = SendFields(header)
     return Sending(
         group=fields.optional_text("a"),
