@@ -79,10 +79,11 @@ async def _live(parts: Sequence[Part]) -> int:
         loop.add_signal_handler(number, end)
     async with contextlib.AsyncExitStack() as stack:
         places = []
+        faults: list[Exception] = []
         for part in parts:
             if not ending.done():
                 places.append(await part.start(end))
-                stack.push_async_callback(part.stop)
+                stack.push_async_callback(_stopped, part, faults)
         if not ending.done():
             print(f"ready: {', '.join(places)}", flush=True)
         error = await ending
@@ -91,7 +92,16 @@ async def _live(parts: Sequence[Part]) -> int:
         else:
             _log.critical("stopping because of an error", extra={"error": repr(error)})
     _log.info("stopped")
-    return STOPPED if error is None else FAILED
+    return STOPPED if error is None and not faults else FAILED
+
+
+async def _stopped(part: Part, faults: list[Exception]) -> None:
+    """Stop a part; what goes wrong is said, and the others are stopped, too."""
+    try:
+        await part.stop()
+    except Exception as error:
+        faults.append(error)
+        _log.critical("it did not stop as it should", extra={"error": repr(error)})
 
 
 @contextlib.contextmanager

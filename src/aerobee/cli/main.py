@@ -8,12 +8,14 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from aerobee.cli import nameserver
+from aerobee.cli import broker, nameserver, up
 
 _EXAMPLES = """\
 examples:
-  aerobee nameserver start     a name server on 127.0.0.1:9876
-  aerobee nameserver --help    what else a name server can do
+  aerobee up                               a name server and a broker, to try things out
+  aerobee nameserver start                 a name server on 127.0.0.1:9876
+  aerobee broker start -n 127.0.0.1:9876   a broker on 127.0.0.1:10911
+  aerobee broker --help                    what else a broker can do
 """
 
 
@@ -26,7 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     nouns = parser.add_subparsers(title="nouns", metavar="NOUN", required=True)
+    up.add_to(nouns)
     nameserver.add_to(nouns)
+    broker.add_to(nouns)
     parsed = parser.parse_args(arguments)
     status: int = parsed.verb(parsed)
     return status

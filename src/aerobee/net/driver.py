@@ -91,6 +91,10 @@ class Driver:
         self._checked_ms = self.now().monotonic_ms
         self._tick()
 
+    async def settle(self, seconds_max: float) -> None:
+        """Wait until others have answered what the service asked them so far, but not for ever."""
+        await self._dialer.finish(seconds_max)
+
     async def stop(self) -> None:
         """Accept no more and read no more, let the service say what it has to, let what was
         answered go out, close."""

@@ -87,6 +87,24 @@ def test_a_part_that_fails_later_ends_the_process_with_an_error(
     assert "stopping because of an error" in caplog.text
 
 
+class Stuck(Recorded):
+    """Cannot stop as it should."""
+
+    async def stop(self) -> None:
+        await super().stop()
+        raise OSError("it cannot be synced")
+
+
+def test_a_part_that_cannot_stop_is_an_error_and_the_others_stop(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    log: list[str] = []
+    parts = [Recorded("a", log), Stuck("b", log), Signalled("c", log, signal.SIGTERM)]
+    assert run(parts) == FAILED
+    assert log[3:] == ["stop c", "stop b", "stop a"]
+    assert "it did not stop as it should" in caplog.text
+
+
 def test_the_loop_is_uvloops_where_it_is_installed() -> None:
     loop = new_event_loop()
     try:

@@ -150,20 +150,19 @@ class Registration:
             if kind is not None:
                 self._tell(teller, kind, now.monotonic_ms)
 
-    def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> bool:
-        """What became of a question; False: it was none of ours."""
+    def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
+        """What became of a question; of others' questions nothing is taken."""
         if not isinstance(ticket, _Ticket):
-            return False
+            return
         teller, kind = ticket
         teller.is_asking = False
         if kind is _Kind.GOODBYE:
-            return True
+            return
         # One that cannot say whether it knows us is asked in vain, which is no failure.
         if answer is not None and (answer.code == 0 or kind is _Kind.PROBE):
             self._accepted(teller, kind, answer, now.monotonic_ms)
         else:
             self._failed(teller, kind, answer, now.monotonic_ms)
-        return True
 
     def rest_ms(self, now: Now) -> int:
         """For how long there is nothing to say, unless something changes."""

@@ -1,0 +1,205 @@
+"""A broker on the real world: how it starts and stops.
+
+    take the ports ─▶ lock and recover the store ─▶ build ─▶ listen ─▶ tell name servers ─▶ ready
+    stop listening ─▶ goodbye, last answers, offsets ─▶ close the store ─▶ done
+
+Nothing is touched before the ports are ours and the store is locked: a second broker on one port or
+one store says so and leaves the first one alone. The same service is on two ports, because Java
+clients may send to the one two below.
+
+Imports more than 15 modules because it puts the others together.
+"""
+
+import asyncio
+import contextlib
+import logging
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from aerobee.app.broker_settings import FRAME_BYTES_BESIDE_BODY, VIP_PORT_STEP, BrokerSettings
+from aerobee.app.config import ListenConfig
+from aerobee.app.lifecycle import CannotStart, Ended, explained, warn_if_open
+from aerobee.errors import DiskFull, StorageError
+from aerobee.net.driver import Driver
+from aerobee.net.listener import bind, outward_address, packed_address, port_of
+from aerobee.ports.clock import Now
+from aerobee.ports.service import Peer, Service
+from aerobee.protocol.frame import FrameLimits
+from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
+from aerobee.service.live_config import ChangesFile, LiveConfig
+from aerobee.storage.config import MIB, StorageConfig
+from aerobee.storage.store import Store
+from aerobee.system.clock import SystemClock
+from aerobee.system.disk import MappedDisk
+from aerobee.system.disk_worker import ThreadDiskWorker
+
+_log = logging.getLogger(__name__)
+
+ANNOUNCE_SECONDS_MAX = 2.0
+"""How long a start waits for name servers: who is told that we are ready should find us there."""
+PROGRESS_SECONDS = 1.0
+_FREE_PAIR_TRIES = 50
+
+Build: TypeAlias = Callable[
+    [
+        BrokerIdentity,
+        LiveConfig[BrokerConfig],
+        Store,
+        MappedDisk,
+        ThreadDiskWorker,
+        Sequence[str],
+        Now,
+    ],
+    Service,
+]
+"""Makes the service: who it is, what it may be told, what it stands on, the name servers, now."""
+
+
+class BrokerPart:
+    """A broker, as a part of a process."""
+
+    def __init__(
+        self,
+        settings: BrokerSettings,
+        build: Build,
+        nameservers: Callable[[], Sequence[str]] | None = None,
+    ) -> None:
+        """`nameservers` is asked at the start, if others than those of the settings count."""
+        self._settings = settings
+        self._build = build
+        self._nameservers = nameservers
+        self._undo = contextlib.AsyncExitStack()
+        self._driver: Driver | None = None
+
+    async def start(self, failed: Ended) -> str:
+        settings = self._settings
+        if settings.ignored:
+            _log.info("settings without a meaning here: %s", ", ".join(settings.ignored))
+        async with contextlib.AsyncExitStack() as undo:
+            listen = settings.listen
+            sockets, vip_sockets = _bind_pair(listen)
+            for bound in (*sockets, *vip_sockets):
+                undo.callback(bound.close)
+            port = port_of(sockets[0])
+            identity, store_host = self._identity(port)
+            worker = ThreadDiskWorker(self._wake)
+            undo.callback(worker.close)
+            disk = MappedDisk()
+            storage = replace(settings.storage, store_host=store_host)
+            store = await self._open(disk, storage, worker)
+            undo.push_async_callback(asyncio.to_thread, store.close)
+            service = self._service(identity, store, disk, worker)
+            driver = self._driver = Driver(
+                service, SystemClock(), _frame_limits(storage), listen.connections_max
+            )
+            with explained(listen, hint="it was free a moment ago"):
+                await driver.start([*sockets, *vip_sockets], failed)
+            undo.push_async_callback(driver.stop)
+            await driver.settle(ANNOUNCE_SECONDS_MAX)
+            self._undo = undo.pop_all()
+        warn_if_open(sockets)
+        return f"broker {Peer(listen.host, port)}"
+
+    async def stop(self) -> None:
+        await self._undo.aclose()
+
+    def _wake(self) -> None:
+        """From a disk thread: somebody waits for what it has done."""
+        if self._driver is not None:
+            self._driver.tick_soon()
+
+    def _identity(self, port: int) -> tuple[BrokerIdentity, bytes]:
+        """Who it is, and the address that message ids point to."""
+        names = self._settings.names
+        host = names.host or outward_address(self._settings.listen.host)
+        try:
+            store_host = packed_address(host, port)
+        except OSError as error:
+            raise CannotStart(
+                f"{host} is no address of this machine: {error.strerror}", hint="see brokerIP1"
+            ) from None
+        address = str(Peer(host, port))
+        ha_address = str(Peer(host, names.ha_port or port + 1))
+        return BrokerIdentity(names.name, names.cluster, 0, address, ha_address), store_host
+
+    async def _open(
+        self, disk: MappedDisk, storage: StorageConfig, worker: ThreadDiskWorker
+    ) -> Store:
+        """On another thread: recovery may take its time, and signals are to be heard."""
+        root = self._settings.paths.root
+        try:
+            store = await asyncio.to_thread(
+                Store.open, disk, root, storage, worker, progress=_Progress(root)
+            )
+        except StorageError as error:
+            raise CannotStart(str(error)) from None
+        except OSError as error:
+            reason = f"{error.strerror}: {error.filename}" if error.filename else str(error)
+            raise CannotStart(
+                f"cannot open the store {root}: {reason}", hint="see --store, storePathRootDir"
+            ) from None
+        refusal = store.appender.refusal
+        if isinstance(refusal, DiskFull):
+            _log.warning("sends are refused until there is room: %s", refusal)
+        return store
+
+    def _service(
+        self, identity: BrokerIdentity, store: Store, disk: MappedDisk, worker: ThreadDiskWorker
+    ) -> Service:
+        settings = self._settings
+        config = LiveConfig(
+            settings.service,
+            SETTINGS,
+            ChangesFile(disk, settings.paths.changes, settings.changes),
+            worker,
+            settings.shown(),
+        )
+        nameservers = settings.nameservers if self._nameservers is None else self._nameservers()
+        if not nameservers:
+            _log.warning("no name server is told: clients cannot find this broker (see -n)")
+        now = SystemClock().now()
+        try:
+            return self._build(identity, config, store, disk, worker, nameservers, now)
+        except StorageError as error:
+            raise CannotStart(str(error)) from None
+
+
+class _Progress:
+    """A line now and then while a store is opened, so that nobody thinks it hangs."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._said = time.monotonic()
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._said >= PROGRESS_SECONDS:
+            self._said = now
+            percent = 100 * done // total if total else 100
+            _log.info("opening the store: %s: %d %%", what, percent, extra={"store": self._root})
+
+
+def _bind_pair(listen: ListenConfig) -> tuple[list[socket.socket], list[socket.socket]]:
+    """A port, and the one two below it; of port 0 a pair that is free."""
+    hint = "choose another with --port, or listenPort in the file"
+    for tries_left in reversed(range(_FREE_PAIR_TRIES if listen.port == 0 else 1)):
+        with explained(listen, hint=hint):
+            sockets = bind(listen.host, listen.port)
+        vip = ListenConfig(port_of(sockets[0]) - VIP_PORT_STEP, listen.host)
+        try:
+            with explained(vip, hint=f"a broker needs two ports; {hint}"):
+                return sockets, bind(vip.host, vip.port)
+        except CannotStart:
+            for bound in sockets:
+                bound.close()
+            if tries_left == 0:
+                raise
+    raise AssertionError("there is one try at least")
+
+
+def _frame_limits(storage: StorageConfig) -> FrameLimits:
+    """The largest message that may be stored fits into a frame, its header and all."""
+    return FrameLimits(max(8 * MIB, storage.body_bytes_max + FRAME_BYTES_BESIDE_BODY))
