@@ -142,4 +142,4 @@ class DelayMachine(RuleBasedStateMachine):
 
 
 TestDelayLevels = DelayMachine.TestCase
-TestDelayLevels.settings = settings(max_examples=200, stateful_step_count=30)
+TestDelayLevels.settings = settings(stateful_step_count=30)
