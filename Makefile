@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up test test-pure check bench bench-broker fuzz crash test-interop clean build/pure
+.PHONY: help install up demo test test-pure check bench bench-broker fuzz crash test-interop clean build/pure
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -29,7 +29,10 @@ help: ## Show this list
 
 install: $(COMPILED) ## The package, compiled, and its test tools, in .venv
 
-up: install ## Watch the store survive a kill: write, kill -9, recover, read back
+up: install ## A name server and a broker in the foreground, data in ./data; Ctrl-C stops them
+	@$(VENV)/bin/aerobee up
+
+demo: install ## Watch the store survive a kill: write, kill -9, recover, read back
 	@$(PY) tools/demo_crash.py
 
 test: install check ## Every check and every test of the compiled package

@@ -1,4 +1,4 @@
-"""The demonstration of `make up`: it runs, it cleans up, and it can fail."""
+"""The demonstration of `make demo`: it runs, it cleans up, and it can fail."""
 
 import subprocess
 import sys

@@ -11,7 +11,8 @@ def test_help_has_examples_and_names_the_nouns(capsys: pytest.CaptureFixture[str
         main(["--help"])
     assert caught.value.code == 0
     said = capsys.readouterr().out
-    assert "nameserver" in said
+    for noun in ("up", "nameserver", "broker"):
+        assert f"\n    {noun}" in said
     assert "examples:" in said
 
 
