@@ -1,10 +1,7 @@
 """The name server as people run it: a process, a socket, signals, files."""
 
-import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,47 +11,27 @@ from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.register_broker import RegisterBroker, encode_register_broker
 from aerobee.protocol.bodies.topic_route import decode_topic_route
 from tests.nameserver_kit import place
+from tests.process_kit import Started as Process
+from tests.process_kit import files_under
 from tests.wire_client import WireClient
 
 TOPICS = RegisterBroker({"TBW102": TopicConfig("TBW102", 8, 8, 7), "Orders": TopicConfig("Orders")})
 
 
-class Started:
-    """One process; the rest of its output once it has ended."""
+class Started(Process):
+    """A name server."""
 
     def __init__(self, home: Path, *arguments: str, **environment: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "aerobee.cli.main", "nameserver", "start", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "HOME": str(home), **environment},
-        )
+        super().__init__(home, "nameserver", "start", *arguments, **environment)
 
     def port(self) -> int:
-        """Waits for the line that says it is ready."""
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line.startswith("ready: nameserver 127.0.0.1:"), self.end()
-        return int(line.rpartition(":")[2])
-
-    def end(self) -> tuple[int, str, str]:
-        """Status, stdout, stderr."""
-        stdout, stderr = self.process.communicate(timeout=60)
-        return self.process.returncode, stdout, stderr
-
-    def stop(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:
-        self.process.send_signal(number)
-        return self.end()
+        return self.ports()["nameserver"]
 
 
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[Started]:
-    running = Started(tmp_path, "--port", "0")
-    yield running
-    if running.process.poll() is None:
-        running.process.kill()
-        running.end()
+    with Started(tmp_path, "--port", "0") as running:
+        yield running
 
 
 def register(client: WireClient) -> None:
@@ -114,10 +91,6 @@ def test_garbage_costs_only_its_own_connection(started: Started) -> None:
         assert good.ask(999).code == 3
         assert good.ask(105).code == 1
     assert started.stop()[0] == 0
-
-
-def files_under(folder: Path) -> list[str]:
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
 def test_a_taken_port_is_said_and_nothing_is_touched(tmp_path: Path) -> None:
