@@ -110,7 +110,7 @@ class BrokerKit:
                 self._carry_out(broker.on_command(channel, decode(line.frames), now))
         except ProtocolError as error:
             fault = error
-        self._carry_out(broker.end_read(channel, line.output, now))
+        self._carry_out(broker.settle(now))
         self._flush(line)
         if fault is not None:
             self.closed.append(channel)

@@ -35,7 +35,7 @@ class SendRig:
         )
         frame = module("aerobee.protocol.frame")
         self.frames = frame.FrameReader(frame.FrameLimits())
-        self._reader = lambda: frame.FrameReader(frame.FrameLimits())
+        self._frame = frame
         self._decode = module("aerobee.protocol.remoting_command").decode
         self.output = module("aerobee.protocol.reply_buffer").ReplyBuffer()
 
@@ -50,7 +50,7 @@ class SendRig:
 
     def answers(self) -> list[dict[str, Any]]:
         """What was answered so far, by the general codec."""
-        reader = self._reader()
+        reader = self._frame.FrameReader(self._frame.FrameLimits())
         reader.receive(self.output.take())
         said = []
         while reader.advance():

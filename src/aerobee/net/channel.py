@@ -9,14 +9,19 @@ it takes too long. A frame that breaks the protocol closes this connection and n
 
 import asyncio
 import logging
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 from aerobee.errors import ProtocolError
-from aerobee.ports.clock import Now
-from aerobee.ports.service import ChannelId, Peer
+from aerobee.net.round import Round
+from aerobee.ports.service import ChannelId, FastService, Peer
 from aerobee.protocol.frame import FrameLimits, FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand, decode
 from aerobee.protocol.reply_buffer import ReplyBuffer
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
 
 _log = logging.getLogger(__name__)
 
@@ -24,63 +29,92 @@ WRITE_HIGH_BYTES = 1 << 20
 WRITE_LOW_BYTES = 256 << 10
 
 
+def is_compiled() -> bool:
+    return cython.compiled
+
+
 class ChannelOwner(Protocol):
-    """What a channel tells and asks its driver."""
+    """What a channel tells its driver."""
 
     def opened(self, channel: "Channel", peer: Peer) -> None: ...
 
-    def now(self) -> Now: ...
-
-    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> bool: ...
-
     def handle(self, channel: ChannelId, command: RemotingCommand) -> None: ...
-
-    def end_read(self, channel: ChannelId, output: ReplyBuffer) -> None: ...
 
     def closed(self, channel: "Channel") -> None: ...
 
 
-class Channel(asyncio.Protocol):
-    """A connection that a peer opened to us."""
+class Channel:
+    """A connection that a peer opened to us: an asyncio protocol, not one by birth, because those
+    cannot be compiled."""
 
-    def __init__(self, owner: ChannelOwner, number: ChannelId, limits: FrameLimits) -> None:
+    __slots__ = (
+        "_fast",
+        "_frames",
+        "_is_ending",
+        "_output",
+        "_owner",
+        "_round",
+        "_transport",
+        "last_read_ms",
+        "number",
+        "paused_since_ms",
+    )
+
+    def __init__(
+        self,
+        owner: ChannelOwner,
+        number: ChannelId,
+        limits: FrameLimits,
+        turn: Round,
+        fast: FastService | None,
+    ) -> None:
+        """`fast` takes what it can of a read before anything is decoded."""
         self._owner = owner
+        self._round = turn
+        self._fast = fast
         self._frames = FrameReader(limits)
-        self._transport: asyncio.Transport | None = None
         self._output = ReplyBuffer()
+        self._transport: Any = None
+        self._is_ending = False
         self.number = number
         self.last_read_ms = 0
         self.paused_since_ms: int | None = None
-        self._is_ending = False
 
     # From the loop.
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        self._transport.set_write_buffer_limits(high=WRITE_HIGH_BYTES, low=WRITE_LOW_BYTES)
-        host, port, *_ = transport.get_extra_info("peername") or ("", 0)
-        self.last_read_ms = self._owner.now().monotonic_ms
-        self._owner.opened(self, Peer(host, port))
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        transport.set_write_buffer_limits(high=WRITE_HIGH_BYTES, low=WRITE_LOW_BYTES)
+        peer = transport.get_extra_info("peername") or ("", 0)
+        self._begin_round()
+        self._owner.opened(self, Peer(peer[0], peer[1]))
 
     def data_received(self, data: bytes) -> None:
-        self.last_read_ms = self._owner.now().monotonic_ms
-        owner, number, frames, output = self._owner, self.number, self._frames, self._output
-        fault: ProtocolError | None = None
+        self._begin_round()
+        frames = self._frames
+        fault = None
         try:
             frames.receive(data)
-            while frames.advance() and owner.take(number, frames, output):
-                owner.handle(number, decode(frames))
+            while frames.advance():
+                if self._fast is not None and not self._fast.take(
+                    self.number, frames, self._output, self._round.now
+                ):
+                    break
+                self._owner.handle(self.number, decode(frames))
         except ProtocolError as error:
             fault = error
-        owner.end_read(number, output)  # what came before a fault counts
         if fault is None:
             self._flush()
         else:
-            _log.info("closing a connection: %s", fault, extra={"channel": number})
+            _log.info("closing a connection: %s", fault, extra={"channel": self.number})
             self.close()
 
+    def eof_received(self) -> None:
+        """The peer says no more, and hears nothing more: the transport closes."""
+
     def pause_writing(self) -> None:
-        self.paused_since_ms = self._owner.now().monotonic_ms
+        self._begin_round()
+        self.paused_since_ms = self._round.monotonic_ms
         if self._transport is not None:
             self._transport.pause_reading()
 
@@ -89,9 +123,14 @@ class Channel(asyncio.Protocol):
         if self._transport is not None and not self._is_ending:
             self._transport.resume_reading()
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
         self._owner.closed(self)
+
+    def _begin_round(self) -> None:
+        if not self._round.is_begun:
+            self._round.begin()
+        self.last_read_ms = self._round.monotonic_ms
 
     # From the driver.
 
@@ -117,5 +156,5 @@ class Channel(asyncio.Protocol):
             self._transport.abort()
 
     def _flush(self) -> None:
-        if self._output.position and self._transport is not None:
+        if self._output.position != 0 and self._transport is not None:
             self._transport.write(self._output.take())

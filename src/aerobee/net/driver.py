@@ -16,6 +16,7 @@ from typing import cast
 
 from aerobee.net.channel import Channel
 from aerobee.net.dialer import Dialer
+from aerobee.net.round import Round
 from aerobee.ports.clock import Clock, Now
 from aerobee.ports.service import (
     ChannelId,
@@ -30,9 +31,8 @@ from aerobee.ports.service import (
     Service,
     Write,
 )
-from aerobee.protocol.frame import FrameLimits, FrameReader
+from aerobee.protocol.frame import FrameLimits
 from aerobee.protocol.remoting_command import RemotingCommand, encode
-from aerobee.protocol.reply_buffer import ReplyBuffer
 
 _log = logging.getLogger(__name__)
 
@@ -67,6 +67,7 @@ class Driver:
         self._connections_max = connections_max
         self._channels: dict[ChannelId, Channel] = {}
         self._next_channel = 0
+        self._round = Round(self._begin_round)
         self._dialer = Dialer(self._answered, limits)
         self._servers: list[asyncio.Server] = []
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -83,9 +84,8 @@ class Driver:
         `failed` is told if a tick cannot be done: nothing of the service can be relied on then."""
         loop = asyncio.get_running_loop()
         for bound in sockets:
-            self._servers.append(
-                await loop.create_server(self._make_channel, sock=bound, backlog=BACKLOG)
-            )
+            factory = cast(Callable[[], asyncio.Protocol], self._make_channel)
+            self._servers.append(await loop.create_server(factory, sock=bound, backlog=BACKLOG))
         self._loop = loop
         self._failed = failed
         self._checked_ms = self.now().monotonic_ms
@@ -175,7 +175,7 @@ class Driver:
 
     def _make_channel(self) -> Channel:
         self._next_channel += 1
-        return Channel(self, ChannelId(self._next_channel), self._limits)
+        return Channel(self, ChannelId(self._next_channel), self._limits, self._round, self._fast)
 
     def opened(self, channel: Channel, peer: Peer) -> None:
         if len(self._channels) >= self._connections_max:
@@ -189,16 +189,19 @@ class Driver:
     def now(self) -> Now:
         return self._clock.now()
 
-    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> bool:
-        return self._fast is None or self._fast.take(channel, frames, output, self.now())
+    def _begin_round(self) -> Now:
+        """The first read of a turn: the loop comes to `_end_round` before it reads again."""
+        asyncio.get_running_loop().call_soon(self._end_round)
+        return self.now()
+
+    def _end_round(self) -> None:
+        self._round.end()
+        if self._fast is not None:
+            self._carry_out(self._fast.settle(self._round.now))
+        self._stir()
 
     def handle(self, channel: ChannelId, command: RemotingCommand) -> None:
         self._carry_out(self._service.on_command(channel, command, self.now()))
-
-    def end_read(self, channel: ChannelId, output: ReplyBuffer) -> None:
-        if self._fast is not None:
-            self._carry_out(self._fast.end_read(channel, output, self.now()))
-        self._stir()
 
     def closed(self, channel: Channel) -> None:
         if self._channels.pop(channel.number, None) is not None:

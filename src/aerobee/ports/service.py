@@ -89,8 +89,9 @@ class FastService(Service, Protocol):
         """Handle the current frame and those after it, and append their answers. True: the current
         one is left, to be decoded for `on_command`; False: there is no further frame."""
 
-    def end_read(self, channel: ChannelId, output: ReplyBuffer, now: Now) -> Effects:
-        """All frames of one read were taken: what was put off until now (dispatch, wake-ups)."""
+    def settle(self, now: Now) -> Effects:
+        """A round of reads is over: what was put off until now (dispatch, wake-ups). Comes before
+        the next read, but after the answers of this round."""
 
 
 class PatientService(Service, Protocol):

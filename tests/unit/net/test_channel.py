@@ -1,11 +1,13 @@
 import asyncio
 from collections.abc import Iterable
+from typing import cast
 
 import pytest
 
 from aerobee.net.channel import Channel
+from aerobee.net.round import Round
 from aerobee.ports.clock import Now
-from aerobee.ports.service import ChannelId, Peer
+from aerobee.ports.service import ChannelId, FastService, Peer
 from aerobee.protocol.frame import FrameLimits, FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand, encode
 from aerobee.protocol.reply_buffer import ReplyBuffer
@@ -57,10 +59,11 @@ class Owner:
     def opened(self, channel: Channel, peer: Peer) -> None:
         self.peer = peer
 
-    def now(self) -> Now:
+    def begin(self) -> Now:
+        self.reads += 1
         return Now(0, self.clock_ms)
 
-    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> bool:
+    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> bool:
         while b'"code":1,' in bytes(frames.header()):
             output.append(b"taken;")
             if not frames.advance():
@@ -70,18 +73,20 @@ class Owner:
     def handle(self, channel: ChannelId, command: RemotingCommand) -> None:
         self.handled.append(command.code)
 
-    def end_read(self, channel: ChannelId, output: ReplyBuffer) -> None:
-        self.reads += 1
-
     def closed(self, channel: Channel) -> None:
         self.is_closed = True
+
+
+def channel_of(owner: Owner, turn: Round) -> Channel:
+    return Channel(owner, ChannelId(4), FrameLimits(), turn, cast(FastService, owner))
 
 
 class Connected:
     def __init__(self) -> None:
         self.owner = Owner()
         self.wire = Wire()
-        self.channel = Channel(self.owner, ChannelId(4), FrameLimits())
+        self.turn = Round(self.owner.begin)
+        self.channel = channel_of(self.owner, self.turn)
         self.channel.connection_made(self.wire)
 
 
@@ -103,7 +108,6 @@ def test_frames_are_handled_whatever_the_pieces_they_come_in(size: int) -> None:
     for start in range(0, len(data), size):
         c.channel.data_received(data[start : start + size])
     assert c.owner.handled == [2, 3]
-    assert c.owner.reads == -(-len(data) // size)
 
 
 def test_the_answers_of_one_read_are_written_at_once() -> None:
@@ -120,7 +124,7 @@ def test_a_frame_written_between_goes_out_in_its_place() -> None:
             c.channel.write([b"between", b";"])
 
     c.owner = Interrupting()
-    c.channel = Channel(c.owner, ChannelId(4), FrameLimits())
+    c.channel = channel_of(c.owner, c.turn)
     c.channel.connection_made(c.wire)
     c.channel.data_received(frame(1) + frame(2) + frame(1))
     assert b"".join(c.wire.writes) == b"taken;between;taken;"
@@ -136,6 +140,7 @@ def test_what_breaks_the_protocol_closes_the_connection_after_what_was_answered(
 def test_a_peer_that_does_not_read_is_not_read_from() -> None:
     c = Connected()
     c.owner.clock_ms = 77
+    c.turn.end()
     c.channel.pause_writing()
     assert c.wire.is_reading_paused
     assert c.channel.paused_since_ms == 77
@@ -147,8 +152,19 @@ def test_a_peer_that_does_not_read_is_not_read_from() -> None:
 def test_the_time_of_the_last_read_is_kept() -> None:
     c = Connected()
     c.owner.clock_ms = 9
+    c.turn.end()
     c.channel.data_received(b"\0")
     assert c.channel.last_read_ms == 9
+
+
+def test_reads_of_one_turn_have_one_time() -> None:
+    c = Connected()
+    c.owner.clock_ms = 9
+    c.channel.data_received(frame(2))
+    assert (c.channel.last_read_ms, c.owner.reads) == (0, 1)
+    c.turn.end()
+    c.channel.data_received(frame(2))
+    assert (c.channel.last_read_ms, c.owner.reads) == (9, 2)
 
 
 def test_a_connection_that_is_gone_is_written_to_in_vain() -> None:

@@ -68,14 +68,15 @@ class Broker:
         return []
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> bool:
-        return self._send_way.take(self._peers.packed[channel], frames, output, now)
+        return self._send_way.take(channel, self._peers.packed[channel], frames, output, now)
 
-    def end_read(self, channel: ChannelId, output: ReplyBuffer, now: Now) -> Effects:
-        self._send_way.end_read(channel, now)
+    def settle(self, now: Now) -> Effects:
+        self._send_way.flush_soon(now)
         self._pull_ways.settle()
         return self._sent()
 
     def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
+        self._pull_ways.settle()  # whoever asks sees what was sent before
         if not command.is_response:
             answer_with(self._handled, Request(channel, command, now, self._outbox))
         elif not self._duties.on_response(channel, command):

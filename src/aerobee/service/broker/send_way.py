@@ -40,20 +40,32 @@ class SendWay:
         self._answers = ReplyBuffer()
         self._in_wait = AnswersInWait()
 
-    def take(self, born_host: bytes, frames: FrameReader, output: ReplyBuffer, now: Now) -> bool:
+    def take(
+        self,
+        channel: ChannelId,
+        born_host: bytes,
+        frames: FrameReader,
+        output: ReplyBuffer,
+        now: Now,
+    ) -> bool:
         """See `FastService.take`."""
-        if self._is_sync:
-            if self._in_wait.size > ANSWERS_BYTES_MAX:
-                return True
-            output = self._answers
-        return self._plain.take_all(frames, output, born_host, now.wall_ms)
+        if not self._is_sync:
+            return self._plain.take_all(frames, output, born_host, now.wall_ms)
+        if self._in_wait.size > ANSWERS_BYTES_MAX:
+            return True
+        is_left = self._plain.take_all(frames, self._answers, born_host, now.wall_ms)
+        self._hold_back(channel, now)
+        return is_left
 
-    def end_read(self, channel: ChannelId, now: Now) -> None:
+    def _hold_back(self, channel: ChannelId, now: Now) -> None:
         if self._answers.position:
             deadline_ms = now.monotonic_ms + self._config.current.sync_timeout_ms
             self._in_wait.add(
                 PendingAnswers(channel, self._store.end_offset, self._answers.take(), deadline_ms)
             )
+
+    def flush_soon(self, now: Now) -> None:
+        """Reads are over for the moment: whoever waits for the disk need not wait for more."""
         if self._is_sync:
             self._store.flush_soon(now)
 

@@ -68,7 +68,9 @@ def open_tables(
     for fault in (topics.fault, groups.fault, offsets_file.fault):
         if fault:
             _log.warning("a backup had to do: %s", fault)
-    return Tables(topics, groups, offsets, offsets_file, Consumers(), Producers(), QueueLocks())
+    # Order before speed: a client that only lost its connection may still work on what it has.
+    locks = QueueLocks(gone_ms=30_000)
+    return Tables(topics, groups, offsets, offsets_file, Consumers(), Producers(), locks)
 
 
 def _end_of(store: Store, topic: str, queue_id: int) -> int:

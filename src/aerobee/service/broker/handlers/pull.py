@@ -83,7 +83,7 @@ class PullHandlers:
         if isinstance(plan, Answer):
             return plan
         moved = self._offsets.take_reset(header.consumer_group, header.topic, header.queue_id)
-        if moved is not None:
+        if moved is not None and moved != header.queue_offset:
             return self._moved(plan, moved)
         self._commit(header)
         return self._answered(request, plan, self._hold_ms(header))
@@ -140,6 +140,8 @@ class PullHandlers:
             next_offset = 0
             if plan.offset != 0:
                 code = ResponseCode.PULL_OFFSET_MOVED
+        topic, queue_id = plan.queue
+        self._offsets.note_pulled(plan.group, topic.decode(), queue_id, next_offset)
         return Answer(
             code,
             status.name,

@@ -94,6 +94,7 @@ class PullChecks:
             codes,
             topic.sys_flag,
             group.sys_flag,
+            group.name,
         )
 
 

@@ -26,6 +26,7 @@ class PullPlan(NamedTuple):
     tag_codes: frozenset[int] | None
     topic_sys_flag: int = 0
     group_sys_flag: int = 0
+    group: str = ""
 
 
 class HeldPull(NamedTuple):

@@ -40,7 +40,7 @@ class Rig(ConsumerKit):
 
 
 def test_a_plan_says_what_to_read() -> None:
-    assert Rig().plan() == PullPlan((b"Orders", 1), 7, 32, None, 0, 0)
+    assert Rig().plan() == PullPlan((b"Orders", 1), 7, 32, None, 0, 0, "g")
 
 
 def test_flags_of_topic_and_group_are_in_the_plan() -> None:

@@ -1,0 +1,23 @@
+import cython
+
+from aerobee.net.round cimport Round
+from aerobee.protocol.frame cimport FrameReader
+from aerobee.protocol.reply_buffer cimport ReplyBuffer
+
+cdef class Channel:
+    cdef object _fast
+    cdef FrameReader _frames
+    cdef bint _is_ending
+    cdef ReplyBuffer _output
+    cdef object _owner
+    cdef Round _round
+    cdef object _transport
+    cdef readonly long long last_read_ms
+    cdef readonly object number
+    cdef readonly object paused_since_ms
+
+    @cython.locals(frames=FrameReader)
+    cpdef void data_received(self, object data) except *
+    cdef void _begin_round(self) except *
+    cpdef void close(self) except *
+    cdef void _flush(self) except *

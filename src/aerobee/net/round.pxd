@@ -1,0 +1,8 @@
+cdef class Round:
+    cdef object _begin
+    cdef readonly bint is_begun
+    cdef readonly long long monotonic_ms
+    cdef readonly object now
+
+    cpdef void begin(self) except *
+    cpdef void end(self) noexcept

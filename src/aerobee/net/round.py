@@ -1,0 +1,40 @@
+"""One turn of the loop, as far as it reads: what its reads share.
+
+Many connections are read in one turn. The clock is read once for all of them, and what follows from
+what they brought (visible messages, wake-ups) is done once, when the turn is over.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from aerobee.ports.clock import Now
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+
+
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+class Round:
+    """R1. While `is_begun`, `now` and `monotonic_ms` are of this turn."""
+
+    __slots__ = ("_begin", "is_begun", "monotonic_ms", "now")
+
+    def __init__(self, begin: Callable[[], Now]) -> None:
+        """`begin` is called at the first read of a turn, sees to its end and tells the time."""
+        self._begin = begin
+        self.is_begun = False
+        self.now = Now(0, 0)
+        self.monotonic_ms = 0
+
+    def begin(self) -> None:
+        self.now = self._begin()
+        self.monotonic_ms = self.now.monotonic_ms
+        self.is_begun = True
+
+    def end(self) -> None:
+        self.is_begun = False
