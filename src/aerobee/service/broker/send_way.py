@@ -53,9 +53,11 @@ class SendWay:
             return self._plain.take_all(frames, output, born_host, now.wall_ms)
         if self._in_wait.size > ANSWERS_BYTES_MAX:
             return True
-        is_left = self._plain.take_all(frames, self._answers, born_host, now.wall_ms)
-        self._hold_back(channel, now)
-        return is_left
+        try:
+            return self._plain.take_all(frames, self._answers, born_host, now.wall_ms)
+        finally:
+            # Also when a frame breaks the protocol: what came before it is this channel's.
+            self._hold_back(channel, now)
 
     def _hold_back(self, channel: ChannelId, now: Now) -> None:
         if self._answers.position:
