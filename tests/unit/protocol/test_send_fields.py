@@ -9,9 +9,10 @@ def fields(ext_fields: dict[str, str], code: int = 310) -> SendFields:
     return SendFields(CommandHeader(code, ext_fields=ext_fields))
 
 
-def test_names_are_long_for_code_10_and_letters_for_the_others() -> None:
-    assert fields({"topic": "T"}, 10).text("b") == b"T"
-    for code in (310, 320):
+def test_names_are_long_for_sends_and_replies_and_letters_for_the_others() -> None:
+    for code in (10, 324):
+        assert fields({"topic": "T", "b": "other"}, code).text("b") == b"T"
+    for code in (310, 320, 325):
         assert fields({"b": "T", "topic": "other"}, code).text("b") == b"T"
 
 
@@ -73,3 +74,9 @@ def test_properties_end_where_an_int16_does() -> None:
     assert len(fields({"i": "x" * 32767}).properties()) == 32767
     with pytest.raises(RemoteProtocolError, match="32768 bytes of properties"):
         fields({"i": "é" * 16384}).properties()
+
+
+def test_text_that_may_be_missing_is_empty_then() -> None:
+    assert fields({"c": "TBW102"}).optional_text("c") == "TBW102"
+    assert fields({"defaultTopic": "TBW102"}, 324).optional_text("c") == "TBW102"
+    assert fields({}).optional_text("c") == ""

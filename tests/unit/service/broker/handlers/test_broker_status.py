@@ -1,0 +1,169 @@
+import json
+
+import pytest
+
+from aerobee.model.topic import TopicConfig
+from aerobee.protocol.java_properties import parse_properties
+from aerobee.service.broker.config import BrokerConfig
+from aerobee.storage.config import StorageConfig
+from tests.broker_kit import STORAGE, SYNC, BrokerKit
+from tests.captured import captured
+from tests.send_rig import send_frame
+
+ORDERS = TopicConfig("Orders", 4, 4)
+
+
+def figures(kit: BrokerKit) -> dict[str, str]:
+    found: dict[str, str] = json.loads(bytes(kit.ask(28).body))["table"]
+    return found
+
+
+def settings(kit: BrokerKit) -> dict[str, str]:
+    text = bytes(kit.ask(26).body).decode()
+    return {key: value for _, key, value in parse_properties(text)}
+
+
+def test_the_figures_are_those_that_tools_look_for() -> None:
+    """The list of RocketMQ's clusterList: it fails or shows nothing where one is missing."""
+    wanted = """
+        putTps getTransferredTps getTransferedTps msgPutTotalYesterdayMorning
+        msgPutTotalTodayMorning msgPutTotalTodayNow msgGetTotalYesterdayMorning
+        msgGetTotalTodayMorning msgGetTotalTodayNow sendThreadPoolQueueSize
+        pullThreadPoolQueueSize ackThreadPoolQueueSize sendThreadPoolQueueHeadWaitTimeMills
+        pullThreadPoolQueueHeadWaitTimeMills ackThreadPoolQueueHeadWaitTimeMills
+        pageCacheLockTimeMills earliestMessageTimeStamp commitLogDiskRatio timerReadBehind
+        timerOffsetBehind timerCongestNum timerEnqueueTps timerDequeueTps brokerVersionDesc
+        brokerActive
+    """
+    found = figures(BrokerKit())
+    assert [name for name in wanted.split() if not found.get(name)] == []
+    assert all(isinstance(value, str) for value in found.values())
+    assert list(found) == sorted(found)
+
+
+def test_the_figures_have_apaches_names() -> None:
+    (recorded, *_) = captured("GET_BROKER_RUNTIME_INFO", "response")
+    apaches = json.loads(bytes(recorded.body))["table"]
+    ours = figures(BrokerKit())
+    # 4.9's spelling is not in the answer of 5.5.0.
+    assert {name for name in ours if name not in apaches} == {"getTransferedTps"}
+    for name in ("brokerVersionDesc", "brokerActive"):
+        assert ours[name] == apaches[name]
+
+
+def test_messages_are_counted_and_rates_are_per_second() -> None:
+    kit = BrokerKit(ORDERS)
+    kit.run(1_000)
+    before = figures(kit)
+    assert (before["msgPutTotalTodayNow"], before["putTps"]) == ("0", "0.00 0.00 0.00")
+    for number in range(20):
+        kit.send_frames(send_frame({"e": str(number % 4)}))
+    kit.heard()
+    kit.ask(310, {"b": "Orders", "e": "0", "f": "0", "g": "1", "h": "0", "i": ""})
+    kit.pull()
+    kit.run(10_000, 1_000)
+    after = figures(kit)
+    assert after["msgPutTotalTodayNow"] == after["putMessageTimesTotal"] == "21"
+    assert after["msgGetTotalTodayNow"] == "6"
+    assert after["putTps"].split()[0] == "2.10"
+    assert after["getTransferredTps"].split()[0] == "0.60"
+
+
+def test_yesterday_is_told_from_today() -> None:
+    kit = BrokerKit(ORDERS)
+    kit.send_frames(send_frame())
+    kit.heard()
+    kit.run(86_400_000, 3_600_000)
+    kit.send_frames(send_frame())
+    kit.heard()
+    found = figures(kit)
+    assert (found["msgPutTotalTodayMorning"], found["msgPutTotalTodayNow"]) == ("1", "2")
+    assert found["msgPutTotalYesterdayMorning"] == "0"
+
+
+@pytest.mark.parametrize("storage", [STORAGE, SYNC], ids=["async", "sync"])
+def test_the_log_is_shown_as_it_is(storage: StorageConfig) -> None:
+    kit = BrokerKit(ORDERS, storage=storage)
+    assert figures(kit)["earliestMessageTimeStamp"] == "-1"
+    kit.send_frames(send_frame())
+    kit.finish()
+    kit.heard()
+    found = figures(kit)
+    assert found["commitLogMinOffset"] == "0"
+    assert found["commitLogMaxOffset"] == str(kit.store.end_offset)
+    behind = kit.store.end_offset - kit.store.flushed_offset
+    assert found["remainHowManyDataToFlush"] == f"{behind} B"
+    assert (behind == 0) == (storage is SYNC)
+    assert found["earliestMessageTimeStamp"] == str(kit.clock.now().wall_ms)
+    assert 0 <= float(found["commitLogDiskRatio"]) < 1
+
+
+def test_delay_levels_are_shown_with_how_far_they_are() -> None:
+    kit = BrokerKit(ORDERS)
+    delayed = {"i": "UNIQ_KEY\x01i\x02DELAY\x012\x02"}
+    kit.send_frames(send_frame(delayed) + send_frame(delayed))
+    kit.heard()
+    assert figures(kit)["scheduleMessageOffset_2"] == "0,2"
+    kit.run(6_000)
+    assert figures(kit)["scheduleMessageOffset_2"] == "2,2"
+
+
+def test_how_long_it_runs_is_spelled_out() -> None:
+    kit = BrokerKit()
+    started = kit.clock.now().wall_ms
+    kit.clock.jump_wall(-500_000_000)
+    kit.clock.advance((((1 * 24 + 2) * 60 + 3) * 60 + 4) * 1000)
+    found = figures(kit)
+    assert found["runtime"] == "[ 1 days, 2 hours, 3 minutes, 4 seconds ]"
+    assert found["bootTimestamp"] == str(started)
+
+
+def test_the_configuration_is_shown_under_rocketmqs_names() -> None:
+    kit = BrokerKit(config=BrokerConfig(permission=4, region="Moon"))
+    found = settings(kit)
+    assert (found["brokerPermission"], found["regionId"]) == ("4", "Moon")
+    version = json.loads(kit.ask(26).ext_fields["version"])
+    assert version["timestamp"] == kit.clock.now().wall_ms
+
+
+def test_apache_has_every_setting_that_is_shown_and_most_have_its_default() -> None:
+    (recorded, *_) = captured("GET_BROKER_CONFIG", "response")
+    apaches = {
+        key: value for _, key, value in parse_properties(bytes(recorded.body).decode("utf-8"))
+    }
+    ours = settings(BrokerKit())
+    assert ours.keys() <= apaches.keys()
+    differ = {key for key, value in ours.items() if apaches[key] != value}
+    assert differ <= {"traceTopicEnable", "enablePropertyFilter"}, "the recording's own settings"
+
+
+def test_a_setting_is_changed_once_it_is_on_the_disk_and_stays() -> None:
+    kit = BrokerKit(ORDERS)
+    kit.tell(25, body=b"brokerPermission=2\n")
+    assert kit.heard() == []
+    assert not kit.disk.exists("store/config/broker.properties")
+    kit.finish()
+    assert [answer.code for answer in kit.heard()] == [0]
+    assert settings(kit)["brokerPermission"] == "2"
+    assert kit.pull().code == 16
+    assert b"brokerPermission=2" in kit.disk.power_cut().read("store/config/broker.properties")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (b"brokerPermission=9\n", 1),
+        (b"brokerPermission=x\n", 1),
+        (b"regionId=Moon\n", 16),
+        (b"storePathRootDir=/\n", 16),
+        (b"brokerPermission=2\nlistenPort=1\n", 16),
+        (b"\\u00zz=1\n", 1),
+    ],
+)
+def test_what_may_not_be_changed_is_refused_and_changes_nothing(text: bytes, code: int) -> None:
+    kit = BrokerKit()
+    before = settings(kit)
+    answer = kit.ask(25, body=text)
+    assert answer.code == code
+    assert answer.remark
+    assert settings(kit) == before

@@ -1,0 +1,106 @@
+import pytest
+
+from aerobee.errors import CorruptFile
+from aerobee.model.topic import TopicConfig
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.service.broker.config import BrokerConfig
+from tests.broker_kit import CLIENT, OTHER, BrokerKit, create_fields, pull_fields
+from tests.send_rig import send_frame
+from tests.store_kit import ROOT
+
+ORDERS = TopicConfig("Orders", 4, 4)
+NAME_SERVERS = ("10.0.0.1:9876", "10.0.0.2:9876")
+
+
+def told_by(kit: BrokerKit) -> set[int]:
+    """What both name servers were just asked; both say yes."""
+    asked, kit.dialed = kit.dialed, []
+    assert [dial.address for dial in asked] == list(NAME_SERVERS)
+    for dial in asked:
+        kit.broker.on_answer(dial.ticket, RemotingCommand(0), kit.clock.now())
+    return {dial.command.code for dial in asked}
+
+
+def test_name_servers_are_told_at_the_start_of_changes_and_at_the_end() -> None:
+    kit = BrokerKit(addresses=NAME_SERVERS)
+    kit.tick()
+    assert told_by(kit) == {103}
+    assert kit.ask(17, create_fields(ORDERS)).code == 0
+    assert b'"Orders"' in bytes(kit.dialed[0].command.body)
+    assert told_by(kit) == {103}
+    kit.stop()
+    assert told_by(kit) == {104}
+
+
+def test_everything_that_is_kept_is_there_after_a_restart() -> None:
+    kit = BrokerKit(ORDERS)
+    kit.send_frames(send_frame({"e": "0"}) * 3)
+    kit.heard()
+    kit.beat(subscriptions={"Orders": "*"})
+    kit.pull(sysFlag=5, commitOffset=2)
+    kit.send_frames(send_frame({"i": "UNIQ_KEY\x01i\x02DELAY\x013\x02", "e": "0"}, b"late"))
+    kit.heard()
+    kit.run(1_000)
+    kit = kit.restarted()
+    said = {"consumerGroup": "g", "topic": "Orders", "queueId": "0"}
+    assert kit.ask(14, said).ext_fields["offset"] == "2"
+    assert kit.ask(351, {"topic": "%RETRY%g"}).code == 0
+    assert kit.ask(352, {"group": "g"}).code == 0
+    kit.run(10_000, 500)
+    assert kit.bodies()[-1] == b"late"
+    # And once more: what was delivered is not delivered again.
+    kit = kit.restarted()
+    kit.run(10_000, 500)
+    assert kit.bodies().count(b"late") == 1
+
+
+def test_offsets_are_saved_now_and_then() -> None:
+    kit = BrokerKit(ORDERS)
+    kit.send_frames(send_frame({"e": "0"}) * 3)
+    kit.heard()
+    kit.pull(sysFlag=5, commitOffset=2)
+    kit.run(6_000, 500)
+    kit = kit.killed()
+    said = {"consumerGroup": "g", "topic": "Orders", "queueId": "0"}
+    assert kit.ask(14, said).ext_fields["offset"] == "2"
+
+
+def test_a_connection_that_closes_loses_its_pulls_its_membership_and_its_calls() -> None:
+    kit = BrokerKit(ORDERS)
+    kit.beat("a", subscriptions={"Orders": "*"}, producer="p")
+    kit.tell(11, pull_fields(sysFlag=6))
+    kit.close(CLIENT)
+    kit.open(CLIENT)
+    kit.send_frames(send_frame({"e": "0"}), OTHER)
+    assert kit.heard(CLIENT) == []
+    assert kit.ask(203, {"consumerGroup": "g"}).code == 206
+
+
+def test_a_silent_client_is_dropped() -> None:
+    kit = BrokerKit(ORDERS, config=BrokerConfig(client_ms_max=2_000))
+    kit.beat("a", subscriptions={"Orders": "*"})
+    kit.run(1_900)
+    assert kit.closed == []
+    kit.run(20_000, 1_000)
+    assert kit.closed == [CLIENT]
+
+
+@pytest.mark.parametrize("name", ["topics", "subscriptionGroup", "consumerOffset", "delayOffset"])
+def test_a_file_that_cannot_be_believed_stops_the_start(name: str) -> None:
+    kit = BrokerKit(ORDERS)
+    kit.stop()
+    path = f"{ROOT}/config/{name}.json"
+    kit.disk.replace(path, b"{nonsense")
+    kit.disk.replace(f"{path}.bak", b"")
+    with pytest.raises(CorruptFile, match=name):
+        BrokerKit(disk=kit.disk)
+
+
+def test_what_is_served_is_served_by_one_handler_each() -> None:
+    kit = BrokerKit()
+    served = [10, 11, 12, 14, 15, 17, 21, 25, 26, 28, 29, 30, 31, 32, 33, 34, 35, 36, 38, 41]
+    served += [42, 43, 45, 46, 200, 201, 202, 203, 204, 207, 208, 215, 222, 223, 225, 300, 303]
+    served += [305, 306, 307, 308, 309, 310, 314, 316, 317, 320, 324, 325, 328, 329, 343, 345]
+    served += [351, 352, 353, 361]
+    for code in served:
+        assert kit.ask(code).code != 3, code
