@@ -14,10 +14,18 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from aerobee.errors import StoreBusy
+from aerobee.ports.disk_worker import Lane
 from aerobee.storage.config import FlushMode
 from tests.delay_kit import CONFIG, LEVELS_MS, DelayKit
 
 levels = st.integers(1, len(LEVELS_MS))
+clock_steps = st.one_of(
+    st.integers(30, 20_000), st.integers(-20_000, -30), st.sampled_from([10**9, -(10**9)])
+)
+# What the disk gets done between two ticks.
+disks = st.sampled_from([(), (Lane.BACKGROUND,), (Lane.SYNC, Lane.BACKGROUND)])
+# A log that is often behind on the disk: what was delivered may be lost.
+LAGGING = replace(CONFIG, log_file_bytes=1 << 16, flush_interval_ms=2_000, flush_lag_ms_max=10_000)
 LATE_MS_MAX = 700  # two looks and the distance of two marks
 
 
@@ -26,7 +34,7 @@ class DelayMachine(RuleBasedStateMachine):
 
     @initialize(mode=st.sampled_from(FlushMode))
     def begin(self, mode: FlushMode) -> None:
-        self.kit = DelayKit(config=replace(CONFIG, flush_mode=mode, log_file_bytes=1 << 16))
+        self.kit = DelayKit(config=replace(LAGGING, flush_mode=mode))
         self.sent_ms: dict[bytes, int] = {}
         # Messages stored before the clock was set: a process that begins later cannot know it.
         self.misdated: set[bytes] = set()
@@ -48,45 +56,34 @@ class DelayMachine(RuleBasedStateMachine):
                 return
             self.sent_ms[body] = self.kit.clock.now().monotonic_ms
 
-    @rule(
-        tick_ms=st.sampled_from([1, 5, 20, 100, 250]),
-        count=st.integers(1, 40),
-        has_disk=st.booleans(),
-    )
-    def pass_time(self, tick_ms: int, count: int, has_disk: bool) -> None:
-        for _ in range(count):
-            if has_disk:
-                self.kit.worker.run_all()
-            self.tick(tick_ms)
-
-    @rule(level=levels)
-    def wait_for_a_level(self, level: int) -> None:
-        """Almost, and a little longer."""
-        self.kit.worker.run_all()
-        for tick_ms in (LEVELS_MS[level - 1] - 10, 5, 5, 5):
-            self.tick(tick_ms)
-
-    @rule()
-    def disk_works(self) -> None:
-        self.kit.worker.run_all()
-
-    @rule(ms=st.one_of(st.integers(30, 20_000), st.integers(-20_000, -30), st.just(10**9)))
-    def set_clock(self, ms: int) -> None:
+    @rule(level=levels, ms=clock_steps)
+    def send_and_set_clock(self, level: int, ms: int) -> None:
+        self.send(level, 1)
         self.kit.clock.jump_wall(ms)
         self.misdated = set(self.sent_ms)
 
-    @rule()
-    def stop(self) -> None:
-        self.begin_again(self.kit.stopped())
+    @rule(tick_ms=st.sampled_from([1, 5, 20, 100, 250]), count=st.integers(1, 40), disk=disks)
+    def pass_time(self, tick_ms: int, count: int, disk: tuple[Lane, ...]) -> None:
+        for _ in range(count):
+            self.kit.worker.run_all(disk)
+            self.tick(tick_ms)
 
-    @rule()
-    def kill(self) -> None:
-        self.crashes += 1
-        self.begin_again(self.kit.killed())
+    @rule(level=levels, disk=disks)
+    def wait_for_a_level(self, level: int, disk: tuple[Lane, ...]) -> None:
+        """Almost, and a little longer."""
+        for tick_ms in (LEVELS_MS[level - 1] - 10, 5, 5, 5):
+            self.kit.worker.run_all(disk)
+            self.tick(tick_ms)
 
-    @rule(seed=st.integers(0, 1000))
-    def power_cut(self, seed: int) -> None:
+    @rule(how=st.sampled_from(["stop", "kill", "power cut"]), seed=st.integers(0, 1000))
+    def end_and_begin_again(self, how: str, seed: int) -> None:
+        if how == "stop":
+            self.begin_again(self.kit.stopped())
+            return
         self.crashes += 1
+        if how == "kill":
+            self.begin_again(self.kit.killed())
+            return
         states = self.kit.disk.crash_states(1, seed, share=0.1)
         disk = next(islice(states, seed % 20, None), None) or self.kit.disk.power_cut()
         self.begin_again(DelayKit(disk, self.kit.config, self.kit.clock))

@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 
 from aerobee.errors import DiskFull
+from aerobee.ports.disk_worker import Lane
 from aerobee.service.broker.delay.levels import (
     BYTES_A_TICK,
     COUNT_A_TICK,
@@ -11,6 +12,7 @@ from aerobee.service.broker.delay.levels import (
     SAVE_INTERVAL_MS,
 )
 from aerobee.storage.config import FlushMode
+from aerobee.storage.index.consume_queue import FILLER_SIZE
 from tests.delay_kit import CONFIG, CONFIG_SYNC, LEVELS_MS, OFFSETS_PATH, TICK_MS, DelayKit, message
 from tests.store_kit import draft, properties
 
@@ -122,6 +124,20 @@ def test_an_offset_is_not_saved_before_its_delivery_is_on_the_disk() -> None:
     assert saved_offsets(kit) == {1: 1}
 
 
+def test_a_power_cut_takes_a_delivery_back_and_it_is_made_again() -> None:
+    kit = DelayKit(config=replace(CONFIG, flush_interval_ms=60_000, flush_lag_ms_max=90_000))
+    kit.send(b"hi", 1)
+    kit.store.sync()
+    for _ in range(0, 2 * SAVE_INTERVAL_MS, TICK_MS):
+        kit.tick()
+        kit.worker.run_all([Lane.BACKGROUND])
+    assert kit.bodies() == [b"hi"]
+    kit = DelayKit(kit.disk.power_cut(), kit.config, kit.clock)
+    assert kit.bodies() == []
+    kit.run(LEVELS_MS[0])
+    assert kit.bodies() == [b"hi"]
+
+
 def test_offsets_are_saved_every_few_seconds_and_only_if_they_changed() -> None:
     kit = DelayKit()
     kit.send(b"hi", 1)
@@ -223,6 +239,44 @@ def test_what_the_store_refuses_waits_and_is_delivered_in_order_later() -> None:
     assert kit.levels.delivered == 0
     kit.run(200)
     assert kit.bodies() == [b"0", b"1", b"2"]
+
+
+def test_what_cannot_be_read_because_the_disk_failed_is_not_passed_over(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    kit = DelayKit()
+    damaged = kit.send(b"damaged", 1)
+    kit = kit.stopped()
+    file = kit.store._parts.log.sequence.find(damaged.log_offset)
+    assert file is not None
+    file.view[damaged.log_offset + 60] ^= 1
+    kit.send(b"not on the disk", 1)
+    kit.disk.faults.fail_sync("*commitlog*")
+    with caplog.at_level(logging.ERROR):
+        kit.run(2_000)
+    assert kit.store.failure is not None
+    assert kit.levels.progress() == {1: (0, 2)}
+    assert "lost" not in caplog.text
+
+
+def test_behind_a_gap_nothing_is_delivered_before_its_time() -> None:
+    kit = DelayKit()
+    kit.send(b"gone", 1)
+    kit.send(b"due", 1)
+    kit.run(500)
+    kit.send(b"not due", 1)
+    queue = kit.store.queue(b"SCHEDULE_TOPIC_XXXX", 0)
+    assert queue is not None
+    file = queue.find(0)
+    assert file is not None
+    file.view[0:20] = bytes(8) + FILLER_SIZE.to_bytes(4, "big") + bytes(8)
+    kit.run(300)
+    assert kit.levels.progress() == {1: (1, 3)}
+    assert kit.bodies() == []
+    kit.run(300)
+    assert kit.bodies() == [b"due"]
+    kit.run(500)
+    assert kit.bodies() == [b"due", b"not due"]
 
 
 def test_a_disk_that_failed_ends_delivery_and_skips_nothing() -> None:
@@ -336,6 +390,16 @@ def test_a_clock_that_is_set_makes_nothing_early_and_nothing_late(
     assert kit.bodies() == [b"before", b"between"]
     kit.run(620)
     assert kit.bodies() == [b"before", b"between", b"after"]
+
+
+def test_a_message_that_is_on_its_way_to_the_disk_when_the_clock_is_set_is_not_early() -> None:
+    kit = DelayKit(config=CONFIG_SYNC)
+    kit.send(b"hi", 2)
+    kit.clock.jump_wall(3_600_000)
+    kit.run(LEVELS_MS[1] - 10)
+    assert kit.bodies() == []
+    kit.run(500)
+    assert kit.bodies() == [b"hi"]
 
 
 def test_two_readings_that_differ_a_little_are_no_set_clock() -> None:
