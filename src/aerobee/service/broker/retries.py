@@ -4,12 +4,18 @@
     tried as often, or not to be tried again   %DLQ%group, at once, for a person to look at
 
 Retry n waits by delay level 3 + n, unless the consumer names a level: 10 s, 30 s, 1 min, … 2 h.
+What is stored there has the message's body, flags and born data, was tried once more, and remembers
+where it came from: RETRY_TOPIC and ORIGIN_MESSAGE_ID are those of the first record.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from aerobee.model.group import GroupConfig
+from aerobee.model.message import StoredMessage
+from aerobee.model.message_queue import LogOffset, QueueId
 from aerobee.model.names import dead_letter_topic, retry_topic
+from aerobee.model.properties import DELAY, ORIGIN_MESSAGE_ID, RETRY_TOPIC, WAIT
 from aerobee.model.topic import UNIT_SUBSCRIPTION, TopicConfig
 
 DEAD_LETTER_QUEUES = 1
@@ -17,6 +23,8 @@ FIRST_RETRY_LEVEL = 3
 TIMES_VERSION_MIN = 121
 """Clients of at least this version say how often they want a message; older ones fill the field
 with something else."""
+
+_TIMES_MAX = 2**31 - 1
 
 
 class RetryPlace(NamedTuple):
@@ -51,4 +59,19 @@ def place_to_return(group: GroupConfig, times: int, times_max: int, level: int) 
         return dead_letter_place(group.name)
     return RetryPlace(
         retry_topic(group.name), group.retry_queues, level or FIRST_RETRY_LEVEL + max(0, times)
+    )
+
+
+def copy_to_return(message: StoredMessage, place: RetryPlace, queue_id: int) -> StoredMessage:
+    """What is stored of a message that was handed back, once more or as a dead letter."""
+    properties = {**message.properties, WAIT: "false", DELAY: str(place.level)}
+    properties.setdefault(RETRY_TOPIC, message.topic)
+    properties.setdefault(ORIGIN_MESSAGE_ID, message.offset_message_id)
+    return replace(
+        message,
+        topic=place.topic,
+        queue_id=QueueId(queue_id),
+        properties=properties,
+        reconsume_times=min(message.reconsume_times + 1, _TIMES_MAX),
+        prepared_offset=LogOffset(0),
     )

@@ -2,32 +2,30 @@
 
     record at an offset ─▶ copy ─▶ retry topic, delayed, or dead letters ─▶ safe ─▶ answer
 
-The copy has the message's body, flags and born data, was tried once more, and remembers where it
-came from: RETRY_TOPIC and ORIGIN_MESSAGE_ID are those of the first record. A client that is refused
-sends the message to the retry topic itself, so nothing is lost by a refusal.
+A client that is refused sends the message to the retry topic itself: nothing is lost by that.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from aerobee.errors import AerobeeError
 from aerobee.model.flags import TransactionType, is_inner_batch, is_writable
 from aerobee.model.message import StoredMessage
-from aerobee.model.message_queue import LogOffset, QueueId
 from aerobee.model.names import retry_topic
-from aerobee.model.properties import DELAY, ORIGIN_MESSAGE_ID, RETRY_TOPIC, WAIT
 from aerobee.protocol.headers.sending_back import SendBackHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.protocol.stored_message import decode_record
 from aerobee.service.broker.intake import Intake
 from aerobee.service.broker.request_table import Lane, Right, Row, row
-from aerobee.service.broker.retries import RetryPlace, place_to_return, times_allowed
+from aerobee.service.broker.retries import (
+    RetryPlace,
+    copy_to_return,
+    place_to_return,
+    times_allowed,
+)
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import OK, Answer, Request, answer_with
-
-_TIMES_MAX = 2**31 - 1
 
 FindRecord = Callable[[int], memoryview | None]
 """The record at a log offset, checked: `Store.record_at`."""
@@ -117,8 +115,10 @@ class SendBackHandlers:
         self._topics.add([place.topic_config(is_unit=is_unit)], request.now, made)
 
     def _store(self, request: Request, message: StoredMessage, place: RetryPlace) -> Answer | None:
+        self._turn += 1
+        copy = copy_to_return(message, place, self._turn % self._queues_of(place))
         try:
-            stored = self._intake.put(self._copy(message, place), request.now)
+            stored = self._intake.put(copy, request.now)
         except AerobeeError as error:
             return Answer(ResponseCode.SYSTEM_ERROR, str(error))
 
@@ -131,24 +131,6 @@ class SendBackHandlers:
 
         self._intake.when_safe(stored.end_offset, safe)
         return None
-
-    def _copy(self, message: StoredMessage, place: RetryPlace) -> StoredMessage:
-        self._turn += 1
-        properties = {
-            **message.properties,
-            WAIT: "false",
-            DELAY: str(place.level),
-        }
-        properties.setdefault(RETRY_TOPIC, message.topic)
-        properties.setdefault(ORIGIN_MESSAGE_ID, message.offset_message_id)
-        return replace(
-            message,
-            topic=place.topic,
-            queue_id=QueueId(self._turn % self._queues_of(place)),
-            properties=properties,
-            reconsume_times=min(message.reconsume_times + 1, _TIMES_MAX),
-            prepared_offset=LogOffset(0),
-        )
 
     def _queues_of(self, place: RetryPlace) -> int:
         """The topic may have been made with fewer queues than its group has by now."""
