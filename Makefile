@@ -61,7 +61,7 @@ crash: install ## The long crash tests: 1,000 kills, power cuts where root allow
 
 test-interop: install ## Unmodified clients on Apache's server and on ours; Apache on our store (needs Java, Maven, Go, Node)
 	REQUIRE_JAVA=1 REQUIRE_CLIENTS=1 INTEROP_TABLE=1 EXPECT_COMPILED=1 \
-	  $(PY) -m pytest tests/interop -m 'java or quick'
+	  $(PY) -m pytest tests/interop -m 'java or quick or night'
 
 clean: ## Remove everything that was built, the environment too
 	rm -rf $(VENV) build dist data src/*.egg-info .mypy_cache .ruff_cache .pytest_cache \

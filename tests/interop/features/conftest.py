@@ -2,7 +2,8 @@
 
 A test that wants `server` and `client` gets all pairs. Clients are grouped: one server and one
 client program live through all the features of a pair. A pair needs Java if either side is Java
-(marker `java`); the others are `quick` and belong to every run.
+(marker `java`); the others are `quick` and belong to every run, but for those that only wait for
+the client (`night`).
 
 Without the client's tools a test is skipped; with REQUIRE_CLIENTS=1 (REQUIRE_JAVA=1 for Java) it
 fails. INTEROP_TABLE=1 writes what was seen into docs/clients.md.
@@ -20,7 +21,7 @@ import pytest
 from tests.interop import apache
 from tests.interop.features import install, table
 from tests.interop.features.ground import Ground
-from tests.interop.features.offers import APACHE_FAILS, CLIENTS, SERVERS, is_offered
+from tests.interop.features.offers import APACHE_FAILS, CLIENTS, SERVERS, SLOW, is_offered
 from tests.interop.features.program import Program, ProgramError
 from tests.interop.features.servers import AerobeeServer, ApacheServer, Server
 
@@ -58,7 +59,7 @@ def _marks(server: str, client: str, feature: str) -> list[pytest.MarkDecorator]
         return [pytest.mark.java, pytest.mark.xfail(reason=reason, strict=True)]
     if server == "apache" or install.language(client) == "java":
         return [pytest.mark.java]
-    return [pytest.mark.quick]
+    return [pytest.mark.night if (client, feature) in SLOW else pytest.mark.quick]
 
 
 @pytest.fixture(scope="session")
@@ -70,7 +71,7 @@ def server(
     if request.param == "aerobee":
         started: Server = AerobeeServer(folder)
     else:
-        _check_tools("apache", apache.missing())
+        check_tools("apache", apache.missing())
         started = ApacheServer(folder, apache.install())
     with started:
         yield started
@@ -108,13 +109,13 @@ class Programs:
 def programs(
     request: pytest.FixtureRequest, server: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Programs]:
-    _check_tools(request.param, install.missing(request.param))
+    check_tools(request.param, install.missing(request.param))
     started = Programs(request.param, server, tmp_path_factory.mktemp(request.param))
     yield started
     started.end()
 
 
-def _check_tools(what: str, reason: str | None) -> None:
+def check_tools(what: str, reason: str | None) -> None:
     if reason is None:
         return
     variable = "REQUIRE_JAVA" if what.startswith(("java", "apache")) else "REQUIRE_CLIENTS"

@@ -115,7 +115,8 @@ class Ground:
         until(lambda: self.has_topic(topic), 30, f"the name server does not know {topic}")
 
     def restart_broker(self) -> None:
-        self._server.restart_broker()
+        self._server.kill_broker()
+        self._server.start_broker()
         self.wait_for_route("TBW102")
 
     def _broker(self) -> WireClient:

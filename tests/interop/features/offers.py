@@ -1,7 +1,6 @@
 """Which clients there are, what is tried with each, and what a client does not offer at all."""
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 
 CLIENTS: Mapping[str, str] = {
     "java-5.5.0": "Java 5.5.0",
@@ -10,7 +9,7 @@ CLIENTS: Mapping[str, str] = {
     "go": "Go v2.1.2",
     "node": "Node (`ali-ons` 3.12.0)",
 }
-SERVERS = ("apache", "aerobee") if find_spec("aerobee.cli.broker") else ("apache",)
+SERVERS = ("apache", "aerobee")
 
 FEATURES: Mapping[str, str] = {
     "sync": "send and wait for the answer",
@@ -63,6 +62,10 @@ NOT_OFFERED: Mapping[tuple[str, str], str] = {
 APACHE_FAILS: Mapping[tuple[str, str], str] = {
     ("cpp", "dead-letter"): "a send-back without originTopic is a NullPointerException at Apache",
 }
+
+# What a client takes its time for, 20 s or more, whoever the server is: it polls, or waits for a
+# timeout.
+SLOW = {("cpp", "broker-restart"), ("go", "broker-restart"), ("node", "rebalance")}
 
 
 def is_offered(client: str, feature: str) -> bool:

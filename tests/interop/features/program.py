@@ -67,24 +67,39 @@ class Program:
 
     def ask(self, do: str, **fields: str | int | Sequence[str]) -> list[Event]:
         """Give a command, wait for its end: the events that name it, but for the end."""
+        own = self.finish(self.begin(do, **fields))
+        for event in own:
+            if event["event"] == "failed":
+                raise ProgramError(f"{do}: {event['error']}")
+        return [event for event in own if event["event"] != "done"]
+
+    def begin(self, do: str, **fields: str | int | Sequence[str]) -> str:
+        """Give a command: its id."""
         number = str(next(self._ids))
         line = urlencode({"id": number, "do": do, **fields}, doseq=True)
         assert self._process.stdin is not None
         self._process.stdin.write(line.encode() + b"\n")
         self._process.stdin.flush()
+        return number
+
+    def events_of(
+        self, number: str, is_enough: Callable[[list[Event]], bool], seconds: float
+    ) -> list[Event]:
+        """Wait until enough has happened of a command that was begun."""
+        return self.wait_for(
+            lambda events: [event for event in events if event.get("id") == number],
+            is_enough,
+            seconds,
+        )
+
+    def finish(self, number: str) -> list[Event]:
+        """Wait for the end of a command: all its events, the end too."""
         try:
-            own = self.wait_for(
-                lambda events: [event for event in events if event.get("id") == number],
-                lambda events: bool(events) and events[-1]["event"] in ("done", "failed"),
-                COMMAND_SECONDS_MAX,
-            )
+            return self.events_of(number, _has_ended, COMMAND_SECONDS_MAX)
         except ProgramError:
             # It is still at it, and would not do what comes next.
             self.kill()
             raise
-        if own[-1]["event"] == "failed":
-            raise ProgramError(f"{do}: {own[-1]['error']}")
-        return own[:-1]
 
     def send(self, how: str, topic: str, *bodies: str, **fields: str | int) -> list[Event]:
         return self.ask("send", how=how, topic=topic, body=bodies, **fields)
@@ -155,6 +170,10 @@ class Program:
 
     def _last_words(self) -> str:
         return self._log.read_text(errors="replace")[-3000:]
+
+
+def _has_ended(events: list[Event]) -> bool:
+    return any(event["event"] in ("done", "failed") for event in events)
 
 
 def _received(events: list[Event], consumer: str) -> list[Event]:

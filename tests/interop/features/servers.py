@@ -3,7 +3,7 @@
 Both have the same settings and the same few methods, so that a test does not know which it talks
 to. Apache's is the control: a test that fails there tests something that is not RocketMQ.
 
-The broker keeps its port and its store over `restart_broker`, which kills it: what was acknowledged
+The broker keeps its port and its store over `kill_broker` and `start_broker`: what was acknowledged
 must be there again.
 """
 
@@ -80,14 +80,15 @@ class ServerProcess:
 class Server(ABC):
     """A running name server and broker; killed at the end."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, object] | None = None) -> None:
+        """`settings` of the broker go over those that all have."""
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self._broker_port = free_port()
         self._name_server = self._start_name_server()
         self._config = folder / "broker.conf"
         where = {"listenPort": self._broker_port, "storePathRootDir": folder / "store"}
-        lines = {**_SETTINGS, **where, "namesrvAddr": self.name_server}.items()
+        lines = {**_SETTINGS, **(settings or {}), **where, "namesrvAddr": self.name_server}.items()
         self._config.write_text("".join(f"{name}={value}\n" for name, value in lines))
         try:
             self._broker = self._start_broker()
@@ -104,8 +105,10 @@ class Server(ABC):
     def broker_port(self) -> int:
         return self._broker_port
 
-    def restart_broker(self) -> None:
+    def kill_broker(self) -> None:
         self._broker.end(signal.SIGKILL)
+
+    def start_broker(self) -> None:
         self._broker = self._start_broker()
 
     def __enter__(self) -> Self:
