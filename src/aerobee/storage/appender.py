@@ -6,7 +6,7 @@ record is written later, by dispatch. Called from the core's thread only.
 
 from typing import TYPE_CHECKING
 
-from aerobee.errors import MessageIllegal, StorageError
+from aerobee.errors import MessageIllegal, StorageError, StoreBusy
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.storage.commit.commit_log import CommitLog
 from aerobee.storage.index.consume_queue import ConsumeQueue
@@ -49,6 +49,8 @@ class Appender:
                 f"a body of {draft.body_size} bytes; at most {self._body_bytes_max} are allowed"
             )
         queue: ConsumeQueue = self._queues.find_or_make(draft.topic, draft.queue_id)
+        if queue.is_leaving:
+            raise StoreBusy("the topic is being deleted", hint="try again in a second")
         if draft.sys_flag & 0x4:
             # Prepared or rolled back: nobody reads it from a queue, so it takes no place in one.
             self.queue_offset = 0

@@ -19,6 +19,7 @@ from aerobee.storage.commit.log_files import LogFiles
 from aerobee.storage.config import MIB, FlushMode, StorageConfig
 from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.dispatch.dispatcher import Dispatcher
+from aerobee.storage.index.deleted_topics import DeletedTopics
 from aerobee.storage.index.derived_files import DerivedFiles
 from aerobee.storage.read.record_reader import RecordReader
 from aerobee.storage.recover.abort_flag import AbortFlag
@@ -28,6 +29,7 @@ from aerobee.storage.recover.durable_mark import DurableMarkFile
 from aerobee.storage.recover.log_recovery import Progress, last_timestamp
 from aerobee.storage.recover.marking import Marking
 from aerobee.storage.recover.recovery import RecoveredLog, recover_log
+from aerobee.storage.retain.topic_deletions import remove_folders
 
 # Of a new log file. ASYNC: a tenth of a second at full speed. SYNC: warmed pages are dirty, and the
 # first sync writes them all while somebody waits for it (16 MiB: 7 ms, 1 MiB: half a ms).
@@ -46,6 +48,7 @@ class StoreParts(NamedTuple):
     dispatcher: Dispatcher
     records: RecordReader
     marking: Marking
+    deleted: DeletedTopics
     crc_from: int
 
 
@@ -94,6 +97,9 @@ def _open_locked(
     recovered = recover_log(
         disk, directory, config, last_stop, mark_file, checkpoint, progress, defects
     )
+    deleted = DeletedTopics.load(disk, root)
+    if deleted.fit_to(recovered.state.end_offset):
+        deleted.save(deleted.encode())
     records = RecordReader(recovered.sequence)
     start = open_derived(
         disk,
@@ -101,6 +107,7 @@ def _open_locked(
         config,
         recovered.state,
         mark_file.mark,
+        deleted.offsets,
         records.store_timestamp_at,
         defects,
     )
@@ -117,11 +124,13 @@ def _open_locked(
     )
     if Defect.ABORT_FLAG_NOT_SET not in defects:
         abort_flag.set()
+    remove_folders(disk, start.dead)
     dispatcher = _dispatch_again(recovered, start, config, progress, defects)
     if dispatcher.offset != start.offset:
         timestamp = max(timestamp, dispatcher.last_timestamp)
         marking.note_flushed(end_offset, timestamp)
         marking.checkpoint_now(start.derived, dispatcher)
+    deleted.forget_before(recovered.state.min_offset)
     log_files = LogFiles(recovered.sequence, worker, _WARM_BYTES[config.flush_mode], defects)
     writer = RecordWriter(config.store_host, config.record_crc and Defect.CRC_OFF not in defects)
     log = CommitLog(log_files, writer, config.record_bytes_max)
@@ -135,6 +144,7 @@ def _open_locked(
         dispatcher,
         records,
         marking,
+        deleted,
         recovered.crc_from,
     )
 
@@ -166,6 +176,7 @@ def _dispatch_again(
     dispatcher.take_touched()
     for queue in derived.all_queues():
         queue.drop_below(recovered.state.min_offset)
+    derived.take_dead()  # made of records of deleted topics, and empty
     for queue in derived.queues.all():
         queue.next_offset = queue.max_offset
     return dispatcher

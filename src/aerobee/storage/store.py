@@ -12,6 +12,8 @@
 It delegates everything: appends to the appender, reads to the readers, recovery to `opening`.
 Called from one thread, which also calls `step` every few milliseconds; nothing here waits for the
 disk but `open`, `sync` and `close`.
+
+Imports more than 15 modules because every part of a store has its one caller here.
 """
 
 from typing import NamedTuple
@@ -21,16 +23,18 @@ from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.protocol.message_draft import MessageDraft
+from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.storage.appender import Appender
 from aerobee.storage.commit.flush import Flush
 from aerobee.storage.config import FlushMode, StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.opening import StoreParts, open_parts
-from aerobee.storage.read.queue_reader import QueueRead, QueueReader, ReadStatus
-from aerobee.storage.read.time_search import Boundary, offset_by_time
+from aerobee.storage.read.queue_reader import QueueReader
+from aerobee.storage.read.readers import Readers
 from aerobee.storage.recover.log_recovery import Progress
 from aerobee.storage.retain.cleaner import Cleaner, shortage_of
+from aerobee.storage.retain.topic_deletions import TopicDeletions
 
 _RECORDS_A_DISPATCH = 1 << 40  # whatever was appended since
 
@@ -48,7 +52,7 @@ def _silent(what: str, done: int, total: int) -> None:
     """No progress is shown."""
 
 
-class Store:
+class Store(Readers):
     """An open store directory. Made by `open`, ended by `close`."""
 
     def __init__(
@@ -66,7 +70,6 @@ class Store:
         self._defects = defects
         self._log = parts.log
         self._dispatcher = parts.dispatcher
-        self._queues = parts.derived.queues
         self._flush = Flush(
             parts.log.sequence,
             worker,
@@ -76,7 +79,7 @@ class Store:
             defects,
         )
         self._flush.start_at(parts.log.end_offset(), parts.log.last_timestamp)
-        self._reader = QueueReader(parts.log.sequence)
+        super().__init__(parts.derived.queues, QueueReader(parts.log.sequence), parts.records)
         self._reader.crc_from = parts.records.crc_from = parts.crc_from
         # Older records were not written by this process: reads check their checksums.
         self._opened_at = parts.log.end_offset()
@@ -88,6 +91,14 @@ class Store:
             worker,
             config,
             defects,
+        )
+        self._deletions = TopicDeletions(
+            parts.log.sequence.disk,
+            worker,
+            parts.deleted,
+            parts.derived,
+            parts.marking.ask_checkpoint,
+            self._cleaner.is_removing_in,
         )
         # For callers who append per message and cannot spare a call in between.
         self.appender = Appender(parts.log, self._queues, config.body_bytes_max)
@@ -193,6 +204,7 @@ class Store:
         failure = self.failure
         if failure is None:
             self._cleaner.step(now, self._parts.marking.dispatched_durably)
+            self._deletions.step(self._parts.marking.durable_checkpoint)
         else:
             self._flush.stop(failure)
             self._bound_reads()
@@ -253,6 +265,8 @@ class Store:
                 f"a sync of the store failed: {self._parts.marking.failure}",
                 hint="the store takes no more writes; check the disk, then restart",
             )
+        if self._deletions.failure is not None:
+            return self._deletions.failure
         refusal = self._parts.log_files.refusal() or self._cleaner.refusal()
         if refusal is not None:
             return refusal
@@ -277,45 +291,14 @@ class Store:
         """
         self._cleaner.set_topic_retention(topic, retention_ms)
 
-    # Reading.
+    def delete_topic(self, topic: bytes) -> None:
+        """Take the queues of a topic out, and their files in the steps that follow.
 
-    def queue(self, topic: bytes, queue_id: int) -> ConsumeQueue | None:
-        return self._queues.find(topic, queue_id)
-
-    def queues(self) -> list[ConsumeQueue]:
-        return self._queues.all()
-
-    def read(
-        self,
-        topic: bytes,
-        queue_id: int,
-        offset: int,
-        count_max: int,
-        bytes_max: int,
-        tag_codes: frozenset[int] | None = None,
-    ) -> QueueRead:
-        """Messages of a queue from an offset on, as slices of the log."""
-        queue = self._queues.find(topic, queue_id)
-        if queue is None:
-            return QueueRead(ReadStatus.NO_MATCHED_LOGIC_QUEUE, 0, 0, 0)
-        return self._reader.read(queue, offset, count_max, bytes_max, tag_codes)
-
-    def record_at(self, log_offset: int) -> memoryview | None:
-        """The record that begins at a log offset, checked; None if none does."""
-        return self._parts.records.at(log_offset)
-
-    def records_by_key(
-        self, topic: bytes, key: bytes, begin_ms: int, end_ms: int, limit: int
-    ) -> list[memoryview]:
-        """Records of a topic with a key or unique id, newest first."""
-        return self._parts.records.by_key(topic, key, begin_ms, end_ms, limit)
-
-    def offset_by_time(self, queue: ConsumeQueue, time_ms: int, boundary: Boundary) -> int:
-        return offset_by_time(queue, time_ms, boundary, self._parts.records.store_timestamp_at)
-
-    def verify(self, read: QueueRead) -> None:
-        """Check a cold read; on any thread. CorruptRecord if it may not be shown."""
-        read.verify(self._parts.crc_from)
+        Messages of the topic are found by log offset and by key until their log files go. Until
+        its files are gone (a second or two) appends to it are refused as busy; then its queues
+        begin at 0 again. See `TopicDeletions`.
+        """
+        self._deletions.delete(topic, self._log.end_offset())
 
     # Ending.
 
@@ -342,8 +325,10 @@ class Store:
             failure = self.failure or self._flush.failure or parts.marking.failure
             if failure is None:
                 self.sync()
+                self._deletions.note_now()
                 self._dispatcher.run(self._visible_to(), _RECORDS_A_DISPATCH)
                 parts.marking.checkpoint_now(parts.derived, self._dispatcher)
+                self._deletions.remove_now()
                 parts.log_files.discard_next()
                 parts.abort_flag.clear()
         except OSError as error:

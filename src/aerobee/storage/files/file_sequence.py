@@ -180,6 +180,11 @@ class FileSequence:
         self.disk.remove(file.disk_file.path)
         self.names_changed = True
 
+    def let_go(self) -> None:
+        """Forget the files; their names are somebody else's to remove."""
+        self.files = []
+        self.names_changed = False
+
     def close(self) -> None:
         for file in self.files:
             file.disk_file.close()

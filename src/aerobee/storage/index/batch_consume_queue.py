@@ -63,6 +63,7 @@ class BatchConsumeQueue:
     __slots__ = (
         "_end",
         "_start",
+        "born_at",
         "is_dirty",
         "log_end",
         "max_offset",
@@ -73,8 +74,15 @@ class BatchConsumeQueue:
     )
 
     def __init__(
-        self, disk: Disk, directory: str, topic: bytes, queue_id: int, file_units: int
+        self,
+        disk: Disk,
+        directory: str,
+        topic: bytes,
+        queue_id: int,
+        file_units: int,
+        born_at: int = 0,
     ) -> None:
+        """`born_at`: records before this log offset are of a deleted topic of this name."""
         self.topic = topic
         self.queue_id = queue_id
         self.sequence = FileSequence(disk, directory, file_units * UNIT_BYTES, True)
@@ -83,8 +91,9 @@ class BatchConsumeQueue:
         self._end = 0
         self.min_offset = 0
         self.max_offset = 0
+        self.born_at = born_at
         # Where the record of the newest unit ends in the log.
-        self.log_end = 0
+        self.log_end = born_at
         # Changed since the last checkpoint.
         self.is_dirty = False
 
@@ -246,10 +255,19 @@ class BatchConsumeQueue:
     def clear(self) -> None:
         """Forget every unit and remove the files."""
         self.sequence.remove_after(0)
+        self._forget()
+        self.is_dirty = True
+
+    def let_go(self) -> None:
+        """Forget every unit; the files are somebody else's to remove."""
+        self.sequence.let_go()
+        self._forget()
+        self.is_dirty = False
+
+    def _forget(self) -> None:
         self._start = self._end = 0
         self.min_offset = self.max_offset = 0
-        self.log_end = 0
-        self.is_dirty = True
+        self.log_end = self.born_at
 
     def _first_at(self, log_offset: int) -> int:
         """The number of the first kept unit whose record lies at or after a log offset."""
@@ -270,7 +288,7 @@ class BatchConsumeQueue:
         self._end = number
         if number == self._start:
             self.max_offset = self.min_offset
-            self.log_end = 0
+            self.log_end = self.born_at
             return
         last = self._unit(number - 1)
         self.min_offset = self._unit(self._start).base_offset

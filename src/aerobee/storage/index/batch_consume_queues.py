@@ -6,8 +6,11 @@ Topics whose queues hold whole batches as one record are few and their records f
 table is plain.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TypeGuard
 
+from aerobee.errors import Misuse
 from aerobee.model.properties import find_property
 from aerobee.ports.disk import Disk
 from aerobee.storage.index.batch_consume_queue import BatchConsumeQueue
@@ -19,10 +22,18 @@ _DIGITS_MAX = 19  # of an int64
 class BatchConsumeQueues:
     """The batch queues that exist, and the making of new ones."""
 
-    def __init__(self, disk: Disk, directory: str, file_units: int) -> None:
+    def __init__(
+        self,
+        disk: Disk,
+        directory: str,
+        file_units: int,
+        born_at: Mapping[bytes, int] = MappingProxyType({}),
+    ) -> None:
+        """`born_at`: of topics that were deleted, the log offset before which records are dead."""
         self._disk = disk
         self._directory = directory
         self._file_units = file_units
+        self._born_at = born_at
         self._queues: dict[tuple[bytes, int], BatchConsumeQueue] = {}
 
     def find(self, topic: bytes, queue_id: int) -> BatchConsumeQueue | None:
@@ -46,12 +57,18 @@ class BatchConsumeQueues:
         count = find_property(properties, b"INNER_NUM")
         if not _is_number(base) or not _is_number(count):
             return  # no batch after all: nothing in it can be addressed
+        if log_offset < self._born_at.get(topic, 0):
+            return  # the topic was deleted since
         queue = self._queues.get((topic, queue_id)) or self._make(topic, queue_id)
         queue.append(log_offset, size, tag_code, store_timestamp, int(base), int(count))
 
     def _make(self, topic: bytes, queue_id: int) -> BatchConsumeQueue:
+        if not is_folder_name(topic):
+            raise Misuse(f"a topic may not be called {topic!r}")
         directory = f"{self._directory}/{topic.decode()}/{queue_id}"
-        queue = BatchConsumeQueue(self._disk, directory, topic, queue_id, self._file_units)
+        queue = BatchConsumeQueue(
+            self._disk, directory, topic, queue_id, self._file_units, self._born_at.get(topic, 0)
+        )
         self._queues[topic, queue_id] = queue
         return queue
 
@@ -61,6 +78,24 @@ class BatchConsumeQueues:
                 for text in self._disk.list_directory(f"{self._directory}/{topic}"):
                     if text.isascii() and text.isdigit() and int(text) <= QUEUE_ID_MAX:
                         self._make(topic.encode(), int(text)).load(is_torn)
+
+    def take_topic(self, topic: bytes) -> list[str]:
+        """Forget a topic; the folders of its queues, for the caller to remove."""
+        return [self._take(queue) for queue in self.all() if queue.topic == topic]
+
+    def take_dead(self) -> list[str]:
+        """Forget the queues that end before their topic was deleted; their folders."""
+        return [
+            self._take(queue)
+            for queue in self.all()
+            if queue.topic in self._born_at
+            and (queue.max_offset == queue.min_offset or queue.log_end <= queue.born_at)
+        ]
+
+    def _take(self, queue: BatchConsumeQueue) -> str:
+        del self._queues[queue.topic, queue.queue_id]
+        queue.let_go()
+        return queue.sequence.directory
 
     def clear(self) -> None:
         """Forget everything, to be built again from the log."""

@@ -10,7 +10,9 @@ from aerobee.storage.files.mapped_file cimport MappedFile
 cdef class ConsumeQueue:
     cdef MappedFile _file
     cdef long long _synced_to
+    cdef readonly long long born_at
     cdef public bint is_dirty
+    cdef public bint is_leaving
     cdef public bint is_touched
     cdef readonly long long log_end
     cdef readonly long long max_offset

@@ -56,7 +56,9 @@ class ConsumeQueue:
     __slots__ = (
         "_file",
         "_synced_to",
+        "born_at",
         "is_dirty",
+        "is_leaving",
         "is_touched",
         "log_end",
         "max_offset",
@@ -69,8 +71,15 @@ class ConsumeQueue:
     )
 
     def __init__(
-        self, disk: Disk, directory: str, topic: bytes, queue_id: int, file_units: int
+        self,
+        disk: Disk,
+        directory: str,
+        topic: bytes,
+        queue_id: int,
+        file_units: int,
+        born_at: int = 0,
     ) -> None:
+        """`born_at`: records before this log offset are of a deleted topic of this name."""
         self.topic = topic
         self.queue_id = queue_id
         self.sequence = FileSequence(disk, directory, file_units * UNIT_BYTES, True)
@@ -79,13 +88,16 @@ class ConsumeQueue:
         self.min_offset = 0
         self.max_offset = 0
         self.next_offset = 0
+        self.born_at = born_at
         # Where the record of the newest unit ends in the log.
-        self.log_end = 0
+        self.log_end = born_at
         # Files that begin or go on after this byte were changed since the last checkpoint.
         self._synced_to = 0
         # Changed since the last checkpoint; given a message since the dispatcher last told.
         self.is_dirty = False
         self.is_touched = False
+        # The files of a deleted topic are on their way out: none may be made yet.
+        self.is_leaving = False
         # Hash of `topic#`, from which the key index hashes on.
         prefix = topic + b"#"
         self.topic_hash = text_hash(bytes_address(prefix), 0, len(prefix), 0)
@@ -272,7 +284,7 @@ class ConsumeQueue:
         self.max_offset = self.next_offset = queue_offset
         self._synced_to = min(self._synced_to, end)
         self._file = None
-        self.log_end = 0
+        self.log_end = self.born_at
         last = self.unit(queue_offset - 1)
         if last is not None:
             self.log_end = last[2] if last[1] == FILLER_SIZE else last[0] + last[1]
@@ -307,8 +319,17 @@ class ConsumeQueue:
     def clear(self) -> None:
         """Forget every unit and remove the files."""
         self.sequence.remove_after(0)
+        self._forget()
+        self.is_dirty = True
+
+    def let_go(self) -> None:
+        """Forget every unit; the files are somebody else's to remove."""
+        self.sequence.let_go()
+        self._forget()
+        self.is_dirty = False
+
+    def _forget(self) -> None:
         self._file = None
         self.min_offset = self.max_offset = self.next_offset = 0
         self._synced_to = 0
-        self.log_end = 0
-        self.is_dirty = True
+        self.log_end = self.born_at

@@ -4,11 +4,13 @@ from aerobee.protocol.machine cimport byte, bytes_address, bytes_at, same_bytes
 from aerobee.storage.index.consume_queue cimport ConsumeQueue
 
 cdef class ConsumeQueues:
+    cdef object _born_at
     cdef dict _by_topic
     cdef object _directory
     cdef object _disk
     cdef object _file_units
     cdef ConsumeQueue _last
+    cdef object _leaving
 
     @cython.locals(queues=dict)
     cpdef ConsumeQueue find(self, bytes topic, int queue_id)

@@ -6,6 +6,8 @@ The table is asked once per record, so the last answer is kept: messages of one 
 Called from the core's thread only.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from aerobee.errors import Misuse
@@ -31,14 +33,24 @@ def is_compiled() -> bool:
 class ConsumeQueues:
     """The queues that exist, and the making of new ones."""
 
-    __slots__ = ("_by_topic", "_directory", "_disk", "_file_units", "_last")
+    __slots__ = ("_born_at", "_by_topic", "_directory", "_disk", "_file_units", "_last", "_leaving")
 
-    def __init__(self, disk: Disk, directory: str, file_units: int) -> None:
+    def __init__(
+        self,
+        disk: Disk,
+        directory: str,
+        file_units: int,
+        born_at: Mapping[bytes, int] = MappingProxyType({}),
+    ) -> None:
+        """`born_at`: of topics that were deleted, the log offset before which records are dead."""
         self._disk = disk
         self._directory = directory
         self._file_units = file_units
         self._by_topic: dict[bytes, dict[int, ConsumeQueue]] = {}
         self._last: ConsumeQueue | None = None
+        self._born_at = born_at
+        # Deleted topics whose files are not gone yet.
+        self._leaving: set[bytes] = set()
 
     def find(self, topic: bytes, queue_id: int) -> ConsumeQueue | None:
         queues = self._by_topic.get(topic)
@@ -97,7 +109,9 @@ class ConsumeQueues:
         if not 0 <= queue_id <= QUEUE_ID_MAX:
             raise Misuse(f"queue id {queue_id} is not in 0..{QUEUE_ID_MAX}")
         directory = f"{self._directory}/{topic.decode()}/{queue_id}"
-        queue = ConsumeQueue(self._disk, directory, topic, queue_id, self._file_units)
+        born_at = self._born_at.get(topic, 0)
+        queue = ConsumeQueue(self._disk, directory, topic, queue_id, self._file_units, born_at)
+        queue.is_leaving = topic in self._leaving
         self._by_topic.setdefault(topic, {})[queue_id] = queue
         return queue
 
@@ -123,6 +137,44 @@ class ConsumeQueues:
         if self._disk.exists(folder):
             self._disk.remove_directory(folder)
         return [self._directory]
+
+    def take_topic(self, topic: bytes) -> list[str]:
+        """Forget a topic; the folders of its queues, for the caller to remove. Until `let_in` its
+        queues are leaving."""
+        queues = self._by_topic.pop(topic, {})
+        self._last = None
+        if queues:
+            self._leaving.add(topic)
+        for queue in queues.values():
+            queue.let_go()
+        return [queue.sequence.directory for queue in queues.values()]
+
+    def let_in(self, topic: bytes) -> None:
+        """The files of a topic are gone: its queues may be used again."""
+        self._leaving.discard(topic)
+        for queue in self.of_topic(topic):
+            queue.is_leaving = False
+            if queue.next_offset == 0:
+                self._forget(queue)  # of dead records that were dispatched meanwhile
+
+    def take_dead(self) -> list[str]:
+        """Forget the queues that end before their topic was deleted; their folders."""
+        folders = []
+        for topic, offset in self._born_at.items():
+            for queue in self.of_topic(topic):
+                last = queue.unit(queue.max_offset - 1)
+                if last is None or last[0] < offset:
+                    self._forget(queue)
+                    queue.let_go()
+                    folders.append(queue.sequence.directory)
+        return folders
+
+    def _forget(self, queue: ConsumeQueue) -> None:
+        queues = self._by_topic[queue.topic]
+        del queues[queue.queue_id]
+        if not queues:
+            del self._by_topic[queue.topic]
+        self._last = None
 
     def clear(self) -> None:
         """Forget everything, to be built again from the log."""

@@ -75,6 +75,14 @@ class DerivedFiles:
         for queue in self.all_queues():
             queue.truncate_to(log_offset, is_torn)
 
+    def take_topic(self, topic: bytes) -> list[str]:
+        """Forget the queues of a topic; their folders, for the caller to remove."""
+        return [*self.queues.take_topic(topic), *self.batch_queues.take_topic(topic)]
+
+    def take_dead(self) -> list[str]:
+        """Forget the queues that end before their topic was deleted; their folders."""
+        return [*self.queues.take_dead(), *self.batch_queues.take_dead()]
+
     def clear_queues(self) -> None:
         self.queues.clear()
         self.batch_queues.clear()

@@ -1,7 +1,8 @@
 import cython
 
-from aerobee.protocol.machine cimport byte, bytes_address, load_i32, load_i64, same_bytes
+from aerobee.protocol.machine cimport byte, bytes_address, copy_bytes, load_i32, load_i64, same_bytes
 from aerobee.protocol.record cimport Record
+from aerobee.protocol.reply_buffer cimport ReplyBuffer
 from aerobee.storage.files.file_sequence cimport FileSequence
 from aerobee.storage.files.mapped_file cimport MappedFile
 from aerobee.storage.index.consume_queue cimport ConsumeQueue
@@ -32,10 +33,20 @@ cdef class QueueReader:
     cdef public long long crc_from
     cdef public long long dispatched_to
     cdef public long long hot_from
+    cdef readonly long long next_offset
     cdef public long long readable_to
 
     @cython.locals(status=int, result=QueueRead)
     cpdef QueueRead read(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes)
+
+    @cython.locals(
+        start=Py_ssize_t, end="long long", units=MappedFile, file=MappedFile, count=Py_ssize_t,
+        position=Py_ssize_t, log_offset="long long", size=int,
+    )
+    cpdef Py_ssize_t copy_hot(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, ReplyBuffer output) except -1
+
+    @cython.locals(position="long long")
+    cdef bint _is_hot(self, MappedFile file, long long offset, long long log_offset, int size) noexcept
 
     cdef int _misfit(self, ConsumeQueue queue, long long offset) noexcept
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from aerobee.errors import CorruptFile, CorruptRecord
 from aerobee.model.names import LIGHT_QUEUE_PREFIX
 from aerobee.protocol.record import Record
+from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.index.consume_queue import ConsumeQueue
@@ -30,7 +31,13 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import bytes_address, load_i32, load_i64, same_bytes
+    from aerobee.protocol.big_endian import (
+        bytes_address,
+        copy_bytes,
+        load_i32,
+        load_i64,
+        same_bytes,
+    )
 
 _LIGHT_TOPIC = LIGHT_QUEUE_PREFIX.encode()  # such queues point at records of other queues
 
@@ -123,7 +130,7 @@ class QueueRead:
 class QueueReader:
     """Reads queues of one store."""
 
-    __slots__ = ("_log", "crc_from", "dispatched_to", "hot_from", "readable_to")
+    __slots__ = ("_log", "crc_from", "dispatched_to", "hot_from", "next_offset", "readable_to")
 
     def __init__(self, log: FileSequence) -> None:
         self._log = log
@@ -133,6 +140,8 @@ class QueueReader:
         self.hot_from = 0
         self.dispatched_to = 0
         self.readable_to = 0
+        # Where `copy_hot` ended.
+        self.next_offset = 0
 
     def read(
         self,
@@ -153,6 +162,68 @@ class QueueReader:
             result.status = 0
             self._check_old(result)
         return result
+
+    def copy_hot(
+        self,
+        queue: ConsumeQueue,
+        offset: int,
+        count_max: int,
+        bytes_max: int,
+        tag_codes: frozenset[int] | None,
+        output: ReplyBuffer,
+    ) -> int:
+        """Append messages that are in memory to `output`; how many, and `next_offset` is where to
+        read on. 0: none was appended, and `read` says what there is. Small messages of one queue
+        lie apart in the log: copying them costs less than a slice for each."""
+        if offset < queue.min_offset or offset >= queue.max_offset:
+            return 0
+        start = output.position
+        end = offset + max(800, count_max)
+        if end > queue.max_offset:
+            end = queue.max_offset
+        units = queue.find(offset)
+        assert units is not None
+        file = None
+        count = 0
+        while offset < end and count < count_max:
+            position = offset * 20 - units.first_offset
+            if position >= units.size:
+                units = queue.find(offset)
+                assert units is not None
+                position = 0
+            log_offset = load_i64(units.memory, position)
+            size = load_i32(units.memory, position + 8)
+            if count > 0 and output.position - start + size > bytes_max:
+                break
+            if tag_codes is not None and load_i64(units.memory, position + 12) not in tag_codes:
+                offset += 1
+                continue
+            if file is None or log_offset >= file.first_offset + file.size:
+                file = self._log.find(log_offset)
+            if file is None or not self._is_hot(file, offset, log_offset, size):
+                output.position = start
+                return 0
+            output.make_room(size)
+            copy_bytes(
+                output.memory, output.position, file.memory, log_offset - file.first_offset, size
+            )
+            output.position += size
+            count += 1
+            offset += 1
+        self.next_offset = offset
+        return count
+
+    def _is_hot(self, file: MappedFile, offset: int, log_offset: int, size: int) -> bool:
+        """Whether a unit points at its own record, and that is in memory and may be shown."""
+        position = log_offset - file.first_offset
+        return (
+            log_offset >= self.hot_from
+            and position >= 0
+            and 0 < size <= file.size - position
+            and log_offset + size <= self.readable_to
+            and load_i32(file.memory, position) == size
+            and load_i64(file.memory, position + 20) == offset
+        )
 
     def _misfit(self, queue: ConsumeQueue, offset: int) -> int:
         """The status of an offset outside the queue; 0 if it is inside."""

@@ -8,11 +8,13 @@ believed is dropped and built again from the first record.
 While files that the mark vouches for are made again, the mark must not: a power cut could leave
 holes in them, and all of their ends. `DispatchStart.mark` says what it may say meanwhile.
 
+Queues of topics that were deleted are taken out first (`deleted_topics`).
+
 A store without a mark was last written by RocketMQ: after its clean stop its queues are believed
 as they are, after an unclean one from the file that its checkpoint vouches for.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from aerobee.errors import CorruptFile
@@ -46,6 +48,8 @@ class DispatchStart(NamedTuple):
     """Records before this have their units in the queues; only the index wants them."""
     mark: DurableMark
     """What is true of the derived files now, before anything is dispatched again."""
+    dead: list[str]
+    """Folders of queues of deleted topics, to be removed once that mark is on the disk."""
 
 
 def open_derived(
@@ -54,12 +58,14 @@ def open_derived(
     config: StorageConfig,
     log: LogState,
     mark: DurableMark,
+    deleted: Mapping[bytes, int],
     store_timestamp_at: Callable[[int], int | None],
     defects: Defects,
 ) -> DispatchStart:
     """Open the derived files of a store, cut back to what can be believed."""
-    queues = ConsumeQueues(disk, f"{root}/consumequeue", config.queue_file_units)
-    batch_queues = BatchConsumeQueues(disk, f"{root}/batchconsumequeue", config.queue_file_units)
+    units = config.queue_file_units
+    queues = ConsumeQueues(disk, f"{root}/consumequeue", units, deleted)
+    batch_queues = BatchConsumeQueues(disk, f"{root}/batchconsumequeue", units, deleted)
     derived = DerivedFiles(queues, batch_queues, None)
     queues.load(not log.was_clean)
     batch_queues.load(not log.was_clean)
@@ -67,8 +73,12 @@ def open_derived(
     if Defect.QUEUE_NOT_CUT_WITH_LOG not in defects:
         derived.truncate_queues_to(trusted, not log.was_clean)
     queues_from = index_from = trusted
-    count, total, index_count = derived.fingerprint()
-    is_whole = (count, total) == (mark.queue_count, mark.unit_total)
+    with_dead = derived.fingerprint()
+    dead = derived.take_dead()
+    without = derived.fingerprint()
+    count, total, index_count = without
+    # A topic that was being deleted: the mark speaks of the time before or after.
+    is_whole = (mark.queue_count, mark.unit_total) in (with_dead[:2], without[:2])
     if defects & {Defect.QUEUE_NOT_CUT_WITH_LOG, Defect.MISSING_FILES_UNNOTICED}:
         is_whole = True
     if log.has_mark and not is_whole:
@@ -83,7 +93,7 @@ def open_derived(
     believed = mark._replace(
         dispatched=trusted, queue_count=count, unit_total=total, index_count=index_count
     )
-    return DispatchStart(derived, start, queues_from, believed)
+    return DispatchStart(derived, start, queues_from, believed, dead)
 
 
 def _trusted_offset(derived: DerivedFiles, log: LogState, mark: DurableMark) -> int:

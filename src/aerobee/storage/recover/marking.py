@@ -47,6 +47,13 @@ class Marking:
         self._config = config
         self._defects = defects
         self._is_checkpointing = False
+        # Checkpoints are numbered from 1: the newest that was started, that the mark speaks of,
+        # that the mark being synced speaks of, and that a power cut surely leaves.
+        self._is_asked = False
+        self._started = 0
+        self._noted = 0
+        self._syncing = 0
+        self.durable_checkpoint = 0
         # A finished checkpoint that waits for the log it points at to be on the disk too.
         self._finished_job: _CheckpointJob | None = None
         self._is_mark_syncing = False
@@ -99,7 +106,13 @@ class Marking:
             self._is_checkpointing = False
             self._note_derived(job)
 
+    def ask_checkpoint(self) -> int:
+        """Have a checkpoint made, even if nothing was dispatched; its number."""
+        self._is_asked = True
+        return self._started + 1
+
     def _note_derived(self, job: "_CheckpointJob") -> None:
+        self._noted = job.number
         # A dispatcher that had nothing to do yet knows no time.
         self._derived_timestamp = max(self._derived_timestamp, job.timestamp)
         self._dispatch_again_from = min(job.dispatched, job.index_from)
@@ -131,10 +144,11 @@ class Marking:
     def step(self, derived: DerivedFiles, dispatcher: Dispatcher, now: Now) -> None:
         """Start a checkpoint or a sync of the marks if one is due."""
         behind = dispatcher.offset - self.mark.dispatched
-        if not self._is_checkpointing and behind > 0 and self.failure is None:
+        if not self._is_checkpointing and (behind > 0 or self._is_asked) and self.failure is None:
             age_ms = now.monotonic_ms - self._checkpointed_ms
             if (
-                age_ms >= self._config.checkpoint_interval_ms
+                self._is_asked
+                or age_ms >= self._config.checkpoint_interval_ms
                 or behind >= self._config.checkpoint_bytes
             ):
                 self._checkpointed_ms = now.monotonic_ms
@@ -151,6 +165,9 @@ class Marking:
     def start_checkpoint(self, derived: DerivedFiles, dispatcher: Dispatcher) -> "_CheckpointJob":
         """Have everything derived so far synced, and then remembered by the mark."""
         job = _CheckpointJob(self, self._disk, derived, dispatcher)
+        self._started += 1
+        job.number = self._started
+        self._is_asked = False
         self._is_checkpointing = True
         if Defect.CHECKPOINT_AHEAD_OF_DATA in self._defects:
             self._note_derived(job)
@@ -169,6 +186,7 @@ class Marking:
         self._is_mark_syncing = True
         self._is_mark_dirty = False
         self._syncing_dispatched = self.mark.dispatched
+        self._syncing = self._noted
         self._mark_file.begin_sync()
         self._worker.submit(Lane.BACKGROUND, _MarkSyncJob(self._sync_files, self._finish_mark_sync))
 
@@ -183,6 +201,7 @@ class Marking:
         else:
             self._mark_file.note_synced()
             self.dispatched_durably = self._syncing_dispatched
+            self.durable_checkpoint = self._syncing
 
     def checkpoint_now(self, derived: DerivedFiles, dispatcher: Dispatcher) -> None:
         """Block until everything derived is on the disk and remembered (start and stop).
@@ -202,6 +221,7 @@ class Marking:
         self._mark_file.note_synced()
         self._is_mark_dirty = False
         self.dispatched_durably = self.mark.dispatched
+        self.durable_checkpoint = self._noted
 
     def close(self) -> None:
         self._mark_file.close()
@@ -216,6 +236,7 @@ class _CheckpointJob:
     ) -> None:
         self._marking = marking
         self._disk = disk
+        self.number = 0
         self.unsynced = derived.take_unsynced()
         self.fingerprint = derived.fingerprint()
         self.dispatched = dispatcher.offset

@@ -114,6 +114,10 @@ class Cleaner:
             self._next_file_ms = monotonic_ms + self._delete_interval_ms
             self._removals.add(self._log.take_first().disk_file)
 
+    def is_removing_in(self, folder: str) -> bool:
+        """Whether files of a folder are still to go."""
+        return self._removals.is_pending_in(folder)
+
     # Running out of room.
 
     def note_shortage(self, error: OSError) -> None:

@@ -57,7 +57,7 @@ class DerivedKit:
         log.load()
         timestamps = RecordReader(log).store_timestamp_at
         config = self.config if config is None else config
-        return open_derived(self.disk, ROOT, config, state, mark, timestamps, defects)
+        return open_derived(self.disk, ROOT, config, state, mark, {}, timestamps, defects)
 
     def counts(self, start: DispatchStart) -> dict[bytes, int]:
         return {queue.topic: queue.max_offset for queue in start.derived.queues.all()}
