@@ -1,4 +1,7 @@
-"""The fields of a request to have a message again later: CONSUMER_SEND_MSG_BACK."""
+"""The fields of a request to have a message again later: CONSUMER_SEND_MSG_BACK.
+
+Agrees with Java's ConsumerSendMsgBackRequestHeader; what only some clients say may be absent.
+"""
 
 from dataclasses import dataclass
 

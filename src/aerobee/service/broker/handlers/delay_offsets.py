@@ -1,4 +1,7 @@
-"""How far delayed messages were delivered, for slaves and tools that ask."""
+"""How far delayed messages were delivered, for slaves and tools that ask.
+
+They are told what is safe, as the file says it: a slave that takes over delivers from there.
+"""
 
 from aerobee.protocol.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
