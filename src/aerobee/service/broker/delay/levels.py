@@ -71,6 +71,8 @@ class DelayLevels:
         self._save_interval_ms = save_interval_ms
         self._saved_ms = now.monotonic_ms
         self._levels = self._opened(levels_ms, now)
+        # Whatever comes meanwhile is seen before it is due.
+        self._rest_ms_max = min(LOOK_MS_MAX, *(level.delay_ms for level in self._levels))
         self._first = 0  # whose turn it is
         self._last_now = now
         self._look_ms = now.monotonic_ms
@@ -142,7 +144,7 @@ class DelayLevels:
 
     def _deliver_all(self, now: Now) -> int:
         """One round over the levels; how long none has anything to do."""
-        wait_ms = LOOK_MS_MAX
+        wait_ms = self._rest_ms_max
         count = len(self._levels)
         for turn in range(self._first, self._first + count):
             level = self._levels[turn % count]

@@ -337,6 +337,14 @@ def test_when_nothing_is_due_it_rests_until_something_is() -> None:
     assert kit.bodies() == [b"hi"]
 
 
+def test_a_short_level_is_delivered_in_time_too() -> None:
+    kit = DelayKit(config=replace(CONFIG, delay_levels_ms=(60,)))
+    kit.run(10)
+    kit.send(b"hi", 1)
+    kit.run(60 + 2 * TICK_MS)
+    assert kit.bodies() == [b"hi"]
+
+
 def test_messages_that_wait_are_not_looked_at() -> None:
     kit = DelayKit(config=BIG)
     for number in range(500):
