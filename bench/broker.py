@@ -56,10 +56,11 @@ def verdict(goal: str, is_met: bool | None) -> str:
 
 
 def add_rate(table: Table, case: Case, measured: Measured) -> None:
-    cells, rates = {}, {}
+    cells, rates, costs = {}, {}, []
     for name in SERVERS:
         best = measured.best(name, lambda figures: float(figures["rate"]))
         if best is not None:
+            costs.append(f"{SERVERS[name].title} {best[1]['server_us']:.2f} µs")
             rates[name] = float(best[1]["rate"])
             cells[name] = f"{rates[name]:,.0f}" + (f" ({best[0]})" if name == "apache" else "")
     ratio, is_met = "", None
@@ -73,6 +74,7 @@ def add_rate(table: Table, case: Case, measured: Measured) -> None:
         if beats_redis and "redis" in rates:
             is_met = is_met and rates["aerobee"] >= rates["redis"]
     table.add(case.title, cells, ratio, verdict(goal, is_met))
+    table.notes.append(f"{case.title}: the server's CPU for each, {', '.join(costs)}.")
     table.notes += measured.complaints
 
 

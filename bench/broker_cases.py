@@ -284,14 +284,17 @@ class Bench:
             server.thaw()
             server.place(placement.server)
             self._load(server, arguments, case.topic, placement, "--seconds 1")
+            cpu = server.cpu_seconds()
             figures = self._load(server, arguments, case.topic, placement, f"--seconds {seconds}")
+            cpu = server.cpu_seconds() - cpu
+            figures["server_us"] = cpu / figures["count"] * 1e6 if figures["count"] else 0.0
             measured.add(name, placement, case, figures)
             share = figures["cpu_seconds"] / figures["seconds"] if figures["seconds"] else 0
             say(
                 f"{case.name} {name} {placement.title}: {figures['rate']:,.0f}/s, p50 "
                 f"{figures['p50_us']:,.0f} p99 {figures['p99_us']:,.0f} p99.9 "
-                f"{figures['p99.9_us']:,.0f} us, generator at {share:.0%}, "
-                f"{figures['errors']} errors"
+                f"{figures['p99.9_us']:,.0f} us, {figures['server_us']:.2f} us of CPU each, "
+                f"generator at {share:.0%}, {figures['errors']} errors"
             )
             server.empty()
             server.freeze()
