@@ -26,6 +26,9 @@ ROWS: list[dict[str, Any]] = [
 ]
 EVERY = pytest.mark.parametrize("row", ROWS, ids=[row["origin"] for row in ROWS])
 
+# The binary form has 16 bits for a code: those of pop are above.
+TWO_FORMS = [row for row in ROWS if row["code"] <= 32767]
+
 
 def current(data: bytes) -> FrameReader:
     frames = FrameReader()
@@ -73,11 +76,9 @@ def test_a_captured_frame_is_written_again_byte_for_byte(row: dict[str, Any]) ->
         assert again == data
 
 
-@EVERY
+@pytest.mark.parametrize("row", TWO_FORMS, ids=[row["origin"] for row in TWO_FORMS])
 def test_a_captured_frame_means_the_same_in_the_other_form(row: dict[str, Any]) -> None:
     command = decoded(bytes.fromhex(row["frame"]))
-    if command.code > 32767:
-        pytest.skip("the binary form has 16 bits for the code")
     command.serialize_type = 1 - command.serialize_type
     assert decoded(b"".join(encode(command))) == command
 

@@ -4,12 +4,15 @@ Each comment says what raising or lowering the value costs. The names of RocketM
 keys are translated to these in the layer that reads configuration files.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
+FILE_BYTES_MAX = 2 * GIB - 1  # RocketMQ maps a file by an int32
+BATCH_UNIT_BYTES = 46  # the largest unit of a queue
 MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
 
@@ -75,21 +78,42 @@ class StorageConfig:
     """Pause between two deletions, so that they do not come in a burst."""
 
     def __post_init__(self) -> None:
-        problems = []
-        if self.log_file_bytes < 4 * KIB:
-            problems.append("log_file_bytes must be at least 4 KiB")
-        if self.queue_file_units < 1:
-            problems.append("queue_file_units must be at least 1")
-        if self.index_slots < 1 or self.index_units < 2:
-            problems.append("index_slots must be at least 1 and index_units at least 2")
+        problems = [*self._misfit_sizes(), *self._misfit_times()]
         if len(self.store_host) not in (8, 20):
             problems.append("store_host must be 4 or 16 address bytes and 4 of port")
-        if not 0 < self.flush_interval_ms < self.flush_lag_ms_max:
-            problems.append("flush_interval_ms must be positive and below flush_lag_ms_max")
         if not 0.1 <= self.disk_used_ratio_clean <= self.disk_used_ratio_full <= 1.0:
             problems.append("disk ratios must rise from 0.1: clean, full, 1.0")
         if problems:
             raise ValueError("; ".join(problems))
+
+    def _misfit_sizes(self) -> Iterator[str]:
+        if not 4 * KIB <= self.log_file_bytes <= FILE_BYTES_MAX:
+            yield "log_file_bytes must be at least 4 KiB and below 2 GiB"
+        if not 1 <= self.queue_file_units <= FILE_BYTES_MAX // BATCH_UNIT_BYTES:
+            yield "queue_file_units must be at least 1, and the file below 2 GiB"
+        index_bytes = 40 + 4 * self.index_slots + 20 * self.index_units
+        if self.index_slots < 1 or self.index_units < 2 or index_bytes > FILE_BYTES_MAX:
+            yield (
+                "index_slots must be at least 1, index_units at least 2, and the file below 2 GiB"
+            )
+        if not 1 <= self.body_bytes_max <= FILE_BYTES_MAX - 64 * KIB:
+            yield "body_bytes_max must be at least 1 and below 2 GiB"
+        if self.checkpoint_bytes < 1:
+            yield "checkpoint_bytes must be at least 1"
+        if self.hot_bytes < 0 or self.disk_free_bytes_min < 0:
+            yield "hot_bytes and disk_free_bytes_min must not be below 0"
+
+    def _misfit_times(self) -> Iterator[str]:
+        if not 0 < self.flush_interval_ms < self.flush_lag_ms_max:
+            yield "flush_interval_ms must be positive and below flush_lag_ms_max"
+        if self.mark_interval_ms < 1 or self.checkpoint_interval_ms < 1:
+            yield "mark_interval_ms and checkpoint_interval_ms must be positive"
+        if self.retention_ms < 1:
+            yield "retention_ms must be positive"
+        if self.delete_interval_ms < 0:
+            yield "delete_interval_ms must not be below 0"
+        if any(delay_ms < 0 for delay_ms in self.delay_levels_ms):
+            yield "delay_levels_ms must not be below 0"
 
     @property
     def record_bytes_max(self) -> int:

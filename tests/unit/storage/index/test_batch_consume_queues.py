@@ -2,7 +2,7 @@
 
 import pytest
 
-from aerobee.errors import CorruptFile
+from aerobee.errors import CorruptFile, Misuse
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.index.batch_consume_queue import UNIT_BYTES
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
@@ -121,3 +121,12 @@ def test_closing_gives_up_the_files() -> None:
     queues.close()
     with pytest.raises(ValueError, match="closed"):
         disk_file.sync()
+
+
+def test_a_topic_that_is_no_folder_name_makes_no_queue() -> None:
+    disk = SimDisk()
+    queues = BatchConsumeQueues(disk, "batches", 8)
+    text = properties(INNER_BASE="0", INNER_NUM="2")
+    with pytest.raises(Misuse, match="may not be called"):
+        queues.append(b"../out", 0, 0, 100, 0, 0, text)
+    assert disk.files() == {}
