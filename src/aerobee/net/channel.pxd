@@ -2,13 +2,11 @@ import cython
 
 from aerobee.net.round cimport Round
 from aerobee.protocol.frame cimport FrameReader
-from aerobee.protocol.reply_buffer cimport ReplyBuffer
 
 cdef class Channel:
     cdef object _fast
     cdef FrameReader _frames
     cdef bint _is_ending
-    cdef ReplyBuffer _output
     cdef object _owner
     cdef Round _round
     cdef object _transport

@@ -16,7 +16,6 @@ from aerobee.net.round import Round
 from aerobee.ports.service import ChannelId, FastService, Peer
 from aerobee.protocol.frame import FrameLimits, FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand, decode
-from aerobee.protocol.reply_buffer import ReplyBuffer
 
 if TYPE_CHECKING:
     import cython
@@ -51,7 +50,6 @@ class Channel:
         "_fast",
         "_frames",
         "_is_ending",
-        "_output",
         "_owner",
         "_round",
         "_transport",
@@ -73,7 +71,6 @@ class Channel:
         self._round = turn
         self._fast = fast
         self._frames = FrameReader(limits)
-        self._output = ReplyBuffer()
         self._transport: Any = None
         self._is_ending = False
         self.number = number
@@ -93,19 +90,21 @@ class Channel:
         self._begin_round()
         frames = self._frames
         fault = None
+        self._round.reader = self
         try:
             frames.receive(data)
             while frames.advance():
                 if self._fast is not None and not self._fast.take(
-                    self.number, frames, self._output, self._round.now
+                    self.number, frames, self._round.output, self._round.now
                 ):
                     break
                 self._owner.handle(self.number, decode(frames))
         except ProtocolError as error:
             fault = error
-        if fault is None:
+        finally:
             self._flush()
-        else:
+            self._round.reader = None
+        if fault is not None:
             _log.info("closing a connection: %s", fault, extra={"channel": self.number})
             self.close()
 
@@ -156,5 +155,9 @@ class Channel:
             self._transport.abort()
 
     def _flush(self) -> None:
-        if self._output.position != 0 and self._transport is not None:
-            self._transport.write(self._output.take())
+        """Write what this read has answered so far, if it is this channel that is read."""
+        if self._round.reader is not self or self._round.output.position == 0:
+            return
+        answers = self._round.output.take()
+        if self._transport is not None:
+            self._transport.write(answers)

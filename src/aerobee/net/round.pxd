@@ -1,8 +1,12 @@
+from aerobee.protocol.reply_buffer cimport ReplyBuffer
+
 cdef class Round:
     cdef object _begin
     cdef readonly bint is_begun
     cdef readonly long long monotonic_ms
     cdef readonly object now
+    cdef readonly ReplyBuffer output
+    cdef public object reader
 
     cpdef void begin(self) except *
     cpdef void end(self) noexcept

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from aerobee.ports.clock import Now
+from aerobee.protocol.reply_buffer import ReplyBuffer
 
 if TYPE_CHECKING:
     import cython
@@ -22,7 +23,7 @@ def is_compiled() -> bool:
 class Round:
     """R1. While `is_begun`, `now` and `monotonic_ms` are of this turn."""
 
-    __slots__ = ("_begin", "is_begun", "monotonic_ms", "now")
+    __slots__ = ("_begin", "is_begun", "monotonic_ms", "now", "output", "reader")
 
     def __init__(self, begin: Callable[[], Now]) -> None:
         """`begin` is called at the first read of a turn, sees to its end and tells the time."""
@@ -30,6 +31,9 @@ class Round:
         self.is_begun = False
         self.now = Now(0, 0)
         self.monotonic_ms = 0
+        # Where the answers of one read gather, and whose read it is: one after the other uses it.
+        self.output = ReplyBuffer()
+        self.reader: object = None
 
     def begin(self) -> None:
         self.now = self._begin()

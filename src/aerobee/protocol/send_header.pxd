@@ -71,5 +71,7 @@ cdef class SendHeader:
     @cython.locals(size=Py_ssize_t)
     cdef bint _take_topic(self, const byte* memory, Py_ssize_t start, Py_ssize_t stop, MessageDraft draft) except? -1
 
+@cython.locals(code="long long")
+cdef bint _is_of_other_code(const byte* memory, Py_ssize_t start, Py_ssize_t end) noexcept
 cdef bint _is_word(const byte* memory, Py_ssize_t position) noexcept
 cdef bint _is_true(const byte* memory, Py_ssize_t start, Py_ssize_t stop) noexcept

@@ -148,6 +148,8 @@ class SendHeader:
         memory = frames.memory
         start = frames.header_start
         end = frames.header_end
+        if frames.serialize_type == 0 and _is_of_other_code(memory, start, end):
+            return False  # before anything is forgotten: pulls come between sends
         if frames.serialize_type == 0 and self._template.match(memory, start, end, draft):
             self.opaque = self._template.opaque
         else:
@@ -449,6 +451,14 @@ class SendHeader:
             self._topic = bytes_at(memory, start, size)
         draft.topic = self._topic
         return True
+
+
+def _is_of_other_code(memory: memoryview, start: int, end: int) -> bool:
+    """Whether a header begins with a code that is no send's."""
+    if end - start < 12 or not same_bytes(memory, start, bytes_address(b'{"code":'), 0, 8):
+        return False
+    code = parse_decimal(memory, start + 8, number_end(memory, start + 8, end))
+    return code != NO_NUMBER and code != 310 and code != 10 and code != 320
 
 
 def _is_word(memory: memoryview, position: int) -> bool:

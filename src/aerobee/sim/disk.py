@@ -276,6 +276,13 @@ class SimDisk:
                     images[id(file)].make_sparse()
         return self._survivor(choice.label, names, folders, images)
 
+    def unsynced(self) -> tuple[list[int], list[int]]:
+        """Moments of the sector writes and of the name changes that a power cut now may take, for
+        a `CrashChoice` of one's own."""
+        self.observe()
+        writes = sorted(write.moment for file in self._names.files() for write in file.writes)
+        return writes, [change.moment for change in self._names.pending()]
+
     def crash_states(
         self, random_count: int = 32, seed: int = 0, share: float = 1.0
     ) -> "Iterator[SimDisk]":

@@ -23,7 +23,6 @@ from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.storage.appender import Appender
 from aerobee.storage.commit.flush import Flush
 from aerobee.storage.config import FlushMode, StorageConfig

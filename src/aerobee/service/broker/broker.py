@@ -68,7 +68,13 @@ class Broker:
         return []
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> bool:
-        return self._send_way.take(channel, self._peers.packed[channel], frames, output, now)
+        born_host = self._peers.packed[channel]
+        while self._send_way.take(channel, born_host, frames, output, now):
+            if not self._pull_ways.take(channel, frames, output):
+                return True
+            if not frames.advance():
+                break
+        return False
 
     def settle(self, now: Now) -> Effects:
         self._send_way.flush_soon(now)

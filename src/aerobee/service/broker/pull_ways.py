@@ -2,10 +2,14 @@
 
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
+from aerobee.protocol.frame import FrameReader
+from aerobee.protocol.headers.pulling import PullHeader
+from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.handlers.pull import PullHandlers
 from aerobee.service.broker.handlers.pull_checks import PullChecks
-from aerobee.service.broker.parked.held_pulls import HeldPulls
+from aerobee.service.broker.parked.held_pulls import HeldPulls, PullPlan
+from aerobee.service.broker.plain_pull import PlainPull
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.tables import Ground, Tables
 from aerobee.service.live_config import LiveConfig
@@ -16,16 +20,32 @@ class PullWays:
         self._store = ground.store
         self._held = HeldPulls()
         checks = PullChecks(tables.topics, tables.groups, tables.consumers, config)
-        self._handlers = PullHandlers(
-            ground.store, checks, tables.offsets, self._held, ground.worker, config
+        self._topics = tables.topics
+        self._short = PlainPull(
+            ground.store,
+            tables.offsets,
+            checks.basis,
+            lambda: config.current.pull_bytes_max,
         )
+        self._handlers = PullHandlers(
+            ground.store, checks, tables.offsets, self._held, ground.worker, config, self._learn
+        )
+
+    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> bool:
+        """Answer the current frame the short way; False: it takes the general one."""
+        return self._short.take(channel, frames, output)
+
+    def _learn(self, channel: ChannelId, header: PullHeader, plan: PullPlan) -> None:
+        topic = self._topics.find(header.topic)
+        if topic is not None:
+            self._short.learn(channel, header, plan, topic.read_queues)
 
     def rows(self) -> list[Row]:
         return self._handlers.rows()
 
     def messages_out(self) -> int:
         """How many were handed out since the start."""
-        return self._handlers.handed_out
+        return self._handlers.handed_out + self._short.handed_out
 
     def settle(self) -> None:
         """Make visible what was appended, as far as the flush mode allows, and wake who waits."""
@@ -39,3 +59,4 @@ class PullWays:
 
     def drop_channel(self, channel: ChannelId) -> None:
         self._held.drop_channel(channel)
+        self._short.drop_channel(channel)

@@ -7,6 +7,7 @@ import pytest
 from aerobee.errors import CorruptFile, CorruptRecord
 from aerobee.protocol.java_hash import tag_code
 from aerobee.protocol.record import RecordWriter
+from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.protocol.stored_message import decode_records
 from aerobee.sim.disk import SimDisk, SimDiskFile
 from aerobee.sim.disk_worker import SimDiskWorker
@@ -472,3 +473,74 @@ def test_if_only_what_lies_between_is_cold_the_read_is_not() -> None:
     kit.log.sequence.files[0] = warm
     read = kit.read()
     assert (read.count, read.is_cold, between) == (3, False, 1)
+
+
+def copied(
+    kit: ReadKit,
+    offset: int = 0,
+    count_max: int = 100,
+    bytes_max: int = EVER,
+    tags: tuple[bytes, ...] | None = None,
+    topic: bytes = b"Orders",
+) -> bytes:
+    """What a copy appends behind what is there."""
+    output = ReplyBuffer()
+    output.append(b"before")
+    codes = None if tags is None else frozenset(map(tag_code, tags))
+    count = kit.reader.copy_hot(kit.queue(topic), offset, count_max, bytes_max, codes, output)
+    data = output.take()
+    assert data.startswith(b"before")
+    assert count == len(decode_records(data[6:]))
+    return data[6:]
+
+
+@pytest.mark.parametrize("tags", [None, (b"a",), (b"b", b"a"), (b"none",)])
+@pytest.mark.parametrize("count_max", [1, 3, 100])
+@pytest.mark.parametrize("bytes_max", [1, 400, EVER])
+def test_a_copy_is_what_a_read_shows(
+    tags: tuple[bytes, ...] | None, count_max: int, bytes_max: int
+) -> None:
+    kit = ReadKit()
+    for number in range(60):
+        kit.put(b"Orders", b"%d" % number, tag="abc"[number % 3])
+        if number % 4 == 0:
+            kit.put(b"Others")
+    for offset in (0, 1, 7, 58):
+        codes = None if tags is None else frozenset(map(tag_code, tags))
+        read = kit.reader.read(kit.queue(), offset, count_max, bytes_max, codes)
+        assert copied(kit, offset, count_max, bytes_max, tags) == b"".join(read.slices)
+        if read.count:
+            assert kit.reader.next_offset == read.next_offset
+
+
+def test_nothing_is_copied_outside_the_queue() -> None:
+    kit = ReadKit()
+    kit.put()
+    assert copied(kit, -1) == b""
+    assert copied(kit, 1) == b""
+    assert copied(kit, 2) == b""
+
+
+def test_nothing_is_copied_that_is_not_hot_or_not_readable() -> None:
+    kit = ReadKit()
+    for _ in range(3):
+        kit.put()
+    second = kit.queue().unit(1)
+    assert second is not None
+    kit.reader.hot_from = second[0]
+    assert copied(kit, 0) == b""
+    assert len(decode_records(copied(kit, 1))) == 2
+    kit.reader.readable_to = second[0] + second[1]
+    assert copied(kit, 1) == b""
+    assert len(decode_records(copied(kit, 1, count_max=1))) == 1
+
+
+def test_a_unit_that_is_not_of_its_record_copies_nothing() -> None:
+    kit = ReadKit()
+    for _ in range(3):
+        kit.put()
+    file = kit.queue().find(1)
+    assert file is not None
+    struct.pack_into(">i", file.view, 20 + 8, 50)
+    assert copied(kit, 0) == b""
+    assert len(decode_records(copied(kit, 2))) == 1

@@ -9,11 +9,14 @@ but for a filter that lets nothing of it through: it waits on. Nothing of a mess
 """
 
 import logging
+from collections.abc import Callable
+from typing import TypeAlias
 
 from aerobee.errors import StorageError
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.ports.disk_worker import Lane as DiskLane
+from aerobee.ports.service import ChannelId
 from aerobee.protocol.declared_header import write_header
 from aerobee.protocol.headers.pulling import (
     COMMIT_OFFSET,
@@ -50,6 +53,9 @@ _CODES = {
 }
 
 
+Found: TypeAlias = Callable[[ChannelId, PullHeader, PullPlan], None]
+
+
 class PullHandlers:
     def __init__(
         self,
@@ -59,7 +65,10 @@ class PullHandlers:
         held: HeldPulls,
         worker: DiskWorker,
         config: LiveConfig[BrokerConfig],
+        found: Found,
     ) -> None:
+        """`found` is told of every pull that found messages at once."""
+        self._found = found
         self._store = store
         self._checks = checks
         self._offsets = offsets
@@ -86,7 +95,10 @@ class PullHandlers:
         if moved is not None and moved != header.queue_offset:
             return self._moved(plan, moved)
         self._commit(header)
-        return self._answered(request, plan, self._hold_ms(header))
+        answer = self._answered(request, plan, self._hold_ms(header))
+        if answer is not None and answer.code is ResponseCode.SUCCESS:
+            self._found(request.channel, header, plan)
+        return answer
 
     def _commit(self, header: PullHeader) -> None:
         if header.sys_flag & COMMIT_OFFSET:
@@ -214,7 +226,11 @@ class PullHandlers:
             self._finish(pull, self._read(pull.plan))
 
     def _finish(self, pull: HeldPull, read: QueueRead) -> None:
-        if read.is_cold:
+        topic, queue_id = pull.plan.queue
+        moved = self._offsets.take_reset(pull.plan.group, topic.decode(), queue_id)
+        if moved is not None and moved != pull.plan.offset:
+            answer: Answer | None = self._moved(pull.plan, moved)
+        elif read.is_cold:
             answer = self._read_cold(pull.request, pull.plan, read)
         else:
             answer = self._shown(pull.plan, read)

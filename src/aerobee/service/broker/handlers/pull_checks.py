@@ -55,6 +55,8 @@ class PullChecks:
                 ResponseCode.TOPIC_NOT_EXIST,
                 f"topic[{topic[:255]}] not exist, apply first please!",
             )
+        if not self._groups.may_read(group, topic):
+            return _forbidden(f"the group {group} may not read the topic {topic}", 5)
         if not is_readable(config.permission):
             return _forbidden(f"the topic[{topic}] pulling message is forbidden", 3)
         if not 0 <= header.queue_id < config.read_queues:
@@ -64,6 +66,17 @@ class PullChecks:
                 f"topicConfig.readQueueNums:[{config.read_queues}]",
             )
         return self._filtered(header, known, config)
+
+    def basis(self, group: str, topic: str) -> tuple[object, ...]:
+        """Everything that a plan is made by besides the request itself."""
+        consumers = self._consumers.find(group)
+        return (
+            self._config.current,
+            self._groups.find(group),
+            self._topics.find(topic),
+            self._groups.may_read(group, topic),
+            consumers.subscriptions.get(topic) if consumers is not None else None,
+        )
 
     def _filtered(
         self, header: PullHeader, group: GroupConfig, topic: TopicConfig

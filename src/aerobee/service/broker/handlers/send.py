@@ -119,16 +119,14 @@ class SendHandlers:
             return self._stamp.on_refusal(
                 Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it is not known to be stored")
             )
-        return Answer(
-            fields=self._stamp.on_answer(
-                {
-                    "msgId": self._stamp.message_ids(stored.record_offsets),
-                    "queueId": str(sending.queue_id),
-                    "queueOffset": str(stored.queue_offset),
-                    "transactionId": sending.properties.get(UNIQUE_KEY, ""),
-                }
-            )
-        )
+        said = {
+            "msgId": self._stamp.message_ids(stored.record_offsets),
+            "queueId": str(sending.queue_id),
+            "queueOffset": str(stored.queue_offset),
+        }
+        if UNIQUE_KEY in sending.properties:  # else a batch: its messages have their own
+            said["transactionId"] = sending.properties[UNIQUE_KEY]
+        return Answer(fields=self._stamp.on_answer(said))
 
 
 def _unserved(sending: Sending) -> Answer | None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, cast
 
 from aerobee.errors import CorruptFile, ProtocolError, RemoteProtocolError
-from aerobee.model.flags import Permission
+from aerobee.model.flags import Permission, is_readable
 from aerobee.model.group import GroupConfig
 from aerobee.model.names import find_group_fault, is_system_group
 from aerobee.model.topic import DataVersion
@@ -170,7 +170,7 @@ class Groups:
 
     def may_read(self, group: str, topic: str) -> bool:
         bits = self.forbidden.get(group, {}).get(topic, 0)
-        return not bits & Permission.READ
+        return not is_readable(bits)  # a bit that is set forbids
 
     def set_readable(
         self, group: str, topic: str, *, is_readable: bool, now: Now, done: Done

@@ -67,6 +67,11 @@ class Offsets:
         self._resets[group, topic, queue_id] = offset
         self.is_dirty = True
 
+    @property
+    def has_resets(self) -> bool:
+        """Whether any queue of any group is to be read from elsewhere."""
+        return bool(self._resets)
+
     def take_reset(self, group: str, topic: str, queue_id: int) -> int | None:
         """The offset that a pull of this queue must be sent to, once."""
         return self._resets.pop((group, topic, queue_id), None) if self._resets else None

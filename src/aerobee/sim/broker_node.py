@@ -1,0 +1,105 @@
+"""A broker in the simulated network: its store on a disk that can lose power, and the service that
+the product builds.
+
+Started and stopped in the order in which the product does it: the store is opened before anybody is
+accepted, and closed after the last answer.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from aerobee.ports.service import ChannelId, Peer, Reply, Service
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.service.broker.assembly import build_broker
+from aerobee.service.broker.broker import Broker
+from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
+from aerobee.service.live_config import ChangesFile, LiveConfig
+from aerobee.sim.network import Host
+from aerobee.sim.node import Fate, Node
+from aerobee.sim.timed_worker import DelayMs, TimedDiskWorker
+from aerobee.storage.config import StorageConfig
+from aerobee.storage.defects import NO_DEFECTS, Defects
+from aerobee.storage.store import Store
+
+ROOT = "store"
+
+
+@dataclass(frozen=True)
+class BrokerPlan:
+    """How a broker is set up."""
+
+    storage: StorageConfig
+    config: BrokerConfig
+    nameservers: Sequence[str]
+    defects: Defects = NO_DEFECTS
+    build: Callable[..., Broker] = build_broker
+    """Another one where a test plants a mistake."""
+
+
+class BrokerNode(Node):
+    def __init__(
+        self, name: str, host: Host, port: int, fate: Fate, delay_ms: DelayMs, plan: BrokerPlan
+    ) -> None:
+        super().__init__(name, host, port, fate, delay_ms)
+        self.plan = plan
+        self.has_failing_disk = False
+        """Whether a call of its disk was made to fail: then it may give up."""
+        self._worker: TimedDiskWorker | None = None
+        self._store: Store | None = None
+        self._broker: Broker | None = None
+        self._asked = 0
+
+    @property
+    def store(self) -> Store:
+        """What it has stored. Only while it is up."""
+        assert self._store is not None, f"{self.name} is down"
+        return self._store
+
+    @property
+    def is_serving(self) -> bool:
+        return self._broker is not None and self._driver is not None
+
+    def _build(self, worker: TimedDiskWorker) -> Service:
+        plan, disk = self.plan, self.disk
+        self._worker = worker
+        store = Store.open(disk, ROOT, plan.storage, worker, defects=plan.defects)
+        live = LiveConfig(
+            plan.config,
+            SETTINGS,
+            ChangesFile(disk, f"{ROOT}/config/broker.properties", {}),
+            worker,
+            {},
+        )
+        broker = plan.build(
+            BrokerIdentity(self.name, "Sim", 0, self.address, str(Peer(self.host.name, 1))),
+            live,
+            store,
+            disk,
+            worker,
+            plan.nameservers,
+            self.host.clock.now(),
+        )
+        self._store, self._broker = store, broker
+        return broker
+
+    def _close(self) -> None:
+        if self._store is not None and self._worker is not None:
+            self._store.close()
+            self._worker.close()
+
+    def _forget(self) -> None:
+        self._store = self._broker = self._worker = None
+
+    def _may_give_up(self, error: BaseException) -> bool:
+        return self.has_failing_disk
+
+    def ask(self, command: RemotingCommand) -> RemotingCommand:
+        """What it answers at once, asked by nobody: no time passes. For questions only."""
+        assert self._broker is not None, f"{self.name} is down"
+        self._asked -= 1
+        channel, now, broker = ChannelId(self._asked), self.host.clock.now(), self._broker
+        broker.on_open(channel, Peer(self.host.name, 1), now)
+        effects = broker.on_command(channel, command, now)
+        broker.on_closed(channel, now)
+        (answer,) = [one.command for one in effects if isinstance(one, Reply)]
+        return answer

@@ -1,0 +1,160 @@
+"""A service as a process of the simulated network: the product's own objects, and the product's own
+net layer over simulated connections.
+
+    start      build the service on what the disk has, drive it
+    stop       as a signal would: the driver first, then what is under the service
+    kill       the process is gone; what it wrote is in the memory of its system
+    cut_power  the machine is gone, and of what was not synced a choice is left
+
+A disk call can be where the power goes (`SimFaults.power_cut_at`), in the middle of a start, too.
+"""
+
+import socket
+from typing import cast
+
+from aerobee.net.driver import Driver
+from aerobee.ports.service import Peer, Service
+from aerobee.protocol.frame import FrameLimits
+from aerobee.sim.crash_choice import CrashChoice
+from aerobee.sim.disk import SimDisk
+from aerobee.sim.event_loop import SimSocket
+from aerobee.sim.faults import PowerCut
+from aerobee.sim.network import Host, Process
+from aerobee.sim.timed_worker import DelayMs, TimedDiskWorker
+
+CONNECTIONS_MAX = 1_000
+STOP_MS_MAX = 10_000  # how long a stop may take before somebody kills the process
+
+
+class Fate:
+    """What a story decides for its nodes, and hears of them."""
+
+    def surviving(self, disk: SimDisk) -> CrashChoice:
+        """What of the unsynced is left by a power cut."""
+        raise NotImplementedError
+
+    def started(self, node: "Node") -> None:
+        """It serves."""
+
+    def ended(self, node: "Node", how: str) -> None:
+        """Its process is over."""
+
+    def failed(self, node: "Node", error: BaseException) -> None:
+        """Something came out of it that must not."""
+        raise NotImplementedError
+
+
+class Node:
+    """A service on a host, from process to process."""
+
+    def __init__(self, name: str, host: Host, port: int, fate: Fate, delay_ms: DelayMs) -> None:
+        self.name = name
+        self.host = host
+        self.port = port
+        self.disk = SimDisk()
+        self.is_kill_planned = False
+        """Whether the next `PowerCut` of the disk takes the process only."""
+        self._fate = fate
+        self._delay_ms = delay_ms
+        self._process: Process | None = None
+        self._driver: Driver | None = None
+        self.starts = 0
+
+    @property
+    def address(self) -> str:
+        return str(Peer(self.host.name, self.port))
+
+    @property
+    def is_up(self) -> bool:
+        return self._process is not None
+
+    # Life and death.
+
+    def start(self) -> None:
+        """Switch the machine on if need be, and run a new process on what the last one left."""
+        assert self._process is None, f"{self.name} runs"
+        self.host.boot()
+        self.starts += 1
+        process = self._process = self.host.start(self._failed)
+        process.loop.run(lambda: self._begin(process))
+
+    def _begin(self, process: Process) -> None:
+        network = process.network
+        worker = TimedDiskWorker(network.timeline, process.loop, network.random, self._delay_ms)
+        service = self._build(worker)
+        driver = Driver(service, self.host.clock, FrameLimits(), CONNECTIONS_MAX)
+        worker.wake = driver.tick_soon
+        self._driver = driver
+        bound = cast(socket.socket, SimSocket(self.port))
+        process.loop.create_task(self._serve(driver, bound))
+
+    async def _serve(self, driver: Driver, bound: socket.socket) -> None:
+        await driver.start([bound], self._gave_up)
+        self._fate.started(self)
+
+    def stop(self) -> None:
+        """As a signal would."""
+        if self._process is not None:
+            process = self._process
+            process.loop.create_task(self._stop(process))
+            process.network.timeline.after(STOP_MS_MAX, lambda: self._stopped(process, "hung"))
+
+    async def _stop(self, process: Process) -> None:
+        if self._driver is not None:
+            driver, self._driver = self._driver, None
+            await driver.stop()
+            self._close()
+            self._stopped(process, "stopped")
+
+    def _stopped(self, process: Process, how: str) -> None:
+        if self._process is process:
+            self.kill(how)
+
+    def kill(self, how: str = "killed") -> None:
+        if self._process is not None:
+            process, self._process = self._process, None
+            self.disk = self.disk.kill()
+            process.kill()
+            self._over(how)
+
+    def cut_power(self) -> None:
+        if self._process is not None:
+            self._process = None
+            self.disk = self.disk.power_cut(self._fate.surviving(self.disk))
+            self.host.cut_power()
+            self._over("without power")
+
+    def _over(self, how: str) -> None:
+        self._driver = None
+        self.is_kill_planned = False
+        self._forget()
+        self._fate.ended(self, how)
+
+    def _failed(self, error: BaseException) -> None:
+        if not isinstance(error, PowerCut):
+            self._fate.failed(self, error)
+        elif self.is_kill_planned:
+            self.kill()
+        else:
+            self.cut_power()
+
+    def _gave_up(self, error: BaseException) -> None:
+        """The service says that it cannot go on: the process ends, in order."""
+        if not self._may_give_up(error):
+            self._fate.failed(self, error)
+        self.stop()
+
+    # What a service is made of.
+
+    def _build(self, worker: TimedDiskWorker) -> Service:
+        raise NotImplementedError
+
+    def _close(self) -> None:
+        """After the driver has stopped."""
+        raise NotImplementedError
+
+    def _forget(self) -> None:
+        """The process is over: nothing of it may be looked at any more."""
+
+    def _may_give_up(self, error: BaseException) -> bool:
+        return False
