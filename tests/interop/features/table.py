@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tests.interop.apache import HERE
-from tests.interop.features.offers import CLIENTS, FEATURES, NOT_OFFERED
+from tests.interop.features.offers import APACHE_FAILS, CLIENTS, FEATURES, NOT_OFFERED
 
 PAGE = HERE.parent.parent / "docs" / "clients.md"
 START, END = "<!-- seen: start -->", "<!-- seen: end -->"
@@ -29,7 +29,7 @@ def render(seen: Mapping[tuple[str, str, str], str]) -> str:
         cells = [_cell(seen, client, feature, notes) for client in CLIENTS]
         lines.append(f"| {title} | {' | '.join(cells)} |")
     reasons = [f"{number}. {note}" for number, note in enumerate(notes, 1)]
-    return "\n".join([*lines, "", "Not offered:", "", *reasons, ""])
+    return "\n".join([*lines, "", *reasons, ""])
 
 
 def _cell(
@@ -37,10 +37,17 @@ def _cell(
 ) -> str:
     reason = NOT_OFFERED.get((client, feature))
     if reason is not None:
-        if reason not in notes:
-            notes.append(reason)
-        return f"not offered ({notes.index(reason) + 1})"
+        return f"not offered{_mark(reason, notes)}"
     outcomes = {"passed": "yes", "failed": "**no**", "skipped": "not run"}
     ours = outcomes.get(seen.get(("aerobee", client, feature), ""), "not run")
     theirs = outcomes.get(seen.get(("apache", client, feature), ""), "not run")
-    return ours if ours == theirs else f"{ours} (Apache: {theirs})"
+    if ours == theirs:
+        return ours
+    reason = APACHE_FAILS.get((client, feature))
+    return f"{ours}; Apache: {theirs}{_mark(reason, notes) if reason else ''}"
+
+
+def _mark(reason: str, notes: list[str]) -> str:
+    if reason not in notes:
+        notes.append(reason)
+    return f" [{notes.index(reason) + 1}]"

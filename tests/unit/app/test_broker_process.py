@@ -2,7 +2,7 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,6 +100,17 @@ def no_failure(error: BaseException) -> None:
 
 def port_in(place: str) -> int:
     return int(place.rpartition(":")[2])
+
+
+@contextlib.asynccontextmanager
+async def live(part: BrokerPart) -> AsyncIterator[int]:
+    """A part that has started, and its port; stopped whatever happens."""
+    place = await part.start(no_failure)
+    assert place.startswith("broker ")
+    try:
+        yield port_in(place)
+    finally:
+        await part.stop()
 
 
 def open_again(root: Path) -> int:

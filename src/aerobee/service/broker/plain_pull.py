@@ -80,7 +80,10 @@ class PlainPull:
         if grants is not None:
             for grant in grants:
                 if matches(grant.template, frames):
-                    return self._serve(channel, grant, output)
+                    if self._holds(grant):
+                        return self._serve(grant, output)
+                    grants.remove(grant)
+                    break
         header = frames.header()
         is_pull = header.startswith(_BEGINNINGS) and len(header) <= HEADER_BYTES_MAX
         self._candidate = (channel, header) if is_pull else None
@@ -117,12 +120,14 @@ class PlainPull:
     def drop_channel(self, channel: ChannelId) -> None:
         self._grants.pop(channel, None)
 
-    def _serve(self, channel: ChannelId, grant: Grant, output: ReplyBuffer) -> bool:
+    def _holds(self, grant: Grant) -> bool:
+        if self._offsets.has_resets:
+            return False
+        return self._basis(grant.plan.group, grant.topic) == grant.basis
+
+    def _serve(self, grant: Grant, output: ReplyBuffer) -> bool:
         plan, template = grant.plan, grant.template
         queue_id, offset, commit, opaque = (template.number(place) for place in grant.order)
-        if self._offsets.has_resets or self._basis(plan.group, grant.topic) != grant.basis:
-            self._grants[channel].remove(grant)
-            return False
         if not 0 <= queue_id < grant.queues or opaque not in _INT32:
             return False
         queue = self._store.queue(plan.queue[0], queue_id)
