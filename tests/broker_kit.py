@@ -84,7 +84,7 @@ class BrokerKit:
         for channel in (CLIENT, OTHER):
             self.open(channel)
         for topic in topics:
-            assert self.ask(17, create_fields(topic)).code == 0
+            self.make_topic(topic)
 
     # Connections.
 
@@ -114,6 +114,14 @@ class BrokerKit:
         self._flush(line)
         if fault is not None:
             self.closed.append(channel)
+
+    def handle_frames(self, data: bytes, channel: ChannelId = CLIENT) -> None:
+        """One read, of which nothing goes the short way."""
+        line, now, broker = self._lines[channel], self.clock.now(), self.broker
+        line.frames.receive(data)
+        while line.frames.advance():
+            self._carry_out(broker.on_command(channel, decode(line.frames), now))
+        self._carry_out(broker.settle(now))
 
     def pieces(self, channel: ChannelId = CLIENT) -> list[bytes]:
         """What was written since the last look, as a socket was given it."""
@@ -164,6 +172,9 @@ class BrokerKit:
             body=body,
         )
         self.send_frames(b"".join(encode(command)), channel)
+
+    def make_topic(self, topic: TopicConfig) -> None:
+        assert self.ask(17, create_fields(topic)).code == 0
 
     def pull(self, channel: ChannelId = CLIENT, **fields: object) -> RemotingCommand:
         return self.ask(11, pull_fields(**fields), channel=channel)

@@ -201,6 +201,29 @@ def test_a_reset_sends_the_next_pull_to_its_offset_once() -> None:
     assert places(kit.pull(queueOffset=1))[0] == 0
 
 
+def test_a_held_pull_hears_of_a_reset_when_it_ends() -> None:
+    for is_woken in (False, True):
+        kit = kit_with(5)
+        kit.tell(11, pull_fields(sysFlag=HOLD, queueOffset=5, suspendTimeoutMillis=5_000))
+        reset(kit, 1)
+        assert kit.heard() == []
+        if is_woken:
+            put(kit, 5)
+        else:
+            kit.tick(5_000)
+        (answer,) = kit.heard()
+        assert (places(answer)[:2], answer.remark) == ((21, 1), "OFFSET_RESET")
+        assert places(kit.pull(queueOffset=1))[0] == 0
+
+
+def test_a_pull_that_is_where_a_reset_sends_it_just_goes_on() -> None:
+    kit = kit_with(5)
+    kit.pull()
+    reset(kit, 3)
+    assert bodies(kit.pull(queueOffset=3)) == [b"3", b"4"]
+    assert places(kit.pull(queueOffset=0))[0] == 0
+
+
 # Long polling.
 
 

@@ -311,6 +311,12 @@ def test_a_batch_is_stored_as_it_was_sent_with_an_id_for_each() -> None:
     assert (first.queue_offset, second.queue_offset) == (0, 1)
 
 
+def test_a_batch_without_an_id_of_its_own_is_answered_without_one() -> None:
+    kit = BrokerKit(ORDERS)
+    answer = send(kit, encode_batch([BatchMessage(b"one", {})]), 320, m="true", i="WAIT\x01true")
+    assert (answer.code, "transactionId" in answer.ext_fields) == (0, False)
+
+
 @pytest.mark.parametrize("text", ["1", "true", "TRUE"])
 def test_the_batch_field_makes_a_batch_whatever_the_code_is(text: str) -> None:
     kit = BrokerKit(ORDERS)

@@ -1,0 +1,131 @@
+"""The short way of a send and the general one are two programs with one meaning: what is taken by
+the first is stored and answered as the second would.
+
+Both brokers get the same frames. One handles them as they come from a connection, the other has
+every frame decoded and served by its general handlers.
+"""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aerobee.model.message import StoredMessage
+from aerobee.model.topic import TopicConfig
+from aerobee.protocol.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.remoting_command import RemotingCommand
+from tests.broker_kit import BrokerKit
+from tests.send_rig import send_frame
+
+TOPICS = (
+    TopicConfig("Orders", 4, 4),
+    TopicConfig("Tagged", 2, 2, filter_type="MULTI_TAG"),
+    TopicConfig("Closed", 2, 2, permission=4),
+)
+QUEUES = 4
+SPECIAL = """
+    KEYS TAGS UNIQ_KEY WAIT DELAY TIMER_DELAY_SEC TRAN_MSG TRACE_ON MSG_REGION CLUSTER POP_CK
+    INNER_NUM __CRC32# DELAYED TRACE Cluster BUYER_ID
+"""
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=6)
+names = st.one_of(
+    words,
+    st.sampled_from(SPECIAL.split()),
+)
+pieces = st.one_of(
+    st.builds("{}\x01{}".format, names, words),
+    st.builds("UNIQ_KEY\x01{}".format, st.text("0123456789ABCDEF", min_size=1, max_size=32)),
+    words,
+)
+properties = st.one_of(
+    st.builds(
+        lambda before, own, after, end: "\x02".join([*before, own, *after]) + end,
+        st.lists(pieces, max_size=3),
+        st.builds("UNIQ_KEY\x01{}".format, st.text("0123456789ABCDEF", min_size=1, max_size=32)),
+        st.lists(pieces, max_size=3),
+        st.sampled_from(["", "\x02"]),
+    ),
+    st.lists(pieces, max_size=4).map("\x02".join),
+)
+plain_numbers = {
+    "e": st.integers(0, QUEUES).map(str),
+    "f": st.sampled_from(["0", "1", "257", "0", "4", "2", "1793"]),
+    "g": st.integers(0, 2**41).map(str),
+    "h": st.integers(-5, 5).map(str),
+    "j": st.sampled_from(["0", "0", "0", "1", ""]),
+    "d": st.sampled_from(["4", "", "x"]),
+}
+fields = st.fixed_dictionaries(
+    {"b": st.sampled_from(["Orders", "Orders", "Orders", "Tagged", "Closed", "a.b"])}
+    | plain_numbers
+    | {"i": properties}
+)
+batches = st.lists(
+    st.builds(BatchMessage, st.binary(max_size=20), st.just({"KEYS": "k"}), st.integers(0, 9)),
+    min_size=1,
+    max_size=4,
+)
+bodies = st.one_of(
+    st.tuples(st.binary(max_size=40), st.just(False)),
+    st.tuples(batches.map(encode_batch), st.just(True)),
+    st.tuples(st.binary(max_size=40), st.just(True)),
+)
+
+
+def stored(kit: BrokerKit) -> list[tuple[StoredMessage, Any]]:
+    """Every message with the code that its queue filters by."""
+    found = []
+    for topic in ("Orders", "Tagged", "SCHEDULE_TOPIC_XXXX"):
+        for queue_id in range(18):
+            queue = kit.store.queue(topic.encode(), queue_id)
+            for message in kit.messages(topic, queue_id):
+                assert queue is not None
+                unit = queue.unit(message.queue_offset)
+                assert unit is not None
+                found.append((message, unit[2]))
+    return found
+
+
+def told(answer: RemotingCommand) -> tuple[object, ...]:
+    """What an answer says; the wording of a refusal is nobody's business."""
+    ids = answer.ext_fields.get("msgId", "").count(",")
+    said = {key: text for key, text in answer.ext_fields.items() if key != "msgId"}
+    return (answer.code, answer.opaque, answer.flag, answer.serialize_type, said, ids)
+
+
+def without_place(message: StoredMessage) -> dict[str, object]:
+    """Two texts of the same properties may differ in length: the general way drops pairs that
+    nobody reads."""
+    left_out = ("log_offset", "store_size")
+    return {one: getattr(message, one) for one in StoredMessage.__slots__ if one not in left_out}
+
+
+@given(
+    sends=st.lists(
+        st.tuples(fields, bodies, st.booleans(), st.sampled_from([0, 0, 2])), max_size=12
+    )
+)
+def test_both_ways_store_and_answer_the_same(sends: list[Any]) -> None:
+    as_it_comes, generally = BrokerKit(*TOPICS), BrokerKit(*TOPICS)
+    for opaque, (said, (body, is_batch), is_binary, flag) in enumerate(sends):
+        data = send_frame(
+            {**said, "m": str(is_batch).lower()},
+            body,
+            code=320 if is_batch else 310,
+            opaque=opaque,
+            flag=flag,
+            is_binary=is_binary,
+        )
+        as_it_comes.send_frames(data)
+        generally.handle_frames(data)
+    for kit in (as_it_comes, generally):
+        kit.finish()
+    assert [told(answer) for answer in as_it_comes.heard()] == [
+        told(answer) for answer in generally.heard()
+    ]
+    ours, theirs = stored(as_it_comes), stored(generally)
+    assert [without_place(message) for message, _ in ours] == [
+        without_place(message) for message, _ in theirs
+    ]
+    assert [code for _, code in ours] == [code for _, code in theirs]
