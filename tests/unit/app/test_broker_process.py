@@ -11,7 +11,7 @@ import pytest
 from aerobee.app.broker_process import BrokerPart
 from aerobee.app.broker_settings import BrokerNames, BrokerSettings, read_settings
 from aerobee.app.config import Given, ListenConfig
-from aerobee.app.lifecycle import CannotStart
+from aerobee.app.lifecycle import CannotStart, Ended
 from aerobee.errors import CorruptFile
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.clock import Now
@@ -103,9 +103,9 @@ def port_in(place: str) -> int:
 
 
 @contextlib.asynccontextmanager
-async def live(part: BrokerPart) -> AsyncIterator[int]:
+async def live(part: BrokerPart, failed: Ended = no_failure) -> AsyncIterator[int]:
     """A part that has started, and its port; stopped whatever happens."""
-    place = await part.start(no_failure)
+    place = await part.start(failed)
     assert place.startswith("broker ")
     try:
         yield port_in(place)
@@ -127,13 +127,10 @@ def test_it_serves_on_two_ports_and_gives_everything_back_when_it_stops(tmp_path
     async def test() -> None:
         standin = Standin()
         part = BrokerPart(settings(tmp_path), standin.build)
-        place = await part.start(no_failure)
-        assert place.startswith("broker 127.0.0.1:")
-        port = port_in(place)
-        for number in (port, port - 2):
-            answer = await asyncio.to_thread(ask, number)
-            assert bytes(answer.body) == b"x"
-        await part.stop()
+        async with live(part) as port:
+            for number in (port, port - 2):
+                answer = await asyncio.to_thread(ask, number)
+                assert bytes(answer.body) == b"x"
         assert standin.stops == 1
         assert open_again(tmp_path / "store") > 0  # what it said last was kept
         assert not (tmp_path / "store/abort").exists()
@@ -166,12 +163,11 @@ def test_either_port_that_is_taken_is_said_and_nothing_is_touched(tmp_path: Path
 def test_a_second_one_on_the_same_store_is_refused_and_the_first_goes_on(tmp_path: Path) -> None:
     async def test() -> None:
         part = BrokerPart(settings(tmp_path), Standin().build)
-        port = port_in(await part.start(no_failure))
-        for _ in range(2):
-            with pytest.raises(CannotStart, match="another process has the store"):
-                await BrokerPart(settings(tmp_path), Standin().build).start(no_failure)
-        assert bytes((await asyncio.to_thread(ask, port)).body) == b"x"
-        await part.stop()
+        async with live(part) as port:
+            for _ in range(2):
+                with pytest.raises(CannotStart, match="another process has the store"):
+                    await BrokerPart(settings(tmp_path), Standin().build).start(no_failure)
+            assert bytes((await asyncio.to_thread(ask, port)).body) == b"x"
 
     in_loop(test)
 
@@ -232,11 +228,10 @@ def test_clients_are_told_where_it_is(
     async def test() -> None:
         standin = Standin()
         part = BrokerPart(settings(tmp_path, bindAddress=host, **given), standin.build)
-        port = port_in(await part.start(no_failure))
-        assert standin.identity.address == address.format(port)
-        assert standin.identity.ha_address == ha_address.format(port + 1)
-        assert (standin.identity.name, standin.identity.broker_id) == ("broker-a", 0)
-        await part.stop()
+        async with live(part) as port:
+            assert standin.identity.address == address.format(port)
+            assert standin.identity.ha_address == ha_address.format(port + 1)
+            assert (standin.identity.name, standin.identity.broker_id) == ("broker-a", 0)
 
     in_loop(test)
 
@@ -245,14 +240,13 @@ def test_message_ids_point_to_where_it_is(tmp_path: Path) -> None:
     async def test() -> None:
         standin = Standin()
         part = BrokerPart(settings(tmp_path, brokerIP1="10.1.2.3"), standin.build)
-        port = port_in(await part.start(no_failure))
-        assert standin.store is not None
-        offset = standin.store.append(draft(b"x"), 1)
-        standin.store.dispatch()
-        record = standin.store.record_at(offset)
-        assert record is not None
-        assert bytes((10, 1, 2, 3)) + port.to_bytes(4, "big") in bytes(record)
-        await part.stop()
+        async with live(part) as port:
+            assert standin.store is not None
+            offset = standin.store.append(draft(b"x"), 1)
+            standin.store.dispatch()
+            record = standin.store.record_at(offset)
+            assert record is not None
+            assert bytes((10, 1, 2, 3)) + port.to_bytes(4, "big") in bytes(record)
 
     in_loop(test)
 
@@ -273,12 +267,11 @@ def test_it_is_ready_when_the_name_servers_have_answered(tmp_path: Path) -> None
             standin = Standin()
             standin.asks = f"127.0.0.1:{nameserver.port}"
             part = BrokerPart(settings(tmp_path), standin.build, lambda: [standin.asks])
-            await part.start(no_failure)
-            assert standin.nameservers == [standin.asks]
-            answer = standin.answers.get_nowait()
-            assert answer is not None
-            assert bytes(answer.body) == b"hello"
-            await part.stop()
+            async with live(part):
+                assert standin.nameservers == [standin.asks]
+                answer = standin.answers.get_nowait()
+                assert answer is not None
+                assert bytes(answer.body) == b"hello"
 
     in_loop(test)
 
@@ -292,9 +285,8 @@ def test_without_a_name_server_it_starts_and_says_so(
             standin = Standin()
             part = BrokerPart(settings(tmp_path, **given), standin.build)
             with caplog.at_level(logging.WARNING):
-                await part.start(no_failure)
-            assert caplog.text.count("no name server is told") == count
-            await part.stop()
+                async with live(part):
+                    assert caplog.text.count("no name server is told") == count
 
     in_loop(test)
 
@@ -313,14 +305,13 @@ def test_what_a_disk_thread_has_done_is_collected_at_once(tmp_path: Path) -> Non
     async def test() -> None:
         standin = Standin()
         part = BrokerPart(settings(tmp_path), standin.build)
-        await part.start(no_failure)
-        began = asyncio.get_running_loop().time()
-        for _ in range(10):  # each would take a second, if nobody called
-            job = Job()
-            standin.worker.submit(Lane.BACKGROUND, job)
-            await job.over.wait()
-        assert asyncio.get_running_loop().time() - began < 5
-        await part.stop()
+        async with live(part):
+            began = asyncio.get_running_loop().time()
+            for _ in range(10):  # each would take a second, if nobody called
+                job = Job()
+                standin.worker.submit(Lane.BACKGROUND, job)
+                await job.over.wait()
+            assert asyncio.get_running_loop().time() - began < 5
 
     in_loop(test)
 
@@ -332,9 +323,8 @@ def test_settings_without_a_meaning_are_listed_once(
         given = {"sendMessageThreadPoolNums": "4", "deleteWhen": "04"}
         part = BrokerPart(settings(tmp_path, **given), Standin().build)
         with caplog.at_level(logging.INFO):
-            await part.start(no_failure)
-        assert caplog.text.count("deleteWhen, sendMessageThreadPoolNums") == 1
-        await part.stop()
+            async with live(part):
+                assert caplog.text.count("deleteWhen, sendMessageThreadPoolNums") == 1
 
     in_loop(test)
 
@@ -350,9 +340,8 @@ def test_a_larger_message_fits_into_a_frame_when_it_is_allowed(tmp_path: Path) -
     async def test() -> None:
         told = settings(tmp_path, maxMessageSize=str(10 << 20), mappedFileSizeCommitLog="20000000")
         part = BrokerPart(told, Standin().build)
-        port = port_in(await part.start(no_failure))
-        await asyncio.to_thread(send, port)
-        await part.stop()
+        async with live(part) as port:
+            await asyncio.to_thread(send, port)
 
     in_loop(test)
 
@@ -362,12 +351,11 @@ def test_a_failure_while_it_runs_is_told(tmp_path: Path) -> None:
         standin = Standin()
         part = BrokerPart(settings(tmp_path), standin.build)
         failures: asyncio.Queue[BaseException] = asyncio.Queue()
-        port = port_in(await part.start(failures.put_nowait))
-        standin.fault = OSError("disk")
-        with contextlib.suppress(OSError):
-            socket.create_connection(("127.0.0.1", port)).close()
-        assert str(await failures.get()) == "disk"
-        await part.stop()
+        async with live(part, failures.put_nowait) as port:
+            standin.fault = OSError("disk")
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", port)).close()
+            assert str(await failures.get()) == "disk"
 
     in_loop(test)
 
@@ -384,12 +372,11 @@ def test_channels_of_both_ports_have_numbers_of_their_own(tmp_path: Path) -> Non
         standin = Counting()
         standin.seen = set()
         part = BrokerPart(settings(tmp_path), standin.build)
-        port = port_in(await part.start(no_failure))
-        with WireClient(port) as first, WireClient(port - 2) as second:
-            for client in (first, second):
-                await asyncio.to_thread(client.ask, ECHO)
-        assert len(standin.seen) == 2
-        await part.stop()
+        async with live(part) as port:
+            with WireClient(port) as first, WireClient(port - 2) as second:
+                for client in (first, second):
+                    await asyncio.to_thread(client.ask, ECHO)
+            assert len(standin.seen) == 2
 
     in_loop(test)
 
@@ -403,9 +390,8 @@ def test_it_can_be_reached_from_elsewhere_only_when_told(
         standin = Standin()
         part = BrokerPart(settings(tmp_path, bindAddress="0.0.0.0"), standin.build)
         with caplog.at_level(logging.WARNING):
-            await part.start(no_failure)
-        assert "open to other machines" in caplog.text
-        assert not standin.identity.address.startswith("0.0.0.0")
-        await part.stop()
+            async with live(part):
+                assert "open to other machines" in caplog.text
+                assert not standin.identity.address.startswith("0.0.0.0")
 
     in_loop(test)
