@@ -1,4 +1,7 @@
-"""A configuration seen and changed by request: what is on its list of settings, nothing else."""
+"""A configuration seen and changed by request: what is on its list of settings, nothing else.
+
+All of a request is taken or nothing of it.
+"""
 
 from typing import TypeVar
 

@@ -1,4 +1,7 @@
-"""The fields of a pull and of its answer."""
+"""The fields of a pull and of its answer.
+
+Clients read all four offsets of an answer whatever its code, so all are always there.
+"""
 
 from dataclasses import dataclass
 

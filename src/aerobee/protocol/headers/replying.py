@@ -1,4 +1,7 @@
-"""The fields of a reply on its way to the client that made the request."""
+"""The fields of a reply on its way to the client that made the request.
+
+Everything that a consumer would find in the record, because the requester reads no record.
+"""
 
 from dataclasses import dataclass
 

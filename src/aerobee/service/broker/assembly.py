@@ -9,8 +9,11 @@ from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.ports.service import ChannelId, Effects
+from aerobee.service.broker.admin_rows import admin_rows
 from aerobee.service.broker.broker import Broker, Duties
+from aerobee.service.broker.broker_status import BrokerStatus
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.consumer_rows import consumer_rows
 from aerobee.service.broker.delay.delay_offsets import DelayOffsets
 from aerobee.service.broker.delay.levels import DelayLevels
 from aerobee.service.broker.membership import Membership
@@ -20,10 +23,8 @@ from aerobee.service.broker.pull_ways import PullWays
 from aerobee.service.broker.queue_facts import QueueFacts
 from aerobee.service.broker.registration import Registration
 from aerobee.service.broker.request_table import request_table
-from aerobee.service.broker.rows import Status, admin_rows, consumer_rows, status_rows
 from aerobee.service.broker.send_ways import SendWays
 from aerobee.service.broker.tables import Ground, open_tables
-from aerobee.service.broker.throughput import Throughput
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
 
@@ -56,15 +57,14 @@ def build_broker(
     membership = Membership(
         tables.consumers, tables.producers, tables.locks, tables.groups, config, outbox
     )
-    put, got = Throughput(sends.messages_in, now), Throughput(pulls.messages_out, now)
-    status = Status(delays, delay_offsets, put, got, now)
+    status = BrokerStatus(sends.messages_in, pulls.messages_out, now)
     table = request_table(
         [
             *sends.rows(calls),
             *pulls.rows(),
             *consumer_rows(tables, queues, membership, peers),
             *admin_rows(identity, tables, store, queues, calls),
-            *status_rows(config, store, status),
+            *status.rows(config, store, delays, delay_offsets),
         ]
     )
     registration = Registration(identity, config, tables.topics, addresses, outbox)
@@ -84,8 +84,7 @@ def build_broker(
             calls.take_late,
             delays.on_tick,
             tables.offsets_file.on_tick,
-            put.on_tick,
-            got.on_tick,
+            status.on_tick,
             registration.on_tick,
         ),
         on_closed=(closed,),

@@ -1,4 +1,7 @@
-"""Who is at the other end of each connection: what a record says of where its message came from."""
+"""Who is at the other end of each connection: what a record says of where its message came from.
+
+Known while the connection is open, and no longer.
+"""
 
 from collections.abc import Mapping
 

@@ -1,10 +1,14 @@
-"""The way of messages out of the log: pulls, those that wait, and what wakes them."""
+"""The way of messages out of the log: pulls, those that wait, and what wakes them.
+
+Messages become visible here, all of a turn at once, and whoever waits for them is answered then.
+"""
 
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.headers.pulling import PullHeader
 from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.service.broker.cold_reads import ColdReads
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.handlers.pull import PullHandlers
 from aerobee.service.broker.handlers.pull_checks import PullChecks
@@ -27,8 +31,9 @@ class PullWays:
             checks.basis,
             lambda: config.current.pull_bytes_max,
         )
+        cold_reads = ColdReads(ground.store, ground.worker)
         self._handlers = PullHandlers(
-            ground.store, checks, tables.offsets, self._held, ground.worker, config, self._learn
+            ground.store, checks, tables.offsets, self._held, cold_reads, config, self._learn
         )
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> bool:
@@ -55,7 +60,7 @@ class PullWays:
                 self._handlers.arrived(key)
 
     def on_tick(self, now: Now) -> None:
-        self._handlers.expire(now)
+        self._handlers.expire(now.monotonic_ms)
 
     def drop_channel(self, channel: ChannelId) -> None:
         self._held.drop_channel(channel)

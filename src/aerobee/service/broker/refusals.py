@@ -1,4 +1,7 @@
-"""What a sender is told when the store does not take its message."""
+"""What a sender is told when the store does not take its message.
+
+The code decides what its client does next: try again, try elsewhere, or give up.
+"""
 
 from aerobee.errors import DiskFailed, DiskFull, MessageIllegal, StorageError, StoreBusy
 from aerobee.protocol.response_codes import ResponseCode

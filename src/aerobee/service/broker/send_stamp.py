@@ -5,6 +5,7 @@ A consumer finds the cluster in a request that it is to reply to; clients trace 
 
 from collections.abc import Mapping, Sequence
 
+from aerobee.errors import StorageError
 from aerobee.model.properties import (
     CLUSTER,
     MESSAGE_REGION,
@@ -13,6 +14,7 @@ from aerobee.model.properties import (
     encode_properties,
 )
 from aerobee.ports.clock import Now
+from aerobee.service.broker.refusals import refused_by_store
 from aerobee.service.broker.unique_ids import UniqueIds
 from aerobee.service.request import Answer
 
@@ -41,6 +43,10 @@ class SendStamp:
 
     def on_refusal(self, answer: Answer) -> Answer:
         return answer._replace(fields=self.on_answer(answer.fields or {}))
+
+    def on_storage_error(self, error: StorageError) -> Answer:
+        """The store did not take the message."""
+        return self.on_refusal(refused_by_store(error))
 
     def message_ids(self, log_offsets: Sequence[int]) -> str:
         """The ids of records, joined as clients expect those of a batch."""

@@ -3,11 +3,7 @@
 Imports more than 15 modules because it puts the others together.
 """
 
-from collections.abc import Callable
-
-from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import Effects, Peer
-from aerobee.protocol.response_codes import ResponseCode
 from aerobee.protocol.send_answer import SendAnswer
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.handlers.reply import ReplyHandlers
@@ -21,11 +17,10 @@ from aerobee.service.broker.plain_send import PlainSend
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.send_stamp import SendStamp
 from aerobee.service.broker.send_way import SendWay
-from aerobee.service.broker.state.topics import Topics
 from aerobee.service.broker.tables import Tables
+from aerobee.service.broker.topic_making import topic_maker
 from aerobee.service.broker.unique_ids import UniqueIds
 from aerobee.service.live_config import LiveConfig
-from aerobee.service.request import Answer, Request
 from aerobee.storage.store import Store
 
 
@@ -64,7 +59,7 @@ class SendWays:
         topics, groups = self._tables.topics, self._tables.groups
         config, peers = self._config, self._peers.by_channel
         checks = SendChecks(topics, groups, self._tables.locks, config)
-        sends = SendHandlers(self.intake, checks, _topic_maker(topics), self._stamp, peers)
+        sends = SendHandlers(self.intake, checks, topic_maker(topics), self._stamp, peers)
         replies = ReplyHandlers(
             self.intake if config.current.stores_replies else None,
             checks,
@@ -91,19 +86,3 @@ class SendWays:
 def _split(address: str) -> Peer:
     host, _, port = address.rpartition(":")
     return Peer(host.strip("[]"), int(port))
-
-
-def _topic_maker(topics: Topics) -> Callable[[TopicConfig, Request, Callable[[], None]], None]:
-    """How a handler has a topic made that its request needs."""
-
-    def make(config: TopicConfig, request: Request, go_on: Callable[[], None]) -> None:
-        def made(error: BaseException | None) -> None:
-            if error is None:
-                go_on()
-            else:
-                remark = f"the topic {config.name} could not be made: {error}"
-                request.answer(Answer(ResponseCode.SYSTEM_ERROR, remark))
-
-        topics.add([config], request.now, made)
-
-    return make

@@ -1,12 +1,17 @@
-"""A send that takes the general way: what its header says, as values, and what is stored of it."""
+"""A send that takes the general way: what its header says, as values, and what is stored of it.
+
+What the broker alone may decide (addresses, transactions, inner batches) is not taken from it.
+"""
 
 from dataclasses import dataclass
 
 from aerobee.errors import MessageIllegal, RemoteProtocolError
+from aerobee.model.flags import MULTI_TAGS
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_id import pack_address
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
 from aerobee.model.properties import decode_properties
+from aerobee.model.topic import SINGLE_TAG, TopicConfig
 from aerobee.protocol.command_header import CommandHeader
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.send_fields import SEND_BATCH_MESSAGE, SendFields
@@ -36,6 +41,13 @@ class Sending:
     version: int
     """Of the sender's client."""
     body: bytes
+
+    def fit_to(self, topic: TopicConfig, turn: int) -> None:
+        """Have a queue, any by turns if none is asked for, and the topic's way with tags."""
+        if self.queue_id < 0:
+            self.queue_id = turn % max(topic.write_queues, 1)
+        if topic.filter_type != SINGLE_TAG:
+            self.sys_flag |= MULTI_TAGS
 
     def message(self, born_host: Host) -> StoredMessage:
         """The message, without a place in the log yet."""

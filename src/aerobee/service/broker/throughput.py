@@ -1,4 +1,7 @@
-"""How much passes: totals, and rates over the last ten seconds, minute and ten minutes."""
+"""How much passes: totals, and rates over the last ten seconds, minute and ten minutes.
+
+Nothing is done per message: a counter that is there anyway is looked at once a second.
+"""
 
 from collections import deque
 from collections.abc import Callable

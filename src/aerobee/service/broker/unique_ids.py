@@ -1,4 +1,7 @@
-"""Ids for messages whose senders gave them none, in the form that clients give."""
+"""Ids for messages whose senders gave them none, in the form that clients give.
+
+No randomness is needed: address, port, time and a count make each one different.
+"""
 
 from aerobee.model.message_id import UniqueId
 from aerobee.ports.clock import Now

@@ -8,14 +8,9 @@ A pull that is held is run again when its queue gets a message, and answered the
 but for a filter that lets nothing of it through: it waits on. Nothing of a message is copied here.
 """
 
-import logging
 from collections.abc import Callable
 from typing import TypeAlias
 
-from aerobee.errors import StorageError
-from aerobee.ports.clock import Now
-from aerobee.ports.disk_worker import DiskWorker
-from aerobee.ports.disk_worker import Lane as DiskLane
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.declared_header import write_header
 from aerobee.protocol.headers.pulling import (
@@ -26,6 +21,7 @@ from aerobee.protocol.headers.pulling import (
 )
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.cold_reads import ColdReads
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.handlers.pull_checks import PullChecks
 from aerobee.service.broker.parked.held_pulls import HeldPull, HeldPulls, PullPlan, QueueKey
@@ -36,10 +32,7 @@ from aerobee.service.request import Answer, Request
 from aerobee.storage.read.queue_reader import QueueRead, ReadStatus
 from aerobee.storage.store import Store
 
-_log = logging.getLogger(__name__)
-
 HOLD_MS_MAX = 30_000  # clients give a pull up after that
-COLD_READS_MAX = 64  # at a time; what is in memory is never refused for them
 
 _CODES = {
     ReadStatus.FOUND: ResponseCode.SUCCESS,
@@ -63,7 +56,7 @@ class PullHandlers:
         checks: PullChecks,
         offsets: Offsets,
         held: HeldPulls,
-        worker: DiskWorker,
+        cold_reads: ColdReads,
         config: LiveConfig[BrokerConfig],
         found: Found,
     ) -> None:
@@ -73,9 +66,8 @@ class PullHandlers:
         self._checks = checks
         self._offsets = offsets
         self._held = held
-        self._worker = worker
+        self._cold_reads = cold_reads
         self._config = config
-        self._cold_reads = 0
         # Messages, since the start.
         self.handed_out = 0
 
@@ -96,7 +88,8 @@ class PullHandlers:
             return self._moved(plan, moved)
         self._commit(header)
         answer = self._answered(request, plan, self._hold_ms(header))
-        if answer is not None and answer.code is ResponseCode.SUCCESS:
+        is_found = answer is not None and answer.code is ResponseCode.SUCCESS
+        if is_found and not request.command.is_oneway:
             self._found(request.channel, header, plan)
         return answer
 
@@ -182,30 +175,7 @@ class PullHandlers:
         )
 
     def _read_cold(self, request: Request, plan: PullPlan, read: QueueRead) -> Answer | None:
-        if self._cold_reads >= COLD_READS_MAX:
-            return Answer(
-                ResponseCode.SYSTEM_BUSY, "too many reads of old messages at a time: try again"
-            )
-        self._cold_reads += 1
-        self._worker.submit(DiskLane.BACKGROUND, _ColdRead(self, request, plan, read))
-        return None
-
-    def verify(self, read: QueueRead) -> None:
-        """On a disk thread."""
-        self._store.verify(read)
-
-    def warmed(
-        self, request: Request, plan: PullPlan, read: QueueRead, error: BaseException | None
-    ) -> None:
-        """A disk thread has read and checked what was cold."""
-        self._cold_reads -= 1
-        if error is None:
-            request.answer(self._shown(plan, read))
-        elif isinstance(error, StorageError):
-            request.answer(Answer(ResponseCode.SYSTEM_ERROR, str(error)))
-        else:
-            _log.error("a cold read failed", exc_info=error)
-            request.answer(Answer(ResponseCode.SYSTEM_ERROR, f"the read failed: {error}"))
+        return self._cold_reads.answer(request, read, lambda: self._shown(plan, read))
 
     # Held pulls.
 
@@ -220,9 +190,9 @@ class PullHandlers:
                     continue
             self._finish(pull, read)
 
-    def expire(self, now: Now) -> None:
+    def expire(self, monotonic_ms: int) -> None:
         """Answer the pulls that have waited as long as they asked to."""
-        for pull in self._held.take_due(now.monotonic_ms):
+        for pull in self._held.take_due(monotonic_ms):
             self._finish(pull, self._read(pull.plan))
 
     def _finish(self, pull: HeldPull, read: QueueRead) -> None:
@@ -236,26 +206,6 @@ class PullHandlers:
             answer = self._shown(pull.plan, read)
         if answer is not None:
             pull.request.answer(answer)
-
-
-class _ColdRead:
-    """Disk job: bring a read into memory and check it."""
-
-    __slots__ = ("_owner", "_plan", "_read", "_request")
-
-    def __init__(
-        self, owner: PullHandlers, request: Request, plan: PullPlan, read: QueueRead
-    ) -> None:
-        self._owner = owner
-        self._request = request
-        self._plan = plan
-        self._read = read
-
-    def run(self) -> None:
-        self._owner.verify(self._read)
-
-    def done(self, error: BaseException | None) -> None:
-        self._owner.warmed(self._request, self._plan, self._read, error)
 
 
 def _found_nothing(read: QueueRead, offset: int) -> bool:

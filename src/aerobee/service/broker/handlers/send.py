@@ -6,23 +6,22 @@ A consumer sends to its group's retry topic itself when handing the message back
 goes to the dead letters once it was tried often enough, or at once if the group consumes in order.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from aerobee.errors import LocalProtocolError, MessageIllegal, StorageError
-from aerobee.model.flags import MULTI_TAGS
 from aerobee.model.message import Host
 from aerobee.model.properties import POP_CHECKPOINT, TRANSACTION_PREPARED, UNIQUE_KEY
-from aerobee.model.topic import SINGLE_TAG, TopicConfig
+from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.handlers.send_checks import SendChecks
 from aerobee.service.broker.intake import Intake, Stored
-from aerobee.service.broker.refusals import refused_by_store
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.send_stamp import SendStamp
 from aerobee.service.broker.sending import Sending, read_sending
+from aerobee.service.broker.topic_making import TopicMaker
 from aerobee.service.request import Answer, Request, answer_with
 
 _TIMER_PREFIX = "TIMER_"
@@ -31,9 +30,6 @@ _CODES = (
     RequestCode.SEND_MESSAGE_V2,
     RequestCode.SEND_BATCH_MESSAGE,
 )
-
-TopicMaker = Callable[[TopicConfig, Request, Callable[[], None]], None]
-"""Makes a topic, answers the request if it cannot be made, else goes on."""
 
 
 class SendHandlers:
@@ -59,7 +55,7 @@ class SendHandlers:
         try:
             sending = read_sending(request.command, request.body)
         except MessageIllegal as error:
-            return self._stamp.on_refusal(refused_by_store(error))
+            return self._stamp.on_storage_error(error)
         # Now: while a topic is made, its sender may go.
         return self._go_on(request, sending, Host(*self._peers[request.channel]))
 
@@ -88,18 +84,15 @@ class SendHandlers:
         fault = _unserved(sending)
         if fault is not None:
             return self._stamp.on_refusal(fault)
-        if sending.queue_id < 0:
-            self._turn += 1
-            sending.queue_id = self._turn % max(config.write_queues, 1)
-        if config.filter_type != SINGLE_TAG:
-            sending.sys_flag |= MULTI_TAGS
+        self._turn += 1
+        sending.fit_to(config, self._turn)
         try:
             stored = self._put(request, sending, born_host)
         except LocalProtocolError as error:
             # Properties that fit, but not with what the broker adds.
             return self._stamp.on_refusal(Answer(ResponseCode.MESSAGE_ILLEGAL, str(error)))
         except StorageError as error:
-            return self._stamp.on_refusal(refused_by_store(error))
+            return self._stamp.on_storage_error(error)
 
         def safe(is_safe: bool) -> None:
             request.answer(self._answer(sending, stored, is_safe))

@@ -5,8 +5,9 @@ import pytest
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.disk_worker import Lane
 from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.service.broker.cold_reads import COLD_READS_MAX
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.handlers.pull import COLD_READS_MAX, HOLD_MS_MAX
+from aerobee.service.broker.handlers.pull import HOLD_MS_MAX
 from tests.broker_kit import CLIENT, OTHER, STORAGE, SYNC, BrokerKit, pull_fields, records_in
 from tests.send_rig import send_frame
 

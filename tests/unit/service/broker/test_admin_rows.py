@@ -1,0 +1,20 @@
+from aerobee.service.broker.request_table import Right
+from tests.rows_rig import RowsRig, by_code
+
+
+def test_tools_are_served() -> None:
+    wanted = {12, 17, 21, 33, 200, 201, 202, 207, 208, 215, 222, 223, 225, 300, 303}
+    wanted |= {305, 307, 309, 314, 317, 343, 345, 351, 352}
+    assert by_code(RowsRig().admin) >= wanted
+
+
+def test_tools_need_a_right() -> None:
+    rig = RowsRig()
+    open_to_all = [row.code for row in (*rig.admin, *rig.status) if row.right is Right.NONE]
+    assert open_to_all == []
+
+
+def test_no_request_is_served_twice_and_none_that_is_a_send_or_a_pull() -> None:
+    rig = RowsRig()
+    codes = by_code([*rig.consumer, *rig.admin, *rig.status])
+    assert codes.isdisjoint({10, 310, 320, 324, 325, 36, 11, 361})
