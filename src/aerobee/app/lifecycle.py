@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import errno
 import logging
+import resource
 import signal
 import socket
 import sys
@@ -50,12 +51,23 @@ class Part(Protocol):
 
 def run(parts: Sequence[Part]) -> int:
     """Start, serve until told to stop, stop; the status of the process."""
+    allow_files()
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             return runner.run(_live(parts))
     except CannotStart as error:
         print(f"aerobee: {error}", file=sys.stderr)
         return COULD_NOT_START
+
+
+def allow_files() -> int:
+    """As many open files as this process may have, and not as few as a shell begins with: every
+    connection is one. How many there can be now."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with contextlib.suppress(OSError, ValueError):  # a system that allows it only in words
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:

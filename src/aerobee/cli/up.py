@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """\
 examples:
   aerobee up                       name server on 127.0.0.1:9876, broker on 127.0.0.1:10911
-  aerobee up --store /tmp/try      keep messages there instead of in ./data
+  aerobee up --store try           keep messages in ./try instead of ./data
   aerobee up --port 20911 --nameserver-port 29876
 """
 

@@ -4,6 +4,8 @@ import logging
 import os
 import signal
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -103,6 +105,17 @@ def test_a_part_that_cannot_stop_is_an_error_and_the_others_stop(
     assert run(parts) == FAILED
     assert log[3:] == ["stop c", "stop b", "stop a"]
     assert "it did not stop as it should" in caplog.text
+
+
+def test_a_process_may_open_as_many_files_as_the_system_allows() -> None:
+    program = (
+        "import resource\n"
+        "hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))\n"
+        "from aerobee.app.lifecycle import allow_files\n"
+        "assert allow_files() == hard\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
 
 
 def test_the_loop_is_uvloops_where_it_is_installed() -> None:

