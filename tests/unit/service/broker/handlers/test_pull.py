@@ -350,7 +350,8 @@ def test_a_pull_whose_connection_is_gone_is_forgotten() -> None:
 
 def test_a_one_way_pull_is_never_answered() -> None:
     kit = kit_with(2)
-    kit.tell(11, pull_fields(), flag=2)
+    for _ in range(3):
+        kit.tell(11, pull_fields(), flag=2)
     kit.tell(11, pull_fields(sysFlag=HOLD, queueOffset=2), flag=2)
     put(kit, 2)
     kit.tick(HOLD_MS_MAX)
