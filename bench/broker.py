@@ -70,7 +70,7 @@ def add_rate(table: Table, case: Case, measured: Measured) -> None:
         goal += ", at least Redis"
     if "aerobee" in rates and "apache" in rates:
         times = rates["aerobee"] / rates["apache"]
-        ratio, is_met = f"{times:.1f}×", times >= case.times
+        ratio, is_met = f"{times:.1f}×", times >= case.times if goal else None
         if beats_redis and "redis" in rates:
             is_met = is_met and rates["aerobee"] >= rates["redis"]
     table.add(case.title, cells, ratio, verdict(goal, is_met))
@@ -158,7 +158,7 @@ def add_generator(table: Table, program: Path) -> None:
             assert dummy.stdout is not None
             port = json.loads(dummy.stdout.readline())["port"]
             os.sched_setaffinity(dummy.pid, cpus[:1])
-            for case in RATES:
+            for case in (case for case in RATES if not case.is_buried):
                 arguments = [*case.arguments.split(), "--seconds", "2"]
                 figures = run_load(program, port, arguments, cpus[1:2] or cpus)
                 ns = figures["cpu_seconds"] / figures["count"] * 1e9

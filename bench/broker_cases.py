@@ -81,6 +81,8 @@ class Case:
     is_single: bool = False
     """Redis can do it, too."""
     topic: str = TOPIC
+    is_buried: bool = False
+    """Measured when gigabytes have been written since what it reads."""
 
 
 SEND = "send --connections 4 --in-flight 64 --body 100"
@@ -89,13 +91,23 @@ SEND_KIB = "send --connections 4 --in-flight 64 --body 1024"
 SEND_ONE_KIB = "send --connections 64 --in-flight 1 --body 1024"
 BATCH = "batch --connections 4 --in-flight 16 --body 100"
 PULL = "pull --connections 4 --in-flight 16"
+BURY = "batch --connections 4 --in-flight 16 --body 4000"
+BURY_BATCHES = 27_000  # 3.4 GB: more than our broker takes for new
+# Pulls come first, while what they read is new, and again at the end.
 RATES = (
+    Case("pull", "pulls of 32, 100 B, messages/s", PULL, 3, topic=FULL_TOPIC),
     Case("send", "single sends, 4 × 64, 100 B, per s", SEND, 6, True),
     Case("send-64x1", "single sends, 64 × 1, 100 B, per s", SEND_ONE, 3, True),
     Case("send-1k", "single sends, 4 × 64, 1 KiB, per s", SEND_KIB, 5, True),
     Case("send-64x1-1k", "single sends, 64 × 1, 1 KiB, per s", SEND_ONE_KIB, 3, True),
     Case("batch", "batches of 32, 100 B, messages/s", BATCH, 3),
-    Case("pull", "pulls of 32, 100 B, messages/s", PULL, 3, topic=FULL_TOPIC),
+    Case(
+        "pull-old",
+        "pulls of 32, 100 B, 3.4 GB behind the end, messages/s",
+        PULL,
+        topic=FULL_TOPIC,
+        is_buried=True,
+    ),
 )
 OPEN = Case("open", "latency at 5,000/s", "open --connections 4 --body 100 --rate 5000")
 SYNC = Case("sync", "synchronous flush, single sends, 4 × 64, 100 B, per s", SEND, 3)
@@ -170,6 +182,8 @@ class Bench:
                     self._warm_up(name, running[name], any(c.topic == FULL_TOPIC for c in cases))
                     running[name].freeze()
             for case in cases:
+                if case.is_buried:
+                    self._bury(running)
                 for _ in range(self.plan.rounds):
                     for name, server in running.items():
                         if name in BROKERS or case.is_single:
@@ -276,6 +290,13 @@ class Bench:
             if with_pulls or topic == TOPIC:
                 seconds = self.plan.apache_warm_seconds * share
                 self._load(server, arguments, topic, FREE, f"--seconds {seconds}")
+
+    def _bury(self, running: Mapping[str, Server]) -> None:
+        for name in self.brokers():
+            running[name].thaw()
+            self._must(running[name], BURY, TOPIC, f"--count {BURY_BATCHES}")
+            running[name].freeze()
+            os.sync()
 
     def _measure(self, case: Case, name: str, server: Server, measured: Measured) -> None:
         seconds = self.plan.open_seconds if case is OPEN else self.plan.seconds
