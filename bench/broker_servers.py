@@ -30,7 +30,7 @@ STOP_SECONDS_MAX = 60
 REDIS_PACKAGES = (
     "redis-server redis-tools libjemalloc2 liblua5.1-0 liblzf1 libatomic1 lua-cjson lua-bitop"
 )
-# Of Apache's bin/runbroker.sh, but for the heap.
+# Of Apache's bin/runbroker.sh, but for the sizes and the collector's log.
 JVM_OPTIONS = (
     "-server -Xms4g -Xmx4g -XX:+UseG1GC -XX:G1HeapRegionSize=16m -XX:G1ReservePercent=25 "
     "-XX:InitiatingHeapOccupancyPercent=30 -XX:SoftRefLRUPolicyMSPerMB=0 "
