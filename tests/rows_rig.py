@@ -11,7 +11,6 @@ from aerobee.service.broker.intake import Intake
 from aerobee.service.broker.membership import Membership
 from aerobee.service.broker.parked.client_calls import ClientCalls
 from aerobee.service.broker.peers import Peers
-from aerobee.service.broker.queue_facts import QueueFacts
 from aerobee.service.broker.request_table import Row, request_table
 from aerobee.service.broker.tables import Ground, open_tables
 from aerobee.service.live_config import ChangesFile, LiveConfig
@@ -30,7 +29,6 @@ class RowsRig:
         config = LiveConfig(BrokerConfig(), SETTINGS, changes, kit.worker, {})
         tables = open_tables(IDENTITY, config, ground, now)
         outbox: Effects = []
-        queues, calls = QueueFacts(store), ClientCalls(outbox)
         membership = Membership(
             tables.consumers, tables.producers, tables.locks, tables.groups, config, outbox
         )
@@ -38,10 +36,10 @@ class RowsRig:
         levels_ms = store.config.delay_levels_ms
         intake = Intake(store, store.config.flush_mode, len(levels_ms))
         delays = DelayLevels(store, intake, delay_offsets, kit.worker, levels_ms, now)
-        self.consumer = consumer_rows(tables, queues, membership, Peers())
-        self.admin = admin_rows(IDENTITY, tables, store, queues, calls)
+        self.consumer = consumer_rows(tables, store, membership, Peers())
+        self.admin = admin_rows(IDENTITY, tables, store, ClientCalls(outbox))
         status = BrokerStatus(lambda: 0, lambda: 0, now)
-        self.status = status.rows(config, store, delays, delay_offsets)
+        self.status = status.rows(config, store, delays)
 
 
 def by_code(rows: list[Row]) -> set[int]:

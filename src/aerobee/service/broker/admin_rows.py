@@ -22,7 +22,7 @@ from aerobee.storage.store import Store
 
 
 def admin_rows(
-    identity: BrokerIdentity, tables: Tables, store: Store, queues: QueueFacts, calls: ClientCalls
+    identity: BrokerIdentity, tables: Tables, store: Store, calls: ClientCalls
 ) -> list[Row]:
     """What tools ask of topics, groups and clients."""
     topics, groups, offsets, consumers = (
@@ -31,6 +31,7 @@ def admin_rows(
         tables.offsets,
         tables.consumers,
     )
+    queues = QueueFacts(store)
     relay = ClientRelay(consumers, calls)
     return [
         *TopicHandlers(topics, offsets, store, identity, store.delete_topic).rows(),

@@ -14,13 +14,11 @@ from aerobee.service.broker.broker import Broker, Duties
 from aerobee.service.broker.broker_status import BrokerStatus
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.consumer_rows import consumer_rows
-from aerobee.service.broker.delay.delay_offsets import DelayOffsets
 from aerobee.service.broker.delay.levels import DelayLevels
 from aerobee.service.broker.membership import Membership
 from aerobee.service.broker.parked.client_calls import ClientCalls
 from aerobee.service.broker.peers import Peers
 from aerobee.service.broker.pull_ways import PullWays
-from aerobee.service.broker.queue_facts import QueueFacts
 from aerobee.service.broker.registration import Registration
 from aerobee.service.broker.request_table import request_table
 from aerobee.service.broker.send_ways import SendWays
@@ -49,11 +47,14 @@ def build_broker(
     calls = ClientCalls(outbox)
     sends = SendWays(identity, config, tables, store, peers, outbox)
     pulls = PullWays(config, tables, ground)
-    delay_offsets = DelayOffsets(ground.config_file("delayOffset.json"), worker)
     delays = DelayLevels(
-        store, sends.intake, delay_offsets, worker, store.config.delay_levels_ms, now
+        store,
+        sends.intake,
+        tables.delay_offsets,
+        worker,
+        store.config.delay_levels_ms,
+        now,
     )
-    queues = QueueFacts(store)
     membership = Membership(
         tables.consumers, tables.producers, tables.locks, tables.groups, config, outbox
     )
@@ -62,9 +63,9 @@ def build_broker(
         [
             *sends.rows(calls),
             *pulls.rows(),
-            *consumer_rows(tables, queues, membership, peers),
-            *admin_rows(identity, tables, store, queues, calls),
-            *status.rows(config, store, delays, delay_offsets),
+            *consumer_rows(tables, store, membership, peers),
+            *admin_rows(identity, tables, store, calls),
+            *status.rows(config, store, delays),
         ]
     )
     registration = Registration(identity, config, tables.topics, addresses, outbox)

@@ -55,7 +55,8 @@ class Broker:
     ) -> None:
         self._send_way = send_way
         self._pull_ways = pull_ways
-        self._table = table
+        self.table = table
+        """What it serves, by code."""
         self._peers = peers
         self._duties = duties
         self._outbox = outbox
@@ -125,7 +126,7 @@ class Broker:
         return self._sent()
 
     def _handled(self, request: Request) -> Answer | None:
-        row = self._table.get(request.command.code)
+        row = self.table.get(request.command.code)
         if row is None:
             return Answer(
                 ResponseCode.REQUEST_CODE_NOT_SUPPORTED,

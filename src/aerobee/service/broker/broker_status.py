@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.delay.delay_offsets import DelayOffsets
 from aerobee.service.broker.delay.levels import DelayLevels
 from aerobee.service.broker.handlers.broker_status import BrokerStatusHandlers, Flows
 from aerobee.service.broker.handlers.delay_offsets import DelayOffsetHandlers
@@ -33,9 +32,8 @@ class BrokerStatus:
         config: LiveConfig[BrokerConfig],
         store: Store,
         delays: DelayLevels,
-        delay_offsets: DelayOffsets,
     ) -> list[Row]:
         return [
-            *DelayOffsetHandlers(delay_offsets).rows(),
+            *DelayOffsetHandlers(delays.offsets).rows(),
             *BrokerStatusHandlers(config, store, delays, self._flows, self._started).rows(),
         ]

@@ -12,13 +12,13 @@ from aerobee.service.broker.peers import Peers
 from aerobee.service.broker.queue_facts import QueueFacts
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.tables import Tables
+from aerobee.storage.store import Store
 
 
-def consumer_rows(
-    tables: Tables, queues: QueueFacts, membership: Membership, peers: Peers
-) -> list[Row]:
+def consumer_rows(tables: Tables, store: Store, membership: Membership, peers: Peers) -> list[Row]:
     """What clients say of themselves, and what consumers ask."""
     topics, groups, offsets = tables.topics, tables.groups, tables.offsets
+    queues = QueueFacts(store)
     return [
         *ClientHandlers(membership, groups, topics, peers.by_channel).rows(),
         *GroupMemberHandlers(tables.consumers, tables.producers).rows(),

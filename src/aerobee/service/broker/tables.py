@@ -3,6 +3,7 @@
     topics.json               topics
     subscriptionGroup.json    groups
     consumerOffset.json       how far each group has consumed each queue
+    delayOffset.json          how far delayed messages were delivered
 
 Who is connected now is in memory only.
 """
@@ -14,6 +15,7 @@ from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.delay.delay_offsets import DelayOffsets
 from aerobee.service.broker.state.consumers import Consumers
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.offsets import Offsets
@@ -44,6 +46,7 @@ class Tables(NamedTuple):
     groups: Groups
     offsets: Offsets
     offsets_file: OffsetsFile
+    delay_offsets: DelayOffsets
     consumers: Consumers
     producers: Producers
     locks: QueueLocks
@@ -70,7 +73,16 @@ def open_tables(
             _log.warning("a backup had to do: %s", fault)
     # Order before speed: a client that only lost its connection may still work on what it has.
     locks = QueueLocks(gone_ms=30_000)
-    return Tables(topics, groups, offsets, offsets_file, Consumers(), Producers(), locks)
+    return Tables(
+        topics,
+        groups,
+        offsets,
+        offsets_file,
+        DelayOffsets(ground.config_file("delayOffset.json"), worker),
+        Consumers(),
+        Producers(),
+        locks,
+    )
 
 
 def _end_of(store: Store, topic: str, queue_id: int) -> int:

@@ -1,4 +1,7 @@
-"""Reading a queue: which records, in which slices, within which limits, and believed how far."""
+"""Reading a queue: which records, in which slices, within which limits, and believed how far.
+
+Longer than 500 lines because slices and copies are compared on one rig.
+"""
 
 import struct
 

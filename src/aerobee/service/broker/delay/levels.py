@@ -116,6 +116,11 @@ class DelayLevels:
         if now.monotonic_ms - self._saved_ms >= self._save_interval_ms:
             self._save(now)
 
+    @property
+    def offsets(self) -> DelayOffsets:
+        """How far deliveries were saved to have come."""
+        return self._offsets
+
     def rest_ms(self, now: Now) -> int:
         """How long no tick is needed."""
         return max(0, self._look_ms - now.monotonic_ms)

@@ -9,9 +9,17 @@ from collections import deque
 from typing import NamedTuple
 
 from aerobee.ports.service import ChannelId
-from aerobee.protocol.frame import FrameLimits, FrameReader
-from aerobee.protocol.remoting_command import decode, encode
+from aerobee.protocol.command_header import BINARY_TYPE
+from aerobee.protocol.frame import (
+    FRAME_BYTES_MAX,
+    HEADER_BYTES_MAX,
+    FrameLimits,
+    FrameReader,
+    encode_frame,
+)
 from aerobee.protocol.response_codes import ResponseCode
+
+_TIMEOUT = int(ResponseCode.FLUSH_DISK_TIMEOUT)
 
 
 class PendingAnswers(NamedTuple):
@@ -25,14 +33,18 @@ class PendingAnswers(NamedTuple):
     """On the monotonic clock."""
 
     def as_unsafe(self) -> bytes:
-        """The same answers, saying that the sync did not come in time."""
-        frames = FrameReader(FrameLimits())
+        """The same answers, saying that the sync did not come in time. They are not decoded: the
+        ids of a large batch are more than any peer may send us."""
+        frames = FrameReader(FrameLimits(FRAME_BYTES_MAX, HEADER_BYTES_MAX))
         frames.receive(self.answers)
         parts: list[bytes | memoryview] = []
         while frames.advance():
-            command = decode(frames)
-            command.code = ResponseCode.FLUSH_DISK_TIMEOUT
-            parts += encode(command)
+            header = frames.header()
+            if frames.serialize_type == BINARY_TYPE:
+                header = _TIMEOUT.to_bytes(2, "big") + header[2:]
+            else:
+                header = header.replace(b'"code":0', b'"code":%d' % _TIMEOUT, 1)
+            parts += encode_frame(header, frames.body(), frames.serialize_type)
         return b"".join(parts)
 
 
