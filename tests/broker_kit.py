@@ -294,6 +294,7 @@ def create_fields(topic: TopicConfig) -> dict[str, str]:
         "topicFilterType": topic.filter_type,
         "topicSysFlag": str(topic.sys_flag),
         "order": str(topic.is_order).lower(),
+        "attributes": ",".join(f"+{name}={text}" for name, text in topic.attributes.items()),
     }
 
 

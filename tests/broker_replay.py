@@ -1,55 +1,27 @@
 """A conversation between a real client and Apache's broker, played to ours by the client's side.
 
-A recording begins in the middle of a broker's life. What it needs of the life before is read off it
-(`Past`): topics from the routes that its client asked for, messages from the records that it was
-shown, how long each queue was from what it was told, what its groups had committed.
-
-Then every frame of the client is said again, at its time. Two things in them belong to the recorded
-broker and are put into ours' words: places in the log (a record is the same if topic, queue and
-offset are), and the opaque of a request of the broker's own that the client answers.
+A recording begins in the middle of a broker's life: `broker_past` gives ours the same. Then every
+frame of the client is said again, at its time. Two things in them belong to the recorded broker and
+are put into ours' words: places in the log (a record is the same if topic, queue and offset are),
+and the opaque of a request of the broker's own that the client answers.
 """
 
-import gzip
-import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from aerobee.model.message import StoredMessage
 from aerobee.model.message_id import OffsetMessageId, parse_offset_message_id
 from aerobee.model.message_queue import LogOffset
-from aerobee.model.properties import REAL_TOPIC
-from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId
-from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.remoting_command import RemotingCommand, encode
-from aerobee.protocol.response_codes import ResponseCode
-from aerobee.protocol.stored_message import decode_records, fill_draft
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.sim.clock import SimClock
-from tests.broker_kit import STORAGE, BrokerKit, commands_in
-from tests.store_kit import draft, properties
+from tests.broker_kit import STORAGE, BrokerKit
+from tests.broker_past import FIRST_CHANNEL, Past
+from tests.conversation import Conversation
 
-PATH = Path(__file__).parent / "vectors" / "broker.jsonl.gz"
 STEP_MS = 50
 LATE_MS = 20_000  # how long after the last word held pulls are waited for
-RECORDS = {11, 12, 33, 361}
-"""Requests whose answers have records as their body."""
-
-Queue: TypeAlias = tuple[str, int]
-Place: TypeAlias = tuple[str, int, int]
-"""Topic, queue and queue offset."""
-
-
-class Event(NamedTuple):
-    t: int
-    conn: int
-    kind: str
-    """open, close, say or hear"""
-    command: RemotingCommand | None
 
 
 class Exchange(NamedTuple):
@@ -58,169 +30,6 @@ class Exchange(NamedTuple):
     request: RemotingCommand
     recorded: RemotingCommand | None
     ours: RemotingCommand | None
-
-
-class Conversation(NamedTuple):
-    name: str
-    topics: dict[str, TopicConfig]
-    events: list[Event]
-
-    def said(self) -> Iterator[tuple[int, RemotingCommand]]:
-        """Requests of the client: connection and command."""
-        for event in self.events:
-            command = event.command
-            if event.kind == "say" and command is not None and not command.is_response:
-                yield event.conn, command
-
-    def answers(self) -> dict[tuple[int, int], RemotingCommand]:
-        """By connection and opaque."""
-        return {
-            (event.conn, event.command.opaque): event.command
-            for event in self.events
-            if event.kind == "hear" and event.command is not None and event.command.is_response
-        }
-
-
-@cache
-def conversations() -> dict[str, Conversation]:
-    found: dict[str, Conversation] = {}
-    for line in gzip.decompress(PATH.read_bytes()).splitlines():
-        row = json.loads(line)
-        if "topics" in row:
-            topics = {name: TopicConfig(name, *sizes) for name, sizes in row["topics"].items()}
-            found[row["of"]] = Conversation(row["of"], topics, [])
-        else:
-            commands = commands_in(bytes.fromhex(row["frame"])) if "frame" in row else [None]
-            event = Event(row["t"], row["conn"], row["event"], commands[0])
-            found[row["of"]].events.append(event)
-    return {name: _without_refused(one) for name, one in found.items()}
-
-
-def _without_refused(conversation: Conversation) -> Conversation:
-    """Requests that the recorded broker was too busy for were said again: once is enough."""
-    refused = {
-        key
-        for key, answer in conversation.answers().items()
-        if answer.code == ResponseCode.SYSTEM_BUSY
-    }
-    kept = [
-        event
-        for event in conversation.events
-        if event.command is None or (event.conn, event.command.opaque) not in refused
-    ]
-    return conversation._replace(events=kept)
-
-
-class Past:
-    """What a broker must have lived through for a conversation to be what it is."""
-
-    def __init__(self, conversation: Conversation) -> None:
-        self.topics = dict(conversation.topics)
-        self.records: dict[Place, StoredMessage] = {}
-        self.sizes: dict[Queue, int] = {}
-        self.earliest_ms: dict[Queue, int] = {}
-        self.committed: dict[tuple[str, str, int], int] = {}
-        self.offsets: dict[int, Place] = {}
-        """Where the recorded broker's log had what."""
-        self.started_ms = _started_ms(conversation)
-        self._first_sent: dict[Queue, int] = {}
-        answers = conversation.answers()
-        for conn, request in conversation.said():
-            answer = answers.get((conn, request.opaque))
-            if answer is not None:
-                self._learn(request, answer)
-        self._settle_sizes()
-
-    def _settle_sizes(self) -> None:
-        """How long each queue was at the beginning, from what is known of it later."""
-        old: dict[Queue, int] = {}
-        new: Counter[Queue] = Counter()
-        for (topic, queue_id, offset), record in self.records.items():
-            queue = (topic, queue_id)
-            if self._is_new(record):
-                new[queue] += offset < self.sizes.get(queue, 0)
-            else:
-                old[queue] = max(old.get(queue, 0), offset + 1)
-                self.started_ms = max(self.started_ms, record.store_timestamp + 1)
-        for queue in {*self.sizes, *old}:
-            self.sizes[queue] = max(self.sizes.get(queue, 0) - new[queue], old.get(queue, 0))
-        for (_, topic, queue_id), offset in self.committed.items():
-            queue = (topic, queue_id)
-            self.sizes[queue] = max(self.sizes.get(queue, 0), offset)
-        self.sizes |= self._first_sent
-
-    def _learn(self, request: RemotingCommand, answer: RemotingCommand) -> None:
-        code, fields = request.code, request.ext_fields
-        if code in RECORDS and answer.body:
-            for record in decode_records(bytes(answer.body)):
-                place = (record.topic, record.queue_id, record.queue_offset)
-                self.records[place] = record
-                self.offsets[record.log_offset] = place
-        if code in (11, 361, 30) and answer.code in (0, 19, 20, 21):
-            told = answer.ext_fields.get("maxOffset") or answer.ext_fields["offset"]
-            self.sizes.setdefault((fields["topic"], int(fields["queueId"])), int(told))
-        if answer.code:
-            return
-        if code in (310, 320, 325) and "DELAY\x01" not in fields["i"]:
-            first = int(answer.ext_fields["queueOffset"])
-            queue = (fields["b"], int(answer.ext_fields["queueId"]))
-            self._first_sent[queue] = min(first, self._first_sent.get(queue, first))
-            for step, one in enumerate(answer.ext_fields["msgId"].split(",")):
-                self.offsets[parse_offset_message_id(one).log_offset] = (*queue, first + step)
-        elif code == 32:
-            queue = (fields["topic"], int(fields["queueId"]))
-            self.earliest_ms[queue] = int(answer.ext_fields["timestamp"])
-        elif code == 14:
-            key = (fields["consumerGroup"], fields["topic"], int(fields["queueId"]))
-            self.committed.setdefault(key, int(answer.ext_fields["offset"]))
-
-    def _is_new(self, record: StoredMessage) -> bool:
-        """Whether a record is of the conversation itself: sent in it, or delivered in it after a
-        delay."""
-        first = self._first_sent.get((record.topic, record.queue_id))
-        is_sent = first is not None and record.queue_offset >= first
-        return is_sent or REAL_TOPIC in record.properties
-
-    def live_through(self, kit: BrokerKit) -> None:
-        """Give a new broker this past."""
-        for topic in self.topics.values():
-            if kit.ask(351, {"topic": topic.name}).code:
-                kit.make_topic(topic)
-        drafts = []
-        for (topic_name, queue_id), size in self.sizes.items():
-            stored_ms = self.earliest_ms.get((topic_name, queue_id), self.started_ms - 1_000)
-            for offset in range(size):
-                record = self.records.get((topic_name, queue_id, offset))
-                if record is not None:
-                    stored_ms = record.store_timestamp
-                drafts.append((stored_ms, offset, _draft(topic_name, queue_id, record)))
-        for stored_ms, _, one in sorted(drafts, key=lambda entry: entry[:2]):
-            kit.store.append(one, stored_ms)
-        kit.finish()
-        for (group, topic_name, queue_id), offset in self.committed.items():
-            if offset > 0:
-                fields = {"consumerGroup": group, "topic": topic_name, "queueId": str(queue_id)}
-                assert kit.ask(15, {**fields, "commitOffset": str(offset)}).code == 0
-
-
-def _draft(topic: str, queue_id: int, record: StoredMessage | None) -> MessageDraft:
-    """A message of the past; of those that nobody was shown only their number is known."""
-    if record is None:
-        return draft(topic.encode(), queue_id, b"unknown", properties(UNIQ_KEY="unknown"))
-    made = MessageDraft()
-    fill_draft(made, record)
-    return made
-
-
-def _started_ms(conversation: Conversation) -> int:
-    """On the client's wall clock: it says its time, or one shortly before, in what it sends."""
-    found = []
-    for event in conversation.events:
-        command = event.command
-        if event.kind == "say" and command is not None:
-            told = command.ext_fields.get("g") or command.ext_fields.get("subVersion") or "0"
-            found.append(int(told) - event.t)
-    return max([one for one in found if one > 0], default=1_794_740_000_000)
 
 
 class Replay:
@@ -241,7 +50,7 @@ class Replay:
             ),
             clock=self._clock,
         )
-        past.live_through(self.kit)
+        self._open = past.live_through(self.kit)
         self._heard: dict[int, dict[int, RemotingCommand]] = defaultdict(dict)
         self._own: dict[int, list[RemotingCommand]] = defaultdict(list)
         """What the broker said to each connection by itself."""
@@ -252,10 +61,10 @@ class Replay:
 
     def _play(self) -> None:
         began = self._clock.now().monotonic_ms
-        open_now: set[int] = set()
+        open_now = self._open
         for event in self._conversation.events:
             self._until(began + event.t, open_now)
-            channel = ChannelId(100 + event.conn)
+            channel = ChannelId(FIRST_CHANNEL + event.conn)
             if event.kind != "close" and event.conn not in open_now:
                 self.kit.open(channel)
                 open_now.add(event.conn)
@@ -297,7 +106,7 @@ class Replay:
             if mine is None:
                 return
             said.opaque = mine.opaque
-        self.kit.send_frames(b"".join(encode(said)), ChannelId(100 + conn))
+        self.kit.send_frames(b"".join(encode(said)), ChannelId(FIRST_CHANNEL + conn))
         self.kit.finish()
 
     def _in_our_words(self, command: RemotingCommand) -> dict[str, str]:
@@ -333,7 +142,7 @@ class Replay:
 
     def _listen(self, open_now: set[int]) -> None:
         for conn in open_now:
-            for command in self.kit.heard(ChannelId(100 + conn)):
+            for command in self.kit.heard(ChannelId(FIRST_CHANNEL + conn)):
                 if command.is_response:
                     assert command.opaque not in self._heard[conn], "answered twice"
                     self._heard[conn][command.opaque] = command
@@ -359,8 +168,3 @@ class Replay:
             [(conn, one) for conn, said in self._recorded_own.items() for one in said],
             [(conn, one) for conn, said in self._own.items() for one in said],
         )
-
-
-def values(command: RemotingCommand) -> Any:
-    """A command without what only correlates it."""
-    return command.code, command.flag, command.ext_fields

@@ -18,22 +18,11 @@ client's side (`tests/broker_replay.py`). Ours answers the same, but for
 `tools/broker_vectors.py` picked them. What is not served yet is skipped by name, with the reason.
 """
 
-from typing import Any
-
 import pytest
 
-from aerobee.model.message import StoredMessage
-from aerobee.model.properties import (
-    CLUSTER,
-    CRC32,
-    ORIGIN_MESSAGE_ID,
-    PUSH_REPLY_TIME,
-    decode_properties,
-)
-from aerobee.protocol.json_text import parse
-from aerobee.protocol.remoting_command import RemotingCommand
-from aerobee.protocol.stored_message import decode_records
-from tests.broker_replay import RECORDS, Exchange, Replay, conversations
+from tests.answer_meaning import body_of, fields_of, own_words
+from tests.broker_replay import Exchange, Replay
+from tests.conversation import conversations
 
 NOT_SERVED = {
     "consume-pop": "pop consumption",
@@ -49,42 +38,6 @@ JAVA = [name for name in conversations() if name.startswith("java-")]
 SERVED = [name for name in JAVA if not name.endswith(tuple(NOT_SERVED))]
 
 
-def fields_of(request: RemotingCommand, answer: RemotingCommand) -> dict[str, str]:
-    said = dict(answer.ext_fields)
-    for name in ("msgId", "indexLastUpdateTimestamp", "indexLastUpdatePhyoffset"):
-        if name in said:
-            said[name] = "another broker's"
-    if request.code == 310 and "DELAY\x01" in request.ext_fields["i"]:
-        said.pop("queueOffset", None)
-    return said
-
-
-def meaning(message: StoredMessage) -> dict[str, object]:
-    """A record without what is of one broker."""
-    properties = {name: text for name, text in message.properties.items() if name != CRC32}
-    if ORIGIN_MESSAGE_ID in properties:
-        properties[ORIGIN_MESSAGE_ID] = "an id"
-    names = ["topic", "queue_id", "queue_offset", "body", "flag", "sys_flag", "reconsume_times"]
-    names += ["born_timestamp", "prepared_offset", "body_crc"]
-    return {name: getattr(message, name) for name in names} | {"properties": properties}
-
-
-def in_any_order(value: Any) -> Any:
-    """JSON as values that can be compared: lists and tables are sorted."""
-    if isinstance(value, dict):
-        return sorted((repr(in_any_order(key)), in_any_order(one)) for key, one in value.items())
-    if isinstance(value, list | tuple):
-        return sorted(map(repr, map(in_any_order, value)))
-    return value
-
-
-def body_of(request: RemotingCommand, answer: RemotingCommand) -> Any:
-    body = bytes(answer.body)
-    if request.code in RECORDS:
-        return [meaning(message) for message in decode_records(body)]
-    return in_any_order(parse(body)) if body else None
-
-
 def compare(exchange: Exchange) -> None:
     request, recorded, ours = exchange
     if recorded is not None and recorded.code == SUBSCRIPTION_NOT_LATEST:
@@ -98,18 +51,6 @@ def compare(exchange: Exchange) -> None:
     if request.code in PULLS and recorded.code in PULL_CODES:
         assert ours.remark.replace(NO_QUEUE, EMPTY_QUEUE) == recorded.remark
     assert ours.serialize_type == request.serialize_type
-
-
-def own_words(command: RemotingCommand) -> Any:
-    """What a broker says by itself, without what is of one broker."""
-    said: dict[str, Any] = dict(command.ext_fields)
-    if command.code == 326:
-        properties = decode_properties(said["properties"].encode())
-        properties.pop(CLUSTER, None)
-        properties[PUSH_REPLY_TIME] = "a time"
-        said |= {"properties": sorted(properties.items())}
-        said |= {"bornHost": "an address", "storeTimestamp": "a time"}
-    return command.code, command.flag, sorted(said.items()), bytes(command.body)
 
 
 @pytest.mark.parametrize("name", SERVED)

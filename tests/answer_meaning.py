@@ -1,0 +1,87 @@
+"""What an answer says, without what is of one broker: for the comparison of ours with Apache's."""
+
+import re
+from typing import Any
+
+from aerobee.model.message import StoredMessage
+from aerobee.model.properties import (
+    CLUSTER,
+    CRC32,
+    ORIGIN_MESSAGE_ID,
+    PUSH_REPLY_TIME,
+    decode_properties,
+)
+from aerobee.protocol.json_text import parse
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.stored_message import decode_records
+from tests.broker_past import RECORDS
+
+_OF_ONE_BROKER = ("msgId", "indexLastUpdateTimestamp", "indexLastUpdatePhyoffset", "version")
+_MEASURED = {
+    "consumeTps",
+    "topicPutTps",
+    "lastUpdateTimestamp",
+    "clientAddr",
+    "remoteIP",
+    "dataVersion",
+    "mappingDataVersion",
+}
+"""Members of bodies: rates, times and addresses."""
+
+
+def fields_of(request: RemotingCommand, answer: RemotingCommand) -> dict[str, str]:
+    said = {
+        name: "of one broker" if name in _OF_ONE_BROKER else text
+        for name, text in answer.ext_fields.items()
+    }
+    if request.code == 310 and "DELAY\x01" in request.ext_fields["i"]:
+        said.pop("queueOffset", None)
+    return said
+
+
+def body_of(request: RemotingCommand, answer: RemotingCommand) -> Any:
+    body = bytes(answer.body)
+    if request.code in RECORDS:
+        return [_message(message) for message in decode_records(body)]
+    if request.code == 317:  # Apache leaves these at 0, and counts from there
+        body = re.sub(rb'"(pullOffset|totalInflightDiff)":-?[0-9]+', b'"left":0', body)
+    return in_any_order(parse(body)) if body else None
+
+
+def _message(message: StoredMessage) -> dict[str, object]:
+    properties = {name: text for name, text in message.properties.items() if name != CRC32}
+    if ORIGIN_MESSAGE_ID in properties:
+        properties[ORIGIN_MESSAGE_ID] = "an id"
+    names = ["topic", "queue_id", "queue_offset", "body", "flag", "sys_flag", "reconsume_times"]
+    names += ["born_timestamp", "prepared_offset", "body_crc"]
+    return {name: getattr(message, name) for name in names} | {"properties": properties}
+
+
+def in_any_order(value: Any) -> Any:
+    """JSON as values that can be compared: lists and tables sorted, without what is measured."""
+    if isinstance(value, dict):
+        return sorted(
+            (repr(in_any_order(key)), in_any_order(one))
+            for key, one in value.items()
+            if key not in _MEASURED
+        )
+    if isinstance(value, list | tuple):
+        return sorted(map(repr, map(in_any_order, value)))
+    return value
+
+
+def own_words(command: RemotingCommand) -> Any:
+    """What a broker says by itself."""
+    said: dict[str, Any] = dict(command.ext_fields)
+    if "msgId" in said:
+        said["msgId"] = "an id"
+    if command.code == 326:
+        properties = decode_properties(said["properties"].encode())
+        properties.pop(CLUSTER, None)
+        properties[PUSH_REPLY_TIME] = "a time"
+        said |= {"properties": sorted(properties.items())}
+        said |= {"bornHost": "an address", "storeTimestamp": "a time"}
+    body: Any = bytes(command.body)
+    if command.code == 309:
+        body = [_message(message) for message in decode_records(body)]
+    return command.code, command.flag, sorted(said.items()), repr(body)
