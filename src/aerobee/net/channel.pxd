@@ -7,6 +7,7 @@ cdef class Channel:
     cdef object _fast
     cdef FrameReader _frames
     cdef bint _is_ending
+    cdef bint _is_holding
     cdef object _owner
     cdef Round _round
     cdef object _transport
@@ -14,8 +15,12 @@ cdef class Channel:
     cdef readonly object number
     cdef readonly object paused_since_ms
 
-    @cython.locals(frames=FrameReader)
     cpdef void data_received(self, object data) except *
+
+    @cython.locals(frames=FrameReader)
+    cdef void _handle_frames(self) except *
+    cdef void _refuse(self, object fault) except *
     cdef void _begin_round(self) except *
     cpdef void close(self) except *
+    cdef void _check_unread(self) except *
     cdef void _flush(self) except *

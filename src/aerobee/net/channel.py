@@ -3,8 +3,10 @@
 Every complete frame of a read is handled before anything is written, and the answers of one read
 are written at once: a socket call is spread over as many messages as the peer sends together.
 
-Back-pressure: a peer that does not read its answers is not read from until it does, and dropped if
-it takes too long. A frame that breaks the protocol closes this connection and nothing else.
+Back-pressure: a peer that does not read its answers is not read from until it does, and what it has
+sent already waits as well: a small request may have an answer of megabytes. It is dropped if it
+takes too long, or if too much gathers that it did not ask for just now. A frame that breaks the
+protocol closes this connection and nothing else.
 """
 
 import asyncio
@@ -26,6 +28,7 @@ _log = logging.getLogger(__name__)
 
 WRITE_HIGH_BYTES = 1 << 20
 WRITE_LOW_BYTES = 256 << 10
+UNREAD_BYTES_MAX = 64 << 20  # held pulls of a thousand queues, answered together
 
 
 def is_compiled() -> bool:
@@ -50,6 +53,7 @@ class Channel:
         "_fast",
         "_frames",
         "_is_ending",
+        "_is_holding",
         "_owner",
         "_round",
         "_transport",
@@ -73,6 +77,8 @@ class Channel:
         self._frames = FrameReader(limits)
         self._transport: Any = None
         self._is_ending = False
+        # Whether frames of the last read wait for the peer to read.
+        self._is_holding = False
         self.number = number
         self.last_read_ms = 0
         self.paused_since_ms: int | None = None
@@ -88,25 +94,39 @@ class Channel:
 
     def data_received(self, data: bytes) -> None:
         self._begin_round()
+        try:
+            self._frames.receive(data)
+        except ProtocolError as error:  # of a connection that is closing already
+            self._refuse(error)
+            return
+        self._handle_frames()
+
+    def _handle_frames(self) -> None:
         frames = self._frames
         fault = None
+        self._is_holding = False
         self._round.reader = self
         try:
-            frames.receive(data)
             while frames.advance():
                 if self._fast is not None and not self._fast.take(
                     self.number, frames, self._round.output, self._round.now
                 ):
                     break
                 self._owner.handle(self.number, decode(frames))
+                if self.paused_since_ms is not None:
+                    self._is_holding = True
+                    break
         except ProtocolError as error:
             fault = error
         finally:
             self._flush()
             self._round.reader = None
         if fault is not None:
-            _log.info("closing a connection: %s", fault, extra={"channel": self.number})
-            self.close()
+            self._refuse(fault)
+
+    def _refuse(self, fault: Exception) -> None:
+        _log.info("closing a connection: %s", fault, extra={"channel": self.number})
+        self.close()
 
     def eof_received(self) -> None:
         """The peer says no more, and hears nothing more: the transport closes."""
@@ -119,7 +139,12 @@ class Channel:
 
     def resume_writing(self) -> None:
         self.paused_since_ms = None
-        if self._transport is not None and not self._is_ending:
+        if self._is_ending:
+            return
+        if self._is_holding:
+            self._begin_round()
+            self._handle_frames()  # which may pause again
+        if self._transport is not None and self.paused_since_ms is None:
             self._transport.resume_reading()
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -138,6 +163,13 @@ class Channel:
         if self._transport is not None:
             self._flush()
             self._transport.writelines(buffers)
+            if self.paused_since_ms is not None:
+                self._check_unread()
+
+    def _check_unread(self) -> None:
+        if self._transport.get_write_buffer_size() > UNREAD_BYTES_MAX:
+            _log.warning("dropping a peer that does not read", extra={"channel": self.number})
+            self._transport.abort()
 
     def stop_reading(self) -> None:
         """What the peer sends from now on is not ours to answer."""

@@ -139,6 +139,9 @@ class SimTransport(asyncio.Transport):
         self._high_bytes = min(high if high is not None else 1 << 16, self._wire.buffer_bytes)
         self._low_bytes = min(low if low is not None else self._high_bytes, self._high_bytes // 4)
 
+    def get_write_buffer_size(self) -> int:
+        return self._peer._unread_bytes
+
     def pause_reading(self) -> None:
         self._is_reading = False
 

@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from aerobee.net.channel import Channel
+from aerobee.net.channel import UNREAD_BYTES_MAX, Channel
 from aerobee.net.round import Round
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, FastService, Peer
@@ -21,6 +21,7 @@ class Wire(asyncio.Transport):
         self.writes: list[bytes] = []
         self.is_reading_paused = False
         self.end = ""
+        self.unread_bytes = 0
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self.writes.append(bytes(data))
@@ -32,6 +33,9 @@ class Wire(asyncio.Transport):
         assert high is not None
         assert low is not None
         assert low < high
+
+    def get_write_buffer_size(self) -> int:
+        return self.unread_bytes
 
     def pause_reading(self) -> None:
         self.is_reading_paused = True
@@ -182,3 +186,69 @@ def test_a_channel_that_ends_is_not_read_again_when_its_peer_reads() -> None:
     c.channel.stop_reading()
     c.channel.resume_writing()
     assert c.wire.is_reading_paused
+
+
+class Stuffing(Owner):
+    """Has the peer pause at every command, as an answer of megabytes does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.channel: Channel | None = None
+
+    def handle(self, channel: ChannelId, command: RemotingCommand) -> None:
+        super().handle(channel, command)
+        assert self.channel is not None
+        self.channel.pause_writing()
+
+
+def stuffed() -> tuple[Channel, Stuffing, Wire]:
+    owner, wire = Stuffing(), Wire()
+    owner.channel = channel_of(owner, Round(owner.begin))
+    owner.channel.connection_made(wire)
+    return owner.channel, owner, wire
+
+
+def test_what_a_peer_has_sent_waits_until_it_reads_its_answers() -> None:
+    channel, owner, wire = stuffed()
+    channel.data_received(frame(2) + frame(3) + frame(1) + frame(4) + frame(5)[:9])
+    assert owner.handled == [2]
+    channel.resume_writing()
+    assert owner.handled == [2, 3]
+    assert wire.is_reading_paused
+    channel.resume_writing()
+    assert owner.handled == [2, 3, 4]
+    assert wire.writes == [b"taken;"]
+    channel.resume_writing()
+    assert not wire.is_reading_paused
+    channel.data_received(frame(5)[9:])
+    assert owner.handled == [2, 3, 4, 5]
+
+
+def test_what_waits_is_not_handled_once_the_channel_ends() -> None:
+    channel, owner, _ = stuffed()
+    channel.data_received(frame(2) + frame(3))
+    channel.stop_reading()
+    channel.resume_writing()
+    assert owner.handled == [2]
+
+
+def test_what_breaks_the_protocol_is_found_when_its_turn_comes() -> None:
+    channel, _, wire = stuffed()
+    channel.data_received(frame(2) + b"\xff" * 16)
+    assert wire.end == ""
+    channel.resume_writing()
+    assert wire.end == "closed"
+
+
+def test_a_peer_that_leaves_too_much_unread_is_dropped() -> None:
+    c = Connected()
+    c.wire.unread_bytes = UNREAD_BYTES_MAX + 1
+    c.channel.write([b"x"])
+    assert c.wire.end == ""  # the one answer that it has not had the time to read
+    c.wire.unread_bytes = UNREAD_BYTES_MAX
+    c.channel.pause_writing()
+    c.channel.write([b"x"])
+    assert c.wire.end == ""
+    c.wire.unread_bytes += 1
+    c.channel.write([b"x"])
+    assert c.wire.end == "aborted"
