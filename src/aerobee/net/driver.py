@@ -14,6 +14,7 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import cast
 
+from aerobee.errors import LocalProtocolError
 from aerobee.net.channel import Channel
 from aerobee.net.dialer import Dialer
 from aerobee.net.round import Round
@@ -33,6 +34,7 @@ from aerobee.ports.service import (
 )
 from aerobee.protocol.frame import FrameLimits
 from aerobee.protocol.remoting_command import RemotingCommand, encode
+from aerobee.protocol.response_codes import ResponseCode
 
 _log = logging.getLogger(__name__)
 
@@ -220,7 +222,7 @@ class Driver:
                 case Reply(number, command, parts):
                     channel = self._channels.get(number)
                     if channel is not None:
-                        channel.write(encode(command, parts))
+                        channel.write(_frame_of(command, parts))
                 case Write(number, frames):
                     channel = self._channels.get(number)
                     if channel is not None:
@@ -232,3 +234,20 @@ class Driver:
                     if channel is not None:
                         _log.info("closing a connection: %s", reason, extra={"channel": number})
                         channel.close()
+
+
+def _frame_of(command: RemotingCommand, parts: Sequence[memoryview]) -> list[bytes | memoryview]:
+    """A command as it is written. What cannot be written is an answer that says so: whoever asked
+    hears of it, and nobody else suffers."""
+    try:
+        return encode(command, parts)
+    except LocalProtocolError as error:
+        remark = f"the answer cannot be sent: {error}"[:300]
+        _log.warning("a command cannot be written: %s", remark, extra={"code": command.code})
+    if not command.is_response:
+        return []  # nobody answers what was never asked: whoever waits for it waits in vain
+    refusal = RemotingCommand(
+        ResponseCode.SYSTEM_ERROR, flag=command.flag, opaque=command.opaque, remark=remark
+    )
+    refusal.serialize_type = command.serialize_type
+    return encode(refusal)

@@ -1,11 +1,14 @@
 import asyncio
 import socket
 import threading
+from typing import Any
+
+import pytest
 
 from aerobee.net.driver import IDLE_MS_MAX, REST_MS_MAX, STOP_SECONDS_MAX
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Dial, Effects, Reply
-from aerobee.protocol.frame import FrameReader
+from aerobee.protocol.frame import FRAME_BYTES_MAX, FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
 from aerobee.sim.clock import SimClock
 from tests.net_kit import CLOSE_ME, DIAL, ECHO, SILENCE, EchoService, Running, in_loop
@@ -314,5 +317,64 @@ def test_a_service_that_fails_to_stop_does_not_keep_its_port() -> None:
         assert await client.read() is None
         await client.close()
         socket.create_server(("127.0.0.1", server.port)).close()
+
+    in_loop(test)
+
+
+class Unspeakable(EchoService):
+    """Answers with what no frame can hold, and tells somebody else something at the same time."""
+
+    def __init__(self, fields: dict[str, Any], body: bytes = b"") -> None:
+        super().__init__()
+        self.fields = fields
+        self.body = body
+        self.is_due = False
+
+    def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
+        if command.code == SILENCE:
+            self.is_due = True
+            return []
+        if command.code == ECHO:
+            return super().on_command(channel, command, now)
+        return self._said(channel)
+
+    def on_tick(self, now: Now) -> Effects:
+        is_due, self.is_due = self.is_due, False
+        return self._said(ChannelId(1)) if is_due else super().on_tick(now)
+
+    def _said(self, channel: ChannelId) -> Effects:
+        asked = RemotingCommand(7, ext_fields=self.fields, body=self.body)
+        answer = RemotingCommand(0, flag=1, opaque=9, ext_fields=self.fields, body=self.body)
+        other = RemotingCommand(8, flag=1)
+        return [Reply(channel, asked), Reply(channel, answer), Reply(channel, other)]
+
+
+@pytest.mark.parametrize("when", [CLOSE_ME, SILENCE])
+@pytest.mark.parametrize(
+    ("fields", "body", "remark"),
+    [
+        ({}, bytes(FRAME_BYTES_MAX), "the answer cannot be sent: a frame of "),
+        ({"a": "x" * 300_000}, b"", "the answer cannot be sent: a header of "),
+        ({"a": "\ud800"}, b"", "the answer cannot be sent: a header with half a surrogate pair"),
+        ({"a": None}, b"", "the answer cannot be sent: None in a header"),
+    ],
+)
+def test_what_cannot_be_written_is_an_error_to_who_asked_and_to_nobody_else(
+    fields: dict[str, Any], body: bytes, remark: str, when: int
+) -> None:
+    async def test() -> None:
+        async with Running(service=Unspeakable(fields, body)) as server:
+            client = await Client.open(server.port)
+            client.send(when)
+            refusal, other = await client.read(), await client.read()
+            assert refusal is not None
+            assert other is not None
+            assert (refusal.code, refusal.opaque, refusal.is_response) == (1, 9, True)
+            assert refusal.remark.startswith(remark)
+            assert other.code == 8
+            client.send(ECHO)
+            assert await client.read() is not None
+            assert server.failures.empty()
+            await client.close()
 
     in_loop(test)
