@@ -84,7 +84,15 @@ def _unescaped(text: str, line: int) -> str:
             raise RemoteProtocolError(f"line {line}: \\u without four hexadecimal digits")
         return _CONTROLS.get(escaped, escaped)
 
-    return _ESCAPE.sub(replace, text) if "\\" in text else text
+    return _joined(_ESCAPE.sub(replace, text), line) if "\\" in text else text
+
+
+def _joined(text: str, line: int) -> str:
+    """Pairs of surrogates, which is how Java escapes what is beyond 16 bits, as what they mean."""
+    try:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    except UnicodeDecodeError:
+        raise RemoteProtocolError(f"line {line}: half of a pair of surrogates") from None
 
 
 def _escape(found: re.Match[str]) -> str:

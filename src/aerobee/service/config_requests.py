@@ -13,9 +13,16 @@ from aerobee.service.request import Answer, Request
 
 C = TypeVar("C")
 
+BODY_BYTES_MAX = 64 * 1024
+"""Many times all settings that there are."""
+
 
 def change_config(config: LiveConfig[C], request: Request) -> Answer | None:
     """Change what the request's body says, all of it or nothing; answered when it is saved."""
+    if len(request.body) > BODY_BYTES_MAX:
+        raise RemoteProtocolError(
+            f"{len(request.body)} bytes of settings, at most {BODY_BYTES_MAX} are read"
+        )
     try:
         text = request.body.decode()
     except UnicodeDecodeError:

@@ -29,6 +29,7 @@ def read(text: str) -> dict[str, str]:
         ("a=x\\\r\n\ty", "a", "xy"),
         ("a=1\rb=2", "a", "1"),
         ("a=订单", "a", "订单"),
+        (r"a=\ud83d\udc1d", "a", "🐝"),
     ],
 )
 def test_a_property_is_read_as_java_reads_it(text: str, key: str, value: str) -> None:
@@ -44,7 +45,7 @@ def test_the_later_of_two_counts_and_both_say_where_they_stand() -> None:
     assert found == [(1, "a", "1"), (4, "b", "2"), (7, "a", "3")]
 
 
-@pytest.mark.parametrize("text", [r"a=\u12", r"\uxyz0=1", "\\u"])
+@pytest.mark.parametrize("text", [r"a=\u12", r"\uxyz0=1", "\\u", r"a=\ud83d", r"\udc1d\ud83d="])
 def test_half_an_escape_is_refused_with_its_line(text: str) -> None:
     with pytest.raises(RemoteProtocolError, match="line 2"):
         parse_properties("\n" + text)

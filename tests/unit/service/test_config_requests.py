@@ -48,7 +48,14 @@ def test_what_may_not_be_changed_changes_nothing_else_either() -> None:
     assert asked.config.current.lists_topics
 
 
-@pytest.mark.parametrize("body", [b"enableTopicList=perhaps", b"\xff\xfe"])
+@pytest.mark.parametrize("body", [b"enableTopicList=perhaps", b"\xff\xfe", b"a\\ud800=1"])
 def test_nonsense_is_refused(body: bytes) -> None:
     with pytest.raises(RemoteProtocolError):
         Asked(body).change()
+
+
+def test_no_more_is_read_than_settings_can_be() -> None:
+    asked = Asked(b"#\n" * 32 * 1024)
+    assert asked.change() is None
+    with pytest.raises(RemoteProtocolError, match="65537 bytes of settings"):
+        Asked(b"#\n" * 32 * 1024 + b"#").change()
