@@ -31,6 +31,8 @@ class BrokerPlan:
     storage: StorageConfig
     config: BrokerConfig
     nameservers: Sequence[str]
+    disk_bytes: int = 1 << 40
+    """Of a disk that has room."""
     defects: Defects = NO_DEFECTS
     build: Callable[..., Broker] = build_broker
     """Another one where a test plants a mistake."""
@@ -90,8 +92,8 @@ class BrokerNode(Node):
     def _forget(self) -> None:
         self._store = self._broker = self._worker = None
 
-    def _may_give_up(self, error: BaseException) -> bool:
-        return self.has_failing_disk
+    def may_fail(self) -> bool:
+        return self.has_failing_disk or self.disk.capacity_bytes < self.plan.disk_bytes
 
     def ask(self, command: RemotingCommand) -> RemotingCommand:
         """What it answers at once, asked by nobody: no time passes. For questions only."""

@@ -9,6 +9,7 @@ Whatever comes out of a callback or a task goes to `failed`: here nothing is log
 
 import asyncio
 import contextvars
+import inspect
 import math
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar, cast
@@ -91,7 +92,7 @@ class SimLoop:
         self._timeline = timeline
         self._connections = connections
         self._failed = failed
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._begun: dict[Coroutine[Any, Any, Any], Coroutine[Any, Any, Any]] = {}
         self.is_over = False
 
     @property
@@ -115,8 +116,13 @@ class SimLoop:
             asyncio._set_running_loop(before)
 
     def end(self) -> None:
-        """The process is gone."""
+        """The process is gone. What had not begun never will, and nobody is to miss it."""
         self.is_over = True
+        for whole, work in self._begun.items():
+            for one in (whole, work):
+                if inspect.getcoroutinestate(one) == inspect.CORO_CREATED:
+                    one.close()
+        self._begun.clear()
 
     # Callbacks and time.
 
@@ -156,18 +162,22 @@ class SimLoop:
     def create_future(self) -> "asyncio.Future[Any]":
         return asyncio.Future(loop=self.as_loop)
 
-    def create_task(self, work: Coroutine[Any, Any, T], **_: object) -> "asyncio.Task[T]":
-        task: asyncio.Task[T] = asyncio.Task(work, loop=self.as_loop)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
+    def create_task(self, work: Coroutine[Any, Any, T], **_: object) -> "asyncio.Task[T | None]":
+        whole = self._watched(work)
+        self._begun[whole] = work
+        task = asyncio.Task(whole, loop=self.as_loop)
+        task.add_done_callback(lambda _: self._begun.pop(whole, None))
         return task
 
-    def _ended(self, task: "asyncio.Task[Any]") -> None:
-        self._tasks.discard(task)
-        if not task.cancelled():
-            error = task.exception()
-            if error is not None:
-                self._failed(error)
+    async def _watched(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """A task whose error is heard of at once, and not when somebody asks for it."""
+        try:
+            return await work
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            self._failed(error)
+            return None
 
     def get_debug(self) -> bool:
         return False

@@ -177,6 +177,12 @@ class Network:
             link.is_cut = False
         self.wire.pump()
 
+    def end(self) -> None:
+        """The story is over: nothing happens any more."""
+        for host in self._hosts.values():
+            for process in host.processes:
+                process.loop.end()
+
     def sides(self) -> list[SimTransport]:
         """Every connection of every process, from both sides."""
         return [

@@ -12,6 +12,7 @@ A disk call can be where the power goes (`SimFaults.power_cut_at`), in the middl
 import socket
 from typing import cast
 
+from aerobee.errors import StorageError
 from aerobee.net.driver import Driver
 from aerobee.ports.service import Peer, Service
 from aerobee.protocol.frame import FrameLimits
@@ -32,6 +33,9 @@ class Fate:
     def surviving(self, disk: SimDisk) -> CrashChoice:
         """What of the unsynced is left by a power cut."""
         raise NotImplementedError
+
+    def opened(self, node: "Node") -> None:
+        """It has read what it left, and has done nothing yet."""
 
     def started(self, node: "Node") -> None:
         """It serves."""
@@ -78,10 +82,21 @@ class Node:
         process = self._process = self.host.start(self._failed)
         process.loop.run(lambda: self._begin(process))
 
+    def _blame(self, error: BaseException) -> None:
+        """Something does not work: is it the disk's fault, and not its own?"""
+        if not self.may_fail():
+            self._fate.failed(self, error)
+
     def _begin(self, process: Process) -> None:
         network = process.network
         worker = TimedDiskWorker(network.timeline, process.loop, network.random, self._delay_ms)
-        service = self._build(worker)
+        try:
+            service = self._build(worker)
+        except (StorageError, OSError) as error:
+            self._blame(error)
+            self._stopped(process, "not started")
+            return
+        self._fate.opened(self)
         driver = Driver(service, self.host.clock, FrameLimits(), CONNECTIONS_MAX)
         worker.wake = driver.tick_soon
         self._driver = driver
@@ -103,7 +118,10 @@ class Node:
         if self._driver is not None:
             driver, self._driver = self._driver, None
             await driver.stop()
-            self._close()
+            try:
+                self._close()
+            except (StorageError, OSError) as error:
+                self._blame(error)
             self._stopped(process, "stopped")
 
     def _stopped(self, process: Process, how: str) -> None:
@@ -140,8 +158,7 @@ class Node:
 
     def _gave_up(self, error: BaseException) -> None:
         """The service says that it cannot go on: the process ends, in order."""
-        if not self._may_give_up(error):
-            self._fate.failed(self, error)
+        self._blame(error)
         self.stop()
 
     # What a service is made of.
@@ -156,5 +173,6 @@ class Node:
     def _forget(self) -> None:
         """The process is over: nothing of it may be looked at any more."""
 
-    def _may_give_up(self, error: BaseException) -> bool:
+    def may_fail(self) -> bool:
+        """Whether something was done to its disk that it need not survive as a process."""
         return False

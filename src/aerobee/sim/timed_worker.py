@@ -98,8 +98,8 @@ class TimedDiskWorker:
                 self.wake()
 
     def _finish(self, lane: Lane, work: _Work) -> None:
-        first = self._waiting[lane].popleft()
-        assert first is work, "jobs of a lane end in order"
+        assert self._waiting[lane][0] is work, "jobs of a lane end in order"
         work.run()
+        self._waiting[lane].popleft()
         work.is_over = True
         self._finished.append(work)

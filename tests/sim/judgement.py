@@ -1,0 +1,132 @@
+"""What must hold when a story is over: of every log, of every group, of every offset."""
+
+import itertools
+
+from aerobee.model.message import StoredMessage
+from aerobee.model.names import DEAD_LETTER_PREFIX, SCHEDULE_TOPIC
+from aerobee.protocol.json_text import parse
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from tests.log_check import Found, Outcome, Queue, Sent, check
+from tests.sim.consumer import Taste
+from tests.sim.history import Place, name_of, number_of
+from tests.sim.stored import is_original
+from tests.sim.world import World
+
+ACKS_MIN = 5  # a story in which nothing was sent shows nothing
+
+
+def judge(world: World) -> None:
+    """Everything that is wrong goes to the breaches."""
+    for broker in world.brokers:
+        world.views[broker.name].refresh()
+        _judge_log(world, broker.name)
+        _judge_handed(world, broker.name)
+        _judge_offsets(world, broker.name)
+    for taste in world.plan.tastes:
+        _judge_group(world, taste)
+    acks = sum(a.outcome is Outcome.ACKNOWLEDGED for a in world.history.attempts.values())
+    if acks < ACKS_MIN:
+        world.history.breach("no progress", f"{acks} messages were acknowledged")
+
+
+def _judge_log(world: World, broker: str) -> None:
+    """Against what producers know."""
+    sent = [
+        attempt.sent()
+        for attempt in world.history.attempts.values()
+        if attempt.place.broker == broker and not _may_be_gone(world, broker, attempt.name)
+    ]
+    sent.sort(key=lambda one: one.began)
+    found: dict[Queue, list[Found]] = {}
+    copies = itertools.count()
+    for (topic, queue_id), messages in world.views[broker].queues.items():
+        queue = (topic.encode(), queue_id)
+        for message in messages:
+            name = name_of(message.body)
+            if not is_original(message):
+                # The broker's own: it may be there more than once, but only of what was sent.
+                if name not in world.history.attempts:
+                    world.history.breach("invented", f"{name!r} in {topic} of {broker}")
+                name = b"%b copy %d" % (name, next(copies))
+                sent.append(Sent(name, queue, message.body, Outcome.UNKNOWN, 0, 0))
+            found.setdefault(queue, []).append(Found(name, message.queue_offset, message.body))
+    for anomaly in check(sent, found):
+        world.history.breach(anomaly.kind, f"{broker}: {anomaly.name!r} {anomaly.detail}")
+
+
+def _may_be_gone(world: World, broker: str, name: bytes) -> bool:
+    """Lost with a power cut that may lose; an answer can arrive after it, too."""
+    attempt = world.history.attempts[name]
+    if attempt.is_excused:
+        return True
+    return (
+        attempt.outcome is Outcome.ACKNOWLEDGED
+        and name not in world.views[broker].names_at(attempt.place)
+        and any(attempt.began_ms <= at_ms <= attempt.ended_ms for at_ms in world.losses(broker))
+    )
+
+
+def _judge_handed(world: World, broker: str) -> None:
+    """What consumers saw is there, where they saw it."""
+    for place, offsets in world.history.handed.items():
+        if place.broker != broker:
+            continue
+        messages = world.views[broker].queues.get((place.topic, place.queue_id), [])
+        there = {int(message.queue_offset): name_of(message.body) for message in messages}
+        for offset, name in offsets.items():
+            if there.get(offset) != name:
+                world.history.breach("vanished", f"{name!r} at {offset} of {place}")
+
+
+def _judge_offsets(world: World, broker: str) -> None:
+    """No group is past what it is done with, or past the end."""
+    node = next(node for node in world.brokers if node.name == broker)
+    answer = node.ask(RemotingCommand(RequestCode.GET_ALL_CONSUMER_OFFSET))
+    said = parse(bytes(answer.body))
+    assert isinstance(said, dict)
+    table = said["offsetTable"]
+    assert isinstance(table, dict)
+    for key, offsets in table.items():
+        topic, _, group = str(key).partition("@")
+        assert isinstance(offsets, dict)
+        for queue_id, offset in offsets.items():
+            assert isinstance(offset, int)
+            world.history.see_offset(group, Place(broker, topic, int(str(queue_id))), offset)
+
+
+def _judge_group(world: World, taste: Taste) -> None:
+    """It consumed everything that is there for it."""
+    processed = world.history.processed[taste.group]
+    excused = {
+        back.number
+        for back in world.history.handed_back
+        if back.group == taste.group
+        and any(back.at_ms <= at_ms for at_ms in world.losses(back.broker))
+    }
+    dead = {
+        number_of(name_of(message.body))
+        for view in world.views.values()
+        for (topic, _), messages in view.queues.items()
+        if topic == f"{DEAD_LETTER_PREFIX}{taste.group}"
+        for message in messages
+    }
+    for broker, view in world.views.items():
+        for (topic, _), messages in view.queues.items():
+            for message in messages:
+                number = number_of(name_of(message.body))
+                if (
+                    topic in taste.topics
+                    and _is_wanted(taste, message)
+                    and number not in processed
+                    and number not in dead
+                    and number not in excused
+                ):
+                    world.history.breach(
+                        "not consumed", f"{number!r} of {broker} {topic} by {taste.group}"
+                    )
+
+
+def _is_wanted(taste: Taste, message: StoredMessage) -> bool:
+    assert message.topic != SCHEDULE_TOPIC
+    return taste.tag in ("*", message.properties.get("TAGS"))

@@ -1,0 +1,131 @@
+"""What a seed stands for: the cluster, the clients, and what goes wrong when.
+
+Not every story has every kind of trouble: a few kinds are drawn first (many small faults hide each
+other), then their moments. Everything small and short, so that files roll, saves happen and time
+limits pass within a few seconds of virtual time.
+"""
+
+import random
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from aerobee.service.broker.config import BrokerConfig
+from aerobee.storage.config import FlushMode, StorageConfig
+from tests.sim.consumer import Taste
+from tests.sim.producer import Load
+
+TOPICS = ("Orders", "Refunds")
+DELAY_LEVELS_MS = (300, 500, 900, 1_400, *(1_500 + 250 * n for n in range(14)))
+UNLIMITED = 1 << 40
+
+
+class Trouble(Enum):
+    KILL = "a broker is killed"
+    POWER_CUT = "a broker loses power"
+    CRASH_IN_CALL = "a broker is killed or loses power in a disk call"
+    RESTART = "a broker is restarted"
+    NAMESERVER = "a name server is killed or loses power"
+    CUT_LINK = "nothing gets from one host to another"
+    RESET = "connections break"
+    DISK_FULL = "the disk of a broker is full"
+    SYNC_FAILS = "a sync of a broker fails"
+    SLOW_DISK = "the disk of a broker is slow"
+    CLOCK = "the wall clock of a broker is set"
+    CONSUMER_CRASH = "a consumer ends without a word"
+    SLOW_READER = "a client does not read"
+
+
+class Blow(NamedTuple):
+    """One thing that goes wrong."""
+
+    at_ms: int
+    trouble: Trouble
+
+
+class Plan(NamedTuple):
+    seed: int
+    storages: Sequence[StorageConfig]
+    """One for each broker."""
+    config: BrokerConfig
+    nameservers: int
+    loads: Sequence[Load]
+    tastes: Sequence[Taste]
+    members: int
+    """Consumers of each group."""
+    blows: Sequence[Blow]
+    trouble_ms: int
+    """When the trouble is over."""
+    buffer_bytes: int
+
+
+def draw_plan(seed: int) -> tuple[Plan, random.Random]:
+    """A plan, and the generator that decides everything else."""
+    generator = random.Random(seed)
+    draw = generator.choice
+    trouble_ms = generator.randint(2_500, 5_000)
+    messages, loads = generator.randint(20, 40), []
+    for _ in range(draw((1, 2, 2, 3))):
+        pause_ms = trouble_ms // messages * 2 // 3
+        loads.append(Load(TOPICS[: draw((1, 2))], messages, pause_ms, DELAY_LEVELS_MS, 3_000))
+    kinds = generator.sample(list(Trouble), generator.randint(0, 4))
+    blows = (
+        sorted(
+            Blow(generator.randint(300, trouble_ms), draw(kinds))
+            for _ in range(generator.randint(1, 5) if kinds else 0)
+        )
+        if kinds
+        else []
+    )
+    plan = Plan(
+        seed,
+        [_draw_storage(generator) for _ in range(draw((1, 1, 2, 2, 3)))],
+        BrokerConfig(
+            default_queues=2,
+            register_interval_ms=2_000,
+            register_timeout_ms=1_000,
+            offsets_interval_ms=draw((200, 1_000, 3_000)),
+            client_ms_max=3_000,
+            sync_timeout_ms=draw((100, 1_000, 5_000)),
+        ),
+        draw((1, 2)),
+        loads,
+        [
+            Taste(
+                f"group-{number}",
+                TOPICS if number == 0 else TOPICS[:1],
+                draw((0, 20, 200)),
+                draw((0.0, 0.0, 0.1)),
+                "*" if number == 0 else draw(("*", "t0")),
+            )
+            for number in range(draw((1, 1, 2)))
+        ],
+        draw((1, 2, 2)),
+        blows,
+        trouble_ms,
+        draw((2_000, 1 << 20)),
+    )
+    return plan, generator
+
+
+def _draw_storage(generator: random.Random) -> StorageConfig:
+    draw = generator.choice
+    flush_ms = draw((20, 100, 500))
+    return StorageConfig(
+        log_file_bytes=draw((1 << 13, 1 << 14, 1 << 16)),
+        queue_file_units=draw((8, 50)),
+        index_slots=16,
+        index_units=draw((32, 200)),
+        body_bytes_max=4_000,
+        delay_levels_ms=DELAY_LEVELS_MS,
+        flush_mode=draw((FlushMode.SYNC, FlushMode.SYNC, FlushMode.ASYNC)),
+        flush_interval_ms=flush_ms,
+        flush_lag_ms_max=2 * flush_ms,
+        mark_interval_ms=draw((50, 1_000)),
+        checkpoint_interval_ms=draw((100, 1_000, 5_000)),
+        # A full disk refuses: nothing old is given up for room.
+        disk_used_ratio_clean=1.0,
+        disk_used_ratio_full=1.0,
+        disk_free_bytes_min=0,
+        hot_bytes=draw((2_000, 1 << 30)),
+    )

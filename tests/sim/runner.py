@@ -1,0 +1,91 @@
+"""One seed, from plan to judgement."""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+from aerobee.storage.defects import NO_DEFECTS, Defects
+from tests.log_check import Outcome
+from tests.sim.history import Breach
+from tests.sim.judgement import judge
+from tests.sim.plan import draw_plan
+from tests.sim.world import LogCapture, World
+
+
+class Told(NamedTuple):
+    """What came of a seed."""
+
+    seed: int
+    breaches: list[Breach]
+    trace: list[str]
+    counts: dict[str, int]
+    cpu_s: float
+
+    def explain(self) -> str:
+        lines = [f"seed {self.seed}: replay it with python -m tests.sim {self.seed} --trace"]
+        lines += [f"  {kind}: {detail}" for kind, detail in self.breaches[:10]]
+        return "\n".join(lines)
+
+
+class SeedFailed(AssertionError):
+    pass
+
+
+def run_seed(
+    seed: int,
+    *,
+    defects: Defects = NO_DEFECTS,
+    build: Callable[..., object] | None = None,
+    is_traced: bool = False,
+) -> Told:
+    """Tell a story and judge it; never raises for what the story shows."""
+    began = time.process_time()
+    plan, generator = draw_plan(seed)
+    world = World(plan, generator, defects=defects, build=build, is_traced=is_traced)
+    capture = LogCapture(world)
+    logger = logging.getLogger("aerobee")
+    level, propagates = logger.level, logger.propagate
+    logger.addHandler(capture)
+    logger.setLevel(capture.level)
+    logger.propagate = False
+    try:
+        world.run()
+        if not world.history.breaches:
+            judge(world)
+    except Exception as error:
+        if not world.history.breaches:
+            world.history.breach("error", repr(error))
+        if is_traced:
+            logging.getLogger(__name__).exception("seed %d", seed)
+    finally:
+        world.network.end()
+        logger.removeHandler(capture)
+        logger.setLevel(level)
+        logger.propagate = propagates
+    return Told(
+        seed,
+        world.history.breaches,
+        world.trace or [],
+        _counts(world),
+        time.process_time() - began,
+    )
+
+
+def _counts(world: World) -> dict[str, int]:
+    """What happened, for the figures."""
+    history = world.history
+    outcomes = Counter(attempt.outcome for attempt in history.attempts.values())
+    ends = Counter(how for listed in world.ends.values() for _, how in listed)
+    return {
+        "sent": len(history.attempts),
+        "acknowledged": outcomes[Outcome.ACKNOWLEDGED],
+        "unknown": outcomes[Outcome.UNKNOWN],
+        "refused": outcomes[Outcome.REFUSED],
+        "excused": sum(attempt.is_excused for attempt in history.attempts.values()),
+        "handed": sum(map(len, history.handed.values())),
+        "handed back": len(history.handed_back),
+        "virtual ms": world.timeline.now_ms,
+        **ends,
+    }

@@ -1,0 +1,123 @@
+"""What a broker has stored, read as it grows, and what is still to become of it."""
+
+from typing import TYPE_CHECKING
+
+from aerobee.model.message import StoredMessage
+from aerobee.model.names import RETRY_PREFIX, SCHEDULE_TOPIC
+from aerobee.model.properties import DELAY, REAL_TOPIC
+from aerobee.protocol.stored_message import decode_records
+from aerobee.sim.broker_node import BrokerNode
+from aerobee.storage.store import Store
+from tests.log_check import Outcome
+from tests.sim.history import Attempt, Place, name_of
+from tests.store_kit import EVERYTHING
+
+if TYPE_CHECKING:
+    from tests.sim.world import World
+
+WINDOW_SLACK_MS = 20  # between two steps of a store
+DISPATCH_MS_MAX = 3_000  # until a disk that was full has queues for everything in the log
+
+Key = tuple[bytes, str, int]
+"""Name, topic and how often it was tried: what tells the deliveries of a message apart."""
+
+
+class StoredView:
+    """The queues of one process of a broker."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.queues: dict[tuple[str, int], list[StoredMessage]] = {}
+
+    def refresh(self) -> None:
+        """Read what came since the last look."""
+        for queue in self._store.queues():
+            messages = self.queues.setdefault((queue.topic.decode(), queue.queue_id), [])
+            offset = messages[-1].queue_offset + 1 if messages else queue.min_offset
+            while offset < queue.max_offset:
+                read = self._store.read(queue.topic, queue.queue_id, offset, 100, EVERYTHING)
+                messages += decode_records(b"".join(read.slices))
+                assert read.next_offset > offset, "a read inside a queue goes on"
+                offset = read.next_offset
+
+    def what_is_left(self, broker: str, world: "World") -> str:
+        """The first message that is not where it belongs yet."""
+        self.refresh()
+        if world.timeline.now_ms < world.calm_ms + DISPATCH_MS_MAX:
+            for attempt in world.history.acknowledged(broker):
+                if attempt.name not in self.names_at(attempt.place):
+                    return f"{attempt.name!r} is in no queue of {broker}"
+        delivered = self._delivered()
+        for (topic, queue_id), messages in self.queues.items():
+            place = Place(broker, topic, queue_id)
+            for taste in world.plan.tastes:
+                if topic in taste.topics or topic == f"{RETRY_PREFIX}{taste.group}":
+                    done = world.history.done[taste.group, place]
+                    for message in messages:
+                        if message.queue_offset not in done:
+                            name = name_of(message.body)
+                            return f"{name!r} at {message.queue_offset} of {place}: {taste.group}"
+            if topic == SCHEDULE_TOPIC:
+                for message in messages:
+                    if scheduled_key(message) not in delivered:
+                        return f"{name_of(message.body)!r} of {place} is not delivered"
+        return ""
+
+    def _delivered(self) -> set[Key]:
+        return {
+            (name_of(message.body), topic, message.reconsume_times)
+            for (topic, _), messages in self.queues.items()
+            if topic != SCHEDULE_TOPIC
+            for message in messages
+            if is_copy(message)
+        }
+
+    def names_at(self, place: Place) -> set[bytes]:
+        """Messages that were sent to a queue."""
+        messages = self.queues.get((place.topic, place.queue_id), ())
+        return {name_of(message.body) for message in messages if is_original(message)}
+
+    def excuse(self, node: BrokerNode, world: "World") -> None:
+        """After a loss that may be: it must be a tail, of what was acknowledged in a short time."""
+        self.refresh()
+        mine = [a for a in world.history.attempts.values() if a.place.broker == node.name]
+        lost, there = [], []
+        for attempt in mine:
+            is_there = attempt.name in self.names_at(attempt.place)
+            if is_there:
+                there.append(attempt)
+            elif attempt.outcome is Outcome.ACKNOWLEDGED and not attempt.is_excused:
+                attempt.is_excused = True
+                lost.append(attempt)
+        if lost:
+            self._check_tail(lost, there, node, world)
+
+    def _check_tail(
+        self, lost: list[Attempt], there: list[Attempt], node: BrokerNode, world: "World"
+    ) -> None:
+        world.say(f"{node.name} lost {len(lost)}: {lost[0].name!r} to {lost[-1].name!r}")
+        first = min(lost, key=lambda attempt: attempt.ended)
+        newest = max(there, key=lambda attempt: attempt.began, default=None)
+        if newest is not None and newest.began > first.ended:
+            world.history.breach(
+                "hole", f"{node.name} lost {first.name!r} and has {newest.name!r}, sent later"
+            )
+        window_ms = max(attempt.began_ms for attempt in lost) - first.ended_ms
+        if window_ms > node.plan.storage.flush_lag_ms_max + WINDOW_SLACK_MS:
+            world.history.breach("lost too much", f"{node.name} lost {window_ms} ms")
+
+
+def is_original(message: StoredMessage) -> bool:
+    """Whether a producer sent it there: as it is, or to wait."""
+    if message.reconsume_times:
+        return False
+    return message.topic == SCHEDULE_TOPIC or not is_copy(message)
+
+
+def is_copy(message: StoredMessage) -> bool:
+    """Whether a broker put it there: after its delay, a retry, a dead letter."""
+    return bool(message.reconsume_times) or message.properties.get(DELAY, "0") != "0"
+
+
+def scheduled_key(message: StoredMessage) -> Key:
+    return name_of(message.body), message.properties[REAL_TOPIC], message.reconsume_times
