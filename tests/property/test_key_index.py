@@ -66,6 +66,7 @@ class KeyIndexMachine(RuleBasedStateMachine):
     def begin(self, slots: int, units: int) -> None:
         self.config = KeyIndexConfig(slots, units)
         self.disk = SimDisk()
+        self.disk.make_directory(FOLDER)  # the folders above are not the index's to sync
         self.index = KeyIndex.open(self.disk, FOLDER, self.config)
         self.log: list[Logged] = []
         self.log_begin = 0
@@ -122,6 +123,7 @@ class KeyIndexMachine(RuleBasedStateMachine):
 
     @rule()
     def stop_and_open(self) -> None:
+        self.sync_and_mark()  # as a store does before it closes: nothing is dirty after that
         self.index.close()
         self.index = KeyIndex.open(self.disk, FOLDER, self.config)
 

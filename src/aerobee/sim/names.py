@@ -168,8 +168,28 @@ class NameSpace:
         self._change(NameChange(moment, Change.REMOVE_FOLDER, path))
 
     def sync_folder(self, path: str) -> None:
-        for change in self._pending.pop(_clean(path), []):
+        path = _clean(path)
+        self._end_former_folders(path)
+        for change in self._pending.pop(path, []):
             self._make_durable(change)
+
+    def _end_former_folders(self, path: str) -> None:
+        """A folder that was removed and made again, or is in one: the removal becomes durable with
+        what is in the new one, since one journal holds both in order."""
+        parent = posixpath.dirname(path)
+        if path in ("", "/"):
+            return
+        self._end_former_folders(parent)
+        listed = self._pending.get(parent, [])
+        removals = [
+            index
+            for index, change in enumerate(listed)
+            if change.change is Change.REMOVE_FOLDER and change.path == path
+        ]
+        if removals:
+            self._pending[parent] = listed[removals[-1] + 1 :]
+            for change in listed[: removals[-1] + 1]:
+                self._make_durable(change)
 
     def sync_all(self) -> None:
         pending = self.pending()
@@ -192,7 +212,9 @@ class NameSpace:
                 break
         if change.change is Change.REMOVE_FOLDER:
             for folder in [f for f in self._pending if f"{f}/".startswith(f"{change.path}/")]:
-                del self._pending[folder]
+                # What came later is in a folder that was made again.
+                listed = [c for c in self._pending[folder] if c.moment > change.moment]
+                self._pending[folder] = listed
         change.apply(self._durable, self._durable_folders)
 
     # Crashing.

@@ -173,3 +173,23 @@ def test_a_sync_of_everything_leaves_nothing_pending() -> None:
     space.sync_all()
     assert _after(space) == ["s/y"]
     assert space.pending() == []
+
+
+def test_what_is_synced_in_a_folder_made_again_outlives_the_end_of_the_former_one() -> None:
+    space = NameSpace()
+    space.make_folder("s/a/b")
+    space.link("s/a/b/old", _file(), 1)
+    space.sync_folder("s/a/b")
+    space.unlink("s/a/b/old", 2)
+    space.remove_folder("s/a/b", 3)
+    space.remove_folder("s/a", 4)
+    space.make_folder_unsynced("s/a/b", 5)
+    space.link("s/a/b/new", _file(), 7)
+    space.sync_folder("s/a/b")
+    assert _after(space) == []
+    space.sync_folder("s/a")
+    space.sync_folder("s")
+    assert _after(space) == ["s/a/b/new"]
+    space.unlink("s/a/b/new", 8)
+    space.sync_folder("s/a/b")
+    assert _after(space) == []
