@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from aerobee.errors import Misuse
 from aerobee.ports.disk import Disk
-from aerobee.storage.index.consume_queue import ConsumeQueue
+from aerobee.storage.index.consume_queue import UNIT_BYTES, ConsumeQueue
 
 if TYPE_CHECKING:
     import cython
@@ -89,16 +89,19 @@ class ConsumeQueues:
     def of_topic(self, topic: bytes) -> list[ConsumeQueue]:
         return [queue for _, queue in sorted(self._by_topic.get(topic, {}).items())]
 
-    def fingerprint(self) -> tuple[int, int]:
-        """How many queues hold units, and their ends added up: what a mark remembers of them."""
+    def fingerprint(self) -> tuple[int, int, int]:
+        """How many queues hold units, their ends and the begins of their first files added up: what
+        a mark remembers of them."""
         count = 0
         total = 0
+        first = 0
         for queues in self._by_topic.values():
             for queue in queues.values():
                 if queue.max_offset > 0:
                     count += 1
                     total += queue.max_offset
-        return count, total
+                    first += queue.sequence.first_offset() // UNIT_BYTES
+        return count, total, first
 
     # Making and removing.
 

@@ -8,6 +8,7 @@ run on another.
 from typing import NamedTuple
 
 from aerobee.ports.disk import DiskFile
+from aerobee.storage.index.batch_consume_queue import UNIT_BYTES as BATCH_UNIT_BYTES
 from aerobee.storage.index.batch_consume_queue import BatchConsumeQueue
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
 from aerobee.storage.index.consume_queue import FILLER_SIZE, ConsumeQueue
@@ -30,6 +31,7 @@ class Fingerprint(NamedTuple):
     queue_count: int
     unit_total: int
     index_count: int
+    first_total: int
 
 
 class DerivedFiles:
@@ -46,13 +48,14 @@ class DerivedFiles:
         return [*self.queues.all(), *self.batch_queues.all()]
 
     def fingerprint(self) -> Fingerprint:
-        count, total = self.queues.fingerprint()
+        count, total, first = self.queues.fingerprint()
         for queue in self.batch_queues.all():
             if queue.max_offset > 0:
                 count += 1
                 total += queue.max_offset
+                first += queue.sequence.first_offset() // BATCH_UNIT_BYTES
         index_count = NO_COUNT if self.index is None else self.index.unit_count
-        return Fingerprint(count, total, index_count)
+        return Fingerprint(count, total, index_count, first)
 
     def log_end(self) -> int:
         """Where the newest record that a queue points at ends in the log."""

@@ -76,9 +76,13 @@ def open_derived(
     with_dead = derived.fingerprint()
     dead = derived.take_dead()
     without = derived.fingerprint()
-    count, total, index_count = without
+    count, total, index_count, first = without
     # A topic that was being deleted: the mark speaks of the time before or after.
     is_whole = (mark.queue_count, mark.unit_total) in (with_dead[:2], without[:2])
+    # Retention removes first files between two marks, and a crash may bring them back. After a
+    # clean stop there may be more of them than the mark knows, never fewer.
+    if log.was_clean and first > mark.first_total:
+        is_whole = False
     if defects & {Defect.QUEUE_NOT_CUT_WITH_LOG, Defect.MISSING_FILES_UNNOTICED}:
         is_whole = True
     if log.has_mark and not is_whole:
@@ -91,7 +95,11 @@ def open_derived(
         index_count = derived.index.unit_count if index_from == trusted else NO_COUNT
     start = max(min(queues_from, index_from), log.min_offset)
     believed = mark._replace(
-        dispatched=trusted, queue_count=count, unit_total=total, index_count=index_count
+        dispatched=trusted,
+        queue_count=count,
+        unit_total=total,
+        index_count=index_count,
+        first_total=first,
     )
     return DispatchStart(derived, start, queues_from, believed, dead)
 
@@ -102,7 +110,7 @@ def _trusted_offset(derived: DerivedFiles, log: LogState, mark: DurableMark) -> 
         return min(mark.dispatched, log.end_offset)
     if not log.was_clean:
         return log.scan_start
-    if derived.queues.fingerprint() == (0, 0):
+    if derived.queues.fingerprint()[0] == 0:
         return log.min_offset  # removed, perhaps, and the batch queues not
     return min(derived.log_end(), log.end_offset)
 

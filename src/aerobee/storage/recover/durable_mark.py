@@ -15,11 +15,11 @@ A slot, big-endian, in one sector:
     +-------+---------+----------+---------+------------+-------------+------------+
     | magic | version | sequence | flushed | dispatched | queue count | unit total |
     +-------+---------+----------+---------+------------+-------------+------------+
-    48            56         64             68
-    +-------------+----------+--------------+
-    | index count | crc from | CRC-32 of    |
-    |             |          | bytes 0 – 63 |
-    +-------------+----------+--------------+
+    48            56         64            72             76
+    +-------------+----------+-------------+--------------+
+    | index count | crc from | first total | CRC-32 of    |
+    |             |          |             | bytes 0 – 71 |
+    +-------------+----------+-------------+--------------+
 
 Laws.
 L1  A mark is written only after what it says has been synced. The kernel may put the slot on the
@@ -44,15 +44,15 @@ from aerobee.ports.disk import Disk, DiskFile
 
 FILE_BYTES = 8192
 SLOT_POSITIONS = (0, 4096)  # a page apart: whatever destroys one page leaves the other
-SLOT_BYTES = 68
+SLOT_BYTES = 76
 
 NO_CRC = (1 << 63) - 1
 """A `crc_from` that no log offset reaches: no record need carry the CRC property."""
 
 _MAGIC = 0x41454D4B  # "AEMK"
-_VERSION = 1
+_VERSION = 2
 _SEQUENCE_MAX = 1 << 62  # there is always a next one: a write every µs fills 146,000 years
-_FIELDS = struct.Struct(">Ii7q")
+_FIELDS = struct.Struct(">Ii8q")
 _CRC = struct.Struct(">I")
 _CRC_POSITION = _FIELDS.size
 
@@ -70,6 +70,8 @@ class DurableMark(NamedTuple):
     """Entries in the key index."""
     crc_from: int = NO_CRC
     """From this log offset on every record carries the CRC property."""
+    first_total: int = 0
+    """The first units of all queues' first files, added up: which files retention left."""
 
 
 class DurableMarkFile:

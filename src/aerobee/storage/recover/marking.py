@@ -122,6 +122,7 @@ class Marking:
                 queue_count=job.fingerprint.queue_count,
                 unit_total=job.fingerprint.unit_total,
                 index_count=job.fingerprint.index_count,
+                first_total=job.fingerprint.first_total,
             )
         )
 

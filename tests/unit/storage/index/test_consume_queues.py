@@ -59,13 +59,13 @@ def test_queues_are_listed_in_order_of_topic_and_id() -> None:
     assert queues.of_topic(b"c") == []
 
 
-def test_the_fingerprint_counts_queues_with_units_and_adds_their_ends() -> None:
+def test_the_fingerprint_counts_queues_with_units_and_adds_their_ends_and_first_files() -> None:
     queues = new_queues(SimDisk())
-    assert queues.fingerprint() == (0, 0)
+    assert queues.fingerprint() == (0, 0, 0)
     fill(queues, b"a", 0, 3)
     fill(queues, b"a", 1, 7, 5)
     queues.find_or_make(b"empty", 0)
-    assert queues.fingerprint() == (2, 10)
+    assert queues.fingerprint() == (2, 10, 4)
 
 
 # Names.
@@ -113,7 +113,7 @@ def test_what_was_written_is_loaded_and_other_names_are_left_alone() -> None:
     again.load(is_torn=False)
     found = [(queue.topic, queue.queue_id, queue.max_offset) for queue in again.all()]
     assert found == [(b"a", 0, 5), (b"a", 12, 1), (b"b", 3, 9)]
-    assert again.fingerprint() == queues.fingerprint() == (3, 15)
+    assert again.fingerprint() == queues.fingerprint() == (3, 15, 0)
 
 
 def test_a_short_file_is_refused_after_a_clean_stop_and_cut_after_a_crash() -> None:
@@ -124,7 +124,7 @@ def test_a_short_file_is_refused_after_a_clean_stop_and_cut_after_a_crash() -> N
         new_queues(disk).load(is_torn=False)
     again = new_queues(disk)
     again.load(is_torn=True)
-    assert again.fingerprint() == (1, 4)
+    assert again.fingerprint() == (1, 4, 0)
 
 
 def test_a_removed_topic_leaves_no_files_and_begins_anew() -> None:
@@ -137,9 +137,9 @@ def test_a_removed_topic_leaves_no_files_and_begins_anew() -> None:
     assert queues.remove_topic(b"a") == [FOLDER]
     assert disk.list_directory(FOLDER) == ["b"]
     assert queues.find(b"a", 0) is None
-    assert queues.fingerprint() == (1, 1)
+    assert queues.fingerprint() == (1, 1, 0)
     fill(queues, b"a", 0, 2)
-    assert queues.fingerprint() == (2, 3)
+    assert queues.fingerprint() == (2, 3, 0)
 
 
 def test_a_removed_topic_is_not_remembered_as_the_last_one_asked_for() -> None:

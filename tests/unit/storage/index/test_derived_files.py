@@ -43,7 +43,7 @@ def test_nothing_derived_counts_nothing(with_empty_queues: bool) -> None:
         derived.queues.load(is_torn=False)
         derived.batch_queues.load(is_torn=False)
         assert len(derived.all_queues()) == 2
-    assert derived.fingerprint() == Fingerprint(0, 0, 0)
+    assert derived.fingerprint() == Fingerprint(0, 0, 0, 0)
     assert derived.log_end() == 0
     assert derived.newest_record() == -1
     assert derived.drop_below(10_000) == []
@@ -52,14 +52,14 @@ def test_nothing_derived_counts_nothing(with_empty_queues: bool) -> None:
 
 def test_the_fingerprint_is_of_all_queues_and_of_the_last_index_file() -> None:
     derived = filled(SimDisk())
-    assert derived.fingerprint() == Fingerprint(2, 12, 3)
+    assert derived.fingerprint() == Fingerprint(2, 12, 3, 0)
     derived.queues.find_or_make(b"Empty", 0)
-    assert derived.fingerprint() == Fingerprint(2, 12, 3)
+    assert derived.fingerprint() == Fingerprint(2, 12, 3, 0)
 
 
 def test_without_an_index_the_fingerprint_is_that_of_no_index_ever() -> None:
     """An index that is switched on later must not take itself for complete."""
-    assert made(SimDisk(), with_index=False).fingerprint() == Fingerprint(0, 0, NO_COUNT)
+    assert made(SimDisk(), with_index=False).fingerprint() == Fingerprint(0, 0, NO_COUNT, 0)
 
 
 def test_the_newest_record_is_found_in_either_kind_of_queue() -> None:
@@ -95,6 +95,7 @@ def test_what_points_below_the_log_is_hidden_and_index_files_are_handed_out() ->
     assert derived.fingerprint().index_count == 3  # of the second file
     files = derived.drop_below(3000)
     assert [queue.min_offset for queue in derived.all_queues()] == [3, 6]
+    assert derived.fingerprint().first_total == 2
     assert len(files) == 1
     without = DerivedFiles(derived.queues, derived.batch_queues, None)
     assert without.drop_below(4000) == []

@@ -25,6 +25,7 @@ SAMPLE = DurableMark(
     unit_total=4,
     index_count=5,
     crc_from=6,
+    first_total=7,
 )
 
 
@@ -41,8 +42,9 @@ def _sync(file: DurableMarkFile) -> None:
 def test_a_slot_has_the_drawn_bytes() -> None:
     slot = encode_slot(SAMPLE, sequence=7)
     fields = bytes.fromhex(
-        "41454d4b 00000001 0000000000000007 0102030405060708 0000000000000002"
+        "41454d4b 00000002 0000000000000007 0102030405060708 0000000000000002"
         "0000000000000003 0000000000000004 0000000000000005 0000000000000006"
+        "0000000000000007"
     )
     assert slot == fields + struct.pack(">I", zlib.crc32(fields))
     assert len(slot) == SLOT_BYTES
@@ -241,14 +243,14 @@ def test_a_file_without_a_valid_slot_is_refused_with_advice(content: bytes) -> N
 
 def test_a_slot_with_a_version_sequence_or_field_out_of_range_is_no_slot() -> None:
     def sealed(version: int, sequence: int, flushed: int) -> memoryview:
-        fields = struct.pack(">Ii7q", 0x41454D4B, version, sequence, flushed, 0, 0, 0, 0, 0)
+        fields = struct.pack(">Ii8q", 0x41454D4B, version, sequence, flushed, *(0,) * 6)
         return memoryview(fields + struct.pack(">I", zlib.crc32(fields)))
 
-    assert decode_slot(sealed(1, 1, 1), 0) is not None
-    assert decode_slot(sealed(2, 1, 1), 0) is None
-    assert decode_slot(sealed(1, 0, 1), 0) is None
-    assert decode_slot(sealed(1, 2**63 - 1, 1), 0) is None  # it could have no successor
-    assert decode_slot(sealed(1, 1, -1), 0) is None
+    assert decode_slot(sealed(2, 1, 1), 0) is not None
+    assert decode_slot(sealed(1, 1, 1), 0) is None
+    assert decode_slot(sealed(2, 0, 1), 0) is None
+    assert decode_slot(sealed(2, 2**63 - 1, 1), 0) is None  # it could have no successor
+    assert decode_slot(sealed(2, 1, -1), 0) is None
 
 
 def test_the_steps_of_a_sync_come_in_order() -> None:
