@@ -38,6 +38,7 @@ cdef class FrameReader:
     @cython.locals(rest=Py_ssize_t, frame_size=Py_ssize_t)
     cdef bint _keep_head(self) except? -1
 
+    @cython.locals(room=Py_ssize_t)
     cdef Py_ssize_t _room_for(self, Py_ssize_t frame_size, Py_ssize_t arrived) except -1
     cdef void _grow_room(self, Py_ssize_t frame_size) except *
 

@@ -13,7 +13,8 @@
 F1. A length is checked as soon as its bytes are there, before room is made for what it promises.
 F2. Frames that lie whole in a chunk are not copied. The head of a frame that does not is copied
     out at once, so that between chunks nothing but that head is held: never more than one frame
-    and one chunk. Any byte is copied at most twice, but for the eight of the two length words.
+    and one chunk, and half a frame more while its room grows. That grows with what really came,
+    to eight times that at most: who wants memory set aside has to send.
 F3. After a bad frame the stream cannot be trusted: the reader stays broken.
 """
 
@@ -30,8 +31,8 @@ if not cython.compiled:
 
 FRAME_BYTES_MAX = 16 * 1024 * 1024  # RocketMQ's own limit, the first four bytes included
 HEADER_BYTES_MAX = 256 * 1024
-# What a peer must really send before a longer frame is given its whole room.
 FIRST_ROOM_BYTES = 64 * 1024
+ROOM_GROWTH = 4
 
 _NOTHING = memoryview(b"")
 
@@ -214,10 +215,11 @@ class FrameReader:
         return False
 
     def _room_for(self, frame_size: int, arrived: int) -> int:
-        """Room now: the words, the first room, or the frame once enough of it has come."""
+        """Room now: for the words, or for as much of the frame as may be believed."""
         if frame_size == 0:
             return 8
-        return min(frame_size, FIRST_ROOM_BYTES) if arrived < FIRST_ROOM_BYTES else frame_size
+        room = max(FIRST_ROOM_BYTES, ROOM_GROWTH * arrived)
+        return room if 2 * room < frame_size else frame_size  # no last step for a small rest
 
     def _grow_room(self, frame_size: int) -> None:
         """The next larger room, with what the old one holds."""

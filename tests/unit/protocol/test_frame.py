@@ -266,11 +266,20 @@ def test_a_promise_of_eight_mebibytes_gets_no_room_before_they_come() -> None:
     assert peak([start], FrameReader()) < FIRST_ROOM_BYTES + 4096
 
 
+@pytest.mark.parametrize("sent", [70_000, 200_000, 900_000])
+@pytest.mark.parametrize("size", [1000, 65536])
+def test_a_frame_is_given_no_more_than_eight_times_what_came_of_it(sent: int, size: int) -> None:
+    start = (struct.pack(">iI", 8 * MIB - 4, 2) + b"{}").ljust(sent, b"x")
+    chunks = [start[at : at + size] for at in range(0, len(start), size)]
+    assert peak(chunks, FrameReader()) < 8 * sent + size
+
+
 @pytest.mark.parametrize("size", [1000, 65536, 1_000_003])
-def test_one_frame_and_one_chunk_are_the_most_that_is_held(size: int) -> None:
-    stream = frame(b"{}", bytes(4 * MIB))
+@pytest.mark.parametrize("body_size", [100_000, MIB, 4 * MIB, 7 * MIB])
+def test_one_and_a_half_frames_are_the_most_that_is_held(size: int, body_size: int) -> None:
+    stream = frame(b"{}", bytes(body_size))
     chunks = [stream[start : start + size] for start in range(0, len(stream), size)]
-    assert peak(chunks, FrameReader()) < len(stream) + FIRST_ROOM_BYTES + 65536
+    assert peak(chunks, FrameReader()) < 1.5 * len(stream) + FIRST_ROOM_BYTES + 65536
 
 
 def test_a_frame_larger_than_its_first_room_is_whole() -> None:
