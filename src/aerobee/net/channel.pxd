@@ -4,6 +4,7 @@ from aerobee.net.round cimport Round
 from aerobee.protocol.frame cimport FrameReader
 
 cdef class Channel:
+    cdef Py_ssize_t _begun_bytes
     cdef object _fast
     cdef FrameReader _frames
     cdef bint _is_ending
@@ -11,6 +12,7 @@ cdef class Channel:
     cdef object _owner
     cdef Round _round
     cdef object _transport
+    cdef readonly object begun_ms
     cdef readonly long long last_read_ms
     cdef readonly object number
     cdef readonly object paused_since_ms
@@ -19,6 +21,9 @@ cdef class Channel:
 
     @cython.locals(frames=FrameReader)
     cdef void _handle_frames(self) except *
+
+    @cython.locals(size=Py_ssize_t, turn=Round)
+    cdef void _note_begun(self) except *
     cdef void _refuse(self, object fault) except *
     cdef void _begin_round(self) except *
     cpdef void close(self) except *

@@ -6,7 +6,8 @@ are written at once: a socket call is spread over as many messages as the peer s
 Back-pressure: a peer that does not read its answers is not read from until it does, and what it has
 sent already waits as well: a small request may have an answer of megabytes. It is dropped if it
 takes too long, or if too much gathers that it did not ask for just now. A frame that breaks the
-protocol closes this connection and nothing else.
+protocol closes this connection and nothing else; so does a large one that has begun to come when
+those of all connections together are too much already.
 """
 
 import asyncio
@@ -29,6 +30,8 @@ _log = logging.getLogger(__name__)
 WRITE_HIGH_BYTES = 1 << 20
 WRITE_LOW_BYTES = 256 << 10
 UNREAD_BYTES_MAX = 64 << 20  # held pulls of a thousand queues, answered together
+BEGUN_BYTES_MAX = 256 << 20  # of frames that have not come whole, over all connections
+SMALL_BYTES = 64 << 10  # a frame that has not brought more is never refused for that
 
 
 def is_compiled() -> bool:
@@ -50,6 +53,7 @@ class Channel:
     cannot be compiled."""
 
     __slots__ = (
+        "_begun_bytes",
         "_fast",
         "_frames",
         "_is_ending",
@@ -57,6 +61,7 @@ class Channel:
         "_owner",
         "_round",
         "_transport",
+        "begun_ms",
         "last_read_ms",
         "number",
         "paused_since_ms",
@@ -79,6 +84,9 @@ class Channel:
         self._is_ending = False
         # Whether frames of the last read wait for the peer to read.
         self._is_holding = False
+        # Of a frame that has not come whole: since when, and how much has.
+        self.begun_ms: int | None = None
+        self._begun_bytes = 0
         self.number = number
         self.last_read_ms = 0
         self.paused_since_ms: int | None = None
@@ -108,6 +116,7 @@ class Channel:
         self._round.reader = self
         try:
             while frames.advance():
+                self.begun_ms = None
                 if self._fast is not None and not self._fast.take(
                     self.number, frames, self._round.output, self._round.now
                 ):
@@ -123,6 +132,21 @@ class Channel:
             self._round.reader = None
         if fault is not None:
             self._refuse(fault)
+        self._note_begun()
+
+    def _note_begun(self) -> None:
+        """Keep account of what was received and cannot be handled yet."""
+        size = 0 if self._is_holding else self._frames.pending_size()
+        if size == 0:
+            self.begun_ms = None
+        elif self.begun_ms is None:
+            self.begun_ms = self._round.monotonic_ms
+        turn = self._round
+        turn.begun_bytes += size - self._begun_bytes
+        self._begun_bytes = size
+        if size > SMALL_BYTES and turn.begun_bytes > BEGUN_BYTES_MAX:
+            _log.warning("too much has begun to come", extra={"channel": self.number})
+            self.abort()
 
     def _refuse(self, fault: Exception) -> None:
         _log.info("closing a connection: %s", fault, extra={"channel": self.number})
@@ -149,6 +173,8 @@ class Channel:
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
+        self._round.begun_bytes -= self._begun_bytes
+        self._begun_bytes = 0
         self._owner.closed(self)
 
     def _begin_round(self) -> None:

@@ -42,6 +42,7 @@ TICK_SECONDS = 0.005
 REST_MS_MAX = 1_000  # a service that has nothing to do is looked at so often, and its channels
 IDLE_MS_MAX = 120_000  # RocketMQ's: a client beats every 30 s
 UNREAD_MS_MAX = 20_000  # how long a peer may leave its answers unread
+FRAME_MS_MAX = 30_000  # how long a frame may take to come whole
 IDLE_CHECK_MS = 1_000  # a look at every channel, which may be thousands
 STOP_SECONDS_MAX = 3.0  # how long a stop waits for peers that do not read
 GOODBYE_SECONDS_MAX = 1.0  # how long it waits for those whom the service tells that it goes
@@ -167,8 +168,10 @@ class Driver:
 
     def _drop_idle(self, now: Now) -> None:
         for channel in list(self._channels.values()):
-            unread = channel.paused_since_ms
-            if unread is not None and now.monotonic_ms - unread > UNREAD_MS_MAX:
+            unread, begun = channel.paused_since_ms, channel.begun_ms
+            if (unread is not None and now.monotonic_ms - unread > UNREAD_MS_MAX) or (
+                begun is not None and now.monotonic_ms - begun > FRAME_MS_MAX
+            ):
                 channel.abort()
             elif now.monotonic_ms - channel.last_read_ms > IDLE_MS_MAX:
                 channel.close()

@@ -2,6 +2,7 @@ from aerobee.protocol.reply_buffer cimport ReplyBuffer
 
 cdef class Round:
     cdef object _begin
+    cdef public long long begun_bytes
     cdef readonly bint is_begun
     cdef readonly long long monotonic_ms
     cdef readonly object now

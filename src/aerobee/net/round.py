@@ -23,7 +23,7 @@ def is_compiled() -> bool:
 class Round:
     """R1. While `is_begun`, `now` and `monotonic_ms` are of this turn."""
 
-    __slots__ = ("_begin", "is_begun", "monotonic_ms", "now", "output", "reader")
+    __slots__ = ("_begin", "begun_bytes", "is_begun", "monotonic_ms", "now", "output", "reader")
 
     def __init__(self, begin: Callable[[], Now]) -> None:
         """`begin` is called at the first read of a turn, sees to its end and tells the time."""
@@ -34,6 +34,8 @@ class Round:
         # Where the answers of one read gather, and whose read it is: one after the other uses it.
         self.output = ReplyBuffer()
         self.reader: object = None
+        # Of frames that have not come whole, of all connections: no matter of one turn alone.
+        self.begun_bytes = 0
 
     def begin(self) -> None:
         self.now = self._begin()

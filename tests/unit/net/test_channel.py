@@ -4,7 +4,7 @@ from typing import cast
 
 import pytest
 
-from aerobee.net.channel import UNREAD_BYTES_MAX, Channel
+from aerobee.net.channel import BEGUN_BYTES_MAX, SMALL_BYTES, UNREAD_BYTES_MAX, Channel
 from aerobee.net.round import Round
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, FastService, Peer
@@ -252,3 +252,37 @@ def test_a_peer_that_leaves_too_much_unread_is_dropped() -> None:
     c.wire.unread_bytes += 1
     c.channel.write([b"x"])
     assert c.wire.end == "aborted"
+
+
+def test_a_frame_has_begun_until_it_is_whole() -> None:
+    c = Connected()
+    c.owner.clock_ms = 5
+    c.turn.end()
+    c.channel.data_received(frame(2) + frame(3)[:9])
+    assert (c.channel.begun_ms, c.turn.begun_bytes) == (5, 9)
+    c.owner.clock_ms = 6
+    c.turn.end()
+    c.channel.data_received(frame(3)[9:12])
+    assert (c.channel.begun_ms, c.turn.begun_bytes) == (5, 12)
+    c.channel.data_received(frame(3)[12:] + frame(1) + frame(2)[:4])
+    assert (c.channel.begun_ms, c.turn.begun_bytes) == (6, 4)
+    c.channel.data_received(frame(2)[4:])
+    assert (c.channel.begun_ms, c.turn.begun_bytes) == (None, 0)
+
+
+def test_a_large_frame_is_not_taken_when_those_of_all_are_too_much() -> None:
+    c = Connected()
+    other, wire = channel_of(c.owner, c.turn), Wire()
+    other.connection_made(wire)
+    c.turn.begun_bytes = BEGUN_BYTES_MAX - SMALL_BYTES
+    c.channel.data_received(large_frame[:SMALL_BYTES])
+    other.data_received(frame(2)[:9])  # a small one is
+    assert (c.wire.end, wire.end) == ("", "")
+    c.channel.data_received(large_frame[SMALL_BYTES : SMALL_BYTES + 1])
+    assert (c.wire.end, wire.end) == ("aborted", "")
+    c.channel.connection_lost(None)
+    other.connection_lost(None)
+    assert c.turn.begun_bytes == BEGUN_BYTES_MAX - SMALL_BYTES
+
+
+large_frame = b"".join(encode(RemotingCommand(2, body=bytes(2 * SMALL_BYTES))))

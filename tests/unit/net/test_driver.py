@@ -1,11 +1,18 @@
 import asyncio
 import socket
+import struct
 import threading
 from typing import Any
 
 import pytest
 
-from aerobee.net.driver import IDLE_MS_MAX, REST_MS_MAX, STOP_SECONDS_MAX
+from aerobee.net.driver import (
+    FRAME_MS_MAX,
+    IDLE_MS_MAX,
+    REST_MS_MAX,
+    STOP_SECONDS_MAX,
+    UNREAD_MS_MAX,
+)
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Dial, Effects, Reply
 from aerobee.protocol.frame import FRAME_BYTES_MAX, FrameReader
@@ -116,6 +123,47 @@ def test_a_peer_that_says_nothing_for_two_minutes_is_dropped() -> None:
             clock.advance(IDLE_MS_MAX + 1)
             assert await client.read() is None
             await client.close()
+
+    in_loop(test)
+
+
+def test_a_peer_that_does_not_read_its_answers_is_dropped_in_time() -> None:
+    async def test() -> None:
+        clock = SimClock()
+        async with Running(clock=clock) as server:
+            client = await Client.open(server.port)
+            while not client.writer.transport.get_write_buffer_size():
+                client.send(ECHO, bytes(1 << 20))  # into the sockets' buffers, and then no more
+                await asyncio.wait([asyncio.ensure_future(client.writer.drain())], timeout=0.2)
+            clock.advance(UNREAD_MS_MAX + 1)
+            await server.service.closed.get()
+            client.writer.transport.abort()
+
+    in_loop(test)
+
+
+def test_a_frame_that_does_not_come_whole_in_time_ends_its_connection() -> None:
+    async def test() -> None:
+        clock = SimClock()
+        async with Running(clock=clock) as server:
+            client = await Client.open(server.port)
+            client.send(ECHO)
+            assert await client.read() is not None
+            client.writer.write(struct.pack(">iI", 200, 100))
+            other = await Client.open(server.port)
+            other.send(ECHO)
+            assert await other.read() is not None
+            for _ in range(31):
+                clock.advance(FRAME_MS_MAX // 30)
+                client.writer.write(b"x")  # not silent
+                other.send(ECHO)
+                if await other.read() is None or client.reader.at_eof():
+                    break
+            assert await client.read() is None
+            other.send(ECHO)
+            assert await other.read() is not None
+            await other.close()
+            client.writer.transport.abort()
 
     in_loop(test)
 
