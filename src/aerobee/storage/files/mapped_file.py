@@ -82,6 +82,7 @@ class MappedFile:
             page_end = min(position - position % PAGE_BYTES + PAGE_BYTES, end)
             if any(self.view[position:page_end]):
                 if page_end > self.room:
+                    # Where blocks are smaller than pages, a part of this one may be a hole.
                     self.disk_file.reserve(position, page_end)
                 self.view[position:page_end] = bytes(page_end - position)
             position = page_end
