@@ -36,6 +36,17 @@ class Trouble(Enum):
     SLOW_READER = "a client does not read"
 
 
+_OFTEN = (
+    Trouble.POWER_CUT,
+    Trouble.POWER_CUT,
+    Trouble.CRASH_IN_CALL,
+    Trouble.CRASH_IN_CALL,
+    Trouble.KILL,
+    Trouble.SYNC_FAILS,
+)
+"""What is drawn more often than the rest: most promises are about it."""
+
+
 class Blow(NamedTuple):
     """One thing that goes wrong."""
 
@@ -57,29 +68,28 @@ class Plan(NamedTuple):
     trouble_ms: int
     """When the trouble is over."""
     buffer_bytes: int
+    sync_ms: Sequence[int]
+    """How long disk work of each broker takes, mostly, at most."""
 
 
 def draw_plan(seed: int) -> tuple[Plan, random.Random]:
     """A plan, and the generator that decides everything else."""
     generator = random.Random(seed)
     draw = generator.choice
-    trouble_ms = generator.randint(2_500, 5_000)
-    messages, loads = generator.randint(20, 40), []
+    trouble_ms = generator.randint(2_500, 6_000)
+    messages, loads = generator.randint(20, 50), []
     for _ in range(draw((1, 2, 2, 3))):
         pause_ms = trouble_ms // messages * 2 // 3
         loads.append(Load(TOPICS[: draw((1, 2))], messages, pause_ms, DELAY_LEVELS_MS, 3_000))
-    kinds = generator.sample(list(Trouble), generator.randint(0, 4))
-    blows = (
-        sorted(
-            Blow(generator.randint(300, trouble_ms), draw(kinds))
-            for _ in range(generator.randint(1, 5) if kinds else 0)
-        )
-        if kinds
-        else []
-    )
+    kinds = generator.sample([*Trouble, *_OFTEN], generator.randint(0, 4))
+    blows = [
+        Blow(generator.randint(300, trouble_ms), draw(kinds))
+        for _ in range(generator.randint(1, 7) if kinds else 0)
+    ]
+    storages = [_draw_storage(generator) for _ in range(draw((1, 1, 2, 2, 3)))]
     plan = Plan(
         seed,
-        [_draw_storage(generator) for _ in range(draw((1, 1, 2, 2, 3)))],
+        storages,
         BrokerConfig(
             default_queues=2,
             register_interval_ms=2_000,
@@ -104,6 +114,7 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
         blows,
         trouble_ms,
         draw((2_000, 1 << 20)),
+        [draw((3, 3, 150)) for _ in storages],
     )
     return plan, generator
 

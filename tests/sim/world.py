@@ -70,7 +70,7 @@ class World(Fate):
                 self.network.host(address.split(":")[0]),
                 NAMESERVER_PORT,
                 self,
-                self._delay_of(f"names-{n}"),
+                self._delay_of(f"names-{n}", 3),
                 NameServerConfig(scan_interval_ms=1_000),
             )
             for n, address in enumerate(addresses)
@@ -82,7 +82,7 @@ class World(Fate):
                 self.network.host(f"10.0.1.{n + 1}"),
                 BROKER_PORT,
                 self,
-                self._delay_of(f"broker-{n}"),
+                self._delay_of(f"broker-{n}", plan.sync_ms[n]),
                 BrokerPlan(storage, plan.config, addresses, UNLIMITED, defects, **extra),  # type: ignore[arg-type]
             )
             for n, storage in enumerate(plan.storages)
@@ -258,8 +258,8 @@ class World(Fate):
 
     # Fate.
 
-    def _delay_of(self, name: str) -> Callable[[Lane], int]:
-        """How long disk work takes: mostly next to nothing."""
+    def _delay_of(self, name: str, mostly_ms: int) -> Callable[[Lane], int]:
+        """How long disk work takes."""
         generator = self.random
 
         def delay_ms(lane: Lane) -> int:
@@ -267,9 +267,9 @@ class World(Fate):
             if stall_ms > 0:
                 return generator.randint(stall_ms // 2, stall_ms)
             dice = generator.random()
-            if dice < 0.5:
+            if dice < 0.3:
                 return 0
-            return generator.randint(1, 5) if dice < 0.95 else generator.randint(5, 80)
+            return generator.randint(0, mostly_ms if dice < 0.95 else 2 * mostly_ms + 50)
 
         return delay_ms
 

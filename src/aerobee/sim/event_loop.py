@@ -173,7 +173,7 @@ class SimLoop:
         """A task whose error is heard of at once, and not when somebody asks for it."""
         try:
             return await work
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, GeneratorExit):
             raise
         except BaseException as error:
             self._failed(error)
