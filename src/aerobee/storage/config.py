@@ -106,8 +106,8 @@ class StorageConfig:
     def _misfit_times(self) -> Iterator[str]:
         if not 0 < self.flush_interval_ms < self.flush_lag_ms_max:
             yield "flush_interval_ms must be positive and below flush_lag_ms_max"
-        if self.mark_interval_ms < 1 or self.checkpoint_interval_ms < 1:
-            yield "mark_interval_ms and checkpoint_interval_ms must be positive"
+        if self.mark_interval_ms < 0 or self.checkpoint_interval_ms < 0:  # 0: at every step
+            yield "mark_interval_ms and checkpoint_interval_ms must not be below 0"
         if self.retention_ms < 1:
             yield "retention_ms must be positive"
         if self.delete_interval_ms < 0:
