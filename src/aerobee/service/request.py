@@ -1,7 +1,8 @@
 """A request on its way through a handler, and its answer.
 
 A handler returns an answer, or None and answers later, when the disk has it. A request that nobody
-waits for is never answered, whatever happens to it.
+waits for is never answered, whatever happens to it. One that waits is nothing but an address: its
+fields and its body are gone, because a peer decides how many of them wait.
 """
 
 import logging
@@ -55,6 +56,13 @@ class Request:
         )
         self._outbox.append(Reply(self.channel, reply, answer.parts))
 
+    def forget(self) -> None:
+        """Keep what an answer needs, and nothing else."""
+        self.body = b""
+        self.command.body = b""
+        self.command.ext_fields = {}
+        self.fields = Fields({})
+
     def answer_when_saved(self, error: BaseException | None) -> None:
         """What a change of something on the disk is told."""
         if error is None:
@@ -75,6 +83,8 @@ def answer_with(handle: "Callable[[Request], Answer | None]", request: Request) 
         answer = Answer(ResponseCode.SYSTEM_ERROR, f"internal error: {error!r}"[:500])
     if answer is not None:
         request.answer(answer)
+    else:
+        request.forget()
 
 
 Handler: TypeAlias = Callable[[Request], Answer | None]

@@ -3,7 +3,7 @@ from aerobee.ports.service import ChannelId, Effects, Reply
 from aerobee.protocol.command_header import BINARY_TYPE, ONEWAY_FLAG
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.request import OK, Answer, Request
+from aerobee.service.request import OK, Answer, Request, answer_with
 
 CHANNEL = ChannelId(3)
 
@@ -48,3 +48,15 @@ def test_the_body_outlives_what_was_received() -> None:
     asked, _ = request(RemotingCommand(103, body=memoryview(received)))
     received[:] = b"gone"
     assert asked.body == b"body"
+
+
+def test_a_request_that_waits_keeps_what_its_answer_needs_and_nothing_else() -> None:
+    command = RemotingCommand(11, opaque=9, ext_fields={"a": "b" * 1000}, body=bytes(1000))
+    asked, outbox = request(command)
+    answer_with(lambda one: None, asked)
+    assert (asked.body, command.body, command.ext_fields) == (b"", b"", {})
+    assert asked.fields.optional_text("a") == ""
+    asked.answer(OK)
+    (effect,) = outbox
+    assert isinstance(effect, Reply)
+    assert (effect.command.opaque, effect.channel) == (9, CHANNEL)

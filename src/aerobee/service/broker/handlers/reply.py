@@ -77,11 +77,12 @@ class ReplyHandlers:
             stored = self._kept(request, sending)
         except StorageError as error:
             return self._stamp.on_refusal(Answer(ResponseCode.SYSTEM_ERROR, str(error)))
+        place = self._place(sending, stored)
         self._calls.call(
             channel,
             self._push(request, sending),
             request.now.monotonic_ms + PUSH_MS_MAX,
-            lambda answer: self._pushed(request, sending, stored, answer),
+            lambda answer: self._pushed(request, place, answer),
         )
         return None
 
@@ -114,23 +115,22 @@ class ReplyHandlers:
             body=sending.body,
         )
 
-    def _pushed(
-        self,
-        request: Request,
-        sending: Sending,
-        stored: Stored | None,
-        answer: RemotingCommand | None,
-    ) -> None:
-        if answer is None or answer.code != ResponseCode.SUCCESS:
-            reason = answer.remark if answer is not None else "it did not answer"
-            request.answer(
-                self._stamp.on_refusal(
-                    Answer(ResponseCode.SYSTEM_ERROR, f"push reply message fail: {reason}")
-                )
-            )
-            return
+    def _place(self, sending: Sending, stored: Stored | None) -> dict[str, str]:
         place = {"msgId": "0", "queueId": str(sending.queue_id), "queueOffset": "0"}
         if stored is not None:
             place["msgId"] = self._stamp.message_ids(stored.record_offsets)
             place["queueOffset"] = str(stored.queue_offset)
-        request.answer(Answer(fields=self._stamp.on_answer(place)))
+        return place
+
+    def _pushed(
+        self, request: Request, place: dict[str, str], answer: RemotingCommand | None
+    ) -> None:
+        if answer is not None and answer.code == ResponseCode.SUCCESS:
+            request.answer(Answer(fields=self._stamp.on_answer(place)))
+            return
+        reason = answer.remark[:255] if answer is not None else "it did not answer"
+        request.answer(
+            self._stamp.on_refusal(
+                Answer(ResponseCode.SYSTEM_ERROR, f"push reply message fail: {reason}")
+            )
+        )

@@ -25,6 +25,7 @@ from aerobee.service.broker.topic_making import TopicMaker
 from aerobee.service.request import Answer, Request, answer_with
 
 _TIMER_PREFIX = "TIMER_"
+_NOT_KNOWN = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it is not known to be stored")
 _CODES = (
     RequestCode.SEND_MESSAGE,
     RequestCode.SEND_MESSAGE_V2,
@@ -93,11 +94,12 @@ class SendHandlers:
             return self._stamp.on_refusal(Answer(ResponseCode.MESSAGE_ILLEGAL, str(error)))
         except StorageError as error:
             return self._stamp.on_storage_error(error)
-
-        def safe(is_safe: bool) -> None:
-            request.answer(self._answer(sending, stored, is_safe))
-
-        self._intake.when_safe(stored.end_offset, safe)
+        # Made now, so that nothing of the message is kept while the disk is waited for.
+        answer = self._answer(sending, stored)
+        refusal = self._stamp.on_refusal(_NOT_KNOWN)
+        self._intake.when_safe(
+            stored.end_offset, lambda is_safe: request.answer(answer if is_safe else refusal)
+        )
         return None
 
     def _put(self, request: Request, sending: Sending, born_host: Host) -> Stored:
@@ -107,11 +109,7 @@ class SendHandlers:
         self._stamp.on_message(sending.properties, request.now)
         return self._intake.put(sending.message(born_host), request.now)
 
-    def _answer(self, sending: Sending, stored: Stored, is_safe: bool) -> Answer:
-        if not is_safe:
-            return self._stamp.on_refusal(
-                Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it is not known to be stored")
-            )
+    def _answer(self, sending: Sending, stored: Stored) -> Answer:
         said = {
             "msgId": self._stamp.message_ids(stored.record_offsets),
             "queueId": str(sending.queue_id),
