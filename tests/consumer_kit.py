@@ -48,14 +48,20 @@ ORDERS = make_subscription("Orders", "*", 1)
 class ConsumerKit(TablesKit):
     """Everything that is asked about consumers, but for pulls."""
 
-    def __init__(self, config: BrokerConfig | None = None, *, young_bytes: int = 1 << 30) -> None:
+    def __init__(
+        self,
+        config: BrokerConfig | None = None,
+        *,
+        young_bytes: int = 1 << 30,
+        offsets_max: int = 1000,
+    ) -> None:
         super().__init__(config=config)
         self.kit = StoreKit(clock=self.clock)
         self.store = self.kit.store
         self.outbox: Effects = []
         self.peers: dict[ChannelId, Peer] = {}
         self.consumers, self.producers = Consumers(), Producers()
-        self.locks, self.offsets = QueueLocks(), Offsets()
+        self.locks, self.offsets = QueueLocks(), Offsets(offsets_max)
         self.queues = QueueFacts(self.store, young_bytes)
         self.calls = ClientCalls(self.outbox)
         self.membership = Membership(

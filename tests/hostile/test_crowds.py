@@ -1,7 +1,6 @@
 """More connections than anybody needs: silent ones, stalled ones, ones that promise much."""
 
 import struct
-from collections.abc import Iterator
 
 import pytest
 
@@ -16,8 +15,8 @@ STARTED = struct.pack(">iI", LARGE - 4, 100) + bytes(70_000)
 
 
 @pytest.fixture(params=["broker", "nameserver"])
-def port(request: pytest.FixtureRequest, server: Server) -> Iterator[int]:
-    yield server.broker if request.param == "broker" else server.nameserver
+def port(request: pytest.FixtureRequest, server: Server) -> int:
+    return server.broker if request.param == "broker" else server.nameserver
 
 
 def assert_served(port: int) -> None:
@@ -40,6 +39,8 @@ def test_a_frame_is_given_no_more_room_than_it_has_shown_that_it_needs(
     server: Server, port: int
 ) -> None:
     """1,000 frames of 8 MiB are begun: what was really sent is a hundredth of what they claim."""
-    with undisturbed(server, grown_bytes_max=48 * MIB, peak_bytes_max=400 * MIB):
-        with crowd(port, 1000, STARTED):
-            assert_served(port)
+    with (
+        undisturbed(server, grown_bytes_max=48 * MIB, peak_bytes_max=400 * MIB),
+        crowd(port, 1000, STARTED),
+    ):
+        assert_served(port)

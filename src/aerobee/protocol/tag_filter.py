@@ -7,6 +7,17 @@ the tag itself: one message too many does no harm, one too few would be lost to 
 from aerobee.protocol.java_hash import tag_code
 
 ALL = "*"
+TAGS_MAX = 1_000
+"""Of one expression: each is kept, and looked for at every message."""
+EXPRESSION_CHARS_MAX = 16 * 1024
+
+
+def find_expression_fault(expression: str) -> str | None:
+    """What is wrong with an expression; None if nothing is."""
+    if len(expression) > EXPRESSION_CHARS_MAX:
+        return f"{len(expression)} characters, at most {EXPRESSION_CHARS_MAX} are read"
+    count = expression.count("||") + 1
+    return f"{count} tags, at most {TAGS_MAX} are" if count > TAGS_MAX else None
 
 
 def tags_of(expression: str) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from aerobee.protocol.bodies.subscription import subscription_from, subscription
 from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import Parsed, Value, parse, write_compact
 
-HEARTBEAT_BYTES_MAX = 4 * 1024 * 1024
+HEARTBEAT_BYTES_MAX = 1024 * 1024
 DIALECT_BYTES_MAX = 64 * 1024
 CLIENT_ID_CHARS_MAX = 255
 GROUP_CHARS_MAX = 255  # what 4.9 clients may have; which groups are let in is decided elsewhere

@@ -13,9 +13,8 @@ from aerobee.model.subscription import BY_TAG, Subscription
 from aerobee.protocol.java_hash import tag_code
 from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import Value, parse
-from aerobee.protocol.tag_filter import ALL, tag_codes, tags_of
+from aerobee.protocol.tag_filter import ALL, find_expression_fault, tag_codes, tags_of
 
-EXPRESSION_CHARS_MAX = 16 * 1024
 CHECK_BYTES_MAX = 256 * 1024
 
 
@@ -49,11 +48,9 @@ def subscription_from(members: Members) -> Subscription:
     expression = members.text("subString", "")
     if not expression:
         expression = "||".join(map(str, members.array("tagsSet"))) or ALL
-    if len(expression) > EXPRESSION_CHARS_MAX:
-        raise RemoteProtocolError(
-            f"subString of {members.what} has {len(expression)} characters, "
-            f"at most {EXPRESSION_CHARS_MAX} are read"
-        )
+    fault = find_expression_fault(expression)
+    if fault is not None:
+        raise RemoteProtocolError(f"subString of {members.what} has {fault}")
     return make_subscription(
         topic,
         expression,

@@ -3,7 +3,6 @@ import pytest
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.subscription import Subscription
 from aerobee.protocol.bodies.subscription import (
-    EXPRESSION_CHARS_MAX,
     decode_subscription_check,
     make_subscription,
     subscription_from,
@@ -11,6 +10,7 @@ from aerobee.protocol.bodies.subscription import (
 )
 from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import parse, write_compact
+from aerobee.protocol.tag_filter import EXPRESSION_CHARS_MAX
 
 # As the Java client 5.5.0 writes it.
 TEXT = (

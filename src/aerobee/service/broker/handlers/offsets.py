@@ -23,7 +23,7 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.queue_facts import QueueFacts
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.groups import Groups
-from aerobee.service.broker.state.offsets import UNKNOWN, Offsets
+from aerobee.service.broker.state.offsets import NO_ROOM, UNKNOWN, Offsets
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import OK, Answer, Request
 from aerobee.storage.read.time_search import Boundary
@@ -89,6 +89,8 @@ class OffsetHandlers:
             )
         end = self._queues.max_offset(topic, queue_id)
         self._offsets.commit(group, topic, queue_id, header.commit_offset, end)
+        if self._offsets.find(group, topic, queue_id) == UNKNOWN:
+            return Answer(ResponseCode.SYSTEM_ERROR, NO_ROOM)
         return OK
 
     def _search(self, request: Request, header: SearchOffsetHeader) -> Answer:

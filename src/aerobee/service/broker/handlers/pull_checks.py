@@ -13,7 +13,7 @@ from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
 from aerobee.protocol.headers.pulling import SUBSCRIPTION, PullHeader
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.protocol.tag_filter import tag_codes
+from aerobee.protocol.tag_filter import find_expression_fault, tag_codes
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.parked.held_pulls import PullPlan
 from aerobee.service.broker.state.consumers import Consumers
@@ -82,6 +82,11 @@ class PullChecks:
         self, header: PullHeader, group: GroupConfig, topic: TopicConfig
     ) -> PullPlan | Answer:
         if header.sys_flag & SUBSCRIPTION:
+            fault = find_expression_fault(header.subscription)
+            if fault is not None:
+                return Answer(
+                    ResponseCode.SUBSCRIPTION_PARSE_FAILED, f"the field subscription has {fault}"
+                )
             kind, codes = header.expression_type, tag_codes(header.subscription)
         else:
             consumers = self._consumers.find(group.name)

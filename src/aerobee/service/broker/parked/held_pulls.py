@@ -4,7 +4,8 @@ connection.
 Keyed by queue, because arrival names a queue; bounded per queue, per channel and in all, because a
 peer decides how many it asks for. Pure bookkeeping: whoever takes pulls out answers them.
 
-H1. A pull is in exactly one queue's table, counted once for its channel and once in all.
+H1. A pull is in exactly one queue's table, counted once for its channel and once in all, and so
+    are the tags that it wants.
 """
 
 import heapq
@@ -40,6 +41,8 @@ class HeldPullLimits(NamedTuple):
     per_queue: int = 10_000
     per_channel: int = 4_096
     total: int = 100_000
+    tags: int = 1_000_000
+    """Of all pulls that wait: some 100 bytes each."""
 
 
 class HeldPulls:
@@ -52,16 +55,19 @@ class HeldPulls:
         self._by_channel: dict[ChannelId, dict[int, QueueKey]] = {}
         self._deadlines: list[tuple[int, int, QueueKey]] = []
         self.count = 0
+        self.tags = 0
 
     def hold(self, pull: HeldPull) -> bool:
         """Keep a pull waiting; False if there are too many: answer it now."""
         queue, channel = pull.plan.queue, pull.request.channel
         waiting = self._by_queue.get(queue, {})
         mine = self._by_channel.get(channel, {})
+        tags = self.tags + len(pull.plan.tag_codes or ())
         if (
             self.count >= self._limits.total
             or len(waiting) >= self._limits.per_queue
             or len(mine) >= self._limits.per_channel
+            or tags > self._limits.tags
         ):
             return False
         number = next(self._numbers)
@@ -69,6 +75,7 @@ class HeldPulls:
         self._by_channel.setdefault(channel, mine)[number] = queue
         heapq.heappush(self._deadlines, (pull.deadline_ms, number, queue))
         self.count += 1
+        self.tags = tags
         return True
 
     def has(self, queue: QueueKey) -> bool:
@@ -96,6 +103,7 @@ class HeldPulls:
         pull = self._by_queue[queue].pop(number)
         del self._by_channel[pull.request.channel][number]
         self.count -= 1
+        self.tags -= len(pull.plan.tag_codes or ())
         if not self._by_queue[queue]:
             del self._by_queue[queue]
         if not self._by_channel[pull.request.channel]:

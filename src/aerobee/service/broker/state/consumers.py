@@ -7,6 +7,7 @@ members is not here: what it has consumed is in `offsets`, how it is configured 
 Everything is bounded, because peers decide how much of it there is.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from aerobee.errors import RemoteProtocolError
@@ -33,6 +34,10 @@ class MemberLimits(NamedTuple):
     """Of one group: a change is told to every one of them."""
     groups_max: int = 1_000
     """That one connection is a member of."""
+    memberships_max: int = 200_000
+    """Of all connections in all groups."""
+    subscriptions_max: int = 500_000
+    """Of all groups, each with its tags: some 200 bytes apiece."""
 
 
 LIMITS = MemberLimits()
@@ -57,7 +62,7 @@ class ConsumerGroup:
         self.message_model: MessageModel = beat.message_model
         self.consume_from: ConsumeFrom = beat.consume_from
         self.members: dict[ChannelId, Member] = {}
-        self.subscriptions: dict[str, Subscription] = {}
+        self.subscriptions: Mapping[str, Subscription] = {}
         # Of the last heartbeat that had one.
         self.fingerprint: int | None = None
 
@@ -73,11 +78,14 @@ class ConsumerGroup:
     def has_client(self, client_id: str) -> bool:
         return any(member.client_id == client_id for member in self.members.values())
 
-    def take_subscriptions(self, said: tuple[Subscription, ...]) -> bool:
+    def take_subscriptions(self, said: Mapping[str, Subscription]) -> bool:
         """Make these the group's; whether it has other topics now."""
-        before = self.subscriptions
-        self.subscriptions = {one.topic: _later(before.get(one.topic), one) for one in said}
-        return before.keys() != self.subscriptions.keys()
+        before, self.subscriptions = self.subscriptions, said
+        return before.keys() != said.keys()
+
+    def later(self, said: Iterable[Subscription]) -> dict[str, Subscription]:
+        """What the group would subscribe to after this: by topic, the later of two."""
+        return {one.topic: _later(self.subscriptions.get(one.topic), one) for one in said}
 
 
 class Consumers:
@@ -87,6 +95,9 @@ class Consumers:
         self._limits = limits
         self._groups: dict[str, ConsumerGroup] = {}
         self._by_channel: dict[ChannelId, set[str]] = {}
+        self._memberships = 0
+        # Subscriptions and tags of all groups.
+        self._weight = 0
 
     def find(self, group: str) -> ConsumerGroup | None:
         return self._groups.get(group)
@@ -101,13 +112,16 @@ class Consumers:
         if before is None:
             self._check_room(found, member.channel)
         group = found or ConsumerGroup(beat)
+        said = group.later(beat.subscriptions) if has_subscriptions else group.subscriptions
+        self._weigh(group.subscriptions, said)
+        self._memberships += before is None
         self._groups[beat.group] = group
         self._by_channel.setdefault(member.channel, set()).add(beat.group)
         group.members[member.channel] = member
         group.consume_type = beat.consume_type
         group.message_model = beat.message_model
         group.consume_from = beat.consume_from
-        has_new_topics = has_subscriptions and group.take_subscriptions(beat.subscriptions)
+        has_new_topics = group.take_subscriptions(said)
         is_new = before is None or before.client_id != member.client_id
         return is_new or has_new_topics
 
@@ -117,7 +131,9 @@ class Consumers:
         member = found.members.pop(channel, None) if found is not None else None
         if found is None or member is None:
             return None
+        self._memberships -= 1
         if not found.members:
+            self._weight -= _weight(found.subscriptions)
             del self._groups[group]
         mine = self._by_channel[channel]
         mine.discard(group)
@@ -172,6 +188,21 @@ class Consumers:
             raise RemoteProtocolError(
                 f"the connection is a member of {self._limits.groups_max} groups already"
             )
+        if self._memberships >= self._limits.memberships_max:
+            raise RemoteProtocolError(f"there are {self._memberships} members in all already")
+
+    def _weigh(self, before: Mapping[str, Subscription], after: Mapping[str, Subscription]) -> None:
+        if after is not before:
+            weight = self._weight - _weight(before) + _weight(after)
+            if self._weight < weight > self._limits.subscriptions_max:
+                raise RemoteProtocolError(
+                    f"more than {self._limits.subscriptions_max} subscriptions and tags in all"
+                )
+            self._weight = weight
+
+
+def _weight(subscriptions: Mapping[str, Subscription]) -> int:
+    return sum(1 + len(one.tags) for one in subscriptions.values())
 
 
 def _later(before: Subscription | None, said: Subscription) -> Subscription:

@@ -9,17 +9,21 @@ from typing import TypeAlias
 
 SEPARATOR = "@"
 UNKNOWN = -1
+OFFSETS_MAX = 1_000_000
+"""Of all groups in all queues: some 100 bytes each, and written every few seconds."""
 
 TopicGroup: TypeAlias = tuple[str, str]
 Picture: TypeAlias = Mapping[TopicGroup, Mapping[int, int]]
 
 
 class OffsetTable:
-    """T1. What is in `_owned` is in no picture."""
+    """T1. What is in `_owned` is in no picture. T2. `_count` is how many offsets there are."""
 
-    __slots__ = ("_offsets", "_owned")
+    __slots__ = ("_count", "_count_max", "_offsets", "_owned")
 
-    def __init__(self) -> None:
+    def __init__(self, count_max: int = OFFSETS_MAX) -> None:
+        self._count = 0
+        self._count_max = count_max
         self._offsets: dict[TopicGroup, dict[int, int]] = {}
         self._owned: set[TopicGroup] = set()
 
@@ -32,11 +36,19 @@ class OffsetTable:
         return dict(self._offsets.get((topic, group), {}))
 
     def put(self, topic: str, group: str, queue_id: int, offset: int) -> bool:
-        """Set an offset; False if it was that already."""
+        """Set an offset; False if it was that already, or is another one than there is room for."""
+        if self._count >= self._count_max and self.find(topic, group, queue_id) == UNKNOWN:
+            return False
+        return self.restore(topic, group, queue_id, offset)
+
+    def restore(self, topic: str, group: str, queue_id: int, offset: int) -> bool:
+        """Set an offset, whether there is room for another one or not."""
         key = (topic, group)
         offsets = self._offsets.get(key)
-        if offsets is not None and offsets.get(queue_id) == offset:
+        before = offsets.get(queue_id) if offsets is not None else None
+        if before == offset:
             return False
+        self._count += before is None
         if offsets is None or key not in self._owned:
             self._owned.add(key)
             offsets = self._offsets[key] = dict(offsets or {})
@@ -47,7 +59,7 @@ class OffsetTable:
         """Forget what this says of (topic, group); whether there was any."""
         gone = [key for key in self._offsets if is_gone(*key)]
         for key in gone:
-            del self._offsets[key]
+            self._count -= len(self._offsets.pop(key))
             self._owned.discard(key)
         return bool(gone)
 

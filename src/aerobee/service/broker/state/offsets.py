@@ -11,7 +11,7 @@ Where pulls are is only shown. The map of groups says again what the table says,
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
-from aerobee.errors import ProtocolError
+from aerobee.errors import ProtocolError, RemoteProtocolError
 from aerobee.model.topic import DataVersion
 from aerobee.protocol.bodies.topic_config import data_version_from, data_version_json
 from aerobee.protocol.json_members import Members
@@ -24,6 +24,7 @@ from aerobee.protocol.json_text import (
     write_pretty,
 )
 from aerobee.service.broker.state.offset_table import (
+    OFFSETS_MAX,
     UNKNOWN,
     OffsetTable,
     Picture,
@@ -31,7 +32,9 @@ from aerobee.service.broker.state.offset_table import (
     parse_key,
 )
 
-__all__ = ["UNKNOWN", "MaxOffset", "Offsets", "OffsetsPicture"]
+__all__ = ["NO_ROOM", "UNKNOWN", "MaxOffset", "Offsets", "OffsetsPicture"]
+
+NO_ROOM = "there is no room for the offsets of another queue: delete groups that are not used"
 
 MaxOffset: TypeAlias = Callable[[str, int], int]
 """(topic, queue) → the end of that queue."""
@@ -40,9 +43,9 @@ MaxOffset: TypeAlias = Callable[[str, int], int]
 class Offsets:
     """Committed offsets by (group, topic, queue)."""
 
-    def __init__(self) -> None:
-        self._committed = OffsetTable()
-        self._pulled = OffsetTable()
+    def __init__(self, count_max: int = OFFSETS_MAX) -> None:
+        self._committed = OffsetTable(count_max)
+        self._pulled = OffsetTable(count_max)
         # Offsets that an operator set: the next pull is sent there, commits are ignored until then.
         self._resets: dict[tuple[str, str, int], int] = {}
         self.version = DataVersion()
@@ -51,6 +54,7 @@ class Offsets:
     # Consuming.
 
     def commit(self, group: str, topic: str, queue_id: int, offset: int, max_offset: int) -> None:
+        """Where there is no room for another queue it stays unknown."""
         if self._resets and (group, topic, queue_id) in self._resets:
             return
         # Consumers say again and again how far they are.
@@ -62,8 +66,10 @@ class Offsets:
         return self._committed.find(topic, group, queue_id)
 
     def reset(self, group: str, topic: str, queue_id: int, offset: int) -> None:
-        """Send the group to an offset at its next pull."""
+        """Send the group to an offset at its next pull. RemoteProtocolError: there is no room."""
         self._committed.put(topic, group, queue_id, offset)
+        if self._committed.find(topic, group, queue_id) == UNKNOWN:
+            raise RemoteProtocolError(NO_ROOM)
         self._resets[group, topic, queue_id] = offset
         self.is_dirty = True
 
@@ -189,7 +195,7 @@ def _load(table: OffsetTable, members: Members, max_offset: MaxOffset) -> bool:
             if isinstance(offset, bool) or not isinstance(offset, int):
                 raise ProtocolError(f"{name[:100]} of {members.what} is {offset!r:.100}")
             kept = max(0, min(offset, max_offset(key[0], queue_id)))
-            table.put(*key, queue_id, kept)
+            table.restore(*key, queue_id, kept)
             is_cut |= kept != offset
     return is_cut
 

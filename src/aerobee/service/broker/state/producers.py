@@ -18,18 +18,23 @@ class Producers:
         self._by_channel: dict[ChannelId, set[str]] = {}
         # The newest connection of each client: where it is reached.
         self._by_client: dict[str, ChannelId] = {}
+        self._memberships = 0
 
     def beat(self, group: str, member: Member) -> None:
         members = self._groups.get(group, {})
         mine = self._by_channel.get(member.channel, set())
         if member.channel not in members and (
-            len(members) >= self._limits.members_max or len(mine) >= self._limits.groups_max
+            len(members) >= self._limits.members_max
+            or len(mine) >= self._limits.groups_max
+            or self._memberships >= self._limits.memberships_max
         ):
             raise RemoteProtocolError(
                 f"too many producers: the group {group} has {len(members)} members, "
-                f"the connection is a member of {len(mine)} groups"
+                f"the connection is a member of {len(mine)} groups, "
+                f"there are {self._memberships} members in all"
             )
         before = members.get(member.channel)
+        self._memberships += before is None
         members[member.channel] = member
         mine.add(group)
         self._groups[group] = members
@@ -45,6 +50,7 @@ class Producers:
         member = members.pop(channel, None)
         if member is None:
             return None
+        self._memberships -= 1
         if not members:
             del self._groups[group]
         mine = self._by_channel[channel]

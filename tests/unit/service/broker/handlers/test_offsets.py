@@ -188,3 +188,12 @@ def test_captured_commits_count() -> None:
                 fields["consumerGroup"], fields["topic"], int(fields["queueId"])
             )
             assert found == int(fields["commitOffset"])
+
+
+def test_a_commit_that_there_is_no_room_for_is_refused() -> None:
+    kit = ConsumerKit(offsets_max=1)
+    kit.store_messages(5)
+    assert commit(kit, 3).code == 0
+    refused = commit(kit, 3, consumerGroup="h")
+    assert (refused.code, "delete groups" in refused.remark) == (1, True)
+    assert commit(kit, 4).code == 0

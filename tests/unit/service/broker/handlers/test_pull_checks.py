@@ -6,6 +6,7 @@ from aerobee.model.group import GroupConfig
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.subscription import make_subscription
 from aerobee.protocol.headers.pulling import PullHeader
+from aerobee.protocol.tag_filter import EXPRESSION_CHARS_MAX, TAGS_MAX
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.handlers.pull_checks import PullChecks
 from aerobee.service.broker.parked.held_pulls import PullPlan
@@ -147,3 +148,11 @@ def test_a_client_that_does_not_say_a_version_is_filtered_by_the_heartbeat() -> 
     rig.beat("a", subscriptions=[make_subscription("Orders", "A", 5)])
     pull = replace(FROM_HEARTBEAT, sub_version=0, expression_type="TAG")
     assert rig.plan(pull).tag_codes == frozenset({65})
+
+
+def test_an_expression_that_is_too_long_is_refused() -> None:
+    rig = Rig()
+    refused = rig.refusal(replace(PULL, subscription="a" * (EXPRESSION_CHARS_MAX + 1)))
+    assert (refused.code, "field subscription" in refused.remark) == (23, True)
+    assert rig.refusal(replace(PULL, subscription="||a" * TAGS_MAX)).code == 23
+    assert rig.plan(replace(PULL, subscription="a||" * (TAGS_MAX - 1))).tag_codes is not None

@@ -94,3 +94,18 @@ def test_a_busy_queue_leaves_no_heap_of_old_deadlines() -> None:
         pulls.hold(pull(deadline_ms=10**9))
         pulls.take_for(QUEUE)
     assert len(pulls._deadlines) <= 1001
+
+
+def test_the_tags_of_all_pulls_that_wait_are_bounded() -> None:
+    def tagged(*codes: int) -> HeldPull:
+        one = pull()
+        return one._replace(plan=one.plan._replace(tag_codes=frozenset(codes)))
+
+    pulls = HeldPulls(HeldPullLimits(tags=3))
+    assert pulls.hold(tagged(1, 2))
+    assert not pulls.hold(tagged(1, 2))
+    assert pulls.hold(tagged(1))
+    assert pulls.hold(pull())  # wants everything
+    assert (pulls.count, pulls.tags) == (3, 3)
+    pulls.take_for(QUEUE)
+    assert pulls.tags == 0

@@ -157,3 +157,35 @@ def test_members_and_memberships_are_bounded() -> None:
     assert consumers.find("i") is None
     assert not consumers.has_channel(C3)
     consumers.beat(beat("g"), member(C1))  # those that are there go on
+
+
+def test_members_of_all_groups_are_bounded_together() -> None:
+    consumers = Consumers(MemberLimits(memberships_max=2))
+    consumers.beat(beat("g"), member(C1))
+    consumers.beat(beat("h"), member(C2))
+    with pytest.raises(RemoteProtocolError, match="2 members in all"):
+        consumers.beat(beat("i"), member(C3))
+    assert consumers.find("i") is None
+    consumers.beat(beat("g"), member(C1))
+    consumers.unregister("g", C1)
+    consumers.beat(beat("i"), member(C3))
+    with pytest.raises(RemoteProtocolError, match="2 members in all"):
+        consumers.beat(beat("g"), member(C1))
+
+
+def test_subscriptions_and_tags_of_all_groups_are_bounded_together() -> None:
+    consumers = Consumers(MemberLimits(subscriptions_max=4))
+    tagged = make_subscription("Orders", "a||b", 1)
+    consumers.beat(beat("g", tagged), member(C1))
+    consumers.beat(beat("g", tagged), member(C1))  # the same again is no more
+    with pytest.raises(RemoteProtocolError, match="4 subscriptions and tags"):
+        consumers.beat(beat("h", ORDERS, BILLS), member(C2))
+    assert consumers.find("h") is None
+    with pytest.raises(RemoteProtocolError, match="4 subscriptions and tags"):
+        consumers.beat(beat("g", make_subscription("Orders", "a||b||c||d", 2)), member(C1))
+    assert found(consumers).subscriptions == {"Orders": tagged}
+    consumers.beat(beat("h", BILLS), member(C2))
+    consumers.unregister("g", C1)
+    consumers.beat(beat("h", ORDERS, BILLS), member(C2))
+    consumers.beat(beat("h", BILLS), member(C2))
+    consumers.beat(beat("g", tagged), member(C1))

@@ -63,3 +63,18 @@ def test_keys_are_topic_and_group() -> None:
     assert parse_key("%RETRY%g@g") == ("%RETRY%g", "g")
     for text in ("", "t", "t@", "@g", "t@g@h"):
         assert parse_key(text) is None
+
+
+def test_no_more_is_kept_than_there_is_room_for() -> None:
+    table = OffsetTable(count_max=2)
+    assert table.put("t", "g", 0, 1)
+    assert table.put("t", "g", 1, 1)
+    assert not table.put("t", "g", 2, 1)
+    assert not table.put("t", "h", 0, 1)
+    assert table.picture() == {("t", "g"): {0: 1, 1: 1}}
+    assert table.put("t", "g", 0, 2)  # what is there may change
+    assert table.restore("t", "h", 0, 1)  # what was there at a start is there again
+    assert not table.put("t", "h", 1, 1)
+    table.remove(lambda topic, group: group == "g")
+    assert table.put("t", "h", 1, 1)
+    assert not table.put("t", "h", 2, 1)

@@ -206,3 +206,21 @@ def test_names_that_nobody_can_ask_for_are_left_out() -> None:
 def test_nonsense_is_not_taken_for_offsets(text: bytes) -> None:
     with pytest.raises(ProtocolError):
         Offsets().load(read(text), lambda topic, queue_id: 10)
+
+
+def test_offsets_without_room_stay_unknown_and_cannot_be_set() -> None:
+    offsets = Offsets(count_max=1)
+    offsets.commit("g", "t", 0, 7, max_offset=10)
+    offsets.commit("h", "t", 0, 7, max_offset=10)
+    assert offsets.find("h", "t", 0) == UNKNOWN
+    with pytest.raises(ProtocolError, match="no room"):
+        offsets.reset("h", "t", 0, 5)
+    assert offsets.take_reset("h", "t", 0) is None
+    offsets.reset("g", "t", 0, 5)
+    assert offsets.take_reset("g", "t", 0) == 5
+
+
+def test_everything_that_a_file_says_is_taken_however_much_it_is() -> None:
+    offsets = Offsets(count_max=1)
+    offsets.load(read(b'{"offsetTable":{"t@g":{0:1,1:2,2:3}}}'), lambda topic, queue: 9)
+    assert offsets.of("g", "t") == {0: 1, 1: 2, 2: 3}

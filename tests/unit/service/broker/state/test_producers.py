@@ -95,3 +95,16 @@ def test_members_and_memberships_are_bounded() -> None:
     assert not producers.has_channel(C3)
     assert "r" not in producers.all()
     producers.beat("p", member(C1))  # those that are there go on
+
+
+def test_members_of_all_groups_are_bounded_together() -> None:
+    producers = Producers(MemberLimits(memberships_max=2))
+    producers.beat("p", member(C1))
+    producers.beat("q", member(C2))
+    with pytest.raises(RemoteProtocolError, match="2 members in all"):
+        producers.beat("r", member(C3))
+    producers.beat("p", member(C1))
+    producers.drop_channel(C1)
+    producers.beat("r", member(C3))
+    with pytest.raises(RemoteProtocolError, match="2 members in all"):
+        producers.beat("p", member(C1))
