@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up demo test test-pure check bench bench-broker fuzz crash test-interop clean build/pure
+.PHONY: help install up demo test test-pure check bench bench-broker fuzz crash sim test-interop clean build/pure
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -58,6 +58,10 @@ fuzz: install $(FUZZING) ## Every parser against made-up bytes, 30 s each
 
 crash: install ## The long crash tests: 1,000 kills, power cuts where root allows
 	EXPECT_COMPILED=1 $(PY) -m pytest tests/crash tests/fault -m 'night or root'
+
+SEEDS := 1000
+sim: install ## Whole clusters on virtual time: SEEDS=5000 stories, each from a seed of its own
+	$(PY) -m tests.sim --seeds $(SEEDS)
 
 test-interop: install ## Unmodified clients on Apache's server and on ours; Apache on our store (needs Java, Maven, Go, Node)
 	REQUIRE_JAVA=1 REQUIRE_CLIENTS=1 INTEROP_TABLE=1 EXPECT_COMPILED=1 \

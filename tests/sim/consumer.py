@@ -1,8 +1,9 @@
 """A member of a consumer group, as a push consumer is one: heartbeats, a share of the queues, pulls
 that wait, processing that takes its time, offsets, messages handed back.
 
-A queue is held by an `Assignment`. Its offset is asked for when it begins, and again on every new
-connection: another process may have lost, in asynchronous mode, what this one had seen.
+A queue is held by an `Assignment`. Its offset is asked for when it begins. A wary member asks again
+on every new connection: another process may have lost, in asynchronous mode, what this one had
+seen. A member that is not goes on where it was, as Java's clients do.
 """
 
 from collections.abc import Sequence
@@ -40,6 +41,7 @@ class Taste(NamedTuple):
     work_ms_max: int
     fail_share: float
     tag: str = "*"
+    is_wary: bool = True
 
 
 class Consumer(Client):
@@ -171,6 +173,8 @@ class Assignment:
     def _is_mine(self) -> bool:
         """Whether it still has the connection that it began on, and that is of the broker's process
         of now."""
+        if not self._owner.taste.is_wary:
+            return not self.is_over
         restarted_ms = self._owner.history.restarted_ms.get(self._place.broker, 0)
         if self._line is None or not self._line.is_open or self._line.born_ms < restarted_ms:
             self.is_over = True
@@ -231,8 +235,11 @@ class Assignment:
         )
         command = RemotingCommand(RequestCode.PULL_MESSAGE, ext_fields=write_header(header))
         answer = await self._owner.ask(self.address, command, HOLD_MS + 1_500)
-        if answer is None or not self._is_mine():
-            self.is_over = True
+        if not self._is_mine():
+            return
+        if answer is None:
+            self.is_over = self._owner.taste.is_wary
+            await self._owner.pause(100)
         elif answer.code in (
             ResponseCode.SUCCESS,
             ResponseCode.PULL_NOT_FOUND,

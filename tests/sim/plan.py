@@ -80,13 +80,15 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
     messages, loads = generator.randint(20, 50), []
     for _ in range(draw((1, 2, 2, 3))):
         pause_ms = trouble_ms // messages * 2 // 3
-        loads.append(Load(TOPICS[: draw((1, 2))], messages, pause_ms, DELAY_LEVELS_MS, 3_000))
+        topics, at_once = TOPICS[: draw((1, 2))], draw((1, 1, 3))
+        loads.append(Load(topics, messages, pause_ms, DELAY_LEVELS_MS, 3_000, at_once))
     kinds = generator.sample([*Trouble, *_OFTEN], generator.randint(0, 4))
     blows = [
         Blow(generator.randint(300, trouble_ms), draw(kinds))
         for _ in range(generator.randint(1, 7) if kinds else 0)
     ]
     storages = [_draw_storage(generator) for _ in range(draw((1, 1, 2, 2, 3)))]
+    is_wary = any(storage.flush_mode is FlushMode.ASYNC for storage in storages)
     plan = Plan(
         seed,
         storages,
@@ -107,6 +109,7 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
                 draw((0, 20, 200)),
                 draw((0.0, 0.0, 0.1)),
                 "*" if number == 0 else draw(("*", "t0")),
+                is_wary or draw((True, False)),
             )
             for number in range(draw((1, 1, 2)))
         ],

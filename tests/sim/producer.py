@@ -36,6 +36,8 @@ class Load(NamedTuple):
     pause_ms: int
     delay_levels_ms: Sequence[int]
     body_bytes_max: int
+    at_once: int
+    """How many sends may be under way at a time."""
 
 
 class Producer(Client):
@@ -44,12 +46,20 @@ class Producer(Client):
         self._load = load
         self._targets: dict[str, list[Target]] = {}
         self._turn = self.random.randrange(100)
-        self.is_done = False
-        self.spawn(self._produce())
+        self._count = 0
+        self._lanes_left = load.at_once
+        for _ in range(load.at_once):
+            self.spawn(self._produce())
+
+    @property
+    def is_done(self) -> bool:
+        return self._lanes_left == 0
 
     async def _produce(self) -> None:
-        for count in range(self._load.messages):
-            await self.pause(self.random.randint(0, 2 * self._load.pause_ms))
+        while self._count < self._load.messages:
+            self._count += 1
+            count = self._count
+            await self.pause(self.random.randint(0, 2 * self._load.pause_ms * self._load.at_once))
             topic = self.random.choice(self._load.topics)
             dice = self.random.random()
             if dice < 0.72:
@@ -63,7 +73,7 @@ class Producer(Client):
                 await self._send(count, topic, 1, is_oneway=True)
             else:
                 await self._send(count, topic, 1, is_too_much=True)
-        self.is_done = True
+        self._lanes_left -= 1
 
     async def _send(
         self,

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
+from aerobee.sim.faults import PowerCut
+from aerobee.sim.sector_file import WriteIntoHole
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from tests.log_check import Outcome
 from tests.sim.history import Breach
@@ -54,7 +56,7 @@ def run_seed(
         world.run()
         if not world.history.breaches:
             judge(world)
-    except Exception as error:
+    except (Exception, PowerCut, WriteIntoHole) as error:
         if not world.history.breaches:
             world.history.breach("error", repr(error))
         if is_traced:

@@ -223,7 +223,7 @@ class SimDisk:
         self.faults.enter("space", path)
         if not self._names.is_folder(path):
             self._names.find(path)
-        return DiskSpace(self.capacity_bytes, self.capacity_bytes - self._used_bytes())
+        return DiskSpace(self.capacity_bytes, self.capacity_bytes - self.used_bytes())
 
     def lock(self, path: str) -> FileLock:
         self._enter("lock", path)
@@ -241,6 +241,10 @@ class SimDisk:
     def files(self) -> dict[str, bytes]:
         """What a program would read in every file now, by path. Counts as no call."""
         return {path: file.content() for path, file in self._names.names.items()}
+
+    def used_bytes(self) -> int:
+        """How much of it is taken. Counts as no call."""
+        return sum(file.room_bytes() for file in self._names.names.values())
 
     def observe(self) -> None:
         """Find the writes since the last look, file by file in order of their names' age."""
@@ -368,7 +372,7 @@ class SimDisk:
             raise FileExistsError(errno.EEXIST, "exists", path)
 
     def _require_room(self, path: str, size: int) -> None:
-        if self._used_bytes() + size > self.capacity_bytes:
+        if self.used_bytes() + size > self.capacity_bytes:
             raise OSError(errno.ENOSPC, f"cannot reserve {size} bytes: disk full", path)
 
     def _reserve(self, file: SectorFile, start: int, end: int, path: str) -> None:
@@ -380,9 +384,6 @@ class SimDisk:
         holes = file.holes_in(start, end)
         self._require_room(path, file.bytes_of(holes))
         file.holes -= holes
-
-    def _used_bytes(self) -> int:
-        return sum(file.room_bytes() for file in self._names.names.values())
 
     def _outcome(self, choice: CrashChoice) -> tuple[object, ...]:
         """What tells the disk of one choice from that of another."""

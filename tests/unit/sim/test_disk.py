@@ -5,6 +5,7 @@ import errno
 import pytest
 
 from aerobee.ports.disk import DiskFile
+from aerobee.sim.crash_choice import CrashChoice
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.faults import PowerCut
 
@@ -277,3 +278,25 @@ def test_a_sync_of_everything_that_fails_loses_what_was_dirty() -> None:
         disk.sync_all("s")
     disk.sync_all("s")
     assert disk.power_cut().read(PATH)[0] == 0
+
+
+def test_what_is_unsynced_can_be_chosen_from() -> None:
+    disk = SimDisk()
+    disk.make_directory("d")
+    assert disk.unsynced() == ([], [])
+    file = disk.create("d/f", 4096)
+    file.view[0] = file.view[1024] = 1
+    writes, names = disk.unsynced()
+    assert (len(writes), len(names)) == (3, 1)  # two sectors and the length; the name
+    after = disk.power_cut(CrashChoice("mine", frozenset(writes[:2]), frozenset(names)))
+    assert after.read("d/f")[:2] == b"\x01\x00"
+    assert after.read("d/f")[1024] == 0
+    disk.sync_all("d")
+    assert disk.unsynced() == ([], [])
+
+
+def test_used_bytes_count_what_has_room() -> None:
+    disk = SimDisk()
+    disk.create("d/f", 4096)
+    disk.create_sparse("d/g", 8192).reserve(0, 10)
+    assert disk.used_bytes() == 4096 + 4096

@@ -26,7 +26,11 @@ def test_what_is_cancelled_does_not_happen() -> None:
 def test_what_is_asked_for_meanwhile_happens_too() -> None:
     timeline = Timeline()
     seen: list[int] = []
-    timeline.after(5, lambda: timeline.after(5, lambda: seen.append(timeline.now_ms)) and None)
+
+    def go_on() -> None:
+        timeline.after(5, lambda: seen.append(timeline.now_ms))
+
+    timeline.after(5, go_on)
     timeline.run(9)
     assert seen == []
     timeline.run(10)
