@@ -13,6 +13,8 @@ of JSON:
     query-key  topic key                                                             → found…
     query-id   topic wanted                                                          → found
 
+The Java client's asynchronous sends take a `window`, too: how many may be in flight.
+
 A command has an `id`; it ends with `done` or `failed` (with `error`) of the same id. `sent` and
 `found` name the id, too; `received` names the consumer, and comes at any time.
 

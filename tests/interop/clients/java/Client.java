@@ -2,11 +2,12 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import org.apache.rocketmq.client.QueryResult;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
 import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
@@ -98,7 +99,7 @@ public class Client {
                 }
                 break;
             case "async":
-                sendTogether(id, messages);
+                sendTogether(id, messages, Integer.parseInt(command.text("window", "1000")));
                 break;
             case "oneway":
                 for (Message message : messages) {
@@ -120,26 +121,27 @@ public class Client {
         }
     }
 
-    /** Asynchronously, all in flight at once. */
-    private void sendTogether(String id, List<Message> messages) throws Exception {
-        CountDownLatch left = new CountDownLatch(messages.size());
-        List<Throwable> errors = new ArrayList<>();
+    /** Asynchronously, as many in flight as the window allows. */
+    private void sendTogether(String id, List<Message> messages, int window) throws Exception {
+        Semaphore free = new Semaphore(window);
+        List<Throwable> errors = Collections.synchronizedList(new ArrayList<>());
         for (Message message : messages) {
+            free.acquire();
             producer.send(message, new SendCallback() {
                 @Override
                 public void onSuccess(SendResult result) {
                     events.print(Events.sent(id, result));
-                    left.countDown();
+                    free.release();
                 }
 
                 @Override
                 public void onException(Throwable error) {
                     errors.add(error);
-                    left.countDown();
+                    free.release();
                 }
             });
         }
-        left.await();
+        free.acquire(window);
         if (!errors.isEmpty()) {
             throw new Exception(errors.get(0));
         }
