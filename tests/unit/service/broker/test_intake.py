@@ -38,13 +38,14 @@ def test_a_message_is_stored_where_it_says_and_its_place_is_told() -> None:
     assert rig.intake.stored == 2
 
 
-def test_a_delayed_message_is_put_aside_with_its_place_remembered() -> None:
+@pytest.mark.parametrize("level", [1, 3, 18])
+def test_a_delayed_message_is_put_aside_with_its_place_remembered(level: int) -> None:
     rig = Rig()
-    stored = rig.intake.put(message(queue_id=2, DELAY="3", TAGS="A"), rig.now)
-    assert (stored.topic, stored.queue_id) == (SCHEDULE.decode(), 2)
-    (found,) = rig.read(SCHEDULE, 2)
+    stored = rig.intake.put(message(queue_id=2, DELAY=str(level), TAGS="A"), rig.now)
+    assert (stored.topic, stored.queue_id) == (SCHEDULE.decode(), level - 1)
+    (found,) = rig.read(SCHEDULE, level - 1)
     assert found.properties == {
-        "DELAY": "3",
+        "DELAY": str(level),
         "TAGS": "A",
         "REAL_TOPIC": "Orders",
         "REAL_QID": "2",

@@ -267,6 +267,7 @@ def test_a_message_that_was_delayed_wakes_too() -> None:
     kit = kit_with(0)
     held(kit)
     kit.send_frames(send_frame({"e": "0", "i": "UNIQ_KEY\x01i\x02DELAY\x011\x02"}, b"late"), OTHER)
+    assert kit.heard() == []
     kit.run(1_100)
     assert [bodies(answer) for answer in kit.heard()] == [[b"late"]]
 
