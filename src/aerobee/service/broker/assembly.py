@@ -26,7 +26,7 @@ from aerobee.service.broker.tables import Ground, open_tables
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
 
-REST_MS_MAX = 100  # held pulls, calls and saves are looked at so often
+REST_MS_MAX = 500  # calls of clients, members, saves and rates are looked at so often
 
 
 def build_broker(
@@ -92,7 +92,7 @@ def build_broker(
         on_response=calls.on_response,
         on_answer=registration.on_answer,
         on_stop=(say_goodbye, delays.stop, tables.offsets_file.close),
-        rest_ms=(delays.rest_ms, registration.rest_ms, lambda now: REST_MS_MAX),
+        rest_ms=(pulls.rest_ms, delays.rest_ms, registration.rest_ms, lambda now: REST_MS_MAX),
         is_settled=registration.is_settled,
     )
     return Broker(sends.short, pulls, table, peers, duties, outbox)

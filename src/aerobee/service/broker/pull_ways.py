@@ -18,6 +18,8 @@ from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.tables import Ground, Tables
 from aerobee.service.live_config import LiveConfig
 
+REST_MS_MAX = 60_000
+
 
 class PullWays:
     def __init__(self, config: LiveConfig[BrokerConfig], tables: Tables, ground: Ground) -> None:
@@ -61,6 +63,11 @@ class PullWays:
 
     def on_tick(self, now: Now) -> None:
         self._handlers.expire(now.monotonic_ms)
+
+    def rest_ms(self, now: Now) -> int:
+        """For how long no pull is due."""
+        due_ms = self._held.next_due_ms()
+        return REST_MS_MAX if due_ms is None else max(0, due_ms - now.monotonic_ms)
 
     def drop_channel(self, channel: ChannelId) -> None:
         self._held.drop_channel(channel)

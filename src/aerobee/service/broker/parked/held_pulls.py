@@ -94,6 +94,10 @@ class HeldPulls:
                 due.append(self._remove(queue, number))
         return due
 
+    def next_due_ms(self) -> int | None:
+        """When the next pull may be due, on the monotonic clock: never later than it is."""
+        return self._deadlines[0][0] if self._deadlines else None
+
     def drop_channel(self, channel: ChannelId) -> None:
         """Forget the pulls of a connection that is gone."""
         for number, queue in list(self._by_channel.get(channel, {}).items()):

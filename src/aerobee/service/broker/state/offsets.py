@@ -107,6 +107,12 @@ class Offsets:
     def topics_of(self, group: str) -> list[str]:
         return sorted(topic for topic, owner in self._committed if owner == group)
 
+    def topics_by_group(self) -> dict[str, list[str]]:
+        topics: dict[str, list[str]] = {}
+        for topic, group in sorted(self._committed):
+            topics.setdefault(group, []).append(topic)
+        return topics
+
     def groups_of(self, topic: str) -> list[str]:
         return sorted(group for name, group in self._committed if name == topic)
 

@@ -109,3 +109,13 @@ def test_the_tags_of_all_pulls_that_wait_are_bounded() -> None:
     assert (pulls.count, pulls.tags) == (3, 3)
     pulls.take_for(QUEUE)
     assert pulls.tags == 0
+
+
+def test_the_next_deadline_is_never_told_too_late() -> None:
+    pulls = HeldPulls()
+    assert pulls.next_due_ms() is None
+    pulls.hold(pull(1, deadline_ms=2000))
+    pulls.hold(pull(2, deadline_ms=1000))
+    assert pulls.next_due_ms() == 1000
+    pulls.take_due(1000)
+    assert pulls.next_due_ms() == 2000

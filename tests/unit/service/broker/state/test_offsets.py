@@ -224,3 +224,11 @@ def test_everything_that_a_file_says_is_taken_however_much_it_is() -> None:
     offsets = Offsets(count_max=1)
     offsets.load(read(b'{"offsetTable":{"t@g":{0:1,1:2,2:3}}}'), lambda topic, queue: 9)
     assert offsets.of("g", "t") == {0: 1, 1: 2, 2: 3}
+
+
+def test_the_topics_of_all_groups_are_those_of_each() -> None:
+    offsets = Offsets()
+    for group, topic in (("g", "t"), ("h", "t"), ("g", "s"), ("g", "u")):
+        offsets.commit(group, topic, 0, 1, max_offset=10)
+    assert offsets.topics_by_group() == {"g": ["s", "t", "u"], "h": ["t"]}
+    assert all(offsets.topics_of(g) == found for g, found in offsets.topics_by_group().items())
