@@ -155,6 +155,8 @@ def test_a_setting_is_changed_once_it_is_on_the_disk_and_stays() -> None:
         (b"brokerPermission=9\n", 1),
         (b"brokerPermission=x\n", 1),
         (b"regionId=Moon\n", 16),
+        (b"traceOn=false\n", 16),  # said in every answer, which is made once
+        (b"storeReplyMessageEnable=false\n", 16),
         (b"storePathRootDir=/\n", 16),
         (b"brokerPermission=2\nlistenPort=1\n", 16),
         (b"\\u00zz=1\n", 1),
