@@ -25,6 +25,7 @@ cdef class Channel:
     @cython.locals(size=Py_ssize_t, turn=Round)
     cdef void _note_begun(self) except *
     cdef void _refuse(self, object fault) except *
+    cdef void _hold(self) except *
     cdef void _begin_round(self) except *
     cpdef void close(self) except *
     cdef void _check_unread(self) except *

@@ -1,7 +1,8 @@
 """One live connection of a server: bytes in → frames → the service → bytes out.
 
 Every complete frame of a read is handled before anything is written, and the answers of one read
-are written at once: a socket call is spread over as many messages as the peer sends together.
+are written at once: a socket call is spread over as many messages as the peer sends together. Only
+when that takes long do the others of the loop come first.
 
 Back-pressure: a peer that does not read its answers is not read from until it does, and what it has
 sent already waits as well: a small request may have an answer of megabytes. It is dropped if it
@@ -43,7 +44,8 @@ class ChannelOwner(Protocol):
 
     def opened(self, channel: "Channel", peer: Peer) -> None: ...
 
-    def handle(self, channel: ChannelId, command: RemotingCommand) -> None: ...
+    def handle(self, channel: ChannelId, command: RemotingCommand) -> bool:
+        """Whether others are to have a turn first; `go_on` is called after that."""
 
     def closed(self, channel: "Channel") -> None: ...
 
@@ -121,9 +123,9 @@ class Channel:
                     self.number, frames, self._round.output, self._round.now
                 ):
                     break
-                self._owner.handle(self.number, decode(frames))
-                if self.paused_since_ms is not None:
-                    self._is_holding = True
+                is_over = self._owner.handle(self.number, decode(frames))
+                if is_over or self.paused_since_ms is not None:
+                    self._hold()
                     break
         except ProtocolError as error:
             fault = error
@@ -148,6 +150,12 @@ class Channel:
             _log.warning("too much has begun to come", extra={"channel": self.number})
             self.abort()
 
+    def _hold(self) -> None:
+        """Leave the other frames of this read for later."""
+        self._is_holding = True
+        if self._transport is not None:
+            self._transport.pause_reading()
+
     def _refuse(self, fault: Exception) -> None:
         _log.info("closing a connection: %s", fault, extra={"channel": self.number})
         self.close()
@@ -163,13 +171,7 @@ class Channel:
 
     def resume_writing(self) -> None:
         self.paused_since_ms = None
-        if self._is_ending:
-            return
-        if self._is_holding:
-            self._begin_round()
-            self._handle_frames()  # which may pause again
-        if self._transport is not None and self.paused_since_ms is None:
-            self._transport.resume_reading()
+        self.go_on()
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
@@ -196,6 +198,16 @@ class Channel:
         if self._transport.get_write_buffer_size() > UNREAD_BYTES_MAX:
             _log.warning("dropping a peer that does not read", extra={"channel": self.number})
             self._transport.abort()
+
+    def go_on(self) -> None:
+        """Handle what was left, and read again, unless the peer does not."""
+        if self._is_ending or self.paused_since_ms is not None:
+            return
+        if self._is_holding and self._transport is not None:
+            self._begin_round()
+            self._handle_frames()  # which may hold again
+        if self._transport is not None and not self._is_holding and self.paused_since_ms is None:
+            self._transport.resume_reading()
 
     def stop_reading(self) -> None:
         """What the peer sends from now on is not ours to answer."""

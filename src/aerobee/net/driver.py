@@ -42,6 +42,7 @@ TICK_SECONDS = 0.005
 REST_MS_MAX = 1_000  # a service that has nothing to do is looked at so often, and its channels
 IDLE_MS_MAX = 120_000  # RocketMQ's: a client beats every 30 s
 UNREAD_MS_MAX = 20_000  # how long a peer may leave its answers unread
+TURN_MS_MAX = 20  # after that, what one peer has sent together waits for the others
 FRAME_MS_MAX = 30_000  # how long a frame may take to come whole
 IDLE_CHECK_MS = 1_000  # a look at every channel, which may be thousands
 STOP_SECONDS_MAX = 3.0  # how long a stop waits for peers that do not read
@@ -205,8 +206,14 @@ class Driver:
             self._carry_out(self._fast.settle(self._round.now))
         self._stir()
 
-    def handle(self, channel: ChannelId, command: RemotingCommand) -> None:
-        self._carry_out(self._service.on_command(channel, command, self.now()))
+    def handle(self, channel: ChannelId, command: RemotingCommand) -> bool:
+        now = self.now()
+        self._carry_out(self._service.on_command(channel, command, now))
+        # By when it began, which costs no further look at the clock: one command more is no harm.
+        is_over = now.monotonic_ms - self._round.monotonic_ms >= TURN_MS_MAX
+        if is_over and self._loop is not None and channel in self._channels:
+            self._loop.call_soon(self._channels[channel].go_on)
+        return is_over
 
     def closed(self, channel: Channel) -> None:
         if self._channels.pop(channel.number, None) is not None:

@@ -74,8 +74,9 @@ class Owner:
                 return False
         return True
 
-    def handle(self, channel: ChannelId, command: RemotingCommand) -> None:
+    def handle(self, channel: ChannelId, command: RemotingCommand) -> bool:
         self.handled.append(command.code)
+        return False
 
     def closed(self, channel: Channel) -> None:
         self.is_closed = True
@@ -124,8 +125,9 @@ def test_a_frame_written_between_goes_out_in_its_place() -> None:
     c = Connected()
 
     class Interrupting(Owner):
-        def handle(self, channel: ChannelId, command: RemotingCommand) -> None:
+        def handle(self, channel: ChannelId, command: RemotingCommand) -> bool:
             c.channel.write([b"between", b";"])
+            return False
 
     c.owner = Interrupting()
     c.channel = channel_of(c.owner, c.turn)
@@ -195,10 +197,10 @@ class Stuffing(Owner):
         super().__init__()
         self.channel: Channel | None = None
 
-    def handle(self, channel: ChannelId, command: RemotingCommand) -> None:
-        super().handle(channel, command)
+    def handle(self, channel: ChannelId, command: RemotingCommand) -> bool:
         assert self.channel is not None
         self.channel.pause_writing()
+        return super().handle(channel, command)
 
 
 def stuffed() -> tuple[Channel, Stuffing, Wire]:
@@ -283,6 +285,34 @@ def test_a_large_frame_is_not_taken_when_those_of_all_are_too_much() -> None:
     c.channel.connection_lost(None)
     other.connection_lost(None)
     assert c.turn.begun_bytes == BEGUN_BYTES_MAX - SMALL_BYTES
+
+
+class Slow(Owner):
+    """Takes too long over every command."""
+
+    def handle(self, channel: ChannelId, command: RemotingCommand) -> bool:
+        super().handle(channel, command)
+        return True
+
+
+def test_others_have_a_turn_when_a_read_takes_long() -> None:
+    owner, wire = Slow(), Wire()
+    channel = channel_of(owner, Round(owner.begin))
+    channel.connection_made(wire)
+    channel.data_received(frame(2) + frame(3) + frame(1))
+    assert (owner.handled, wire.is_reading_paused) == ([2], True)
+    channel.pause_writing()
+    channel.go_on()  # not yet: the peer does not read
+    assert owner.handled == [2]
+    channel.resume_writing()
+    assert (owner.handled, wire.is_reading_paused) == ([2, 3], True)
+    channel.go_on()
+    assert (wire.writes, wire.is_reading_paused) == ([b"taken;"], False)
+    channel.go_on()
+    channel.data_received(frame(4) + frame(5))
+    channel.connection_lost(None)
+    channel.go_on()
+    assert owner.handled == [2, 3, 4]
 
 
 large_frame = b"".join(encode(RemotingCommand(2, body=bytes(2 * SMALL_BYTES))))

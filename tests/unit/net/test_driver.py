@@ -11,6 +11,7 @@ from aerobee.net.driver import (
     IDLE_MS_MAX,
     REST_MS_MAX,
     STOP_SECONDS_MAX,
+    TURN_MS_MAX,
     UNREAD_MS_MAX,
 )
 from aerobee.ports.clock import Now
@@ -424,5 +425,42 @@ def test_what_cannot_be_written_is_an_error_to_who_asked_and_to_nobody_else(
             assert await client.read() is not None
             assert server.failures.empty()
             await client.close()
+
+    in_loop(test)
+
+
+def test_who_asks_for_much_at_once_does_not_keep_others_waiting() -> None:
+    class Slow(EchoService):
+        """What it is asked takes a while, unless it is nothing."""
+
+        def __init__(self, clock: SimClock) -> None:
+            super().__init__()
+            self.clock = clock
+            self.order: list[bytes] = []
+
+        def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
+            self.order.append(bytes(command.body))
+            if command.body:
+                self.clock.advance(TURN_MS_MAX)
+            return super().on_command(channel, command, now)
+
+    async def test() -> None:
+        clock = SimClock()
+        service = Slow(clock)
+        async with Running(clock=clock, service=service) as server:
+            greedy, other = await Client.open(server.port), await Client.open(server.port)
+            for client in (greedy, other):  # both are known
+                client.send(ECHO)
+                assert await client.read() is not None
+            greedy.writer.write(
+                b"".join(b"".join(encode(RemotingCommand(ECHO, body=b"slow"))) for _ in range(50))
+            )
+            other.send(ECHO)
+            assert await other.read() is not None
+            assert len(service.order) < 20
+            for _ in range(50):
+                assert await greedy.read() is not None
+            await greedy.close()
+            await other.close()
 
     in_loop(test)
