@@ -58,6 +58,7 @@ GOOD = {
     "attributes": "",
     "dataVersion": "",
     "bodyCrc32": "0",
+    "heartbeatTimeoutMillis": "120000",
     "compressed": "false",
     "suspendTimeoutMillis": "0",
     "i": "",

@@ -6,9 +6,9 @@ import pytest
 from tests.hostile.server import Server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One for all tests of a module: what one of them leaves behind is the next one's world."""
+    """One for all tests: what one of them leaves behind is the next one's world."""
     folder: Path = tmp_path_factory.mktemp("server")
     one = Server(folder)
     yield one

@@ -29,7 +29,7 @@ def rest_of(one: socket.socket) -> bytes:
     return heard
 
 
-def pour(one: socket.socket, data: bytes, bytes_max: int, quiet_s: float = 1.0) -> int:
+def pour(one: socket.socket, data: bytes, bytes_max: int, quiet_s: float = 0.5) -> int:
     """Send the same over and over without reading, until the server has taken nothing for a while;
     how much it took."""
     one.setblocking(False)

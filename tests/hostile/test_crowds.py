@@ -38,9 +38,9 @@ def test_a_thousand_that_say_nothing_more_hinder_nobody(
 def test_a_frame_is_given_no_more_room_than_it_has_shown_that_it_needs(
     server: Server, port: int
 ) -> None:
-    """1,000 frames of 8 MiB are begun: what was really sent is a hundredth of what they claim."""
-    with (
-        undisturbed(server, grown_bytes_max=48 * MIB, peak_bytes_max=400 * MIB),
-        crowd(port, 1000, STARTED),
-    ):
-        assert_served(port)
+    """1,000 frames of 8 MiB are begun: what was really sent is a hundredth of what they claim. Of
+    what is given back the process may keep as much as one crowd needs."""
+    with undisturbed(server, grown_bytes_max=400 * MIB, peak_bytes_max=400 * MIB):
+        for _ in range(3):
+            with crowd(port, 1000, STARTED):
+                assert_served(port)
