@@ -106,10 +106,16 @@ class Ground:
         return done
 
     def has_topic(self, topic: str) -> bool:
+        return bool(self.brokers_of(topic))
+
+    def brokers_of(self, topic: str) -> list[str]:
+        """The names of the brokers that its route leads to."""
         host, _, port = self._server.name_server.rpartition(":")
         with WireClient(int(port), host) as name_server:
             answer = name_server.ask(_ROUTE, {"topic": topic})
-        return answer.code == 0 and bool(decode_topic_route(bytes(answer.body)).brokers)
+        if answer.code != 0:
+            return []
+        return [broker.name for broker in decode_topic_route(bytes(answer.body)).brokers]
 
     def wait_for_route(self, topic: str) -> None:
         until(lambda: self.has_topic(topic), 30, f"the name server does not know {topic}")
