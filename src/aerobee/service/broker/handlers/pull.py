@@ -84,9 +84,10 @@ class PullHandlers:
         if isinstance(plan, Answer):
             return plan
         moved = self._offsets.take_reset(header.consumer_group, header.topic, header.queue_id)
-        if moved is not None and moved != header.queue_offset:
+        if moved is None:
+            self._commit(header)
+        elif moved != header.queue_offset:
             return self._moved(plan, moved)
-        self._commit(header)
         answer = self._answered(request, plan, self._hold_ms(header))
         is_found = answer is not None and answer.code is ResponseCode.SUCCESS
         if is_found and not request.command.is_oneway:

@@ -221,7 +221,8 @@ def test_a_pull_that_is_where_a_reset_sends_it_just_goes_on() -> None:
     kit = kit_with(5)
     kit.pull()
     reset(kit, 3)
-    assert bodies(kit.pull(queueOffset=3)) == [b"3", b"4"]
+    assert bodies(kit.pull(queueOffset=3, sysFlag=5, commitOffset=1)) == [b"3", b"4"]
+    assert committed(kit) == "3", "what the client committed before counts no more"
     assert places(kit.pull(queueOffset=0))[0] == 0
 
 
