@@ -30,7 +30,11 @@ class DiskWorker(Protocol):
 
     def wait(self, job: DiskJob) -> None:
         """Block until this submitted job has run, then collect. Only for the rare moment in
-        which the core cannot go on without it."""
+        which the core cannot go on without it, and has nothing begun."""
+
+    def wait_alone(self, job: DiskJob) -> None:
+        """The same in the middle of something: call only this job's `done`. Others may begin
+        something of their own when they are told, as a send does that waited for its topic."""
 
     def close(self) -> None:
         """Run what was submitted, collect it, and stop."""

@@ -76,10 +76,22 @@ class SimDiskWorker:
 
     def wait(self, job: DiskJob) -> None:
         """Runs the job's lane up to and including it, and nothing of the other lanes."""
+        self._run_up_to(job)
+        self.collect()
+
+    def wait_alone(self, job: DiskJob) -> None:
+        """The same; what else has run is left for `collect`."""
+        self._run_up_to(job)
+        for outcome in self._finished:
+            if outcome[0] is job:
+                self._finished.remove(outcome)
+                job.done(outcome[1])
+                break
+
+    def _run_up_to(self, job: DiskJob) -> None:
         for lane, jobs in self._waiting.items():
             while any(waiting is job for _, waiting in jobs):
                 self.run_next(lane)
-        self.collect()
 
     def close(self) -> None:
         """Also runs what a `done` submits meanwhile."""

@@ -78,10 +78,21 @@ class TimedDiskWorker:
 
     def wait(self, job: DiskJob) -> None:
         """The process stands still, so no time passes here."""
+        self._finish_up_to(job)
+        self.collect()
+
+    def wait_alone(self, job: DiskJob) -> None:
+        self._finish_up_to(job)
+        for work in self._finished:
+            if work.job is job:
+                self._finished.remove(work)
+                job.done(work.error)
+                break
+
+    def _finish_up_to(self, job: DiskJob) -> None:
         for lane, works in self._waiting.items():
             while any(work.job is job for work in works):
                 self._finish(lane, works[0])
-        self.collect()
 
     def close(self) -> None:
         while any(self._waiting.values()) or self._finished:

@@ -78,6 +78,20 @@ class ThreadDiskWorker:
             self._wait_for_more()
             self.collect()
 
+    def wait_alone(self, job: DiskJob) -> None:
+        """Returns at once if the job was collected already."""
+        if id(job) not in self._open:
+            return
+        with self._finished_more:
+            while (outcome := self._outcome_of(job)) is None:
+                self._finished_more.wait()
+            self._finished.remove(outcome)
+        self._open.discard(id(job))
+        job.done(outcome[1])
+
+    def _outcome_of(self, job: DiskJob) -> tuple[DiskJob, BaseException | None] | None:
+        return next((outcome for outcome in self._finished if outcome[0] is job), None)
+
     def close(self) -> None:
         """Also runs what a `done` submits meanwhile; leaves no thread behind."""
         if self._is_closed:

@@ -99,6 +99,18 @@ def test_waiting_runs_the_jobs_lane_up_to_it_and_no_other() -> None:
     assert worker.pending() == 2
 
 
+def test_who_waits_alone_is_told_alone() -> None:
+    worker, story = SimDiskWorker(), Story()
+    wanted = story.job("s2")
+    worker.submit(Lane.SYNC, story.job("s1"))
+    worker.submit(Lane.SYNC, wanted)
+    worker.wait_alone(wanted)
+    worker.wait_alone(wanted)
+    assert story.events == ["run s1", "run s2", "done s2"]
+    worker.collect()
+    assert story.events[3:] == ["done s1"]
+
+
 def test_an_error_reaches_done_and_a_power_cut_comes_out() -> None:
     def fail() -> None:
         raise OSError("broken")

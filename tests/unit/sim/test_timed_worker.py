@@ -84,6 +84,18 @@ def test_waiting_for_a_job_does_all_of_its_lane_before_it_and_no_time_passes() -
     assert log[4:] == ["run c"]
 
 
+def test_who_waits_alone_is_told_alone() -> None:
+    place, log = Place(), list[str]()
+    worker = worker_on(place)
+    last = Job(log, "b")
+    worker.submit(Lane.SYNC, Job(log, "a"))
+    worker.submit(Lane.SYNC, last)
+    worker.wait_alone(last)
+    assert log == ["run a", "run b", "done b"]
+    worker.collect()
+    assert log[3:] == ["done a"]
+
+
 def test_a_worker_that_is_closed_has_done_everything_and_takes_nothing() -> None:
     place, log = Place(), list[str]()
     worker = worker_on(place)

@@ -219,10 +219,29 @@ def test_a_roll_that_waits_for_its_file_does_not_lose_a_finished_sync() -> None:
     kit.store.wait_for(kit.store.end_offset, "ticket")
     kit.step()
     sync_log(kit)
-    kit.append(draft(body=bytes(3000)))  # rolls, and collects what the disk has done meanwhile
-    assert kit.store.flushed_offset > 0
+    kit.append(draft(body=bytes(3000)))  # rolls
+    assert kit.step().durable == ["ticket"]
+    assert kit.store._parts.marking.mark.flushed == kit.store.flushed_offset > 0
+
+
+def test_nothing_is_appended_in_the_middle_of_another_append() -> None:
+    """A roll waits for its file; a send that waited for its topic waits on meanwhile."""
+    kit = StoreKit()
+
+    class Save:
+        def run(self) -> None:
+            pass
+
+        def done(self, error: BaseException | None) -> None:
+            kit.append(draft(body=b"meanwhile"))
+
+    kit.append(draft(body=bytes(3000)))
+    kit.worker.submit(Lane.BACKGROUND, Save())
+    kit.append(draft(body=b"rolls" * 300))
     kit.step()
-    assert kit.store._parts.marking.mark.flushed == kit.store.flushed_offset
+    kit.settle()
+    assert bodies_of(kit.store) == [bytes(3000), b"rolls" * 300, b"meanwhile"]
+    assert bodies_of(StoreKit(kit.disk.kill()).store)[1:] == [b"rolls" * 300, b"meanwhile"]
 
 
 # Refused.

@@ -72,6 +72,22 @@ def test_a_long_job_in_the_background_does_not_hold_up_a_sync(worker: ThreadDisk
     assert long.outcomes == [None]
 
 
+def test_who_waits_alone_is_told_alone(worker: ThreadDiskWorker) -> None:
+    error = OSError(5, "no")
+
+    def fail() -> None:
+        raise error
+
+    other, wanted = Job(), Job(fail)
+    worker.submit(Lane.SYNC, other)
+    worker.submit(Lane.SYNC, wanted)
+    worker.wait_alone(wanted)
+    assert (other.outcomes, wanted.outcomes) == ([], [error])
+    worker.wait_alone(wanted)
+    assert worker.collect() == 1
+    assert (other.outcomes, wanted.outcomes) == ([None], [error])
+
+
 @pytest.mark.parametrize("error", [OSError(5, "no"), SystemExit(1)])
 def test_whatever_a_job_raises_reaches_done_and_the_lane_goes_on(
     worker: ThreadDiskWorker, error: BaseException

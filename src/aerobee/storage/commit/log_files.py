@@ -88,7 +88,8 @@ class LogFiles:
         making = self._making
         assert making is not None
         if not making.is_done:
-            self._worker.wait(making)
+            # An append is under way: nobody else's may begin before it is over.
+            self._worker.wait_alone(making)
         error = _explain(making)
         if error is not None:
             self._missed = making
