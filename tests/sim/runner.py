@@ -3,7 +3,6 @@
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
 from typing import NamedTuple
 
 from aerobee.sim.faults import PowerCut
@@ -31,21 +30,16 @@ class Told(NamedTuple):
         return "\n".join(lines)
 
 
-class SeedFailed(AssertionError):
-    pass
-
-
 def run_seed(
     seed: int,
     *,
     defects: Defects = NO_DEFECTS,
-    build: Callable[..., object] | None = None,
     is_traced: bool = False,
 ) -> Told:
     """Tell a story and judge it; never raises for what the story shows."""
     began = time.process_time()
     plan, generator = draw_plan(seed)
-    world = World(plan, generator, defects=defects, build=build, is_traced=is_traced)
+    world = World(plan, generator, defects=defects, is_traced=is_traced)
     capture = LogCapture(world)
     logger = logging.getLogger("aerobee")
     level, propagates = logger.level, logger.propagate

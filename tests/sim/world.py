@@ -9,6 +9,7 @@ that must not be; when it is over, everything must get where it belongs.
 import logging
 import random
 from collections.abc import Callable
+from functools import partial
 
 from aerobee.ports.disk_worker import Lane
 from aerobee.service.nameserver.config import NameServerConfig
@@ -22,6 +23,7 @@ from aerobee.sim.node import Fate, Node
 from aerobee.sim.timeline import Timeline
 from aerobee.storage.config import FlushMode
 from aerobee.storage.defects import NO_DEFECTS, Defects
+from aerobee.storage.store import Store
 from tests.sim.client import Client
 from tests.sim.consumer import Consumer
 from tests.sim.history import History, Place
@@ -43,7 +45,6 @@ class World(Fate):
         generator: random.Random,
         *,
         defects: Defects = NO_DEFECTS,
-        build: Callable[..., object] | None = None,
         is_traced: bool = False,
     ) -> None:
         self.plan = plan
@@ -76,7 +77,7 @@ class World(Fate):
             )
             for n, address in enumerate(addresses)
         ]
-        extra = {} if build is None else {"build": build}
+        open_store = partial(Store.open, defects=defects)
         self.brokers = [
             BrokerNode(
                 f"broker-{n}",
@@ -84,7 +85,7 @@ class World(Fate):
                 BROKER_PORT,
                 self,
                 self._delay_of(f"broker-{n}", plan.sync_ms[n]),
-                BrokerPlan(storage, plan.config, addresses, UNLIMITED, defects, **extra),  # type: ignore[arg-type]
+                BrokerPlan(storage, plan.config, addresses, UNLIMITED, open_store),
             )
             for n, storage in enumerate(plan.storages)
         ]

@@ -18,7 +18,6 @@ from aerobee.sim.network import Host
 from aerobee.sim.node import Fate, Node
 from aerobee.sim.timed_worker import DelayMs, TimedDiskWorker
 from aerobee.storage.config import StorageConfig
-from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
 
 ROOT = "store"
@@ -33,9 +32,9 @@ class BrokerPlan:
     nameservers: Sequence[str]
     disk_bytes: int = 1 << 40
     """Of a disk that has room."""
-    defects: Defects = NO_DEFECTS
+    open_store: Callable[..., Store] = Store.open
     build: Callable[..., Broker] = build_broker
-    """Another one where a test plants a mistake."""
+    """Others where a test plants a mistake."""
 
 
 class BrokerNode(Node):
@@ -64,7 +63,7 @@ class BrokerNode(Node):
     def _build(self, worker: TimedDiskWorker) -> Service:
         plan, disk = self.plan, self.disk
         self._worker = worker
-        store = Store.open(disk, ROOT, plan.storage, worker, defects=plan.defects)
+        store = plan.open_store(disk, ROOT, plan.storage, worker)
         live = LiveConfig(
             plan.config,
             SETTINGS,
