@@ -34,6 +34,7 @@ from aerobee.protocol.bodies.topic_config import (
     topic_config_json,
 )
 from aerobee.protocol.compression import decompress
+from aerobee.protocol.fields import INT32, read_number
 from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import Key, Parsed, Value, parse, write_compact, write_standard
 
@@ -121,8 +122,11 @@ def _decode_compressed(body: bytes, version: int) -> RegisterBroker:
     reader.sized()  # filter servers went out with 4.x
     mappings = {}
     if version >= MAPPING_VERSION_MIN:
+        dialect_left = DIALECT_BYTES_MAX  # for all of them together
         for _ in range(reader.count()):
-            mapping = Members(parse(reader.sized()), "a mapping")
+            text = reader.sized()
+            mapping = Members(parse(text, dialect_bytes_max=dialect_left), "a mapping")
+            dialect_left = max(0, dialect_left - len(text))
             mappings[mapping.text("topic")] = mapping.plain()
     if not reader.is_at_end():
         raise RemoteProtocolError("the registration goes on after its end")
@@ -134,17 +138,21 @@ def _topic_from(text: bytes) -> TopicConfig:
         name, read_queues, write_queues, permission, filter_type, *rest = text.decode().split(
             " ", 5
         )
-        attributes = Members(parse(rest[0].encode()), "attributes").texts() if rest else {}
-        return TopicConfig(
-            name,
-            int(read_queues),
-            int(write_queues),
-            int(permission),
-            filter_type=filter_type,
-            attributes=attributes,
+        attributes = (
+            Members(parse(rest[0].encode(), dialect_bytes_max=0), "attributes").texts()
+            if rest
+            else {}
         )
     except ValueError:
         raise RemoteProtocolError(f"a topic that cannot be read: {text[:100]!r}") from None
+    return TopicConfig(
+        name,
+        read_number("readQueueNums", read_queues, INT32),
+        read_number("writeQueueNums", write_queues, INT32),
+        read_number("perm", permission, INT32),
+        filter_type=filter_type,
+        attributes=attributes,
+    )
 
 
 class _Reader:

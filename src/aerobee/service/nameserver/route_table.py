@@ -13,8 +13,8 @@ on the same connection; and a wiped write permission is a mark on the broker, so
 gives back what was there.
 """
 
-from collections.abc import Callable, Collection, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple, cast
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.flags import Permission
@@ -23,6 +23,7 @@ from aerobee.model.topic import UNIT, UNIT_SUBSCRIPTION, DataVersion
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.register_broker import RegisterBroker
+from aerobee.protocol.json_text import Key, Parsed, Value, write_compact
 
 # A topic of brokers among themselves: they must see who is really there.
 _MEMBERSHIP_TOPIC_PREFIX = "rmq_sys_SYNC_BROKER_MEMBER_"
@@ -37,6 +38,8 @@ class RouteLimits(NamedTuple):
     topics_max: int = 500_000
     """Over all brokers, a topic counted once for each."""
     name_chars_max: int = 255
+    mapping_bytes_max: int = 16 << 20
+    """Of the mappings of static topics, over all brokers, as they are written."""
 
 
 _LIMITS = RouteLimits()
@@ -113,6 +116,7 @@ class _Broker:
         "cluster",
         "is_acting_enabled",
         "is_wiped",
+        "mapping_sizes",
         "mappings",
         "members",
         "name",
@@ -128,7 +132,9 @@ class _Broker:
         self.is_wiped = False
         self.members: dict[int, _Member] = {}
         self.topics: dict[str, QueueData] = {}
-        self.mappings: dict[str, object] = {}
+        self.mappings: dict[str, Mapping[Key, Parsed]] = {}
+        # How long each is when it is written.
+        self.mapping_sizes: dict[str, int] = {}
 
     def take(self, upload: RegisterBroker, *, was_overtaken: bool) -> None:
         """Take topics in. Of an upload that was overtaken, only what nobody else knew."""
@@ -144,6 +150,7 @@ class _Broker:
             )
             if name in upload.mappings:
                 self.mappings[name] = upload.mappings[name]
+                self.mapping_sizes[name] = _size(upload.mappings[name])
 
     def queues_of(self, topic: str) -> QueueData:
         """As clients see them: no writing while wiped, or while a slave stands in."""
@@ -309,6 +316,7 @@ class RouteTable:
             if cluster in ("", broker.cluster):
                 broker.topics.pop(topic, None)
                 broker.mappings.pop(topic, None)
+                broker.mapping_sizes.pop(topic, None)
 
     def add_topic(self, topic: str, queues: Iterable[QueueData]) -> None:
         """One topic as its brokers have it. All of them must be here, or nothing is done."""
@@ -346,6 +354,21 @@ class RouteTable:
                 f"broker {place.name} has {limits.members_max} members already"
             )
         self._check_topics(topic for topic in upload.topics if topic not in broker.topics)
+        self._check_mappings(broker, upload)
+
+    def _check_mappings(self, broker: _Broker, upload: RegisterBroker) -> None:
+        if not upload.mappings:
+            return
+        size = sum(map(_size, upload.mappings.values())) + sum(
+            known
+            for other in self._brokers.values()
+            for topic, known in other.mapping_sizes.items()
+            if other is not broker or topic not in upload.mappings  # else it is replaced
+        )
+        if size > self._limits.mapping_bytes_max:
+            raise RemoteProtocolError(
+                f"more than {self._limits.mapping_bytes_max} bytes of mappings on all brokers"
+            )
 
     def _check_topics(self, added: Iterable[str]) -> None:
         count = sum(len(broker.topics) for broker in self._brokers.values())
@@ -385,3 +408,7 @@ class RouteTable:
         del broker.members[number]
         if not broker.members:
             del self._brokers[broker.name]
+
+
+def _size(mapping: Mapping[Key, Parsed]) -> int:
+    return len(write_compact(cast("Mapping[Key, Value]", mapping)))

@@ -120,3 +120,33 @@ def test_a_small_stream_that_grows_without_end_is_refused() -> None:
 def test_json_that_is_no_upload_is_refused(body: bytes) -> None:
     with pytest.raises(ProtocolError):
         decode_register_broker(body, is_compressed=False, version=513)
+
+
+@pytest.mark.parametrize("number", ["x", "1_0", " 1", "١٢", "2147483648", "9" * 5000])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_number_of_a_topic_that_is_none_is_refused(number: str, place: int) -> None:
+    numbers = ["1", "1", "6"]
+    numbers[place] = number
+    text = f"T {' '.join(numbers)} SINGLE_TAG {{}}".encode()
+    with pytest.raises(ProtocolError):
+        decode(packed(HEAD, struct.pack(">i", 1), sized(text), sized(b"[]"), bytes(4)))
+
+
+def test_only_so_much_of_a_stream_is_read_the_slow_way() -> None:
+    """Keys that JSON does not have cost a second per two mebibytes."""
+    slow = b'{"topic":"T","m":{0:[' + b"0," * 300_000 + b"0]}}"
+    plain = slow.replace(b"0:", b'"0":')
+    several = struct.pack(">i", 4)
+
+    def upload(*mappings: bytes, attributes: bytes = b"{}") -> bytes:
+        topic = sized(b"T 1 1 6 SINGLE_TAG " + attributes)
+        return packed(
+            HEAD, struct.pack(">i", 1), topic, sized(b"[]"), several, *map(sized, mappings)
+        )
+
+    assert list(decode(upload(plain, plain, plain, plain)).mappings) == ["T"]
+    assert list(decode(upload(slow, plain, plain, plain)).mappings) == ["T"]
+    with pytest.raises(ProtocolError, match="not plain JSON"):
+        decode(upload(plain, plain, plain, slow))
+    with pytest.raises(ProtocolError, match="not plain JSON"):
+        decode(upload(attributes=b"{0:1}"))

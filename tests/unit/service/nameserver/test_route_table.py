@@ -375,6 +375,24 @@ def test_what_a_static_topic_maps_to_is_passed_on() -> None:
     assert route.mappings == {"a": {"totalQueues": 4}}
 
 
+def test_mappings_of_all_brokers_are_bounded_by_their_bytes() -> None:
+    large = {"x" * 40: 1}  # 46 bytes when it is written
+    t = Table(mapping_bytes_max=95)
+    t.register(*SYSTEM, ORDERS, mappings={"Orders": large})
+    t.register(*SYSTEM, ORDERS, mappings={"Orders": large})  # the same again is no more
+    other = place("b", 0, "h:2")
+    t.register(*SYSTEM, ORDERS, where=other, mappings={"Orders": large})
+    with pytest.raises(RemoteProtocolError, match="more than 95 bytes of mappings"):
+        t.register(*SYSTEM, ORDERS, where=place("c", 0, "h:3"), mappings={"Orders": {"y": 1}})
+    with pytest.raises(RemoteProtocolError, match="more than 95 bytes of mappings"):
+        t.register(*SYSTEM, ORDERS, mappings={"Orders": large | {"y" * 40: 1}})
+    assert set(t.queues("Orders") or ()) == {"a", "b"}
+    t.table.unregister(other)
+    t.register(*SYSTEM, ORDERS, where=place("c", 0, "h:3"), mappings={"Orders": {"y": 1}})
+    t.table.forget_topic("Orders")
+    t.register(*SYSTEM, ORDERS, mappings={"Orders": large | {"y" * 40: 1}})
+
+
 @pytest.mark.parametrize(
     ("limits", "where", "topics", "said"),
     [
