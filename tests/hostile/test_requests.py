@@ -1,6 +1,7 @@
 """Every request of both servers with every field and body that it should not have."""
 
 import types
+import zlib
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from typing import Annotated, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -83,6 +84,18 @@ def test_it_is_so_for_all_of_it_in_either_form(server: Server, form: int) -> Non
     with undisturbed(server, grown_bytes_max=GROWN_BYTES_MAX):
         assert faults(server.broker, all_cases(served_by_broker()), form) == []
         assert faults(server.nameserver, all_cases(served_by_nameserver()), form) == []
+
+
+def test_what_expands_to_megabytes_of_nonsense_keeps_nobody_waiting(server: Server) -> None:
+    """Sixteen million numbers behind a key that JSON does not have, packed into 40 KB."""
+    text = b"T 1 1 6 SINGLE_TAG {0:[" + b"0," * (15 << 20) + b"0]}"
+    parts = b"\0\0\0\x02{}\0\0\0\x01" + len(text).to_bytes(4, "big") + text
+    good = good_fields(served_by_nameserver()[103]) | {"compressed": "true"}
+    bomb = Case(103, "a bomb", good, zlib.compress(parts, 9))
+    with undisturbed(server, grown_bytes_max=GROWN_BYTES_MAX):
+        for one in ask_all(server.nameserver, [bomb] * 3, JSON_TYPE):
+            assert fault_of(one) is None
+            assert one.answers[0].code == 1
 
 
 def unwanted_answers(port: int, cases: list[Case], form: int) -> list[str]:
