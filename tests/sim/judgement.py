@@ -13,6 +13,8 @@ from tests.sim.history import Place, name_of, number_of
 from tests.sim.stored import is_original
 from tests.sim.world import World
 
+QUIET_MS = 200
+RESTART_MS_MAX = 8_000
 ACKS_MIN = 5  # a story in which nothing was sent shows nothing
 
 
@@ -28,6 +30,41 @@ def judge(world: World) -> None:
     acks = sum(a.outcome is Outcome.ACKNOWLEDGED for a in world.history.attempts.values())
     if acks < ACKS_MIN:
         world.history.breach("no progress", f"{acks} messages were acknowledged")
+
+
+def judge_restarted(world: World) -> None:
+    """Everything is stopped in order, and there again."""
+    for consumer in world.consumers:
+        consumer.process.kill()
+    world.pass_time(QUIET_MS)
+    before = {broker.name: _picture(world, broker.name) for broker in world.brokers}
+    for broker in world.brokers:
+        broker.stop()
+    world.pass_time(RESTART_MS_MAX)
+    for broker in world.brokers:
+        if not broker.is_serving:
+            world.history.breach("late", f"{broker.name} is not back")
+            continue
+        after = _picture(world, broker.name)
+        different = sorted(
+            f"{key}: {before[broker.name].get(key)}, then {after.get(key)}"
+            for key in before[broker.name].keys() | after.keys()
+            if before[broker.name].get(key) != after.get(key)
+        )
+        if different:
+            world.history.breach("restarted otherwise", f"{broker.name}: {different[0]}")
+
+
+def _picture(world: World, broker: str) -> dict[str, object]:
+    """Messages by where they are, offsets by group and queue."""
+    view = world.views[broker]
+    view.refresh()
+    found: dict[str, object] = {
+        f"{topic} {queue_id} {message.queue_offset}": (message.log_offset, name_of(message.body))
+        for (topic, queue_id), messages in view.queues.items()
+        for message in messages
+    }
+    return found | {str(key): offset for key, offset in _offsets(world, broker).items()}
 
 
 def _judge_log(world: World, broker: str) -> None:
@@ -81,18 +118,26 @@ def _judge_handed(world: World, broker: str) -> None:
 
 def _judge_offsets(world: World, broker: str) -> None:
     """No group is past what it is done with, or past the end."""
+    for (group, place), offset in _offsets(world, broker).items():
+        world.history.see_offset(group, place, offset)
+
+
+def _offsets(world: World, broker: str) -> dict[tuple[str, Place], int]:
+    """How far groups are, as the broker has it."""
     node = next(node for node in world.brokers if node.name == broker)
     answer = node.ask(RemotingCommand(RequestCode.GET_ALL_CONSUMER_OFFSET))
     said = parse(bytes(answer.body))
     assert isinstance(said, dict)
     table = said["offsetTable"]
     assert isinstance(table, dict)
+    found = {}
     for key, offsets in table.items():
         topic, _, group = str(key).partition("@")
         assert isinstance(offsets, dict)
         for queue_id, offset in offsets.items():
             assert isinstance(offset, int)
-            world.history.see_offset(group, Place(broker, topic, int(str(queue_id))), offset)
+            found[group, Place(broker, topic, int(str(queue_id)))] = offset
+    return found
 
 
 def _judge_group(world: World, taste: Taste) -> None:

@@ -96,7 +96,7 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
             default_queues=2,
             register_interval_ms=2_000,
             register_timeout_ms=1_000,
-            offsets_interval_ms=draw((200, 1_000, 3_000)),
+            offsets_interval_ms=draw((50, 300, 2_000)),
             client_ms_max=3_000,
             sync_timeout_ms=draw((100, 1_000, 5_000)),
         ),

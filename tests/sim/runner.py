@@ -10,7 +10,7 @@ from aerobee.sim.sector_file import WriteIntoHole
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from tests.log_check import Outcome
 from tests.sim.history import Breach
-from tests.sim.judgement import judge
+from tests.sim.judgement import judge, judge_restarted
 from tests.sim.plan import draw_plan
 from tests.sim.world import LogCapture, World
 
@@ -50,6 +50,8 @@ def run_seed(
         world.run()
         if not world.history.breaches:
             judge(world)
+        if not world.history.breaches:
+            judge_restarted(world)
     except (Exception, PowerCut, WriteIntoHole) as error:
         if not world.history.breaches:
             world.history.breach("error", repr(error))

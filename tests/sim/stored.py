@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 from aerobee.model.message import StoredMessage
 from aerobee.model.names import RETRY_PREFIX, SCHEDULE_TOPIC
 from aerobee.model.properties import DELAY, REAL_TOPIC
+from aerobee.protocol.json_text import parse
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.stored_message import decode_records
 from aerobee.sim.broker_node import BrokerNode
 from aerobee.storage.store import Store
@@ -40,13 +43,17 @@ class StoredView:
                 assert read.next_offset > offset, "a read inside a queue goes on"
                 offset = read.next_offset
 
-    def what_is_left(self, broker: str, world: "World") -> str:
+    def what_is_left(self, node: BrokerNode, world: "World") -> str:
         """The first message that is not where it belongs yet."""
+        broker = node.name
         self.refresh()
         if world.timeline.now_ms < world.calm_ms + DISPATCH_MS_MAX:
             for attempt in world.history.acknowledged(broker):
                 if attempt.name not in self.names_at(attempt.place):
                     return f"{attempt.name!r} is in no queue of {broker}"
+        waiting = _still_scheduled(node)
+        if waiting:
+            return f"{waiting} of {broker}"
         delivered = self._delivered()
         for (topic, queue_id), messages in self.queues.items():
             place = Place(broker, topic, queue_id)
@@ -105,6 +112,21 @@ class StoredView:
         window_ms = max(attempt.began_ms for attempt in lost) - first.ended_ms
         if window_ms > node.plan.storage.flush_lag_ms_max + WINDOW_SLACK_MS:
             world.history.breach("lost too much", f"{node.name} lost {window_ms} ms")
+
+
+def _still_scheduled(node: BrokerNode) -> str:
+    """A delay level that has something to deliver, as the broker says."""
+    answer = node.ask(RemotingCommand(RequestCode.GET_BROKER_RUNTIME_INFO))
+    said = parse(bytes(answer.body))
+    assert isinstance(said, dict)
+    table = said["table"]
+    assert isinstance(table, dict)
+    for name, text in table.items():
+        if str(name).startswith("scheduleMessageOffset_"):
+            at, _, end = str(text).partition(",")
+            if int(at) < int(end):
+                return f"{name} is {text}"
+    return ""
 
 
 def is_original(message: StoredMessage) -> bool:

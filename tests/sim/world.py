@@ -35,7 +35,7 @@ NAMESERVER_PORT = 9876
 BROKER_PORT = 10911
 CALM_MS_MAX = 90_000  # until everything must have got where it belongs
 LOOK_MS = 500
-DIRTY_TRIES = 400  # milliseconds
+DIRTY_TRIES = 600  # milliseconds
 
 
 class World(Fate):
@@ -114,6 +114,9 @@ class World(Fate):
                 return
             self._run_until(self.timeline.now_ms + LOOK_MS)
 
+    def pass_time(self, ms: int) -> None:
+        self._run_until(self.timeline.now_ms + ms)
+
     def _run_until(self, until_ms: int) -> None:
         self.timeline.run(until_ms, lambda: bool(self.history.breaches))
 
@@ -172,7 +175,8 @@ class World(Fate):
             case Trouble.KILL:
                 broker.kill()
             case Trouble.POWER_CUT:
-                self._cut_power(broker, self.random.randint(0, 20), DIRTY_TRIES)
+                dirty_ms = self.random.randint(0, self.random.choice((5, 20, 300)))
+                self._cut_power(broker, dirty_ms, DIRTY_TRIES)
             case Trouble.CRASH_IN_CALL:
                 self._arm(broker)
             case Trouble.RESTART:
@@ -379,7 +383,7 @@ class World(Fate):
             if not broker.is_serving or broker.name not in self.views:
                 return f"{broker.name} is down"
         for broker in self.brokers:
-            left = self.views[broker.name].what_is_left(broker.name, self)
+            left = self.views[broker.name].what_is_left(broker, self)
             if left:
                 return left
         return ""
