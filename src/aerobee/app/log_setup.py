@@ -7,10 +7,18 @@ are UTC, because logs of several machines are read side by side.
 """
 
 import logging
+import re
 import sys
 import time
 from typing import TextIO
 
+LINE_CHARS_MAX = 2_000
+"""What a peer sent may be in a line; most of the log should be ours."""
+# A value must not be able to begin a line that looks like another event, nor to move the cursor of
+# the terminal that shows it, nor to turn the line around.
+_ILL = re.compile(
+    "[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]"
+)
 _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
 
@@ -31,8 +39,11 @@ class LineFormatter(logging.Formatter):
             for key, value in vars(record).items()
             if key not in _OWN and key != "place"
         )
-        # A value must not be able to begin a line that looks like another event.
-        return f"{line} {more}".rstrip().replace("\r", "\\r").replace("\n", "\\n")
+        return _ILL.sub(_escape, f"{line} {more}".rstrip())[:LINE_CHARS_MAX]
+
+
+def _escape(found: re.Match[str]) -> str:
+    return repr(found[0])[1:-1]
 
 
 def set_up_logs(level: str = "INFO", stream: TextIO | None = None) -> None:

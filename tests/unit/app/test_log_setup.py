@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from aerobee.app.log_setup import LineFormatter, set_up_logs
+from aerobee.app.log_setup import LINE_CHARS_MAX, LineFormatter, set_up_logs
 
 
 @pytest.fixture
@@ -40,6 +40,16 @@ def test_a_value_cannot_begin_a_line_of_its_own(written: io.StringIO) -> None:
     log().info("said %s", "a\nb", extra={"peer": "x\r\n2026 ERROR"})
     assert written.getvalue().count("\n") == 1
     assert "said a\\nb peer=x\\r\\n2026 ERROR" in written.getvalue()
+
+
+def test_a_value_cannot_move_a_cursor_or_turn_a_line_around(written: io.StringIO) -> None:
+    log().info("said", extra={"client": "a\x1b[2Jb\x00\x85\u2028\u202e é 订单"})
+    assert "client=a\\x1b[2Jb\\x00\\x85\\u2028\\u202e é 订单\n" in written.getvalue()
+
+
+def test_a_line_has_an_end(written: io.StringIO) -> None:
+    log().info("said", extra={"client": "a" * 100_000})
+    assert len(written.getvalue()) == LINE_CHARS_MAX + 1
 
 
 def test_a_traceback_follows_its_line(written: io.StringIO) -> None:
