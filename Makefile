@@ -57,7 +57,7 @@ fuzz: install $(FUZZING) ## Every parser against made-up bytes, 30 s each
 	$(PY) -m fuzz
 
 crash: install ## The long crash tests: 1,000 kills, power cuts where root allows
-	EXPECT_COMPILED=1 $(PY) -m pytest tests/crash tests/fault -m 'night or root'
+	EXPECT_COMPILED=1 $(PY) -m pytest tests/crash tests/fault tests/hostile -m 'night or root'
 
 SEEDS := 1000
 sim: install ## Whole clusters on virtual time: SEEDS=5000 stories, each from a seed of its own

@@ -120,9 +120,10 @@ class Citizen:
         bodies: list[bytes] = []
         with WireClient(self._server.broker) as client:
             while True:
-                pulled = client.ask(11, pull_fields(self.TOPIC, "reader", len(bodies)))
-                if pulled.code != 0:
+                pulled = client.ask(11, pull_fields(self.TOPIC, "citizens", len(bodies)))
+                if pulled.code == 19:
                     return bodies
+                assert pulled.code == 0, pulled.remark
                 bodies += [message.body for message in decode_records(bytes(pulled.body))]
 
     def _live(self) -> None:

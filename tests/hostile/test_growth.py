@@ -178,6 +178,7 @@ def test_locks_of_queues_are_bounded(server: Server) -> None:
 
 
 @pytest.mark.night
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     ("case", "count", "code", "remark"),
     [
