@@ -30,6 +30,15 @@ def response(answer: RemotingCommand, opaque: int, flag: int = RESPONSE_FLAG) ->
     return b"".join(encode(said))
 
 
+def next_from(client: WireClient, *, is_response: bool) -> RemotingCommand:
+    """The next answer, or the next question; news is neither."""
+    while True:
+        command = client.read()
+        assert command is not None
+        if command.is_response == is_response and not command.is_oneway:
+            return command
+
+
 @pytest.mark.parametrize("form", [JSON_TYPE, BINARY_TYPE])
 def test_a_response_to_nobody_is_nothing(server: Server, form: int) -> None:
     with undisturbed(server, grown_bytes_max=GROWN_BYTES_MAX):
@@ -54,15 +63,12 @@ def test_a_client_that_answers_nonsense_harms_only_who_asked_it(server: Server, 
         WireClient(server.broker) as odd,
         WireClient(server.broker) as tool,
     ):
-        odd.write(
-            b"".join(encode(RemotingCommand(34, opaque=1, body=heartbeat("odd", "odd", "Citizen"))))
-        )
+        beat = RemotingCommand(34, opaque=1, body=heartbeat("odd", "odd", "Citizen"))
+        odd.write(b"".join(encode(beat)))
+        assert next_from(odd, is_response=True).code == 0
         for number, nonsense in enumerate(NONSENSE):
             tool.write(b"".join(encode(RemotingCommand(code, opaque=number, ext_fields=fields))))
-            question = odd.read()
-            while question is not None and (question.is_response or question.is_oneway):
-                question = odd.read()
-            assert question is not None
+            question = next_from(odd, is_response=False)
             odd.write(response(nonsense, question.opaque + 1))  # to nobody
             odd.write(response(nonsense, question.opaque))
             odd.write(response(nonsense, question.opaque))  # and once more
