@@ -13,7 +13,8 @@ class Lane(Enum):
     """Which jobs may hold each other up."""
 
     SYNC = "sync"  # what a waiting producer waits for: syncs of the commit log, nothing else
-    BACKGROUND = "background"  # new files, warming, deletion, checkpoints
+    WARM = "warm"  # pages for the next appends: late, they cost the core what they should save
+    BACKGROUND = "background"  # new files, deletion, checkpoints
 
 
 class DiskJob(Protocol):

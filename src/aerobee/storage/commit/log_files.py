@@ -23,6 +23,52 @@ from aerobee.storage.files.mapped_file import MappedFile
 RETRY_INTERVAL_MS = 1000
 
 
+class WarmAhead:
+    """Keeps the pages that the next appends go to at hand: a writer that has to fault them in
+    itself pays several times as much, on the thread that everybody waits for."""
+
+    def __init__(self, worker: DiskWorker, ahead_bytes: int) -> None:
+        self._worker = worker
+        self._ahead_bytes = ahead_bytes
+        self._file: MappedFile | None = None
+        self._warmed_to = 0
+        self._is_warming = False
+
+    def step(self, file: MappedFile, position: int) -> None:
+        """The next append goes to this position of this file."""
+        if file is not self._file:
+            self._file = file
+            # So much was warmed when the file was made or opened.
+            self._warmed_to = position + self._ahead_bytes
+        if self._is_warming or self._warmed_to - position > self._ahead_bytes // 2:
+            return
+        start = max(self._warmed_to, position)
+        end = min(start + self._ahead_bytes, file.size)
+        if start < end:
+            self._is_warming = True
+            self._worker.submit(Lane.WARM, _Warm(self, file.disk_file, start, end))
+
+    def ended(self, end: int) -> None:
+        self._warmed_to = end
+        self._is_warming = False
+
+
+class _Warm:
+    """Disk job: bring pages in. What cannot be warmed is written to all the same."""
+
+    def __init__(self, owner: WarmAhead, file: DiskFile, start: int, end: int) -> None:
+        self._owner = owner
+        self._file = file
+        self._start = start
+        self._end = end
+
+    def run(self) -> None:
+        self._file.warm(self._start, self._end)
+
+    def done(self, error: BaseException | None) -> None:
+        self._owner.ended(self._end)
+
+
 class LogFiles:
     """The file sequence of the commit log, and the file after its last.
 
@@ -36,11 +82,17 @@ class LogFiles:
         self._worker = worker
         self._warm_bytes = warm_bytes
         self._defects = defects
+        self._warm_ahead = WarmAhead(worker, warm_bytes)
         self._making: _MakeFile | None = None
         # When a try that failed is followed by another.
         self._retry_ms: int | None = None
         # The try that failed an append, until one does not: the next may be under way.
         self._missed: _MakeFile | None = None
+
+    def warm_ahead(self, end_offset: int) -> None:
+        """Have the pages at hand that the next appends go to."""
+        file = self.sequence.files[-1]
+        self._warm_ahead.step(file, end_offset - file.first_offset)
 
     def step(self, is_wanted: bool, monotonic_ms: int) -> None:
         """Have the next file made if it is wanted, or was missed; try again if it is time."""

@@ -233,3 +233,48 @@ def test_planted_no_directory_sync_on_roll() -> None:
     kit.files.advance()
     assert "sync_directory" not in kit.calls()
     assert kit.disk.power_cut().list_directory(FOLDER) == []
+
+
+def test_pages_are_warmed_ahead_of_the_writer_one_job_at_a_time() -> None:
+    kit = FilesKit()
+    kit.files = LogFiles(kit.sequence, kit.worker, 256, NO_DEFECTS)
+    kit.files.advance()
+    warmed = kit.calls().count("warm")
+    kit.files.warm_ahead(0)
+    assert kit.worker.pending(Lane.WARM) == 0, "the file was warmed so far when it was made"
+    kit.files.warm_ahead(128)
+    kit.files.warm_ahead(200)
+    assert kit.worker.pending(Lane.WARM) == 1
+    kit.worker.run_all()
+    kit.worker.collect()
+    assert kit.calls().count("warm") == warmed + 1
+    kit.files.warm_ahead(200)
+    assert kit.worker.pending(Lane.WARM) == 0, "the writer is far behind"
+
+
+def test_warming_follows_the_writer_to_the_end_of_its_file_and_into_the_next() -> None:
+    kit = FilesKit()
+    kit.files = LogFiles(kit.sequence, kit.worker, 256, NO_DEFECTS)
+
+    for number in range(2):
+        kit.files.advance()
+        for position in range(0, SIZE, 64):
+            kit.files.warm_ahead(number * SIZE + position)
+            kit.worker.run_all()
+            kit.worker.collect()
+    ranges = [call for call in kit.calls() if call == "warm"]
+    # Each file: what it is made with, and the three quarters that follow.
+    assert len(ranges) == 2 * (1 + 3)
+
+
+def test_what_cannot_be_warmed_is_not_tried_for_ever() -> None:
+    kit = FilesKit()
+    kit.files = LogFiles(kit.sequence, kit.worker, 256, NO_DEFECTS)
+    kit.files.advance()
+    kit.disk.faults.fail_call(1, errno.ENOMEM)
+    kit.files.warm_ahead(128)
+    kit.worker.run_all()
+    kit.worker.collect()
+    kit.files.warm_ahead(128)
+    assert kit.worker.pending(Lane.WARM) == 0
+    assert kit.files.refusal() is None
