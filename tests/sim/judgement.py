@@ -10,10 +10,10 @@ from aerobee.protocol.request_codes import RequestCode
 from tests.log_check import Found, Outcome, Queue, Sent, check
 from tests.sim.consumer import Taste
 from tests.sim.history import Place, name_of, number_of
-from tests.sim.stored import is_original
+from tests.sim.stored import is_original, still_scheduled
 from tests.sim.world import World
 
-QUIET_MS = 200
+QUIET_MS = 500
 RESTART_MS_MAX = 8_000
 ACKS_MIN = 5  # a story in which nothing was sent shows nothing
 
@@ -34,9 +34,10 @@ def judge(world: World) -> None:
 
 def judge_restarted(world: World) -> None:
     """Everything is stopped in order, and there again."""
-    for consumer in world.consumers:
-        consumer.process.kill()
+    world.end_clients()
     world.pass_time(QUIET_MS)
+    while not world.history.breaches and any(map(still_scheduled, world.brokers)):
+        world.pass_time(QUIET_MS)
     before = {broker.name: _picture(world, broker.name) for broker in world.brokers}
     for broker in world.brokers:
         broker.stop()

@@ -51,7 +51,7 @@ class StoredView:
             for attempt in world.history.acknowledged(broker):
                 if attempt.name not in self.names_at(attempt.place):
                     return f"{attempt.name!r} is in no queue of {broker}"
-        waiting = _still_scheduled(node)
+        waiting = still_scheduled(node)
         if waiting:
             return f"{waiting} of {broker}"
         delivered = self._delivered()
@@ -114,7 +114,7 @@ class StoredView:
             world.history.breach("lost too much", f"{node.name} lost {window_ms} ms")
 
 
-def _still_scheduled(node: BrokerNode) -> str:
+def still_scheduled(node: BrokerNode) -> str:
     """A delay level that has something to deliver, as the broker says."""
     answer = node.ask(RemotingCommand(RequestCode.GET_BROKER_RUNTIME_INFO))
     said = parse(bytes(answer.body))

@@ -93,6 +93,7 @@ class World(Fate):
         self.producers: list[Producer] = []
         self.consumers: list[Consumer] = []
         self._members = 0
+        self._has_clients = True
 
     # The story.
 
@@ -129,7 +130,15 @@ class World(Fate):
         for number in range(len(self.plan.tastes) * self.plan.members):
             self._start_consumer(number % len(self.plan.tastes))
 
+    def end_clients(self) -> None:
+        """Nobody asks for anything any more."""
+        self._has_clients = False
+        for client in (*self.producers, *self.consumers):
+            client.process.kill()
+
     def _start_consumer(self, group: int) -> None:
+        if not self._has_clients:
+            return
         self._members += 1
         host = self.network.host(f"10.0.3.{self._members}")
         self.consumers.append(
@@ -199,7 +208,8 @@ class World(Fate):
                 self.stall_until_ms[broker.name] = until_ms
             case Trouble.CLOCK:
                 ms = self.random.randint(-5_000, 5_000)
-                self._jumped_ms[broker.name] = self._jumped_ms.get(broker.name, 0) + max(0, ms)
+                known = self._jumped_ms if broker.is_up else self._forgotten_jumps_ms
+                known[broker.name] = known.get(broker.name, 0) + max(0, ms)
                 broker.host.clock.jump_wall(ms)
             case Trouble.CONSUMER_CRASH:
                 self._crash_consumer()
