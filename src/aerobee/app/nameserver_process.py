@@ -18,7 +18,7 @@ from aerobee.net.driver import Driver
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.disk import FileLock
 from aerobee.ports.service import Peer
-from aerobee.protocol.frame import FrameLimits
+from aerobee.protocol.frame import FRAME_BYTES_MAX, FrameLimits
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from aerobee.service.nameserver.config import SETTINGS
 from aerobee.service.nameserver.key_values import KeyValues
@@ -56,7 +56,10 @@ class NameServerPart:
             worker = ThreadDiskWorker(self._wake)
             undo.callback(worker.close)
             driver = self._driver = Driver(
-                self._service(disk, worker), SystemClock(), FrameLimits(), listen.connections_max
+                self._service(disk, worker),
+                SystemClock(),
+                FrameLimits(FRAME_BYTES_MAX),  # a broker tells of all its topics in one
+                listen.connections_max,
             )
             with explained(listen, hint="it was free a moment ago"):
                 await driver.start(sockets, failed)

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 from typing import cast
 
-from aerobee.errors import ProtocolError
+from aerobee.errors import LocalProtocolError, ProtocolError
 from aerobee.ports.service import Dial
 from aerobee.protocol.frame import FrameLimits, FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
@@ -42,7 +42,7 @@ class Dialer:
             async with asyncio.timeout(request.timeout_ms / 1000):
                 line = await self._line_to(request.address)
                 answer = await line.ask(request.command)
-        except (OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, LocalProtocolError) as error:
             _log.debug(
                 "no answer: %s", error or type(error).__name__, extra={"address": request.address}
             )

@@ -4,7 +4,7 @@ from aerobee.net.dialer import Dialer
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.service import Dial
 from aerobee.protocol.command_header import ONEWAY_FLAG
-from aerobee.protocol.frame import FrameLimits
+from aerobee.protocol.frame import FRAME_BYTES_MAX, FrameLimits
 from aerobee.protocol.remoting_command import RemotingCommand
 from tests.net_kit import CLOSE_ME, ECHO, SILENCE, Running, in_loop
 
@@ -104,6 +104,17 @@ def test_waiting_for_the_answers_ends_with_the_last_one_or_when_told() -> None:
             asking.dialer.dial(Dial(address, RemotingCommand(SILENCE), 60_000, b""))
             await asking.dialer.finish(0.01)
             assert asking.answers.qsize() == 1
+            await asking.dialer.close()
+
+    in_loop(test)
+
+
+def test_what_no_frame_can_hold_is_not_answered_and_the_next_question_is() -> None:
+    async def test() -> None:
+        asking = Asking()
+        async with Running() as server:
+            assert await asking.ask(server.port, ECHO, bytes(FRAME_BYTES_MAX)) is None
+            assert await asking.ask(server.port, ECHO, b"x") == b"x"
             await asking.dialer.close()
 
     in_loop(test)

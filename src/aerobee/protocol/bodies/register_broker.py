@@ -87,7 +87,7 @@ def encode_compressed_register_broker(upload: RegisterBroker) -> bytes:
         parts.append(_sized(text.encode()))
     parts += (_sized(b"[]"), _int32(len(upload.mappings)))
     parts += (_sized(write_compact(mapping)) for mapping in upload.mappings.values())
-    return zlib.compress(b"".join(parts), 9)
+    return zlib.compress(b"".join(parts), 1)  # at 100,000 topics, a tenth of the time of 9
 
 
 def decode_register_broker(body: bytes, *, is_compressed: bool, version: int) -> RegisterBroker:

@@ -27,6 +27,7 @@ from aerobee.ports.service import Dial, Effects
 from aerobee.protocol.bodies.register_broker import (
     RegisterBroker,
     body_crc,
+    encode_compressed_register_broker,
     encode_register_broker,
 )
 from aerobee.protocol.bodies.topic_config import encode_data_version
@@ -39,6 +40,8 @@ from aerobee.service.live_config import LiveConfig
 
 _log = logging.getLogger(__name__)
 
+PLAIN_BYTES_MAX = 6 << 20
+"""Some 30,000 topics. More are told in the shorter form, which 100,000 of them fit a frame in."""
 PROBE_INTERVAL_MS = 5_000
 """How long a name server that was started anew can be without us."""
 PROBE_TIMEOUT_MS = 3_000
@@ -77,6 +80,7 @@ class _Ticket(NamedTuple):
 class _Upload(NamedTuple):
     version: DataVersion
     body: bytes
+    is_compressed: bool = False
 
 
 class _Teller:
@@ -126,10 +130,12 @@ class Registration:
         topics: TopicTable,
         addresses: Sequence[str],
         outbox: Effects,
+        plain_bytes_max: int = PLAIN_BYTES_MAX,
     ) -> None:
         self._identity = identity
         self._config = config
         self._topics = topics
+        self._plain_bytes_max = plain_bytes_max
         self._outbox = outbox
         self._tellers = [_Teller(address) for address in dict.fromkeys(addresses)]
         self._permission = config.current.permission
@@ -207,7 +213,7 @@ class Registration:
             upload = self._encoded(found)
         teller.changed.clear()
         teller.told = upload.version
-        self._ask(teller, kind, self._registration(upload.body))
+        self._ask(teller, kind, self._registration(upload))
 
     def _ask(self, teller: _Teller, kind: _Kind, command: RemotingCommand) -> None:
         teller.is_asking = True
@@ -216,7 +222,7 @@ class Registration:
             timeout_ms = PROBE_TIMEOUT_MS
         self._outbox.append(Dial(teller.address, command, timeout_ms, _Ticket(teller, kind)))
 
-    def _registration(self, body: bytes) -> RemotingCommand:
+    def _registration(self, upload: _Upload) -> RemotingCommand:
         who = self._identity
         header = RegisterBrokerHeader(
             who.name,
@@ -224,11 +230,12 @@ class Registration:
             who.cluster,
             who.broker_id,
             who.ha_address,
-            body_crc32=body_crc(body),
+            compressed=upload.is_compressed,
+            body_crc32=body_crc(upload.body),
             enable_acting_master=False,
         )
         return RemotingCommand(
-            RequestCode.REGISTER_BROKER, ext_fields=write_header(header), body=body
+            RequestCode.REGISTER_BROKER, ext_fields=write_header(header), body=upload.body
         )
 
     def _question(self, version: DataVersion) -> RemotingCommand:
@@ -253,7 +260,12 @@ class Registration:
     def _encoded(self, configs: Iterable[TopicConfig]) -> _Upload:
         version = self._version()
         topics = {config.name: self._shown(config) for config in configs}
-        return _Upload(version, encode_register_broker(RegisterBroker(topics, version)))
+        upload = RegisterBroker(topics, version)
+        plain = encode_register_broker(upload)
+        if len(plain) <= self._plain_bytes_max:
+            return _Upload(version, plain)
+        # Says nothing of order and system flags; but plain, it would fit into no frame.
+        return _Upload(version, encode_compressed_register_broker(upload), is_compressed=True)
 
     def _shown(self, config: TopicConfig) -> TopicConfig:
         if self._permission & _READ_AND_WRITE == _READ_AND_WRITE:

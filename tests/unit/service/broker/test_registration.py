@@ -9,6 +9,7 @@ from aerobee.protocol.command_header import RESPONSE_FLAG
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
 from aerobee.service.broker.registration import (
+    PLAIN_BYTES_MAX,
     PROBE_INTERVAL_MS,
     RETRY_MS_MAX,
     RETRY_MS_MIN,
@@ -58,7 +59,9 @@ class Topics:
 class Kit:
     """A registration, and name servers that answer when told to."""
 
-    def __init__(self, addresses: Sequence[str] = ("ns:1",)) -> None:
+    def __init__(
+        self, addresses: Sequence[str] = ("ns:1",), plain_bytes_max: int = PLAIN_BYTES_MAX
+    ) -> None:
         self.clock = SimClock()
         self.topics = Topics(TopicConfig("TBW102", 8, 8, 7), TopicConfig("Orders", 4, 4, 6))
         self.outbox: Effects = []
@@ -67,7 +70,9 @@ class Kit:
             BrokerConfig(), SETTINGS, ChangesFile(SimDisk(), "changes", {}), worker, {}
         )
         self.worker = worker
-        self.registration = Registration(IDENTITY, self.config, self.topics, addresses, self.outbox)
+        self.registration = Registration(
+            IDENTITY, self.config, self.topics, addresses, self.outbox, plain_bytes_max
+        )
 
     def tick(self, ms: int = 0) -> list[Dial]:
         """What is asked, after so much time."""
@@ -357,3 +362,17 @@ def test_a_name_server_of_ours_knows_what_it_was_told() -> None:
     assert isinstance(goodbye, Dial)
     assert pair.nameserver.send(goodbye.command, BROKER)[0].code == 0
     assert pair.queues_of("Orders") == 0
+
+
+def test_more_topics_than_fit_a_frame_are_told_in_the_shorter_form() -> None:
+    (plain,) = Kit().tick()
+    size = len(plain.command.body)
+    (at_most,) = Kit(plain_bytes_max=size).tick()
+    assert at_most.command.ext_fields["compressed"] == "false"
+    (dial,) = Kit(plain_bytes_max=size - 1).tick()
+    nameserver = NameServerKit()
+    fields, body = dial.command.ext_fields, bytes(dial.command.body)
+    assert (fields["compressed"], len(body) < size) == ("true", True)
+    assert nameserver.ask(REGISTER, fields, body, channel=BROKER).code == 0
+    route = decode_topic_route(bytes(nameserver.ask(105, {"topic": "Orders"}).body))
+    assert [queue.read_queues for queue in route.queues] == [4]
