@@ -46,6 +46,8 @@ class StoredView:
     def what_is_left(self, node: BrokerNode, world: "World") -> str:
         """The first message that is not where it belongs yet."""
         broker = node.name
+        if node.store.failure is not None:
+            return f"{broker} is about to end"
         self.refresh()
         if world.timeline.now_ms < world.calm_ms + DISPATCH_MS_MAX:
             for attempt in world.history.acknowledged(broker):
