@@ -31,6 +31,12 @@ class FencedFile:
         self.memory = bytearray(FENCE + content + FENCE)
         self.view = memoryview(self.memory)[len(FENCE) : -len(FENCE)]
 
+    def reserve(self, start: int, end: int) -> None:
+        assert 0 <= start <= end <= len(self.view), "room outside the file"
+
+    def find_data(self, start: int) -> tuple[int, int]:
+        return start, len(self.view)
+
     def content(self) -> bytes:
         assert self.memory.startswith(FENCE), "written before the file"
         assert self.memory.endswith(FENCE), "written after the file"
