@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from aerobee.errors import Misuse
+from aerobee.errors import Misuse, StoreBusy
 from aerobee.ports.disk import Disk
 from aerobee.storage.index.consume_queue import UNIT_BYTES, ConsumeQueue
 
@@ -22,6 +22,9 @@ if not cython.compiled:
     from aerobee.protocol.big_endian import bytes_address, bytes_at, same_bytes
 
 QUEUE_ID_MAX = 4095  # every id makes a folder: an id of 2**30 must not
+# Each has a mapped file or more, of which Linux grants a process 65,530 (vm.max_map_count): at one
+# more, memory of any kind is refused, and the process ends.
+QUEUES_MAX = 40_000
 
 _TOPIC_BYTES = frozenset(b"%|+-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
@@ -31,9 +34,19 @@ def is_compiled() -> bool:
 
 
 class ConsumeQueues:
-    """The queues that exist, and the making of new ones."""
+    """The queues that exist, and the making of new ones. Q1. `_count` is how many there are."""
 
-    __slots__ = ("_born_at", "_by_topic", "_directory", "_disk", "_file_units", "_last", "_leaving")
+    __slots__ = (
+        "_born_at",
+        "_by_topic",
+        "_count",
+        "_count_max",
+        "_directory",
+        "_disk",
+        "_file_units",
+        "_last",
+        "_leaving",
+    )
 
     def __init__(
         self,
@@ -41,12 +54,15 @@ class ConsumeQueues:
         directory: str,
         file_units: int,
         born_at: Mapping[bytes, int] = MappingProxyType({}),
+        count_max: int = QUEUES_MAX,
     ) -> None:
         """`born_at`: of topics that were deleted, the log offset before which records are dead."""
         self._disk = disk
         self._directory = directory
         self._file_units = file_units
         self._by_topic: dict[bytes, dict[int, ConsumeQueue]] = {}
+        self._count = 0
+        self._count_max = count_max
         self._last: ConsumeQueue | None = None
         self._born_at = born_at
         # Deleted topics whose files are not gone yet.
@@ -57,17 +73,23 @@ class ConsumeQueues:
         return None if queues is None else queues.get(queue_id)
 
     def find_or_make(self, topic: bytes, queue_id: int) -> ConsumeQueue:
+        """For a message that is to be stored. StoreBusy: there are too many queues already."""
         last = self._last
         if last is not None and last.queue_id == queue_id and last.topic == topic:
             return last
         queue = self.find(topic, queue_id)
         if queue is None:
+            if self._count >= self._count_max:
+                raise StoreBusy(
+                    f"the store has {self._count} queues already",
+                    hint="delete topics that are not used, or make them with fewer queues",
+                )
             queue = self._make(topic, queue_id)
         self._last = queue
         return queue
 
     def at(self, memory: memoryview, position: int, size: int, queue_id: int) -> ConsumeQueue:
-        """`find_or_make` for a topic that stands in a memory."""
+        """The queue of a record that is stored, whose topic stands in a memory."""
         last = self._last
         if (
             last is not None
@@ -76,7 +98,12 @@ class ConsumeQueues:
             and same_bytes(memory, position, bytes_address(last.topic), 0, size)
         ):
             return last
-        return self.find_or_make(bytes_at(memory, position, size), queue_id)
+        topic = bytes_at(memory, position, size)
+        queue = self.find(topic, queue_id)
+        if queue is None:
+            queue = self._make(topic, queue_id)
+        self._last = queue
+        return queue
 
     def all(self) -> list[ConsumeQueue]:
         """Every queue, in order of topic and queue id."""
@@ -116,6 +143,7 @@ class ConsumeQueues:
         queue = ConsumeQueue(self._disk, directory, topic, queue_id, self._file_units, born_at)
         queue.is_leaving = topic in self._leaving
         self._by_topic.setdefault(topic, {})[queue_id] = queue
+        self._count += 1
         return queue
 
     def load(self, is_torn: bool) -> None:
@@ -131,6 +159,7 @@ class ConsumeQueues:
     def remove_topic(self, topic: bytes) -> list[str]:
         """Forget a topic and remove its files; the folders that are left to sync."""
         queues = self._by_topic.pop(topic, {})
+        self._count -= len(queues)
         self._last = None
         folder = f"{self._directory}/{topic.decode()}"
         for queue in queues.values():
@@ -145,6 +174,7 @@ class ConsumeQueues:
         """Forget a topic; the folders of its queues, for the caller to remove. Until `let_in` its
         queues are leaving."""
         queues = self._by_topic.pop(topic, {})
+        self._count -= len(queues)
         self._last = None
         if queues:
             self._leaving.add(topic)
@@ -175,6 +205,7 @@ class ConsumeQueues:
     def _forget(self, queue: ConsumeQueue) -> None:
         queues = self._by_topic[queue.topic]
         del queues[queue.queue_id]
+        self._count -= 1
         if not queues:
             del self._by_topic[queue.topic]
         self._last = None

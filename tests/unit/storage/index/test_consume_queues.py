@@ -2,7 +2,7 @@
 
 import pytest
 
-from aerobee.errors import CorruptFile, Misuse
+from aerobee.errors import CorruptFile, Misuse, StoreBusy
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.index import consume_queues
 from aerobee.storage.index.consume_queues import QUEUE_ID_MAX, ConsumeQueues, is_folder_name
@@ -177,6 +177,40 @@ def test_closing_gives_up_the_files() -> None:
         disk_file.sync()
 
 
+def test_no_more_queues_are_made_than_may_be() -> None:
+    queues = ConsumeQueues(SimDisk(), FOLDER, FILE_UNITS, count_max=2)
+    first = queues.find_or_make(b"a", 0)
+    queues.find_or_make(b"a", 1)
+    for topic, queue_id in ((b"a", 2), (b"b", 0)):
+        with pytest.raises(StoreBusy, match="2 queues already"):
+            queues.find_or_make(topic, queue_id)
+        assert queues.find(topic, queue_id) is None
+    assert queues.find_or_make(b"a", 0) is first
+    queues.remove_topic(b"a")
+    queues.find_or_make(b"b", 0)
+    queues.find_or_make(b"c", 0)
+    with pytest.raises(StoreBusy):
+        queues.find_or_make(b"d", 0)
+    queues.take_topic(b"b")
+    queues.find_or_make(b"d", 0)
+    queues.take_topic(b"d")
+    queues.find_or_make(b"d", 1)  # of a topic that is leaving: forgotten when it has left
+    queues.let_in(b"d")
+    queues.find_or_make(b"e", 0)
+
+
+def test_queues_that_were_there_are_loaded_however_many() -> None:
+    disk = SimDisk()
+    before = new_queues(disk)
+    for number in range(3):
+        fill(before, b"a", number, 1)
+    after = ConsumeQueues(disk, FOLDER, FILE_UNITS, count_max=2)
+    after.load(is_torn=False)
+    assert len(after.all()) == 3
+    with pytest.raises(StoreBusy, match="3 queues already"):
+        after.find_or_make(b"a", 3)
+
+
 # What only compiled modules call: on the uncompiled twin.
 
 
@@ -192,3 +226,9 @@ def test_a_topic_that_stands_in_a_memory_finds_its_queue() -> None:
     assert queues.at(memory, 8, 6, 3).topic == b"Orderz"
     assert queues.at(memory, 2, 5, 3).topic == b"Order"
     assert queues.find(b"Orders", 3) is orders
+
+
+def test_the_queue_of_a_record_that_is_stored_is_made_however_many_there_are() -> None:
+    twin = pure("aerobee.storage.index.consume_queues")
+    queues = twin.ConsumeQueues(SimDisk(), FOLDER, FILE_UNITS, count_max=0)
+    assert queues.at(memoryview(b"Orders"), 0, 6, 3).topic == b"Orders"
