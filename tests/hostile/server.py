@@ -137,7 +137,7 @@ class Citizen:
                     self._round(number, messages, beats, routes)
                     if self._is_over.wait(0.01):
                         return
-        except (OSError, AssertionError) as error:
+        except (OSError, AssertionError, LookupError) as error:
             self.faults.append(repr(error))
 
     def _round(

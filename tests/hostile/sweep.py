@@ -19,13 +19,15 @@ class Outcome(NamedTuple):
     answers: Sequence[RemotingCommand]
 
 
-def ask_all(port: int, cases: Iterable[Case], form: int, flag: int = 0) -> Iterator[Outcome]:
+def ask_all(
+    port: int, cases: Iterable[Case], form: int, flag: int = 0, together: int = TOGETHER
+) -> Iterator[Outcome]:
     """What each request was answered, in whatever order: a last request of the same connection,
     which waits for nothing, shows that there are no more."""
     left = iter(cases)
     opaques = itertools.count(1)
     with WireClient(port) as client:
-        while part := list(itertools.islice(left, TOGETHER)):
+        while part := list(itertools.islice(left, together)):
             numbered = {next(opaques): case for case in part}
             for opaque, case in numbered.items():
                 client.write(frame_of(case, form, flag, opaque))

@@ -11,10 +11,20 @@ from aerobee.service.broker.parked.held_pulls import HeldPullLimits
 from aerobee.service.broker.state.consumers import LIMITS
 from aerobee.service.broker.state.groups import GROUPS_MAX
 from aerobee.service.broker.state.queue_locks import LOCKS_MAX
+from aerobee.service.broker.state.topics import QUEUES_MAX as TOPIC_QUEUES_MAX
 from aerobee.service.broker.state.topics import TOPICS_MAX
+from aerobee.storage.index.consume_queues import QUEUES_MAX
 from tests.hostile.cases import Case
 from tests.hostile.raw import connect, rest_of
-from tests.hostile.server import MIB, Server, heartbeat, pull_fields, send_fields, undisturbed
+from tests.hostile.server import (
+    MIB,
+    Citizen,
+    Server,
+    heartbeat,
+    pull_fields,
+    send_fields,
+    undisturbed,
+)
 from tests.hostile.sweep import ask_all
 from tests.wire_client import WireClient
 
@@ -179,6 +189,25 @@ def test_locks_of_queues_are_bounded(server: Server) -> None:
 
 @pytest.mark.night
 @pytest.mark.timeout(3600)
+def test_queues_are_bounded_by_what_the_system_lets_a_process_map(server: Server) -> None:
+    topics = [f"Wide{n}" for n in range(QUEUES_MAX // TOPIC_QUEUES_MAX + 1)]
+    made = {"perm": "6", "readQueueNums": "4096", "writeQueueNums": "4096"}
+    sends = [
+        Case(310, "", send_fields(topic, e=queue_id), b"x")
+        for topic in topics
+        for queue_id in range(TOPIC_QUEUES_MAX)
+    ]
+    with undisturbed(server, grown_bytes_max=256 * MIB):
+        with WireClient(server.broker) as client:
+            for topic in topics:
+                assert client.ask(17, made | {"topic": topic}).code == 0
+        answers = [one.answers[0] for one in ask_all(server.broker, sends, 0, together=500)]
+        assert {answer.code for answer in answers} == {0, 2}
+        assert "queues already (delete topics" in answers[-1].remark
+
+
+@pytest.mark.night
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     ("case", "count", "code", "remark"),
     [
@@ -201,7 +230,9 @@ def test_tables_are_full_at_their_bound(
     server: Server, case: Callable[[int], Case], count: int, code: int, remark: str
 ) -> None:
     with undisturbed(server, grown_bytes_max=512 * MIB):
-        outcomes = list(ask_all(server.broker, map(case, range(count + 100)), 0))
+        outcomes = list(ask_all(server.broker, map(case, range(count + 100)), 0, together=500))
         (last,) = outcomes[-1].answers
         assert last.code == code
         assert remark in last.remark
+        with WireClient(server.nameserver) as client:
+            assert client.ask(105, {"topic": Citizen.TOPIC}).code == 0  # it is still known
