@@ -104,16 +104,10 @@ class Flush:
             self._start(end_offset, timestamp)
 
     def is_behind(self, monotonic_ms: int) -> bool:
-        """Whether the disk is too slow for what was promised.
-
-        A byte waits for at most an interval until its sync starts, so no sync may take longer
-        than what is left of the bound.
-        """
+        """Whether the disk is too slow for what was promised: the oldest byte of the sync under way
+        is older than the bound. It may have waited for the sync before that one, too."""
         running = self._running
-        return (
-            running is not None
-            and monotonic_ms - running.started_ms > self._lag_ms_max - self._interval_ms
-        )
+        return running is not None and monotonic_ms - running.dirty_since_ms > self._lag_ms_max
 
     def sync_now(self, end_offset: int, timestamp: int) -> None:
         """Block until the log is on the disk up to here, or has failed (stop, tests)."""
@@ -137,7 +131,8 @@ class Flush:
         ]
         if Defect.SKIP_SYNC in self._defects:
             files = []
-        self._running = _SyncLog(self, files, target, timestamp, self._now_ms, self._defects)
+        since_ms = self._now_ms if self._dirty_since_ms is None else self._dirty_since_ms
+        self._running = _SyncLog(self, files, target, timestamp, since_ms, self._defects)
         self._dirty_since_ms = None
         self._worker.submit(Lane.SYNC, self._running)
 
@@ -172,7 +167,7 @@ class _SyncLog:
         files: list[DiskFile],
         target: int,
         timestamp: int,
-        started_ms: int,
+        dirty_since_ms: int,
         defects: Defects,
     ) -> None:
         self._flush = flush
@@ -180,7 +175,7 @@ class _SyncLog:
         self._defects = defects
         self.target = target
         self.timestamp = timestamp
-        self.started_ms = started_ms
+        self.dirty_since_ms = dirty_since_ms
 
     def run(self) -> None:
         for file in self._files:

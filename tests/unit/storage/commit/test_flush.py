@@ -167,6 +167,18 @@ def test_the_disk_is_behind_while_a_sync_takes_longer_than_the_bound_leaves_it()
     assert not kit.flush.is_behind(5000)
 
 
+def test_a_byte_that_waited_for_the_sync_before_its_own_is_as_old_as_it_is() -> None:
+    kit = FlushKit(FlushMode.ASYNC)
+    kit.step(100, 0)
+    kit.step(100, 500)
+    kit.step(200, 600)  # the sync under way does not cover it
+    kit.finish()
+    kit.step(200, 1_590)
+    assert kit.worker.pending() == 1
+    assert not kit.flush.is_behind(1_600)
+    assert kit.flush.is_behind(1_601)
+
+
 def test_a_store_that_was_not_stepped_for_long_is_not_behind() -> None:
     kit = FlushKit(FlushMode.ASYNC)
     kit.step(100, 0)
