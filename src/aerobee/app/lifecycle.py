@@ -34,7 +34,7 @@ WRONG_CONFIG = 2
 COULD_NOT_START = 3
 
 SWITCH_SECONDS = 0.0005
-"""How long a disk thread may keep the interpreter from the loop; Python's own 5 ms would be seen."""
+"""How long a disk thread may keep the interpreter to itself; Python's own 5 ms would be seen."""
 
 Ended = Callable[[BaseException], None]
 
