@@ -197,7 +197,7 @@ def test_queues_are_bounded_by_what_the_system_lets_a_process_map(server: Server
         for topic in topics
         for queue_id in range(TOPIC_QUEUES_MAX)
     ]
-    with undisturbed(server, grown_bytes_max=256 * MIB):
+    with undisturbed(server, grown_bytes_max=256 * MIB, is_disk_busy=True):
         with WireClient(server.broker) as client:
             for topic in topics:
                 assert client.ask(17, made | {"topic": topic}).code == 0
@@ -229,7 +229,7 @@ def test_queues_are_bounded_by_what_the_system_lets_a_process_map(server: Server
 def test_tables_are_full_at_their_bound(
     server: Server, case: Callable[[int], Case], count: int, code: int, remark: str
 ) -> None:
-    with undisturbed(server, grown_bytes_max=512 * MIB):
+    with undisturbed(server, grown_bytes_max=512 * MIB, is_disk_busy=True):
         outcomes = list(ask_all(server.broker, map(case, range(count + 100)), 0, together=500))
         (last,) = outcomes[-1].answers
         assert last.code == code
