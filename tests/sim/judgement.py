@@ -7,6 +7,7 @@ from aerobee.model.names import DEAD_LETTER_PREFIX, SCHEDULE_TOPIC
 from aerobee.protocol.json_text import parse
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
+from aerobee.sim.broker_node import BrokerNode
 from tests.log_check import Found, Outcome, Queue, Sent, check
 from tests.sim.consumer import Taste
 from tests.sim.history import Place, name_of, number_of
@@ -36,7 +37,7 @@ def judge_restarted(world: World) -> None:
     """Everything is stopped in order, and there again."""
     world.end_clients()
     world.pass_time(QUIET_MS)
-    while not world.history.breaches and any(map(still_scheduled, world.brokers)):
+    while not world.history.breaches and not all(map(_is_quiet, world.brokers)):
         world.pass_time(QUIET_MS)
     before = {broker.name: _picture(world, broker.name) for broker in world.brokers}
     for broker in world.brokers:
@@ -54,6 +55,12 @@ def judge_restarted(world: World) -> None:
         )
         if different:
             world.history.breach("restarted otherwise", f"{broker.name}: {different[0]}")
+
+
+def _is_quiet(broker: BrokerNode) -> bool:
+    """Whether nothing is on its way: to the disk, or to a queue after its delay."""
+    store = broker.store
+    return store.flushed_offset == store.end_offset and not still_scheduled(broker)
 
 
 def _picture(world: World, broker: str) -> dict[str, object]:
