@@ -1,7 +1,8 @@
 """Offsets on the disk: loaded at the start, saved every few seconds if any changed, and at the end.
 
 A crash costs the commits since the last save: what they covered is consumed once more. A save that
-fails is tried again after the interval, because consuming goes on without it.
+fails is tried again after the interval, because consuming goes on without it. Only what a start had
+to cut off is saved at once.
 """
 
 import logging
@@ -45,6 +46,18 @@ class OffsetsFile:
             self._offsets.load(loaded.value, max_offset)
         except ProtocolError as error:
             raise CorruptFile(error.message, path=self._file.path) from None
+        if self._offsets.is_dirty:
+            self._keep_cut()
+
+    def _keep_cut(self) -> None:
+        """Some offsets were beyond their queues. That has to be on the disk before the queues grow
+        again: later the file would name places that others' messages have taken."""
+        try:
+            self._file.store_text(self._offsets.picture().text())
+        except OSError as error:
+            self.on_written(error)
+        else:
+            self._offsets.is_dirty = False
 
     def on_tick(self, now: Now) -> None:
         if now.monotonic_ms - self._saved_ms >= self._interval_ms:

@@ -129,7 +129,30 @@ def test_offsets_beyond_their_queue_are_cut_at_the_start() -> None:
     rig.file.close(Now(0, 1))
     after = Rig(rig.disk, max_offset=50)
     assert after.offsets.find("g", "t", 0) == 50
-    assert after.tick(INTERVAL_MS) == 1
+
+
+def test_what_was_cut_is_on_the_disk_before_the_queue_grows_again() -> None:
+    rig = Rig()
+    rig.commit(50)
+    rig.tick(INTERVAL_MS)
+    rig.run_disk()
+    after_loss = Rig(rig.disk.power_cut(), max_offset=20)
+    assert committed(after_loss.disk.power_cut()) == 20
+    assert after_loss.tick(INTERVAL_MS) == 0
+
+
+def test_a_cut_that_cannot_be_saved_is_tried_again() -> None:
+    rig = Rig()
+    rig.commit(50)
+    rig.tick(INTERVAL_MS)
+    rig.run_disk()
+    rig.disk.capacity_bytes = rig.disk.used_bytes()
+    after_loss = Rig(rig.disk.power_cut(), max_offset=20)
+    assert after_loss.offsets.find("g", "t", 0) == 20
+    after_loss.disk.capacity_bytes = 1 << 40
+    assert after_loss.tick(INTERVAL_MS) == 1
+    after_loss.run_disk()
+    assert committed(after_loss.disk) == 20
 
 
 def test_a_backup_does_where_there_is_one_and_nonsense_stops_the_start() -> None:
