@@ -91,6 +91,7 @@ def touch_memory() -> None:
     of the page fault that a figure should contain, and the host takes idle memory back within
     minutes.
     """
+    os.sync()  # and no writes of the measurement before it under way
     size = min(2 * 2**30, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4)
     with mmap.mmap(-1, size) as memory:
         for position in range(0, size, 4096):

@@ -57,6 +57,9 @@ class Flush:
         # When the oldest byte that no finished or running sync covers was first seen.
         self._dirty_since_ms: int | None = None
         # How far the log is on the disk, and when the newest record of that part was stored.
+        # When the sync under way began, and how long the last one took.
+        self._started_ms: int | None = None
+        self._last_sync_ms = 0
         self.flushed = 0
         self.flushed_timestamp = 0
         self.failure: DiskFailed | None = None
@@ -92,6 +95,9 @@ class Flush:
     def step(self, end_offset: int, timestamp: int, monotonic_ms: int) -> None:
         """Start a sync if one is due. `timestamp`: when the newest record was stored."""
         self._now_ms = monotonic_ms
+        if self._running is None and self._started_ms is not None:
+            self._last_sync_ms = monotonic_ms - self._started_ms
+            self._started_ms = None
         if Defect.ACKNOWLEDGE_BEFORE_SYNC in self._defects:
             self._release_to(end_offset)
         covered = self.flushed if self._running is None else self._running.target
@@ -99,7 +105,9 @@ class Flush:
             self._dirty_since_ms = monotonic_ms
         if self._running is not None or self.failure is not None or self._dirty_since_ms is None:
             return
-        is_due = monotonic_ms - self._dirty_since_ms >= self._interval_ms
+        # By as much earlier as the last sync took: the oldest byte must not wait for two long ones.
+        wait_ms = self._interval_ms - self._last_sync_ms
+        is_due = monotonic_ms - self._dirty_since_ms >= wait_ms
         if self._mode is FlushMode.SYNC or is_due or self._waiters:
             self._start(end_offset, timestamp)
 
@@ -134,6 +142,7 @@ class Flush:
         since_ms = self._now_ms if self._dirty_since_ms is None else self._dirty_since_ms
         self._running = _SyncLog(self, files, target, timestamp, since_ms, self._defects)
         self._dirty_since_ms = None
+        self._started_ms = self._now_ms
         self._worker.submit(Lane.SYNC, self._running)
 
     def _finish(self, job: "_SyncLog", error: BaseException | None) -> None:

@@ -66,10 +66,27 @@ def test_asynchronous_a_sync_starts_an_interval_after_the_first_unsynced_byte_wa
     kit.step(300, 1500)
     kit.finish()
     assert kit.flush.flushed == 300
-    kit.step(400, 1501)
-    kit.step(400, 2000)
+    kit.step(400, 1500)
+    kit.step(400, 1999)
     assert kit.worker.pending() == 0
-    kit.step(400, 2001)
+    kit.step(400, 2000)
+    assert kit.worker.pending() == 1
+
+
+@pytest.mark.parametrize(("took_ms", "wait_ms"), [(0, 500), (200, 300), (500, 0), (900, 0)])
+def test_asynchronous_the_next_sync_starts_as_much_earlier_as_the_last_one_took(
+    took_ms: int, wait_ms: int
+) -> None:
+    kit = FlushKit(FlushMode.ASYNC)
+    kit.step(100, 0)
+    kit.step(100, 500)
+    kit.finish()
+    ended_ms = 500 + took_ms
+    kit.step(200, ended_ms)
+    if wait_ms:
+        kit.step(200, ended_ms + wait_ms - 1)
+        assert kit.worker.pending() == 0
+        kit.step(200, ended_ms + wait_ms)
     assert kit.worker.pending() == 1
 
 
