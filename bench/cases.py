@@ -78,8 +78,9 @@ def case_send(root: str, count: int, body_size: int, *, batches: bool) -> Figure
     session = Session(root)
     first = session.store.end_offset  # any number not used before
     make = traffic.reads_of_batches if batches else traffic.reads_of_singles
-    send(session, make(first, count // 10, body_size))
     reads = make(first + count, count, body_size)
+    # Right before: a store that nobody steps for a second is behind with its syncs.
+    send(session, make(first, count // 10, body_size))
     figure = _timed(lambda: send(session, reads))
     session.close()
     return figure
