@@ -33,7 +33,7 @@ _CPUS = sorted(os.sched_getaffinity(0))
 PINNED = Placement("pinned", frozenset(_CPUS[:1]), frozenset(_CPUS[1:2] or _CPUS))
 FREE = Placement("free", frozenset(_CPUS), frozenset(_CPUS))
 PLACEMENTS: Mapping[str, tuple[Placement, ...]] = {
-    "aerobee": (PINNED,),
+    "aerobee": (PINNED, FREE),
     "apache": (PINNED, FREE),
     "redis": (PINNED,),
 }
