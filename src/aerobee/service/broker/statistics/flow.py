@@ -1,0 +1,46 @@
+"""Messages and bytes of one kind: what came into a topic, what a group got of one.
+
+Whoever counts keeps the flow and adds to its two numbers, which only grow. What was added since the
+last look is put into the windows by `note`, at the end of every slot.
+"""
+
+from aerobee.service.broker.statistics.windows import Past, Windows
+
+
+class Flow:
+    """F1. What is in the windows is `_noted_messages` and `_noted_bytes` in all."""
+
+    __slots__ = ("_noted_bytes", "_noted_messages", "_windows", "bytes", "messages")
+
+    def __init__(self) -> None:
+        self.messages = 0
+        self.bytes = 0
+        self._noted_messages = 0
+        self._noted_bytes = 0
+        self._windows: tuple[Windows, Windows] | None = None  # until there is something
+
+    def add(self, messages: int, size: int) -> None:
+        self.messages += messages
+        self.bytes += size
+
+    def reach(self, messages: int, size: int) -> None:
+        """Be so much in all."""
+        self.messages = messages
+        self.bytes = size
+
+    def note(self, slot: int) -> None:
+        """Put what is new into this slot."""
+        messages = self.messages - self._noted_messages
+        size = self.bytes - self._noted_bytes
+        if messages or size:
+            if self._windows is None:
+                self._windows = (Windows(), Windows())
+            self._windows[0].add(slot, messages)
+            self._windows[1].add(slot, size)
+            self._noted_messages += messages
+            self._noted_bytes += size
+
+    def past(self, now_ms: int, begun_ms: int) -> tuple[Past, Past]:
+        """Of messages, and of bytes."""
+        messages, size = self._windows or (Windows(), Windows())
+        return messages.past(now_ms, begun_ms), size.past(now_ms, begun_ms)
