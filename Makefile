@@ -56,8 +56,9 @@ bench-broker: install ## Our broker beside Apache's and Redis, half an hour (nee
 fuzz: install $(FUZZING) ## Every parser against made-up bytes, 30 s each
 	$(PY) -m fuzz
 
-crash: install ## The long crash tests: 1,000 kills, power cuts where root allows
+crash: install ## The long crash tests: 1,000 kills, power cuts where root allows, kills under a Java client
 	EXPECT_COMPILED=1 $(PY) -m pytest tests/crash tests/fault tests/hostile -m 'night or root'
+	KILL_CYCLES=200 EXPECT_COMPILED=1 $(PY) -m pytest tests/interop/features/test_kill_under_load.py -m java
 
 SEEDS := 1000
 sim: install ## Whole clusters on virtual time: SEEDS=5000 stories, each from a seed of its own

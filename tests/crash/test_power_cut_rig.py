@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.root, pytest.mark.skipif(bool(missing()), reason=missi
 _WARM_A_HOLE = """
 import sys
 from aerobee.system.disk import MappedDisk
-file = MappedDisk().open(sys.argv[1])
+file = MappedDisk().open_sparse(sys.argv[1])
 try:
     file.warm(0, len(file.view))
 except OSError as error:
@@ -124,7 +124,7 @@ def _take_all(disk: MappedDisk, prefix: str, size: int, taken: list[str]) -> Non
         taken.append(path)
 
 
-def test_a_full_disk_refuses_a_new_file_and_warming_a_hole_raises(rig: Rig) -> None:
+def test_a_full_disk_refuses_a_new_file_and_room_for_a_hole_and_warming_it_raises(rig: Rig) -> None:
     disk = MappedDisk()
     hole = rig.data / "hole"
     with open(hole, "wb") as file:
@@ -135,6 +135,8 @@ def test_a_full_disk_refuses_a_new_file_and_warming_a_hole_raises(rig: Rig) -> N
             _take_all(disk, f"{rig.data}/taken", size, taken)
         assert full.value.errno == errno.ENOSPC
         assert not disk.exists(f"{rig.data}/taken{len(taken)}")
+    with pytest.raises(OSError, match="cannot reserve"):
+        disk.open(str(hole))
     warming = subprocess.run(
         [sys.executable, "-c", _WARM_A_HOLE, str(hole)], capture_output=True, text=True
     )
