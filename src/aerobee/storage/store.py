@@ -168,16 +168,12 @@ class Store(Readers):
 
         Call it too when a disk thread is done (`ThreadDiskWorker`'s wake): what waited for the sync
         can go out, and the next one starts with all that came meanwhile. The tickets come from the
-        next `step` or from `take_durable`.
+        next `step`.
         """
         self._collect()
         if self.config.flush_mode is FlushMode.SYNC and not self._is_closed:
             self._flush.step(self._log.end_offset(), self._log.last_timestamp, now.monotonic_ms)
         return self._flush.flushed
-
-    def take_durable(self) -> list[object]:
-        """Tickets whose bytes are on the disk and that `step` has not returned yet."""
-        return self._flush.take_released()
 
     def _collect(self) -> None:
         """Learn what the disk threads did. After a failed sync nothing is appended any more, not
