@@ -15,6 +15,8 @@ from typing import NamedTuple, Protocol
 
 
 class DiskSpace(NamedTuple):
+    """What ordinary users may take of a disk: all of it, and what is left."""
+
     total_bytes: int
     free_bytes: int
 

@@ -160,3 +160,13 @@ def test_a_sparse_file_takes_no_blocks_until_they_are_reserved(tmp_path: Path) -
     assert os.stat(path).st_blocks * 512 == 4096
     disk.open(path)
     assert os.stat(path).st_blocks * 512 >= 6_000_000
+
+
+def test_a_disk_is_as_full_as_df_says(disk: MappedDisk, tmp_path: Path) -> None:
+    """RocketMQ's limits (75, 85, 90 %) are of this figure."""
+    shown = subprocess.run(
+        ["df", "--output=pcent", tmp_path], capture_output=True, text=True, check=True
+    )
+    space = disk.space(str(tmp_path))
+    used_percent = 100 * (1 - space.free_bytes / space.total_bytes)
+    assert used_percent == pytest.approx(int(shown.stdout.split()[-1].rstrip("%")), abs=1.5)
