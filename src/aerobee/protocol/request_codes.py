@@ -7,6 +7,7 @@ Marks: core, what ordinary clients and brokers send; admin, tools; ha, brokers a
 raft, the controller; pop, consumption by acknowledgement; rare, what few ever see.
 
 The numbers are those of RocketMQ's RequestCode; those that 5.5.0 added were seen on the wire.
+Those from 28000 on, below POP's, are ours: what RocketMQ has no request for.
 """
 
 from enum import IntEnum
@@ -181,6 +182,7 @@ class RequestCode(IntEnum):
     AUTH_GET_ACL = 3009, "B", "admin"
     AUTH_LIST_ACL = 3010, "B", "admin"
     SWITCH_TIMER_ENGINE = 5001, "B", "rare"
+    LIST_OPEN_TRANSACTIONS = 28001, "B", "admin"
     POP_MESSAGE = 200050, "B", "pop"
     ACK_MESSAGE = 200051, "B", "pop"
     PEEK_MESSAGE = 200052, "B", "pop rare"
