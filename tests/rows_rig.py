@@ -12,6 +12,7 @@ from aerobee.service.broker.membership import Membership
 from aerobee.service.broker.parked.client_calls import ClientCalls
 from aerobee.service.broker.peers import Peers
 from aerobee.service.broker.request_table import Row, request_table
+from aerobee.service.broker.statistics.statistics import Statistics
 from aerobee.service.broker.tables import Ground, open_tables
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from tests.store_kit import StoreKit
@@ -37,7 +38,9 @@ class RowsRig:
         intake = Intake(store, store.config.flush_mode, len(levels_ms))
         delays = DelayLevels(store, intake, delay_offsets, kit.worker, levels_ms, now)
         self.consumer = consumer_rows(tables, store, membership, Peers())
-        self.admin = admin_rows(IDENTITY, tables, store, ClientCalls(outbox))
+        statistics = Statistics([], lambda topic: False, now)
+        self.admin = admin_rows(IDENTITY, tables, store, ClientCalls(outbox), statistics)
+        self.inside = (IDENTITY, tables, store, statistics)
         status = BrokerStatus(lambda: 0, lambda: 0, now)
         self.status = status.rows(config, store, delays)
 

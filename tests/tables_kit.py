@@ -13,7 +13,6 @@ from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
 from aerobee.service.broker.handlers.groups import GroupHandlers
 from aerobee.service.broker.handlers.topic_queries import TopicQueries
 from aerobee.service.broker.handlers.topics import TopicHandlers
-from aerobee.service.broker.queue_facts import QueueFacts
 from aerobee.service.broker.request_table import request_table
 from aerobee.service.broker.state.groups import GROUPS_MAX, Groups
 from aerobee.service.broker.state.offsets import Offsets
@@ -24,7 +23,6 @@ from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.metadata.config_file import ConfigFile
-from tests.store_kit import StoreKit
 
 TOPICS_PATH = "config/topics.json"
 GROUPS_PATH = "config/subscriptionGroup.json"
@@ -76,17 +74,14 @@ class TablesKit:
 
 
 class AdminKit(TablesKit):
-    """With a store, and the requests that are served from all of it."""
+    """With the requests that are served from it."""
 
     def __init__(self, disk: SimDisk | None = None, config: BrokerConfig | None = None) -> None:
         super().__init__(disk, config)
-        self.kit = StoreKit()
         self.offsets = Offsets()
         self.deleted: list[bytes] = []
-        topics = TopicHandlers(
-            self.topics, self.offsets, self.kit.store, IDENTITY, self.deleted.append
-        )
-        queries = TopicQueries(self.topics, QueueFacts(self.kit.store), IDENTITY)
+        topics = TopicHandlers(self.topics, self.offsets, IDENTITY, self.deleted.append)
+        queries = TopicQueries(self.topics, IDENTITY)
         groups = GroupHandlers(self.groups, self.offsets)
         self._table = request_table([*topics.rows(), *queries.rows(), *groups.rows()])
 

@@ -1,8 +1,10 @@
 """A configuration seen and changed by request: what is on its list of settings, nothing else.
 
-All of a request is taken or nothing of it.
+All of a request is taken or nothing of it; an answer that refuses names every key at fault, with
+the reason. What is secret is never shown, whoever asks: only that there is something.
 """
 
+import re
 from typing import TypeVar
 
 from aerobee.errors import RemoteProtocolError
@@ -15,6 +17,12 @@ C = TypeVar("C")
 
 BODY_BYTES_MAX = 64 * 1024
 """Many times all settings that there are."""
+FAULTS_SHOWN_MAX = 20
+HIDDEN = "******"
+
+# By its name, so that a setting that is new is hidden before anybody thinks of it: passwords, keys
+# of signatures, and RocketMQ's two that hold users with their passwords.
+_SECRET = re.compile(r"password|passwd|secret|accesskey|token|credential|authenticationuser", re.I)
 
 
 def change_config(config: LiveConfig[C], request: Request) -> Answer | None:
@@ -28,18 +36,29 @@ def change_config(config: LiveConfig[C], request: Request) -> Answer | None:
     except UnicodeDecodeError:
         raise RemoteProtocolError("the body is no UTF-8") from None
     values = {key: value for _, key, value in parse_properties(text)}
-    forbidden = config.find_forbidden(values)
-    if forbidden is not None:
-        return Answer(
-            ResponseCode.NO_PERMISSION, f"{forbidden[:100]} cannot be changed by a request"
-        )
-    try:
-        config.change(values, request.answer_when_saved)
-    except ValueError as error:
-        raise RemoteProtocolError(str(error)) from None
+    forbidden, misfits = config.find_forbidden(values), config.find_misfits(values)
+    if forbidden:
+        return Answer(ResponseCode.NO_PERMISSION, _refusal([*forbidden, *misfits]))
+    if misfits:
+        raise RemoteProtocolError(_refusal(misfits))
+    config.change(values, request.answer_when_saved)
     return None
 
 
 def config_text(config: LiveConfig[C]) -> bytes:
     """Everything that may be shown, as a properties file."""
-    return write_properties(config.texts()).encode()
+    shown = {
+        key: HIDDEN if value and is_secret(key) else value for key, value in config.texts().items()
+    }
+    return write_properties(shown).encode()
+
+
+def is_secret(key: str) -> bool:
+    """Whether the value of a setting is not to be shown."""
+    return _SECRET.search(key) is not None
+
+
+def _refusal(faults: list[str]) -> str:
+    shown = "; ".join(faults[:FAULTS_SHOWN_MAX])
+    more = len(faults) - FAULTS_SHOWN_MAX
+    return f"nothing was changed: {shown}" + (f"; and {more} more" if more > 0 else "")

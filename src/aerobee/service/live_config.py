@@ -2,9 +2,11 @@
 
 Changes are kept in a properties file of their own, with nothing else in it, and are read again at
 the next start; the operator's file is never written. A change counts once it is on the disk.
+
+What may be changed is a list of keys, each with its kind and range; whatever is not on it may not.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from aerobee.model.setting import Setting, changed, texts
@@ -14,6 +16,8 @@ from aerobee.protocol.java_properties import write_properties
 from aerobee.storage.metadata.saved_value import Done, SavedValue
 
 C = TypeVar("C")
+
+_KEY_CHARS_SHOWN = 100
 
 
 class ChangesFile(NamedTuple):
@@ -38,7 +42,9 @@ class LiveConfig(Generic[C]):
         self.current = config
         self._settings = settings
         self._live = frozenset(setting.key for setting in settings if setting.is_live)
+        self._known = frozenset((*fixed, *(setting.key for setting in settings)))
         self._fixed = fixed
+        self._told: list[Callable[[C, C], None]] = []
         self._saved: SavedValue[Mapping[str, str]] = SavedValue(
             worker,
             lambda changes: file.disk.replace(file.path, write_properties(changes).encode()),
@@ -49,9 +55,33 @@ class LiveConfig(Generic[C]):
         """Everything that may be shown, under RocketMQ's names."""
         return dict(sorted({**self._fixed, **texts(self.current, self._settings)}.items()))
 
-    def find_forbidden(self, values: Mapping[str, str]) -> str | None:
-        """A key among these that may not be changed."""
-        return next((key for key in values if key not in self._live), None)
+    def when_changed(self, told: Callable[[C, C], None]) -> None:
+        """Have this called with what held before and what holds now, after each change."""
+        self._told.append(told)
+
+    def find_forbidden(self, values: Mapping[str, str]) -> list[str]:
+        """The keys among these that may not be changed, each with the reason."""
+        return [
+            f"{key[:_KEY_CHARS_SHOWN]} {self._reason(key)}"
+            for key in values
+            if key not in self._live
+        ]
+
+    def _reason(self, key: str) -> str:
+        if key in self._known:
+            return "is read at the start: change it in the file and restart"
+        return "cannot be changed by a request"
+
+    def find_misfits(self, values: Mapping[str, str]) -> list[str]:
+        """What is wrong with the values of keys that may be changed."""
+        found = []
+        for key, text in values.items():
+            if key in self._live:
+                try:
+                    changed(self.current, self._settings, {key: text})
+                except ValueError as error:
+                    found.append(str(error))
+        return found
 
     def change(self, values: Mapping[str, str], done: Done) -> None:
         """ValueError: a value is not of its kind, and nothing is changed."""
@@ -59,7 +89,10 @@ class LiveConfig(Generic[C]):
 
         def saved(error: BaseException | None) -> None:
             if error is None:
-                self.current = changed(self.current, self._settings, values)
+                before = self.current
+                self.current = changed(before, self._settings, values)
+                for told in self._told:
+                    told(before, self.current)
             done(error)
 
         self._saved.change(lambda changes: {**changes, **values}, saved)

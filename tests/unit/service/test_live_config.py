@@ -52,12 +52,22 @@ def test_a_value_of_the_wrong_kind_changes_nothing() -> None:
     assert live.worker.pending() == 0
 
 
-def test_what_is_not_on_the_list_is_forbidden() -> None:
+def test_what_is_not_on_the_list_is_forbidden_with_a_reason() -> None:
     live = Live()
-    assert live.config.find_forbidden({"orderMessageEnable": "", "kvConfigPath": "/"}) == (
-        "kvConfigPath"
-    )
-    assert live.config.find_forbidden({"orderMessageEnable": ""}) is None
+    wanted = {"orderMessageEnable": "", "kvConfigPath": "/", "listenPort": "1"}
+    assert live.config.find_forbidden(wanted) == [
+        "kvConfigPath cannot be changed by a request",
+        "listenPort is read at the start: change it in the file and restart",
+    ]
+    assert live.config.find_forbidden({"orderMessageEnable": ""}) == []
+
+
+def test_every_value_of_the_wrong_kind_is_found() -> None:
+    live = Live()
+    wanted = {"orderMessageEnable": "yes", "waitSecondsForService": "x", "kvConfigPath": "/"}
+    found = live.config.find_misfits(wanted)
+    assert [text.split()[0] for text in found] == ["orderMessageEnable", "waitSecondsForService"]
+    assert live.config.find_misfits({"orderMessageEnable": "true"}) == []
 
 
 def test_everything_that_may_be_shown_is_and_no_path() -> None:
@@ -66,3 +76,16 @@ def test_everything_that_may_be_shown_is_and_no_path() -> None:
     assert shown["waitSecondsForService"] == "45"
     assert list(shown) == sorted(shown)
     assert not [key for key in shown if "path" in key.lower() or "home" in key.lower()]
+
+
+def test_who_wants_to_know_is_told_of_a_change_once_it_counts() -> None:
+    live = Live()
+    heard: list[tuple[bool, bool]] = []
+    live.config.when_changed(
+        lambda before, now: heard.append((before.has_order_in_routes, now.has_order_in_routes))
+    )
+    live.change(orderMessageEnable="true")
+    assert heard == []
+    live.worker.run_all()
+    live.worker.collect()
+    assert heard == [(False, True)]

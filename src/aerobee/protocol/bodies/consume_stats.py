@@ -8,7 +8,7 @@
 """
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from aerobee.model.message_queue import MessageQueue
 from aerobee.protocol.bodies.message_queue import queue_json, queue_key
@@ -34,7 +34,12 @@ class Progress(NamedTuple):
         return self.pull_offset - self.consumer_offset
 
 
-ConsumeStats: TypeAlias = Mapping[MessageQueue, Progress]
+class ConsumeStats(NamedTuple):
+    """A group in the queues of a topic, or of several."""
+
+    queues: Mapping[MessageQueue, Progress]
+    tps: float = 0.0
+    """Messages a second that it gets of them."""
 
 
 class TimeSpan(NamedTuple):
@@ -61,8 +66,8 @@ def encode_consume_stats_list(
         entries: list[Value] = []
         for stats in topics:
             entries.append(_stats_json(stats))
-            lag += sum(progress.lag for progress in stats.values())
-            in_flight += sum(progress.in_flight for progress in stats.values())
+            lag += sum(progress.lag for progress in stats.queues.values())
+            in_flight += sum(progress.in_flight for progress in stats.queues.values())
         listed.append({group: entries})
     return write_compact(
         {
@@ -99,6 +104,6 @@ def _stats_json(stats: ConsumeStats) -> dict[str, Value]:
             "lastTimestamp": progress.last_timestamp,
             "pullOffset": progress.pull_offset,
         }
-        for queue, progress in stats.items()
+        for queue, progress in stats.queues.items()
     }
-    return {"consumeTps": 0.0, "offsetTable": table}
+    return {"consumeTps": stats.tps, "offsetTable": table}

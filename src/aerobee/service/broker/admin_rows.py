@@ -1,4 +1,4 @@
-"""What tools ask of topics, groups and clients: the handlers, each given what it needs.
+"""What tools ask of topics, groups, clients and queues: the handlers, each given what it needs.
 
 Imports more than 15 modules because it puts the others together.
 """
@@ -13,16 +13,23 @@ from aerobee.service.broker.handlers.groups import GroupHandlers
 from aerobee.service.broker.handlers.offset_reset import OffsetResetHandlers
 from aerobee.service.broker.handlers.queries import QueryHandlers
 from aerobee.service.broker.handlers.topic_queries import TopicQueries
+from aerobee.service.broker.handlers.topic_stats import TopicStatsHandlers
 from aerobee.service.broker.handlers.topics import TopicHandlers
 from aerobee.service.broker.parked.client_calls import ClientCalls
 from aerobee.service.broker.queue_facts import QueueFacts
 from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.statistics.statistics import Statistics
+from aerobee.service.broker.store_rows import store_rows
 from aerobee.service.broker.tables import Tables
 from aerobee.storage.store import Store
 
 
 def admin_rows(
-    identity: BrokerIdentity, tables: Tables, store: Store, calls: ClientCalls
+    identity: BrokerIdentity,
+    tables: Tables,
+    store: Store,
+    calls: ClientCalls,
+    statistics: Statistics,
 ) -> list[Row]:
     """What tools ask of topics, groups and clients."""
     topics, groups, offsets, consumers = (
@@ -33,14 +40,17 @@ def admin_rows(
     )
     queues = QueueFacts(store)
     relay = ClientRelay(consumers, calls)
+    watched = (identity, offsets, queues, topics, groups)
     return [
-        *TopicHandlers(topics, offsets, store, identity, store.delete_topic).rows(),
-        *TopicQueries(topics, queues, identity).rows(),
+        *TopicHandlers(topics, offsets, identity, store.delete_topic).rows(),
+        *TopicQueries(topics, identity).rows(),
+        *TopicStatsHandlers(topics, queues, identity, statistics).rows(),
         *GroupHandlers(groups, offsets).rows(),
-        *GroupStatusHandlers(identity, offsets, queues, topics, groups, consumers).rows(),
+        *GroupStatusHandlers(*watched, consumers, statistics).rows(),
         *GroupTopicHandlers(identity, offsets, queues, groups, consumers).rows(),
-        *OffsetResetHandlers(identity, offsets, queues, topics, groups).rows(),
+        *OffsetResetHandlers(*watched).rows(),
         *QueryHandlers(store).rows(),
         *ClientStatusHandlers(consumers, calls, relay).rows(),
         *ConsumeDirectlyHandlers(identity, store, topics, groups, relay).rows(),
+        *store_rows(identity, tables, store, statistics),
     ]

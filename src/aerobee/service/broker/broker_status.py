@@ -8,6 +8,7 @@ from collections.abc import Callable
 from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.delay.levels import DelayLevels
+from aerobee.service.broker.handlers.broker_config import BrokerConfigHandlers
 from aerobee.service.broker.handlers.broker_status import BrokerStatusHandlers, Flows
 from aerobee.service.broker.handlers.delay_offsets import DelayOffsetHandlers
 from aerobee.service.broker.request_table import Row
@@ -35,5 +36,6 @@ class BrokerStatus:
     ) -> list[Row]:
         return [
             *DelayOffsetHandlers(delays.offsets).rows(),
-            *BrokerStatusHandlers(config, store, delays, self._flows, self._started).rows(),
+            *BrokerConfigHandlers(config, store, self._started).rows(),
+            *BrokerStatusHandlers(store, delays, self._flows, self._started).rows(),
         ]

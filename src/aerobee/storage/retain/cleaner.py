@@ -21,6 +21,7 @@ from collections.abc import Callable
 
 from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
 from aerobee.ports.clock import Now
+from aerobee.ports.disk import DiskSpace
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import Defects
@@ -74,6 +75,11 @@ class Cleaner:
     def set_topic_retention(self, topic: bytes, retention_ms: int | None) -> None:
         """See `TopicRetention.set`."""
         self._topics.set(topic, retention_ms)
+
+    def set_retention(self, retention_ms: int) -> None:
+        """See `LogRetention`."""
+        self._retention.set(retention_ms)
+        self._topics.set_max(retention_ms)
 
     def step(self, now: Now, safe_to: int) -> None:
         """Do a little of what is due. Log files from `safe_to` on are needed for a start."""
@@ -149,6 +155,9 @@ class Cleaner:
 
     def disk_used_ratio(self) -> float:
         return self._space.used_ratio()
+
+    def disk_space(self) -> DiskSpace | None:
+        return self._space.space
 
     def refusal(self) -> StorageError | None:
         """Why appends are refused, if they are: a failed sync, or a disk that is too full."""

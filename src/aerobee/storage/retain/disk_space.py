@@ -101,6 +101,11 @@ class DiskSpaceWatch:
             return 0
         return self._limits.excess_bytes(self._space) - (removed_bytes - self._removed_before)
 
+    @property
+    def space(self) -> DiskSpace | None:
+        """The last answer; None: there was none yet."""
+        return self._space
+
     def used_ratio(self) -> float:
         """How full the disk was when last asked; 0 if that is not known."""
         if self._space is None:

@@ -56,6 +56,10 @@ class LogRetention:
         # (log offset of a file's end, when its newest record was stored): asked at every step.
         self._newest: tuple[int, int | None] = (-1, None)
 
+    def set(self, retention_ms: int) -> None:
+        """Files go at this age from now on."""
+        self._retention_ms = retention_ms
+
     def removable(self, safe_to: int) -> MappedFile | None:
         """The oldest file, if nothing needs it: the record after it lies below `safe_to`."""
         files = self._log.files

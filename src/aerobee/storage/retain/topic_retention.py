@@ -64,6 +64,10 @@ class TopicRetention:
         self._retention_ms[topic] = retention_ms
         self._next_pass_ms = None
 
+    def set_max(self, retention_ms_max: int) -> None:
+        """The store keeps its log for so long from now on."""
+        self._retention_ms_max = retention_ms_max
+
     def step(self, time_ms: int, monotonic_ms: int) -> None:
         """Go on with the pass, or begin one if it is time."""
         if not self._waiting and self._is_due(monotonic_ms):

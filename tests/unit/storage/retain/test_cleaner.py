@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from aerobee.errors import DiskFailed, DiskFull, StoreBusy
+from aerobee.errors import DiskFailed, DiskFull, Misuse, StoreBusy
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import StorageConfig
@@ -411,3 +411,32 @@ def test_an_error_that_is_no_shortage_is_a_failed_disk_for_good() -> None:
     refusal = cleaner.refusal()
     assert isinstance(refusal, DiskFailed)
     assert refusal.message == "a file of the store could not be made: [Errno 5] broken"
+
+
+# Another time.
+
+
+def test_files_go_by_the_time_that_was_set_last() -> None:
+    kit = CleaningKit(config=CONFIG)
+    kit.fill(3)
+    kit.clean_for(CLOCK_SETTLE_MS + 1_000, 1_000)
+    assert kit.log_files()[0] == 0
+    kit.store.set_retention(30_000)
+    kit.clean_for(10_000)
+    assert kit.log_files()[0] > 0
+
+
+def test_a_topic_may_be_kept_for_as_long_as_the_store_keeps_its_log_now() -> None:
+    kit = CleaningKit(config=CONFIG)
+    with pytest.raises(Misuse):
+        kit.store.set_topic_retention(b"Orders", RETENTION_MS + 1)
+    kit.store.set_retention(RETENTION_MS + 1)
+    kit.store.set_topic_retention(b"Orders", RETENTION_MS + 1)
+
+
+def test_the_room_on_the_disk_is_told() -> None:
+    kit = CleaningKit(SimDisk(capacity_bytes=1 << 20), CONFIG)
+    space = kit.store.disk_space()
+    assert space is not None
+    assert space.total_bytes == 1 << 20
+    assert 0 < space.free_bytes < 1 << 20

@@ -189,3 +189,10 @@ def test_closing_waits_for_the_question_that_is_out() -> None:
     kit.watch.step(0, 0)
     kit.watch.close()
     assert kit.worker.pending() == 0
+
+
+def test_the_last_answer_is_told() -> None:
+    kit = WatchKit(used=100)
+    assert kit.watch.space == DiskSpace(TOTAL, TOTAL - 100)
+    kit.measure(300)
+    assert kit.watch.space == DiskSpace(TOTAL, TOTAL - 300)

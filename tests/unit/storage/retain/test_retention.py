@@ -135,3 +135,12 @@ def test_the_record_behind_a_file_is_read_once() -> None:
     for later in range(5):
         retention.is_expired(log.files[0], START + later)
     assert asked == [SIZE]
+
+
+def test_another_time_counts_from_now_on() -> None:
+    log = log_of(2)
+    retention = LogRetention(log, DAY_MS, lambda offset: START)
+    assert not retention.is_expired(log.files[0], START + HOUR_MS)
+    retention.set(HOUR_MS)
+    assert retention.is_expired(log.files[0], START + HOUR_MS)
+    assert not retention.is_expired(log.files[0], START + HOUR_MS - 1)

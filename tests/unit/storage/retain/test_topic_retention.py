@@ -260,3 +260,12 @@ def test_a_longer_time_than_the_store_keeps_its_log_is_refused_with_a_hint() -> 
 def test_a_time_that_is_not_positive_is_refused(retention_ms: int) -> None:
     with pytest.raises(Misuse, match="must be positive"):
         TopicKit().topics.set(b"Orders", retention_ms)
+
+
+def test_a_topic_is_kept_no_longer_than_the_store_is_told_now() -> None:
+    kit = TopicKit()
+    kit.topics.set_max(2 * STORE_RETENTION_MS)
+    kit.topics.set(b"Orders", 2 * STORE_RETENTION_MS)
+    kit.topics.set_max(STORE_RETENTION_MS)
+    with pytest.raises(Misuse, match="keeps its log for"):
+        kit.topics.set(b"Orders", STORE_RETENTION_MS + 1)

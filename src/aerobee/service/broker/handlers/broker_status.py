@@ -1,28 +1,27 @@
-"""A broker as tools see it: its configuration, and how it is doing.
+"""A broker as tools see it: how it is doing.
 
-The names of the figures are RocketMQ's, each a text. Thread pools that do not exist here are empty:
-tools fail when a name is missing.
+The names of the figures are RocketMQ's, each a text. Thread pools that do not exist here are empty
+and hold nothing: tools fail when a name is missing. Left out are times of single calls, which
+nobody measures, and RocketMQ's ratio by folder, whose name is a path of this machine.
 """
 
 from typing import NamedTuple
 
-from aerobee.model.topic import DataVersion
 from aerobee.ports.clock import Now
+from aerobee.ports.disk import DiskSpace
 from aerobee.protocol.bodies.small_tables import encode_text_table
-from aerobee.protocol.bodies.topic_config import encode_data_version
 from aerobee.protocol.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.delay.levels import DelayLevels
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.throughput import Throughput
-from aerobee.service.config_requests import change_config, config_text
-from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer, Request
 from aerobee.storage.store import Store
 
 VERSION_NAME = "V5_5_0"
 _POOLS = ("send", "pull", "litePull", "query", "ack")
+_UNITS = "KMGTPE"
+_INT32_MAX = 2**31 - 1
 
 
 class Flows(NamedTuple):
@@ -33,46 +32,39 @@ class Flows(NamedTuple):
 
 
 class BrokerStatusHandlers:
-    def __init__(
-        self,
-        config: LiveConfig[BrokerConfig],
-        store: Store,
-        delays: DelayLevels,
-        flows: Flows,
-        started: Now,
-    ) -> None:
-        self._config = config
+    def __init__(self, store: Store, delays: DelayLevels, flows: Flows, started: Now) -> None:
         self._store = store
         self._delays = delays
         self._flows = flows
         self._started = started
+        self._began_at = store.end_offset
 
     def rows(self) -> list[Row]:
-        code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
         return [
-            row(code.UPDATE_BROKER_CONFIG, NoHeader, self._update, lane, right),
-            row(code.GET_BROKER_CONFIG, NoHeader, self._show, lane, right),
-            row(code.GET_BROKER_RUNTIME_INFO, NoHeader, self._runtime, lane, right),
+            row(
+                RequestCode.GET_BROKER_RUNTIME_INFO,
+                NoHeader,
+                self._runtime,
+                Lane.ADMIN,
+                Right.ADMINISTER,
+            )
         ]
 
-    def _update(self, request: Request, header: NoHeader) -> Answer | None:
-        return change_config(self._config, request)
-
-    def _show(self, request: Request, header: NoHeader) -> Answer:
-        version = DataVersion(timestamp=self._started.wall_ms)
-        return Answer(
-            fields={"version": encode_data_version(version).decode()},
-            body=config_text(self._config),
-        )
-
     def _runtime(self, request: Request, header: NoHeader) -> Answer:
-        return Answer(body=encode_text_table(self._figures(request.now)))
+        figures = {
+            **self._figures(request.now),
+            **self._store_figures(),
+            **_pool_figures(),
+            **_timer_figures(),
+        }
+        for level, (offset, end) in self._delays.progress().items():
+            figures[f"scheduleMessageOffset_{level}"] = f"{offset},{end}"
+        return Answer(body=encode_text_table(dict(sorted(figures.items()))))
 
     def _figures(self, now: Now) -> dict[str, str]:
         put, got = self._flows
         uptime_s = (now.monotonic_ms - self._started.monotonic_ms) // 1000
-        behind = self._store.end_offset - self._store.flushed_offset
-        used = f"{self._store.disk_used_ratio():.2f}"
+        size = self._store.end_offset - self._began_at
         figures = {
             "brokerActive": "true",
             "brokerVersionDesc": VERSION_NAME,
@@ -85,27 +77,41 @@ class BrokerStatusHandlers:
             "getMissTps": _three([0.0] * 3),
             "getTotalTps": _three(got.rates()),
             "putMessageTimesTotal": str(put.total),
-            "commitLogMinOffset": str(self._store.min_offset),
-            "commitLogMaxOffset": str(self._store.end_offset),
-            "commitLogDiskRatio": used,
-            "consumeQueueDiskRatio": used,
-            "remainHowManyDataToFlush": f"{behind} B",
-            "dispatchBehindBytes": "0",
-            "earliestMessageTimeStamp": str(self._store.earliest_timestamp()),
-            "pageCacheLockTimeMills": "0",
-            "startAcceptSendRequestTimeStamp": "0",
-            **_timer_figures(),
+            "putMessageSizeTotal": str(size),
+            "putMessageAverageSize": str(size / put.total if put.total else 0.0),
         }
         for name, flow in (("Put", put), ("Get", got)):
             figures[f"msg{name}TotalYesterdayMorning"] = str(flow.at_midnight_before)
             figures[f"msg{name}TotalTodayMorning"] = str(flow.at_midnight)
             figures[f"msg{name}TotalTodayNow"] = str(flow.total)
-        for pool in _POOLS:
-            figures[f"{pool}ThreadPoolQueueSize"] = "0"
-            figures[f"{pool}ThreadPoolQueueHeadWaitTimeMills"] = "0"
-        for level, (offset, end) in self._delays.progress().items():
-            figures[f"scheduleMessageOffset_{level}"] = f"{offset},{end}"
-        return dict(sorted(figures.items()))
+        return figures
+
+    def _store_figures(self) -> dict[str, str]:
+        store = self._store
+        used = f"{store.disk_used_ratio():.2f}"
+        return {
+            "commitLogMinOffset": str(store.min_offset),
+            "commitLogMaxOffset": str(store.end_offset),
+            "commitLogDiskRatio": used,
+            "consumeQueueDiskRatio": used,
+            "commitLogDirCapacity": _capacity(store.disk_space()),
+            "remainHowManyDataToFlush": f"{store.end_offset - store.flushed_offset} B",
+            "dispatchBehindBytes": "0",
+            "dispatchMaxBuffer": "0",
+            "earliestMessageTimeStamp": str(store.earliest_timestamp()),
+            "pageCacheLockTimeMills": "0",
+            "startAcceptSendRequestTimeStamp": "0",
+            # Of a pool that is not used, here as at RocketMQ by default.
+            "remainTransientStoreBufferNumbs": str(_INT32_MAX),
+        }
+
+
+def _pool_figures() -> dict[str, str]:
+    figures = {"EndTransactionQueueSize": "0", "EndTransactionThreadPoolQueueCapacity": "0"}
+    for pool in _POOLS:
+        for what in ("Size", "Capacity", "HeadWaitTimeMills"):
+            figures[f"{pool}ThreadPoolQueue{what}"] = "0"
+    return figures
 
 
 def _timer_figures() -> dict[str, str]:
@@ -116,6 +122,18 @@ def _timer_figures() -> dict[str, str]:
         "timerEnqueueTps": "0.0",
         "timerDequeueTps": "0.0",
     }
+
+
+def _capacity(space: DiskSpace | None) -> str:
+    total, free = (space.total_bytes, space.free_bytes) if space is not None else (0, 0)
+    return f"Total : {_size(total)}, Free : {_size(free)}."
+
+
+def _size(count: int) -> str:
+    if count < 1024:
+        return f"{count} B"
+    power = min((count.bit_length() - 1) // 10, len(_UNITS))
+    return f"{count / 1024**power:.1f} {_UNITS[power - 1]}iB"
 
 
 def _three(rates: list[float]) -> str:

@@ -30,6 +30,7 @@ from aerobee.service.broker.state.consumers import Consumers
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.offsets import Offsets
 from aerobee.service.broker.state.topics import Topics
+from aerobee.service.broker.statistics.statistics import Statistics
 from aerobee.service.request import Answer, Request
 
 
@@ -42,6 +43,7 @@ class GroupStatusHandlers:
         topics: Topics,
         groups: Groups,
         consumers: Consumers,
+        statistics: Statistics,
     ) -> None:
         self._identity = identity
         self._offsets = offsets
@@ -49,6 +51,7 @@ class GroupStatusHandlers:
         self._topics = topics
         self._groups = groups
         self._consumers = consumers
+        self._statistics = statistics
 
     def rows(self) -> list[Row]:
         code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
@@ -66,10 +69,13 @@ class GroupStatusHandlers:
             topics = self._wanted(group, [header.topic])
         else:
             topics = self._wanted(group, self._offsets.topics_of(group))
-        stats: dict[MessageQueue, Progress] = {}
+        queues: dict[MessageQueue, Progress] = {}
+        tps = 0.0
         for topic in topics:
-            stats.update(self._progress(group, topic))
-        return Answer(body=encode_consume_stats(stats))
+            stats = self._progress(request, group, topic)
+            queues.update(stats.queues)
+            tps += stats.tps
+        return Answer(body=encode_consume_stats(ConsumeStats(queues, tps)))
 
     def _all(self, request: Request, header: BrokerConsumeStatsHeader) -> Answer:
         # Once for all groups: to look for each one's topics would take groups times offsets.
@@ -78,7 +84,7 @@ class GroupStatusHandlers:
             (
                 config.name,
                 [
-                    self._progress(config.name, topic)
+                    self._progress(request, config.name, topic)
                     for topic in self._wanted(config.name, topics.get(config.name, ()))
                     if topic.is_order or not header.is_order
                 ],
@@ -108,17 +114,18 @@ class GroupStatusHandlers:
             topic for topic in self._existing(names) if not subscribed or topic.name in subscribed
         ]
 
-    def _progress(self, group: str, topic: TopicConfig) -> ConsumeStats:
-        stats = {}
+    def _progress(self, request: Request, group: str, topic: TopicConfig) -> ConsumeStats:
+        queues = {}
         for queue in self._queues_of(topic.name, topic.read_queues):
             consumed = max(0, self._offsets.find(group, topic.name, queue.queue_id))
-            stats[queue] = Progress(
+            queues[queue] = Progress(
                 self._queues.max_offset(topic.name, queue.queue_id),
                 consumed,
                 max(0, self._offsets.find_pulled(group, topic.name, queue.queue_id)),
                 self._stored_ms(queue, consumed - 1),
             )
-        return stats
+        tps = self._statistics.get_tps(group, topic.name, request.now)
+        return ConsumeStats(queues, tps)
 
     def _span(self, group: str, queue: MessageQueue, wall_ms: int) -> TimeSpan:
         consumed = self._offsets.find(group, queue.topic, queue.queue_id)

@@ -1,11 +1,9 @@
-"""What administrators ask of topics: how they are configured, where their queues begin and end, and
-which of them are the system's. Nothing here changes anything.
+"""What administrators ask of topics: how they are configured, and which of them are the
+system's. Nothing here changes anything.
 """
 
-from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.names import SYSTEM_TOPICS
 from aerobee.protocol.bodies.small_tables import encode_topic_list
-from aerobee.protocol.bodies.topic_stats import QueueStats, encode_topic_stats
 from aerobee.protocol.bodies.topic_table import encode_topic_config, encode_topic_table
 from aerobee.protocol.declared_header import NoHeader
 from aerobee.protocol.headers.topics import AllTopicsHeader, TopicHeader
@@ -13,16 +11,14 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.handlers.tables import page_of
-from aerobee.service.broker.queue_facts import QueueFacts
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.topics import Topics, system_topics
 from aerobee.service.request import Answer, Request
 
 
 class TopicQueries:
-    def __init__(self, topics: Topics, queues: QueueFacts, identity: BrokerIdentity) -> None:
+    def __init__(self, topics: Topics, identity: BrokerIdentity) -> None:
         self._topics = topics
-        self._queues = queues
         self._identity = identity
 
     def rows(self) -> list[Row]:
@@ -31,7 +27,6 @@ class TopicQueries:
         return [
             row(code.GET_ALL_TOPIC_CONFIG, AllTopicsHeader, self._all, lane, right),
             row(code.GET_TOPIC_CONFIG, TopicHeader, self._config, lane, right),
-            row(code.GET_TOPIC_STATS_INFO, TopicHeader, self._stats, lane, right),
             row(code.GET_SYSTEM_TOPIC_LIST_FROM_BROKER, NoHeader, self._system, lane, right),
         ]
 
@@ -51,24 +46,6 @@ class TopicQueries:
                 f"No topic in this broker. topic: {header.topic[:255]}",
             )
         return Answer(body=encode_topic_config(config))
-
-    def _stats(self, request: Request, header: TopicHeader) -> Answer:
-        topic = header.topic
-        config = self._topics.find(topic)
-        if config is None:
-            return Answer(ResponseCode.TOPIC_NOT_EXIST, f"topic[{topic[:255]}] not exist")
-        stats = {
-            MessageQueue(topic, self._identity.name, QueueId(queue_id)): self._queue_stats(
-                topic, queue_id
-            )
-            for queue_id in range(max(config.read_queues, config.write_queues))
-        }
-        return Answer(body=encode_topic_stats(stats, 0.0))
-
-    def _queue_stats(self, topic: str, queue_id: int) -> QueueStats:
-        end = self._queues.max_offset(topic, queue_id)
-        stored_ms = self._queues.stored_ms(topic, queue_id, end - 1) if end > 0 else 0
-        return QueueStats(self._queues.min_offset(topic, queue_id), end, max(0, stored_ms))
 
     def _system(self, request: Request, header: NoHeader) -> Answer:
         """What may be neither made nor deleted, whether it is there or not."""

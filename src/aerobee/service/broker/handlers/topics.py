@@ -1,4 +1,4 @@
-"""What administrators do with topics: make, change, delete, clean up.
+"""What administrators do with topics: make, change, delete.
 
 A topic is made, changed or deleted on the disk first and answered then. With a topic go its queues,
 what groups have consumed of it, and the retry topics that popping it has made.
@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from aerobee.errors import AerobeeError
 from aerobee.model.names import (
-    LIGHT_QUEUE_PREFIX,
     RETRY_PREFIX,
     find_topic_fault,
     is_system_topic,
@@ -33,8 +32,7 @@ from aerobee.service.broker.topic_attributes import (
     changed_attributes,
     parse_changes,
 )
-from aerobee.service.request import OK, Answer, Request
-from aerobee.storage.store import Store
+from aerobee.service.request import Answer, Request
 
 PERMISSION_MAX = 7
 FILTER_TYPES = (SINGLE_TAG, "MULTI_TAG")
@@ -45,14 +43,12 @@ class TopicHandlers:
         self,
         topics: Topics,
         offsets: Offsets,
-        store: Store,
         identity: BrokerIdentity,
         delete_queues: Callable[[bytes], object],
     ) -> None:
         """`delete_queues` takes a topic's queues out of the store."""
         self._topics = topics
         self._offsets = offsets
-        self._store = store
         self._identity = identity
         self._delete_queues = delete_queues
 
@@ -63,9 +59,6 @@ class TopicHandlers:
             row(code.UPDATE_AND_CREATE_TOPIC, CreateTopicHeader, self._make, lane, right),
             row(code.UPDATE_AND_CREATE_TOPIC_LIST, NoHeader, self._make_many, lane, right),
             row(code.DELETE_TOPIC_IN_BROKER, TopicHeader, self._delete, lane, right),
-            row(code.CLEAN_UNUSED_TOPIC, NoHeader, self._clean_unused, lane, right),
-            row(code.CLEAN_EXPIRED_CONSUMEQUEUE, NoHeader, self._clean_expired, lane, right),
-            row(code.DELETE_EXPIRED_COMMITLOG, NoHeader, self._clean_expired, lane, right),
         ]
 
     # Making and changing.
@@ -164,24 +157,6 @@ class TopicHandlers:
             except (AerobeeError, OSError) as error:
                 return error
         return None
-
-    # Cleaning up.
-
-    def _clean_unused(self, request: Request, header: NoHeader) -> Answer:
-        """Delete the queues of topics that nobody knows any more."""
-        for topic in dict.fromkeys(queue.topic for queue in self._store.queues()):
-            name = topic.decode()
-            if not (
-                self._topics.find(name) is not None
-                or self._is_system(name)
-                or name.startswith(LIGHT_QUEUE_PREFIX)
-            ):
-                self._delete_queues(topic)
-        return OK
-
-    def _clean_expired(self, request: Request, header: NoHeader) -> Answer:
-        """Nothing to do: the store lets go of what has expired by itself, at any hour."""
-        return OK
 
 
 def _with_attributes(wanted: TopicConfig, find: Find) -> TopicConfig:

@@ -1,10 +1,9 @@
 import json
+import re
 
 import pytest
 
 from aerobee.model.topic import TopicConfig
-from aerobee.protocol.java_properties import parse_properties
-from aerobee.service.broker.config import BrokerConfig
 from aerobee.storage.config import StorageConfig
 from tests.broker_kit import STORAGE, SYNC, BrokerKit
 from tests.captured import captured
@@ -16,11 +15,6 @@ ORDERS = TopicConfig("Orders", 4, 4)
 def figures(kit: BrokerKit) -> dict[str, str]:
     found: dict[str, str] = json.loads(bytes(kit.ask(28).body))["table"]
     return found
-
-
-def settings(kit: BrokerKit) -> dict[str, str]:
-    text = bytes(kit.ask(26).body).decode()
-    return {key: value for _, key, value in parse_properties(text)}
 
 
 def test_the_figures_are_those_that_tools_look_for() -> None:
@@ -118,54 +112,49 @@ def test_how_long_it_runs_is_spelled_out() -> None:
     assert found["bootTimestamp"] == str(started)
 
 
-def test_the_configuration_is_shown_under_rocketmqs_names() -> None:
-    kit = BrokerKit(config=BrokerConfig(permission=4, region="Moon"))
-    found = settings(kit)
-    assert (found["brokerPermission"], found["regionId"]) == ("4", "Moon")
-    version = json.loads(kit.ask(26).ext_fields["version"])
-    assert version["timestamp"] == kit.clock.now().wall_ms
-
-
-def test_apache_has_every_setting_that_is_shown_and_most_have_its_default() -> None:
-    (recorded, *_) = captured("GET_BROKER_CONFIG", "response")
-    apaches = {
-        key: value for _, key, value in parse_properties(bytes(recorded.body).decode("utf-8"))
+def test_every_figure_of_apaches_is_there_but_those_that_nobody_measures() -> None:
+    (recorded, *_) = captured("GET_BROKER_RUNTIME_INFO", "response")
+    missing = json.loads(bytes(recorded.body))["table"].keys() - figures(BrokerKit()).keys()
+    assert missing == {
+        "commitLogDiskRatio_./store/commitlog",  # a path of the machine
+        "getMessageEntireTimeMax",
+        "putLatency99",
+        "putLatency999",
+        "putMessageDistributeTime",
+        "putMessageEntireTimeMax",
+        "putMessageFailedTimes",
     }
-    ours = settings(BrokerKit())
-    assert ours.keys() <= apaches.keys()
-    differ = {key for key, value in ours.items() if apaches[key] != value}
-    assert differ <= {"traceTopicEnable", "enablePropertyFilter"}, "the recording's own settings"
 
 
-def test_a_setting_is_changed_once_it_is_on_the_disk_and_stays() -> None:
-    kit = BrokerKit(ORDERS)
-    kit.tell(25, body=b"brokerPermission=2\n")
-    assert kit.heard() == []
-    assert not kit.disk.exists("store/config/broker.properties")
-    kit.finish()
-    assert [answer.code for answer in kit.heard()] == [0]
-    assert settings(kit)["brokerPermission"] == "2"
-    assert kit.pull().code == 16
-    assert b"brokerPermission=2" in kit.disk.power_cut().read("store/config/broker.properties")
+def test_sizes_are_of_what_was_stored_since_the_start() -> None:
+    before = BrokerKit(ORDERS)
+    before.send_frames(send_frame())
+    kit = before.restarted()
+    assert figures(kit)["putMessageAverageSize"] == "0.0"
+    began_at = kit.store.end_offset
+    kit.send_frames(send_frame() + send_frame())
+    kit.heard()
+    found = figures(kit)
+    stored = kit.store.end_offset - began_at
+    assert found["putMessageSizeTotal"] == str(stored)
+    assert float(found["putMessageAverageSize"]) == stored / 2
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        (b"brokerPermission=9\n", 1),
-        (b"brokerPermission=x\n", 1),
-        (b"regionId=Moon\n", 16),
-        (b"traceOn=false\n", 16),  # said in every answer, which is made once
-        (b"storeReplyMessageEnable=false\n", 16),
-        (b"storePathRootDir=/\n", 16),
-        (b"brokerPermission=2\nlistenPort=1\n", 16),
-        (b"\\u00zz=1\n", 1),
-    ],
-)
-def test_what_may_not_be_changed_is_refused_and_changes_nothing(text: bytes, code: int) -> None:
+def test_the_room_on_the_disk_is_told_as_apache_tells_it() -> None:
+    (recorded, *_) = captured("GET_BROKER_RUNTIME_INFO", "response")
+    form = re.compile(r"Total : \d+\.\d [KMGTPE]iB, Free : \d+\.\d [KMGTPE]iB\.")
+    assert form.fullmatch(json.loads(bytes(recorded.body))["table"]["commitLogDirCapacity"])
     kit = BrokerKit()
-    before = settings(kit)
-    answer = kit.ask(25, body=text)
-    assert answer.code == code
-    assert answer.remark
-    assert settings(kit) == before
+    assert form.fullmatch(figures(kit)["commitLogDirCapacity"])
+    space = kit.store.disk_space()
+    assert space is not None
+    total = float(figures(kit)["commitLogDirCapacity"].split()[2])
+    assert total == pytest.approx(space.total_bytes / 1024 ** _power(space.total_bytes), abs=0.06)
+
+
+def _power(count: int) -> int:
+    power = 0
+    while count >= 1024:
+        count //= 1024
+        power += 1
+    return power

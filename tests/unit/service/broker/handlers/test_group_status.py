@@ -2,6 +2,8 @@
 
 from typing import Any, cast
 
+import pytest
+
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.subscription import make_subscription
 from aerobee.protocol.json_text import parse
@@ -126,3 +128,16 @@ def test_captured_questions_are_taken() -> None:
     for name in ("GET_CONSUME_STATS", "GET_BROKER_CONSUME_STATS"):
         for command in captured(name, "request"):
             assert ConsumerKit().ask(command.code, command.ext_fields).code == 0
+
+
+def test_what_a_group_gets_is_shown_per_second() -> None:
+    kit = kit_with_two_topics()
+    kit.groups.ensure("g", kit.clock.now())
+    for topic, count in (("Orders", 100), ("Bills", 20)):
+        kit.statistics.flow_of("g", topic).add(count, 1)
+    kit.clock.advance(10_000)
+    said = cast("dict[str, Any]", parse(bytes(kit.ask(208, {"consumerGroup": "g"}).body)))
+    assert said["consumeTps"] == pytest.approx(12.0, rel=0.05)
+    every = cast("dict[str, Any]", parse(bytes(kit.ask(317, {"isOrder": "false"}).body)))
+    groups = {group: topics for item in every["consumeStatsList"] for group, topics in item.items()}
+    assert [one["consumeTps"] for one in groups["g"]] == pytest.approx([2.0, 10.0], rel=0.05)

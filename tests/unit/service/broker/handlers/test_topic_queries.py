@@ -4,9 +4,7 @@ from typing import Any
 
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.frame import FrameReader
-from aerobee.protocol.json_text import parse
 from aerobee.protocol.remoting_command import RemotingCommand, decode
-from tests.store_kit import draft
 from tests.tables_kit import AdminKit
 
 FRAMES = Path(__file__).parents[4] / "vectors" / "frames.jsonl"
@@ -88,41 +86,6 @@ def test_a_topic_that_is_not_there_is_said() -> None:
     kit = AdminKit()
     answer = kit.ask(351, {"lo": "true", "topic": "Never"})
     assert (answer.code, answer.remark) == (17, "No topic in this broker. topic: Never")
-    answer = kit.ask(202, {"topic": "Never"})
-    assert (answer.code, answer.remark) == (17, "topic[Never] not exist")
-
-
-def test_an_empty_topic_is_answered_as_apache_does() -> None:
-    apaches = captured("mqadmin-5.5.0-topicStatus-of-empty-topic.jsonl:7")
-    kit = kit_with(TopicConfig("Held6af97907", 2, 4))
-    answer = kit.ask(202, {"topic": "Held6af97907"})
-    assert parse(bytes(answer.body)) == parse(bytes(apaches.body))
-
-
-def test_queues_are_answered_with_their_ends_and_the_time_of_the_last_message() -> None:
-    kit = kit_with(TopicConfig("Orders", 2, 1))
-    for _ in range(3):
-        kit.kit.append(draft(b"Orders", 1))
-        kit.kit.clock.advance(1000)
-    kit.kit.append(draft(b"Orders", 1))
-    stored_ms = kit.kit.clock.now().wall_ms
-    kit.kit.clock.advance(1000)
-    kit.kit.store.dispatch()
-    queue = kit.kit.store.queue(b"Orders", 1)
-    assert queue is not None
-    queue.hide_before(1)
-    answer = kit.ask(202, {"topic": "Orders"})
-
-    def key(queue_id: int) -> tuple[tuple[str, object], ...]:
-        return (("brokerName", "broker-a"), ("queueId", queue_id), ("topic", "Orders"))
-
-    assert parse(bytes(answer.body)) == {
-        "offsetTable": {
-            key(0): {"lastUpdateTimestamp": 0, "maxOffset": 0, "minOffset": 0},
-            key(1): {"lastUpdateTimestamp": stored_ms, "maxOffset": 4, "minOffset": 1},
-        },
-        "topicPutTps": 0.0,
-    }
 
 
 def test_the_systems_topics_are_those_that_apache_names() -> None:

@@ -10,8 +10,7 @@ from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.service.broker.handlers.topics import TopicHandlers
 from aerobee.service.broker.request_table import Lane, Right, request_table
 from aerobee.service.request import Request, answer_with
-from tests.store_kit import draft
-from tests.tables_kit import IDENTITY, TOPICS_PATH, AdminKit, TablesKit
+from tests.tables_kit import IDENTITY, AdminKit, TablesKit
 
 ORDERS = TopicConfig("Orders", 4, 4)
 
@@ -261,7 +260,7 @@ def test_queues_that_cannot_be_deleted_are_answered_with_why() -> None:
     def refuse(topic: bytes) -> None:
         raise StoreBusy(f"not now: {topic!r}")
 
-    handlers = TopicHandlers(kit.topics, kit.offsets, kit.kit.store, IDENTITY, refuse)
+    handlers = TopicHandlers(kit.topics, kit.offsets, IDENTITY, refuse)
     outbox: Effects = []
     command = RemotingCommand(215, ext_fields={"topic": "Orders"})
     request = Request(ChannelId(1), command, kit.clock.now(), outbox)
@@ -275,27 +274,7 @@ def test_queues_that_cannot_be_deleted_are_answered_with_why() -> None:
     )
 
 
-# Cleaning up.
-
-
-def test_queues_of_topics_that_nobody_knows_are_cleaned_up() -> None:
-    kit = AdminKit()
-    kit.ask(17, fields())
-    for topic in (b"Orders", b"Gone", b"SCHEDULE_TOPIC_XXXX", b"rmq_sys_x", b"%LMQ%q", b"Gone"):
-        kit.kit.append(draft(topic))
-    kit.kit.append(draft(b"Gone", 1))
-    kit.kit.store.dispatch()
-    assert kit.ask(316).code == 0
-    assert kit.deleted == [b"Gone"]
-
-
-def test_what_has_expired_goes_by_itself() -> None:
-    kit = AdminKit()
-    assert (kit.ask(306).code, kit.ask(329).code) == (0, 0)
-    assert not kit.disk.exists(TOPICS_PATH)
-
-
 def test_changes_are_for_administrators() -> None:
     kit = AdminKit()
-    handlers = TopicHandlers(kit.topics, kit.offsets, kit.kit.store, IDENTITY, kit.deleted.append)
+    handlers = TopicHandlers(kit.topics, kit.offsets, IDENTITY, kit.deleted.append)
     assert {(row.lane, row.right) for row in handlers.rows()} == {(Lane.ADMIN, Right.ADMINISTER)}

@@ -1,0 +1,53 @@
+"""Parts of RocketMQ that a broker has none of, as tools are shown them → JSON.
+
+A master without slaves, no limits for groups that read old messages, no light topics.
+
+{"haClientRuntimeInfo":{…0},"haConnectionInfo":[],"inSyncSlaveNums":0,"master":true,
+ "masterCommitLogMaxOffset":510}
+{"runtimeTable":{},"configTable":{}}
+{"cqTableSize":9,"currentLmqNum":0,…,"storeType":"default","topicMeta":{}}
+"""
+
+from aerobee.protocol.json_text import write_compact
+
+
+def encode_lone_master(log_end: int) -> bytes:
+    """Replication as a master sees it that has no slave."""
+    return write_compact(
+        {
+            "haClientRuntimeInfo": {
+                "lastReadTimestamp": 0,
+                "lastWriteTimestamp": 0,
+                "masterFlushOffset": 0,
+                "maxOffset": 0,
+                "transferredByteInSecond": 0,
+            },
+            "haConnectionInfo": [],
+            "inSyncSlaveNums": 0,
+            "master": True,
+            "masterCommitLogMaxOffset": log_end,
+        }
+    )
+
+
+def encode_no_cold_limits() -> bytes:
+    """No group is held back. RocketMQ's thresholds are left out: there are none."""
+    return write_compact({"runtimeTable": {}, "configTable": {}})
+
+
+def encode_no_light_topics(topics: int, offsets: int) -> bytes:
+    """`topics` have queues, `offsets` are kept of groups in topics; nothing of it is light."""
+    return write_compact(
+        {
+            "cqTableSize": topics,
+            "currentLmqNum": 0,
+            "eventMapSize": 0,
+            "groupMeta": {},
+            "liteSubscriptionCount": 0,
+            "maxLmqNum": 0,
+            "offsetTableSize": offsets,
+            "orderInfoCount": 0,
+            "storeType": "default",
+            "topicMeta": {},
+        }
+    )
