@@ -1,5 +1,5 @@
-"""What RocketMQ's broker serves and this one has none of: one row each, so that whoever asks is told
-why, and not only that it is unknown.
+"""What RocketMQ's broker serves and this one has none of: one row each, so that whoever asks is
+told why, and not only that it is unknown.
 
 Where nothing is a true answer (no slaves, no limits, no light topics), it is answered; where
 something would be promised, it is refused with the reason.

@@ -1,5 +1,5 @@
-"""Cleaning up by hand. Most of it has nothing to do: the store lets go of what has expired by itself,
-at any hour, and queue files go with the log files that they lead into.
+"""Cleaning up by hand. Most of it has nothing to do: the store lets go of what has expired by
+itself, at any hour, and queue files go with the log files that they lead into.
 
 What is left are queues of topics that nobody knows: an operator may have lost `topics.json`, or
 copied a store without it. Those that hold messages are kept, whatever is asked: who makes the topic
