@@ -126,7 +126,7 @@ def test_a_name_server_that_is_not_there_does_not_keep_it_from_starting(
 def test_up_runs_both_and_both_signals_stop_them(run: Run, tmp_path: Path, number: int) -> None:
     up = run("up", "--store", f"{tmp_path}/data", "--port", "0", "--nameserver-port", "0")
     ports = up.ports()
-    assert set(ports) == {"nameserver", "broker"}
+    assert set(ports) == {"nameserver", "broker", "metrics"}
     found = route(ports["nameserver"], "TBW102")
     assert found is not None
     assert found.brokers[0].addresses == {0: f"127.0.0.1:{ports['broker']}"}

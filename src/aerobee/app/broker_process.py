@@ -17,16 +17,23 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from aerobee.app.broker_settings import FRAME_BYTES_BESIDE_BODY, VIP_PORT_STEP, BrokerSettings
+from aerobee.app.broker_settings import (
+    FRAME_BYTES_BESIDE_BODY,
+    VIP_PORT_STEP,
+    BrokerSettings,
+    Exporter,
+)
 from aerobee.app.config import ListenConfig
 from aerobee.app.lifecycle import CannotStart, Ended, explained, warn_if_open
+from aerobee.app.monitor import Monitor
 from aerobee.errors import DiskFull, StorageError
 from aerobee.net.driver import Driver
 from aerobee.net.listener import bind, outward_address, packed_address, port_of
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Peer, Service
+from aerobee.ports.watch import WatchedService
 from aerobee.protocol.frame import FrameLimits
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
 from aerobee.service.live_config import ChangesFile, LiveConfig
@@ -73,6 +80,7 @@ class BrokerPart:
         self._nameservers = nameservers
         self._undo = contextlib.AsyncExitStack()
         self._driver: Driver | None = None
+        self._monitor = Monitor(SystemClock())
 
     async def start(self, failed: Ended) -> str:
         settings = self._settings
@@ -84,6 +92,12 @@ class BrokerPart:
             for bound in (*sockets, *vip_sockets):
                 undo.callback(bound.close)
             port = port_of(sockets[0])
+            places = [f"broker {Peer(listen.host, port)}"]
+            if settings.monitor.exporter is Exporter.PROM:
+                # Before the store is opened, which may take its time: it is seen to start.
+                undo.push_async_callback(self._monitor.close)
+                at = ListenConfig(settings.monitor.port, settings.monitor.host or listen.host)
+                places.append(await self._monitor.listen(at))
             identity, store_host = self._identity(port)
             worker = ThreadDiskWorker(self._wake)
             undo.callback(worker.close)
@@ -99,9 +113,13 @@ class BrokerPart:
                 await driver.start([*sockets, *vip_sockets], failed)
             undo.push_async_callback(driver.stop)
             await driver.settle(ANNOUNCE_SECONDS_MAX)
+            if hasattr(service, "watch"):
+                self._monitor.show(cast(WatchedService, service).watch, driver.connections)
+            # First of all, when it stops: pages look into a store that another thread closes.
+            undo.push_async_callback(self._monitor.close)
             self._undo = undo.pop_all()
         warn_if_open(sockets)
-        return f"broker {Peer(listen.host, port)}"
+        return ", ".join(places)
 
     async def stop(self) -> None:
         await self._undo.aclose()

@@ -11,6 +11,7 @@ say what is so; other keys without a meaning are named and left alone.
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from aerobee.app.config import (
     PATH,
@@ -34,7 +35,7 @@ from aerobee.app.setting_kinds import (
 from aerobee.model.setting import TEXT, TRUTH, Setting, Whole, texts
 from aerobee.protocol.frame import FRAME_BYTES_MAX
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
-from aerobee.storage.config import HOUR_MS, MIB, FlushMode, StorageConfig
+from aerobee.storage.config import MIB, FlushMode, StorageConfig
 
 PREFIX = "AEROBEE_BROKER_"
 PORT = 10911
@@ -78,6 +79,21 @@ class BrokerNames:
 @dataclass(frozen=True, slots=True)
 class BrokerLinks:
     nameservers: tuple[str, ...] = ()
+
+
+class Exporter(Enum):
+    DISABLE = "DISABLE"
+    PROM = "PROM"
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorConfig:
+    """Where those look who watch the broker."""
+
+    exporter: Exporter = Exporter.DISABLE
+    port: int = 5557
+    host: str = ""
+    """Empty: where the broker listens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +163,11 @@ NAME_SETTINGS = (
     Setting("haListenPort", "ha_port", Whole(0, 65535)),
 )
 LINK_SETTINGS = (Setting("namesrvAddr", "nameservers", ADDRESSES),)
+MONITOR_SETTINGS = (
+    Setting("metricsExporterType", "exporter", Choice(Exporter)),
+    Setting("metricsPromExporterPort", "port", Whole(0, 65535)),
+    Setting("metricsPromExporterHost", "host", HOST),
+)
 PATH_SETTINGS = (
     Setting("storePathRootDir", "root", PATH),
     Setting("storePathCommitLog", "commit_log", TEXT),
@@ -168,7 +189,6 @@ STORAGE_SETTINGS = (
     Setting("messageDelayLevel", "delay_levels_ms", Delays(DELAY_LEVELS_MAX)),
     Setting("flushDiskType", "flush_mode", Choice(FlushMode)),
     Setting("flushIntervalCommitLog", "flush_interval_ms", Whole(1, _FLUSH_MS_MAX)),
-    Setting("fileReservedTime", "retention_ms", Whole(1, 87_600, scale=HOUR_MS)),
     Setting("diskSpaceCleanForciblyRatio", "disk_used_ratio_clean", Percent(10, 100)),
     Setting("diskSpaceWarningLevelRatio", "disk_used_ratio_full", Percent(10, 100)),
     Setting("deleteCommitLogFilesInterval", "delete_interval_ms", Whole(1, 60_000)),
@@ -191,6 +211,7 @@ ALL_SETTINGS = (
     *LISTEN_SETTINGS,
     *NAME_SETTINGS,
     *LINK_SETTINGS,
+    *MONITOR_SETTINGS,
     *PATH_SETTINGS,
     *STORAGE_SETTINGS,
     *FIXED_SETTINGS,
@@ -206,6 +227,7 @@ class BrokerSettings:
     listen: ListenConfig
     names: BrokerNames
     nameservers: tuple[str, ...]
+    monitor: MonitorConfig
     paths: BrokerPaths
     storage: StorageConfig
     service: BrokerConfig
@@ -220,6 +242,7 @@ class BrokerSettings:
             **texts(self.listen, LISTEN_SETTINGS),
             **texts(self.names, NAME_SETTINGS),
             **texts(BrokerLinks(self.nameservers), LINK_SETTINGS),
+            **texts(self.monitor, MONITOR_SETTINGS),
             **texts(self.storage, STORAGE_SETTINGS),
             **texts(Fixed(), FIXED_SETTINGS),
         }
@@ -244,15 +267,17 @@ def read_settings(
     listen = reading.build(ListenConfig(PORT), LISTEN_SETTINGS)
     names = reading.build(BrokerNames(), NAME_SETTINGS)
     links = reading.build(BrokerLinks(), LINK_SETTINGS)
+    monitor = reading.build(MonitorConfig(), MONITOR_SETTINGS)
     paths = reading.build(BrokerPaths(), PATH_SETTINGS)
-    storage = _storage(reading)
     reading.build(Fixed(), FIXED_SETTINGS)
     service = reading.build(BrokerConfig(), SETTINGS)
+    storage = replace(_storage(reading), retention_ms=service.retention_ms)
     reading.finish()
     return BrokerSettings(
         listen,
         names,
         links.nameservers,
+        monitor,
         paths,
         storage,
         service,

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 examples:
-  aerobee up                       name server on 127.0.0.1:9876, broker on 127.0.0.1:10911
+  aerobee up                       name server on 127.0.0.1:9876, broker on 127.0.0.1:10911,
+                                   metrics and health on http://127.0.0.1:5557/metrics
   aerobee up --store try           keep messages in ./try instead of ./data
   aerobee up --port 20911 --nameserver-port 29876
 """
 
 FOLDER = "data"
+_BROKER_PORT = "10911"
 # A folder to try things out should not look like half a gigabyte.
 _SMALL_FILES = {
     "mappedFileSizeCommitLog": str(64 << 20),
@@ -98,13 +100,24 @@ def _settings(
                 *host,
                 *_given("listenPort", parsed.port, "--port"),
             ],
-            small,
+            [*small, *_monitor(parsed)],
         )
     except BadConfig as error:
         mistakes += error.mistakes
     for mistake in mistakes:
         print(f"aerobee: {mistake}", file=sys.stderr)
     return (nameserver, broker) if nameserver is not None and broker is not None else None
+
+
+def _monitor(parsed: argparse.Namespace) -> "list[Given]":
+    """Metrics are shown, unless somebody says otherwise; who has another port than the usual one
+    may not be the only one here."""
+    from aerobee.app.config import Given
+
+    told = [Given("metricsExporterType", "PROM", "aerobee up")]
+    if parsed.port not in (None, _BROKER_PORT):
+        told.append(Given("metricsPromExporterPort", "0", "aerobee up"))
+    return told
 
 
 def _given(key: str, text: str | None, place: str) -> "list[Given]":

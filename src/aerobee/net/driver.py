@@ -126,6 +126,9 @@ class Driver:
             for channel in list(self._channels.values()):
                 channel.abort()
 
+    def connections(self) -> int:
+        return len(self._channels)
+
     # Ticks.
 
     def tick_soon(self) -> None:
@@ -203,7 +206,9 @@ class Driver:
     def _end_round(self) -> None:
         self._round.end()
         if self._fast is not None:
-            self._carry_out(self._fast.settle(self._round.now))
+            now = self.now()
+            took_ms = now.monotonic_ms - self._round.monotonic_ms
+            self._carry_out(self._fast.settle(now, took_ms))
         self._stir()
 
     def handle(self, channel: ChannelId, command: RemotingCommand) -> bool:

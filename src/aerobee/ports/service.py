@@ -89,9 +89,9 @@ class FastService(Service, Protocol):
         """Handle the current frame and those after it, and append their answers. True: the current
         one is left, to be decoded for `on_command`; False: there is no further frame."""
 
-    def settle(self, now: Now) -> Effects:
+    def settle(self, now: Now, took_ms: int) -> Effects:
         """A round of reads is over: what was put off until now (dispatch, wake-ups). Comes before
-        the next read, but after the answers of this round."""
+        the next read, but after the answers of this round. `took_ms`: since its first read."""
 
 
 class PatientService(Service, Protocol):

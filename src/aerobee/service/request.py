@@ -32,17 +32,26 @@ OK = Answer()
 
 
 class Request:
-    __slots__ = ("_outbox", "body", "channel", "command", "fields", "now")
+    __slots__ = ("_heard", "_outbox", "body", "channel", "command", "fields", "is_held", "now")
 
     def __init__(
-        self, channel: ChannelId, command: RemotingCommand, now: Now, outbox: Effects
+        self,
+        channel: ChannelId,
+        command: RemotingCommand,
+        now: Now,
+        outbox: Effects,
+        heard: "Heard | None" = None,
     ) -> None:
+        """`heard` is told of the answer."""
         self.channel = channel
         self.command = command
         self.now = now
         self.fields = Fields(command.ext_fields)
         self.body = bytes(command.body)  # the command's own refers to what was received
         self._outbox = outbox
+        self._heard = heard
+        self.is_held = False
+        """Whether it waits for something to answer with, because it wants to."""
 
     def answer(self, answer: Answer) -> None:
         if self.command.is_oneway:
@@ -55,6 +64,8 @@ class Request:
             body=answer.body,
         )
         self._outbox.append(Reply(self.channel, reply, answer.parts))
+        if self._heard is not None:
+            self._heard(self, answer.code)
 
     def forget(self) -> None:
         """Keep what an answer needs, and nothing else."""
@@ -88,3 +99,4 @@ def answer_with(handle: "Callable[[Request], Answer | None]", request: Request) 
 
 
 Handler: TypeAlias = Callable[[Request], Answer | None]
+Heard: TypeAlias = Callable[[Request, ResponseCode], None]

@@ -19,8 +19,9 @@ Imports more than 15 modules because every part of a store has its one caller he
 from typing import NamedTuple
 
 from aerobee.errors import DiskFailed, Misuse, StorageError, StoreBusy
+from aerobee.model.histogram import Histogram
 from aerobee.ports.clock import Now
-from aerobee.ports.disk import Disk
+from aerobee.ports.disk import Disk, DiskSpace
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.storage.appender import Appender
@@ -152,6 +153,16 @@ class Store(Readers):
     def flushed_offset(self) -> int:
         return self._flush.flushed
 
+    @property
+    def dispatched_offset(self) -> int:
+        """Everything below can be read by queue and key."""
+        return self._dispatcher.offset
+
+    @property
+    def sync_seconds(self) -> Histogram:
+        """How long syncs of the log took."""
+        return self._flush.sync_seconds
+
     def earliest_timestamp(self) -> int:
         """When the oldest record was stored; -1 if there is none."""
         stamp = self._parts.records.store_timestamp_at(self._log.min_offset())
@@ -159,6 +170,10 @@ class Store(Readers):
 
     def disk_used_ratio(self) -> float:
         return self._cleaner.disk_used_ratio()
+
+    def disk_space(self) -> DiskSpace | None:
+        """As the disk said last; None: it has said nothing yet."""
+        return self._cleaner.disk_space()
 
     # Time.
 
@@ -278,6 +293,10 @@ class Store(Readers):
         """Set once the disk has failed: the process should end, and not with success."""
         refusal = self.appender.refusal
         return refusal if isinstance(refusal, DiskFailed) else None
+
+    def set_retention(self, retention_ms: int) -> None:
+        """Keep the log for so long from now on; the next start is told anew."""
+        self._cleaner.set_retention(retention_ms)
 
     def set_topic_retention(self, topic: bytes, retention_ms: int | None) -> None:
         """Hide messages of a topic that are older than this; None: show what the log has.

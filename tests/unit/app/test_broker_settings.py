@@ -8,6 +8,8 @@ from aerobee.app.broker_settings import (
     IGNORED,
     BrokerNames,
     BrokerSettings,
+    Exporter,
+    MonitorConfig,
     read_settings,
 )
 from aerobee.app.config import BadConfig, Given, ListenConfig
@@ -112,7 +114,9 @@ def test_rocketmqs_names_reach_every_part(files: Files) -> None:
         delay_levels_ms=(1_000, 120_000),
         record_crc=False,
     )
-    assert settings.service == BrokerConfig(creates_topics=False, register_interval_ms=10_000)
+    assert settings.service == BrokerConfig(
+        creates_topics=False, register_interval_ms=10_000, retention_ms=48 * HOUR_MS
+    )
 
 
 def test_flags_count_over_environment_over_changes_over_file_over_defaults(files: Files) -> None:
@@ -232,3 +236,13 @@ def test_what_holds_can_be_given_as_a_file(files: Files, tmp_path: Path) -> None
         settings.storage,
         settings.paths,
     )
+
+
+def test_metrics_are_shown_when_rocketmqs_keys_say_so(tmp_path: Path) -> None:
+    files = Files(tmp_path)
+    assert files.read().monitor == MonitorConfig(Exporter.DISABLE, 5557, "")
+    told = "metricsExporterType=PROM\nmetricsPromExporterPort=9\nmetricsPromExporterHost=::1\n"
+    assert files.read(told).monitor == MonitorConfig(Exporter.PROM, 9, "::1")
+    assert files.read("metricsOtelCardinalityLimit=7\n").service.samples_max == 7
+    with pytest.raises(BadConfig, match="metricsExporterType must be DISABLE or PROM"):
+        files.read("metricsExporterType=OTLP_GRPC\n")

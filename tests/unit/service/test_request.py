@@ -60,3 +60,18 @@ def test_a_request_that_waits_keeps_what_its_answer_needs_and_nothing_else() -> 
     (effect,) = outbox
     assert isinstance(effect, Reply)
     assert (effect.command.opaque, effect.channel) == (9, CHANNEL)
+
+
+def test_who_listens_hears_of_every_answer_that_is_given() -> None:
+    heard: list[tuple[int, ResponseCode, bool]] = []
+
+    def hear(request: Request, code: ResponseCode) -> None:
+        heard.append((request.command.code, code, request.is_held))
+
+    request = Request(ChannelId(1), RemotingCommand(11), Now(0, 0), [], hear)
+    assert heard == []
+    request.is_held = True
+    request.answer(Answer(ResponseCode.PULL_NOT_FOUND))
+    oneway = Request(ChannelId(1), RemotingCommand(15, flag=ONEWAY_FLAG), Now(0, 0), [], hear)
+    oneway.answer(Answer())
+    assert heard == [(11, ResponseCode.PULL_NOT_FOUND, True)]

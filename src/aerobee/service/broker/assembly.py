@@ -9,20 +9,27 @@ from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.ports.service import ChannelId, Effects
+from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.service.broker.admin_rows import admin_rows
 from aerobee.service.broker.broker import Broker, Duties
 from aerobee.service.broker.broker_status import BrokerStatus
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.consumer_rows import consumer_rows
 from aerobee.service.broker.delay.levels import DelayLevels
+from aerobee.service.broker.handlers.timer_status import TimerStatusHandlers
 from aerobee.service.broker.membership import Membership
 from aerobee.service.broker.parked.client_calls import ClientCalls
 from aerobee.service.broker.peers import Peers
+from aerobee.service.broker.pop_ways import PopWays
 from aerobee.service.broker.pull_ways import PullWays
 from aerobee.service.broker.registration import Registration
 from aerobee.service.broker.request_table import request_table
 from aerobee.service.broker.send_ways import SendWays
 from aerobee.service.broker.tables import Ground, open_tables
+from aerobee.service.broker.timer.timers import Timers
+from aerobee.service.broker.transaction_ways import TransactionWays
+from aerobee.service.broker.watching import Pending, Watching
+from aerobee.service.broker.topic_routes import TopicRoutes
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
 
@@ -45,8 +52,10 @@ def build_broker(
     outbox: Effects = []
     peers = Peers()
     calls = ClientCalls(outbox)
-    sends = SendWays(identity, config, tables, store, peers, outbox)
-    pulls = PullWays(config, tables, ground)
+    watching = Watching(identity, config, tables, store, now)
+    statistics, times = watching.statistics, watching.times
+    sends = SendWays(identity, config, tables, store, peers, outbox, times.add, statistics.note)
+    pulls = PullWays(config, tables, ground, statistics, times)
     delays = DelayLevels(
         store,
         sends.intake,
@@ -55,17 +64,28 @@ def build_broker(
         store.config.delay_levels_ms,
         now,
     )
+    timers = Timers(ground, sends.intake, config, now)
+    sends.intake.divert_to(timers.acceptance)
+    transactions = TransactionWays(identity, config, tables, store, sends.intake, outbox, now)
+    routes = TopicRoutes(addresses, outbox)
+    pops = PopWays(identity, config, tables, ground, sends.intake, timers, routes, now)
+    pulls.tell_arrivals(pops.note_arrival)
     membership = Membership(
         tables.consumers, tables.producers, tables.locks, tables.groups, config, outbox
     )
-    status = BrokerStatus(sends.messages_in, pulls.messages_out, now)
+    status = BrokerStatus(
+        sends.messages_in, lambda: pulls.messages_out() + pops.messages_out(), now
+    )
     table = request_table(
         [
-            *sends.rows(calls),
+            *sends.rows(calls, transactions.ledger),
+            *transactions.rows(),
             *pulls.rows(),
+            *pops.rows(),
             *consumer_rows(tables, store, membership, peers),
-            *admin_rows(identity, tables, store, calls),
+            *admin_rows(identity, tables, store, calls, statistics),
             *status.rows(config, store, delays),
+            *TimerStatusHandlers(timers).rows(),
         ]
     )
     registration = Registration(identity, config, tables.topics, addresses, outbox)
@@ -73,7 +93,12 @@ def build_broker(
     def closed(channel: ChannelId, now: Now) -> None:
         membership.on_closed(channel)
         pulls.drop_channel(channel)
+        pops.drop_channel(channel)
         calls.drop_channel(channel)
+
+    def answered(ticket: object, answer: RemotingCommand | None, now: Now) -> None:
+        routes.on_answer(ticket, answer, now)
+        registration.on_answer(ticket, answer, now)
 
     def say_goodbye(now: Now) -> None:
         outbox.extend(registration.unregister())
@@ -84,15 +109,45 @@ def build_broker(
             membership.on_tick,
             calls.take_late,
             delays.on_tick,
+            timers.on_tick,
+            pops.on_tick,
+            transactions.on_tick,
             tables.offsets_file.on_tick,
+            tables.consumer_filters.on_tick,
             status.on_tick,
+            watching.on_tick,
             registration.on_tick,
         ),
         on_closed=(closed,),
         on_response=calls.on_response,
-        on_answer=registration.on_answer,
-        on_stop=(say_goodbye, delays.stop, tables.offsets_file.close),
-        rest_ms=(pulls.rest_ms, delays.rest_ms, registration.rest_ms, lambda now: REST_MS_MAX),
+        on_answer=answered,
+        on_stop=(
+            say_goodbye,
+            delays.stop,
+            transactions.stop,
+            timers.stop,
+            pops.stop,
+            tables.offsets_file.close,
+            tables.consumer_filters.close,
+        ),
+        rest_ms=(
+            pulls.rest_ms,
+            delays.rest_ms,
+            timers.rest_ms,
+            pops.rest_ms,
+            transactions.rest_ms,
+            registration.rest_ms,
+            lambda now: REST_MS_MAX,
+        ),
         is_settled=registration.is_settled,
+        on_round=(pops.on_round,),
+        on_visible=(pops.on_visible,),
     )
-    return Broker(sends.short, pulls, table, peers, duties, outbox)
+    pending = Pending(
+        pulls.held,
+        lambda: len(transactions.ledger.halves),
+        lambda: timers.delivered,
+        timers.behind_ms,
+    )
+    watch = watching.watch((addresses, registration.strangers), pending, now)
+    return Broker(sends.short, pulls, table, peers, duties, outbox, times, watch)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from aerobee.errors import DiskFailed
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Effects, Peer
+from aerobee.ports.watch import Watch
 from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.reply_buffer import ReplyBuffer
@@ -21,6 +22,7 @@ from aerobee.service.broker.peers import Peers
 from aerobee.service.broker.pull_ways import PullWays
 from aerobee.service.broker.request_table import RequestTable
 from aerobee.service.broker.send_way import SendWay
+from aerobee.service.broker.statistics.request_times import RequestTimes
 from aerobee.service.request import Answer, Request, answer_with
 
 _log = logging.getLogger(__name__)
@@ -39,6 +41,10 @@ class Duties(NamedTuple):
     rest_ms: Sequence[Callable[[Now], int]]
     is_settled: Callable[[], bool]
     """Whether the start is over: name servers know, or do not answer."""
+    on_round: Sequence[Callable[[Now], None]] = ()
+    """A round of reads is over: what is stored for all of them together."""
+    on_visible: Sequence[Callable[[Now], None]] = ()
+    """What was stored can be read."""
 
 
 class Broker:
@@ -52,6 +58,8 @@ class Broker:
         peers: Peers,
         duties: Duties,
         outbox: Effects,
+        times: RequestTimes,
+        watch: Watch,
     ) -> None:
         self._send_way = send_way
         self._pull_ways = pull_ways
@@ -61,6 +69,8 @@ class Broker:
         self._duties = duties
         self._outbox = outbox
         self._failure: DiskFailed | None = None
+        self._times = times
+        self.watch = watch
 
     # Connections and frames.
 
@@ -77,15 +87,26 @@ class Broker:
                 break
         return False
 
-    def settle(self, now: Now) -> Effects:
-        self._send_way.flush_soon(now)
-        self._pull_ways.settle()
+    def settle(self, now: Now, took_ms: int = 0) -> Effects:
+        for over in self._duties.on_round:
+            over(now)
+        self._send_way.end_round(now, took_ms)
+        self._pull_ways.end_round(took_ms)
+        self._show(now)
+        self._times.measure(now.monotonic_ms)
         return self._sent()
+
+    def _show(self, now: Now) -> None:
+        """Make visible what was stored, and wake who waits for it."""
+        self._pull_ways.settle()
+        for visible in self._duties.on_visible:
+            visible(now)
 
     def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
         self._pull_ways.settle()  # whoever asks sees what was sent before
         if not command.is_response:
-            answer_with(self._handled, Request(channel, command, now, self._outbox))
+            request = Request(channel, command, now, self._outbox, self._heard)
+            answer_with(self._handled, request)
         elif not self._duties.on_response(channel, command):
             _log.debug("a response that nobody waits for", extra={"channel": channel})
         return self._sent()
@@ -109,7 +130,8 @@ class Broker:
         self._failure = self._send_way.step(now)
         for tick in self._duties.on_tick:
             tick(now)
-        self._pull_ways.settle()
+        self._show(now)
+        self._times.measure(now.monotonic_ms)
         return self._sent()
 
     def rest_ms(self, now: Now) -> int:
@@ -134,6 +156,11 @@ class Broker:
                 f"this broker does not serve {request_name(request.command.code)}",
             )
         return row.serve(request)
+
+    def _heard(self, request: Request, code: ResponseCode) -> None:
+        self._times.answered(
+            request.command.code, code, request.now.monotonic_ms, is_held=request.is_held
+        )
 
     def _sent(self) -> Effects:
         """Everything to be carried out so far."""

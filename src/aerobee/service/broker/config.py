@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from aerobee.model.setting import TEXT, TRUTH, Setting, Whole
 
 _INT32_MAX = 2**31 - 1
+_HOUR_MS = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,13 @@ class BrokerConfig:
     stores_replies: bool = True
     """Replies are kept in their topic, besides being handed to the requester."""
     rejects_transactions: bool = False
+    transaction_timeout_ms: int = 6_000
+    """How long a transaction may be open before its producers are asked. Longer than they take:
+    asking writes the message once more."""
+    transaction_check_interval_ms: int = 30_000
+    """Between two questions about one transaction."""
+    transaction_checks_max: int = 15
+    """Questions about one transaction, before it is given up."""
     register_interval_ms: int = 30_000
     """How often name servers are told. Shorter: a lost name server is filled again sooner."""
     register_timeout_ms: int = 24_000
@@ -61,7 +69,32 @@ class BrokerConfig:
     """A client that is silent for so long is gone."""
     sync_timeout_ms: int = 5_000
     """How long a send waits for the disk before it is told that its safety is not known."""
-    allows_sql: bool = False
+    retention_ms: int = 72 * _HOUR_MS
+    """Age at which files of the log may go. The store is opened with it, and told of changes."""
+    samples_max: int = 50_000
+    """Of one metric. What is beyond is shown together."""
+    allows_sql: bool = True
+    """Consumers may filter by SQL. Off, as RocketMQ's brokers are: they are refused."""
+    checks_message_types: bool = False
+    """A topic that says which type its messages are takes no others. RocketMQ's proxy does that,
+    its broker does not."""
+    keeps_timers: bool = True
+    """Messages for an exact time. Off: they are refused, and those that wait go on waiting."""
+    timer_precision_ms: int = 1_000
+    """A tick of the timer: how late a message may come. Changed: its files are built again."""
+    timer_delay_ms_max: int = 259_200_000
+    timer_window_slots: int = 172_800
+    """Ticks ahead that the timer's wheel is used for. A message for later is stored again on its
+    way: the log must be kept for longer than the window is long."""
+    timer_slot_count_max: int = 2**31 - 1
+    """Messages for one and the same tick."""
+    timer_save_interval_ms: int = 1_000
+    """How often the timer saves how far it is. Longer: more is delivered again after a crash."""
+    timer_log_file_bytes: int = 100 << 20
+    timer_wheel_slots: int = 2 * 7 * 86_400
+    """RocketMQ's own, which cannot be set there."""
+    recalls: bool = False
+    """Whether producers may take back what waits for a time."""
 
 
 SETTINGS = (
@@ -74,6 +107,14 @@ SETTINGS = (
     Setting("traceTopicEnable", "has_trace_topic", TRUTH),
     Setting("storeReplyMessageEnable", "stores_replies", TRUTH),
     Setting("rejectTransactionMessage", "rejects_transactions", TRUTH, is_live=True),
+    Setting("transactionTimeOut", "transaction_timeout_ms", Whole(1, _INT32_MAX), is_live=True),
+    Setting(
+        "transactionCheckInterval",
+        "transaction_check_interval_ms",
+        Whole(1, _INT32_MAX),
+        is_live=True,
+    ),
+    Setting("transactionCheckMax", "transaction_checks_max", Whole(1, 10_000), is_live=True),
     Setting("registerNameServerPeriod", "register_interval_ms", Whole(10_000, 60_000)),
     Setting("registerBrokerTimeoutMills", "register_timeout_ms", Whole(100, 60_000)),
     Setting("flushConsumerOffsetInterval", "offsets_interval_ms", Whole(100, 600_000)),
@@ -83,6 +124,19 @@ SETTINGS = (
     Setting("maxTransferBytesOnMessageInMemory", "pull_bytes_max", Whole(1, 8 << 20), is_live=True),
     Setting("notifyConsumerIdsChangedEnable", "notifies_changes", TRUTH, is_live=True),
     Setting("channelExpiredTimeout", "client_ms_max", Whole(1_000, _INT32_MAX)),
+    Setting("metricsOtelCardinalityLimit", "samples_max", Whole(2, 1_000_000), is_live=True),
     Setting("syncFlushTimeout", "sync_timeout_ms", Whole(1, 600_000), is_live=True),
     Setting("enablePropertyFilter", "allows_sql", TRUTH, is_live=True),
+    Setting("fileReservedTime", "retention_ms", Whole(1, 87_600, scale=_HOUR_MS), is_live=True),
+    Setting("timerWheelEnable", "keeps_timers", TRUTH),
+    Setting("timerPrecisionMs", "timer_precision_ms", Whole(10, 60_000)),
+    Setting(
+        "timerMaxDelaySec", "timer_delay_ms_max", Whole(1, _INT32_MAX, scale=1000), is_live=True
+    ),
+    Setting("timerRollWindowSlot", "timer_window_slots", Whole(2, 7 * 86_400 - 60)),
+    Setting("timerCongestNumEachSlot", "timer_slot_count_max", Whole(1, _INT32_MAX), is_live=True),
+    Setting("timerFlushIntervalMs", "timer_save_interval_ms", Whole(10, 60_000)),
+    Setting("mappedFileSizeTimerLog", "timer_log_file_bytes", Whole(68, _INT32_MAX)),
+    Setting("recallMessageEnable", "recalls", TRUTH, is_live=True),
+    Setting("enableTopicMessageTypeCheck", "checks_message_types", TRUTH, is_live=True),
 )

@@ -22,6 +22,7 @@ from aerobee.protocol.pull_answer import PullAnswer, matches
 from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.service.broker.parked.held_pulls import PullPlan
 from aerobee.service.broker.state.offsets import Offsets
+from aerobee.service.broker.statistics.flow import Flow, FlowOf
 from aerobee.storage.store import Store
 
 GRANTS_MAX = 8
@@ -57,11 +58,17 @@ class Grant(NamedTuple):
     queues: int
     commits: bool
     basis: tuple[object, ...]
+    flow: Flow
 
 
 class PlainPull:
     def __init__(
-        self, store: Store, offsets: Offsets, basis: Basis, bytes_max: Callable[[], int]
+        self,
+        store: Store,
+        offsets: Offsets,
+        basis: Basis,
+        bytes_max: Callable[[], int],
+        flow_of: FlowOf,
     ) -> None:
         self._store = store
         self._offsets = offsets
@@ -71,8 +78,9 @@ class PlainPull:
         self._grants: dict[ChannelId, list[Grant]] = {}
         # The header of a pull that takes the general way now.
         self._candidate: tuple[ChannelId, bytes] | None = None
-        # Messages, since the start.
-        self.handed_out = 0
+        self._flow_of = flow_of
+        # Pulls, since the start.
+        self.answered = 0
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> bool:
         """Answer the current frame; False: it takes the general way."""
@@ -113,6 +121,7 @@ class PlainPull:
             queues,
             bool(header.sys_flag & COMMIT_OFFSET),
             self._basis(header.consumer_group, header.topic),
+            self._flow_of(header.consumer_group, header.topic),
         )
         self._grants.setdefault(channel, []).insert(0, grant)
         del self._grants[channel][GRANTS_MAX:]
@@ -135,8 +144,15 @@ class PlainPull:
             return False
         answer = self._answer
         answer.begin(output)
+        start = output.position
         count = self._store.copy_hot(
-            queue, offset, plan.count_max, self._bytes_max(), plan.tag_codes, output
+            queue,
+            offset,
+            plan.count_max,
+            self._bytes_max(),
+            plan.tag_codes,
+            output,
+            plan.chosen,
         )
         if count == 0:
             answer.undo()
@@ -150,7 +166,10 @@ class PlainPull:
             plan.topic_sys_flag,
             plan.group_sys_flag,
         )
-        self.handed_out += count
+        self.answered += 1
+        flow = grant.flow
+        flow.messages += count
+        flow.bytes += output.position - start
         if grant.commits:
             self._offsets.commit(plan.group, grant.topic, queue_id, commit, queue.max_offset)
         self._offsets.note_pulled(plan.group, grant.topic, queue_id, next_offset)

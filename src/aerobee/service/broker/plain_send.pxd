@@ -19,6 +19,7 @@ cdef class PlainSend:
     cdef Py_ssize_t _id_size
     cdef Py_ssize_t _id_start
     cdef bytes _suffix
+    cdef readonly long long answered
     cdef readonly long long taken
 
     cpdef bint take_all(self, FrameReader frames, ReplyBuffer output, bytes born_host, long long wall_ms) except? -1

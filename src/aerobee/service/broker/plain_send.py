@@ -33,7 +33,7 @@ def is_compiled() -> bool:
 
 
 class PlainSend:
-    """Takes what is plain. `taken` counts messages, for who wants to know how many."""
+    """Takes what is plain. `taken` counts messages, `answered` the requests that were answered."""
 
     __slots__ = (
         "_answer",
@@ -44,6 +44,7 @@ class PlainSend:
         "_id_size",
         "_id_start",
         "_suffix",
+        "answered",
         "taken",
     )
 
@@ -64,6 +65,7 @@ class PlainSend:
         # Where the sender's id lies in the properties.
         self._id_start = 0
         self._id_size = 0
+        self.answered = 0
         self.taken = 0
 
     def take_all(
@@ -108,6 +110,7 @@ class PlainSend:
             return False  # nothing was stored
         self.taken += self._appender.count
         if header.flag & 2 == 0:
+            self.answered += 1
             self._write_answer(frames.serialize_type == 1, output, log_offset)
         return True
 

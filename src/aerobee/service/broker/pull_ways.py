@@ -3,11 +3,15 @@
 Messages become visible here, all of a turn at once, and whoever waits for them is answered then.
 """
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.headers.pulling import PullHeader
 from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.cold_reads import ColdReads
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.handlers.pull import PullHandlers
@@ -15,27 +19,51 @@ from aerobee.service.broker.handlers.pull_checks import PullChecks
 from aerobee.service.broker.parked.held_pulls import HeldPulls, PullPlan
 from aerobee.service.broker.plain_pull import PlainPull
 from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.statistics.request_times import RequestTimes
+from aerobee.service.broker.statistics.statistics import Statistics
 from aerobee.service.broker.tables import Ground, Tables
 from aerobee.service.live_config import LiveConfig
 
 REST_MS_MAX = 60_000
 
+Arrival: TypeAlias = Callable[[bytes, int], None]
+"""(topic, queue) that got messages."""
+
 
 class PullWays:
-    def __init__(self, config: LiveConfig[BrokerConfig], tables: Tables, ground: Ground) -> None:
+    def __init__(
+        self,
+        config: LiveConfig[BrokerConfig],
+        tables: Tables,
+        ground: Ground,
+        statistics: Statistics,
+        times: RequestTimes,
+    ) -> None:
+        self._statistics = statistics
+        self._times = times
+        self._noted = 0  # pulls of the short way whose times are known
         self._store = ground.store
         self._held = HeldPulls()
-        checks = PullChecks(tables.topics, tables.groups, tables.consumers, config)
+        self._note_arrival: Arrival = lambda topic, queue_id: None
+        checks = PullChecks(tables.topics, tables.groups, tables.consumers, config, tables.choices)
         self._topics = tables.topics
         self._short = PlainPull(
             ground.store,
             tables.offsets,
             checks.basis,
             lambda: config.current.pull_bytes_max,
+            statistics.flow_of,
         )
         cold_reads = ColdReads(ground.store, ground.worker)
         self._handlers = PullHandlers(
-            ground.store, checks, tables.offsets, self._held, cold_reads, config, self._learn
+            ground.store,
+            checks,
+            tables.offsets,
+            self._held,
+            cold_reads,
+            config,
+            self._learn,
+            statistics.flow_of,
         )
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> bool:
@@ -52,14 +80,33 @@ class PullWays:
 
     def messages_out(self) -> int:
         """How many were handed out since the start."""
-        return self._handlers.handed_out + self._short.handed_out
+        return self._statistics.handed_out().messages
 
     def settle(self) -> None:
         """Make visible what was appended, as far as the flush mode allows, and wake who waits."""
-        for queue in self._store.dispatch():
+        touched = self._store.dispatch()
+        if touched:
+            self._statistics.arrivals.update(touched)
+        for queue in touched:
             key = (queue.topic, queue.queue_id)
             if self._held.has(key):
                 self._handlers.arrived(key)
+            self._note_arrival(*key)
+
+    def end_round(self, took_ms: int) -> None:
+        """The pulls of a round have their answers."""
+        answered = self._short.answered
+        if answered != self._noted:
+            self._times.add(RequestCode.PULL_MESSAGE, answered - self._noted, took_ms)
+            self._noted = answered
+
+    def held(self) -> int:
+        """How many wait."""
+        return self._held.count
+
+    def tell_arrivals(self, note: Arrival) -> None:
+        """Have somebody else told, too, which queues got messages."""
+        self._note_arrival = note
 
     def on_tick(self, now: Now) -> None:
         self._handlers.expire(now.monotonic_ms)

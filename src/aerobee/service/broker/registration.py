@@ -179,6 +179,10 @@ class Registration:
         """Whether every name server has answered or failed to, once."""
         return all(teller.was_tried for teller in self._tellers)
 
+    def strangers(self) -> list[str]:
+        """The name servers that do not know us now."""
+        return [teller.address for teller in self._tellers if not teller.is_known]
+
     def unregister(self) -> Effects:
         """Goodbye, to those who know us. Nothing is told after it."""
         self._is_over = True

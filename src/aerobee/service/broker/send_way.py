@@ -6,13 +6,14 @@ next one.
 """
 
 from collections.abc import Callable
-from typing import cast
+from typing import TypeAlias, cast
 
 from aerobee.errors import DiskFailed
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, CloseChannel, Effects, Write
 from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.parked.pending_answers import AnswersInWait, PendingAnswers
 from aerobee.service.broker.plain_send import PlainSend
@@ -21,6 +22,9 @@ from aerobee.storage.config import FlushMode
 from aerobee.storage.store import Store
 
 ANSWERS_BYTES_MAX = 64 * 1024 * 1024  # of answers that wait; beyond, sends take the general way
+
+Took: TypeAlias = Callable[[int, int, int], None]
+"""Told (code, how many requests, how many ms each took)."""
 
 
 class SendWay:
@@ -31,6 +35,7 @@ class SendWay:
         flush_mode: FlushMode,
         config: LiveConfig[BrokerConfig],
         outbox: Effects,
+        took: Took,
     ) -> None:
         self._plain = plain
         self._store = store
@@ -39,6 +44,9 @@ class SendWay:
         self._outbox = outbox
         self._answers = ReplyBuffer()
         self._in_wait = AnswersInWait()
+        self._took = took
+        # Answers of `plain` whose times are known, or will be when the disk has their messages.
+        self._noted = 0
 
     def take(
         self,
@@ -63,19 +71,37 @@ class SendWay:
         if self._answers.position:
             deadline_ms = now.monotonic_ms + self._config.current.sync_timeout_ms
             self._in_wait.add(
-                PendingAnswers(channel, self._store.end_offset, self._answers.take(), deadline_ms)
+                PendingAnswers(
+                    channel,
+                    self._store.end_offset,
+                    self._answers.take(),
+                    deadline_ms,
+                    self._take_count(),
+                    now.monotonic_ms,
+                )
             )
 
-    def flush_soon(self, now: Now) -> None:
-        """Reads are over for the moment: whoever waits for the disk need not wait for more."""
+    def _take_count(self) -> int:
+        """How many were answered since the last call."""
+        answered = self._plain.answered
+        count, self._noted = answered - self._noted, answered
+        return count
+
+    def end_round(self, now: Now, took_ms: int) -> None:
+        """Reads are over for the moment: whoever waits for the disk need not wait for more, and
+        the others have their answers."""
         if self._is_sync:
             self._store.flush_soon(now)
+        elif self._plain.answered != self._noted:
+            self._took(RequestCode.SEND_MESSAGE_V2, self._take_count(), took_ms)
 
     def step(self, now: Now) -> DiskFailed | None:
         """Let the store do what is due, and answer who waited for it; the failure that ends it."""
         result = self._store.step(now)
         for pending in self._in_wait.take_flushed(self._store.flushed_offset):
             self._outbox.append(Write(pending.channel, pending.answers))
+            took_ms = now.monotonic_ms - pending.since_ms
+            self._took(RequestCode.SEND_MESSAGE_V2, pending.requests, took_ms)
         for ticket in result.durable:
             cast(Callable[[bool], None], ticket)(True)
         for ticket in result.failed:

@@ -6,9 +6,10 @@ Imports more than 15 modules because it puts the others together.
 from aerobee.ports.service import Effects, Peer
 from aerobee.protocol.send_answer import SendAnswer
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.handlers.recall import RecallHandlers
 from aerobee.service.broker.handlers.reply import ReplyHandlers
 from aerobee.service.broker.handlers.send import SendHandlers
-from aerobee.service.broker.handlers.send_back import SendBackHandlers
+from aerobee.service.broker.handlers.send_back import Note, SendBackHandlers
 from aerobee.service.broker.handlers.send_checks import SendChecks
 from aerobee.service.broker.intake import Intake
 from aerobee.service.broker.parked.client_calls import ClientCalls
@@ -16,9 +17,10 @@ from aerobee.service.broker.peers import Peers
 from aerobee.service.broker.plain_send import PlainSend
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.send_stamp import SendStamp
-from aerobee.service.broker.send_way import SendWay
+from aerobee.service.broker.send_way import SendWay, Took
 from aerobee.service.broker.tables import Tables
 from aerobee.service.broker.topic_making import topic_maker
+from aerobee.service.broker.transaction.ledger import Ledger
 from aerobee.service.broker.unique_ids import UniqueIds
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
@@ -35,6 +37,8 @@ class SendWays:
         store: Store,
         peers: Peers,
         outbox: Effects,
+        took: Took,
+        note: Note,
     ) -> None:
         told, storage = config.current, store.config
         self._identity = identity
@@ -42,6 +46,7 @@ class SendWays:
         self._tables = tables
         self._store = store
         self._peers = peers
+        self._note = note
         host, port = _split(identity.address)
         self._stamp = SendStamp(
             told.region, told.traces, identity.cluster, storage.store_host, UniqueIds(host, port)
@@ -53,13 +58,22 @@ class SendWays:
             SendAnswer(told.region, told.traces, storage.store_host),
             self._stamp.properties_text(),
         )
-        self.short = SendWay(self.plain, store, storage.flush_mode, config, outbox)
+        self.short = SendWay(self.plain, store, storage.flush_mode, config, outbox, took)
 
-    def rows(self, calls: ClientCalls) -> list[Row]:
+    def rows(self, calls: ClientCalls, ledger: Ledger) -> list[Row]:
         topics, groups = self._tables.topics, self._tables.groups
         config, peers = self._config, self._peers.by_channel
         checks = SendChecks(topics, groups, self._tables.locks, config)
-        sends = SendHandlers(self.intake, checks, topic_maker(topics), self._stamp, peers)
+        sends = SendHandlers(
+            self.intake,
+            ledger,
+            checks,
+            topic_maker(topics),
+            self._stamp,
+            peers,
+            self._identity.name,
+        )
+        recalls = RecallHandlers(self.intake, topics, self._identity, config, peers)
         replies = ReplyHandlers(
             self.intake if config.current.stores_replies else None,
             checks,
@@ -75,8 +89,9 @@ class SendWays:
             topics,
             groups,
             lambda: config.current.permission,
+            self._note,
         )
-        return [*sends.rows(), *replies.rows(), *returned.rows()]
+        return [*sends.rows(), *recalls.rows(), *replies.rows(), *returned.rows()]
 
     def messages_in(self) -> int:
         """How many were stored since the start."""

@@ -17,12 +17,16 @@ from collections import deque
 from typing import NamedTuple
 
 from aerobee.errors import DiskFailed
+from aerobee.model.histogram import Histogram
 from aerobee.ports.disk import DiskFile
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.storage.config import FlushMode
 from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.lack_of_room import is_out_of_room
+
+
+SYNC_SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10)
 
 
 class Waiter(NamedTuple):
@@ -56,10 +60,11 @@ class Flush:
         self._now_ms = 0
         # When the oldest byte that no finished or running sync covers was first seen.
         self._dirty_since_ms: int | None = None
-        # How far the log is on the disk, and when the newest record of that part was stored.
         # When the sync under way began, and how long the last one took.
         self._started_ms: int | None = None
         self._last_sync_ms = 0
+        self.sync_seconds = Histogram(SYNC_SECONDS)
+        # How far the log is on the disk, and when the newest record of that part was stored.
         self.flushed = 0
         self.flushed_timestamp = 0
         self.failure: DiskFailed | None = None
@@ -98,6 +103,7 @@ class Flush:
         if self._running is None and self._started_ms is not None:
             self._last_sync_ms = monotonic_ms - self._started_ms
             self._started_ms = None
+            self.sync_seconds.add(self._last_sync_ms / 1000)
         if Defect.ACKNOWLEDGE_BEFORE_SYNC in self._defects:
             self._release_to(end_offset)
         covered = self.flushed if self._running is None else self._running.target

@@ -17,6 +17,8 @@ cdef class ConsumeQueue:
     cdef readonly long long log_end
     cdef readonly long long max_offset
     cdef readonly long long min_offset
+    cdef public long long new_bytes
+    cdef public long long new_units
     cdef public long long next_offset
     cdef readonly int queue_id
     cdef readonly FileSequence sequence

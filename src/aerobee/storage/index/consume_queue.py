@@ -63,6 +63,8 @@ class ConsumeQueue:
         "log_end",
         "max_offset",
         "min_offset",
+        "new_bytes",
+        "new_units",
         "next_offset",
         "queue_id",
         "sequence",
@@ -98,6 +100,9 @@ class ConsumeQueue:
         self.is_touched = False
         # The files of a deleted topic are on their way out: none may be made yet.
         self.is_leaving = False
+        # What was appended, and the records' bytes: for whoever counts, who sets them back to 0.
+        self.new_units = 0
+        self.new_bytes = 0
         # Hash of `topic#`, from which the key index hashes on.
         prefix = topic + b"#"
         self.topic_hash = text_hash(bytes_address(prefix), 0, len(prefix), 0)
@@ -165,6 +170,8 @@ class ConsumeQueue:
         store_i64(memory, position + 12, tag_code)
         self.max_offset = queue_offset + 1
         self.log_end = log_offset + size
+        self.new_units += 1
+        self.new_bytes += size
         self.is_dirty = True
         if position + 40 > file.room:
             self._file = None

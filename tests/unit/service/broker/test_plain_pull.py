@@ -26,8 +26,8 @@ def kit_with(count: int = 100) -> BrokerKit:
 
 
 def short_count(kit: BrokerKit) -> int:
-    """Messages that went the short way so far."""
-    return kit.broker._pull_ways._short.handed_out
+    """Pulls that went the short way so far."""
+    return kit.broker._pull_ways._short.answered
 
 
 def pull_short(kit: BrokerKit, **fields: object) -> RemotingCommand | None:
@@ -156,3 +156,38 @@ def test_a_client_is_remembered_for_a_few_kinds_of_pulls_only() -> None:
 def test_the_general_header_type_knows_every_field_that_is_a_place() -> None:
     header = PullHeader("g", "T", 1, 2, 3, commit_offset=4)
     assert {"queueId", "queueOffset", "commitOffset"} <= set(write_header(header))
+
+
+@pytest.mark.parametrize(
+    "expression", ["TAGS = 'A'", "TAGS <> 'A' AND UNIQ_KEY IS NOT NULL", "TRUE"]
+)
+def test_both_ways_choose_the_same_by_sql(expression: str) -> None:
+    kit = kit_with()
+    said = {"subscription": expression, "expressionType": "SQL92", "maxMsgNums": 7}
+    assert pull_short(kit, **said) is None
+    for queue_id in (0, 1):
+        for offset in (0, 1, 30, 45):
+            here = {**said, "queueId": queue_id, "queueOffset": offset}
+            expected = pull_generally(kit, **here)
+            answer = pull_short(kit, **here)
+            assert answer is not None
+            assert answer.ext_fields == expected.ext_fields
+            assert bytes(answer.body) == bytes(expected.body)
+
+
+def test_what_an_sql_filter_keeps_back_is_answered_the_general_way() -> None:
+    kit = kit_with()
+    said: dict[str, object] = {"subscription": "UNIQ_KEY = 'id0'", "expressionType": "SQL92"}
+    assert kit.ask(11, pull_fields(**said)).code == 0
+    assert pull_short(kit, **said) is not None
+    assert pull_short(kit, **said, queueOffset=1) is None
+    assert kit.ask(11, pull_fields(**said, queueOffset=1)).code == 20
+
+
+def test_an_sql_filter_that_is_not_allowed_any_more_is_refused_at_once() -> None:
+    kit = kit_with()
+    said: dict[str, object] = {"subscription": "TRUE", "expressionType": "SQL92"}
+    kit.ask(11, pull_fields(**said))
+    assert pull_short(kit, **said) is not None
+    assert kit.ask(25, body=b"enablePropertyFilter=false\n").code == 0
+    assert kit.ask(11, pull_fields(**said)).code == 1

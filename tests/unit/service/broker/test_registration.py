@@ -376,3 +376,12 @@ def test_more_topics_than_fit_a_frame_are_told_in_the_shorter_form() -> None:
     assert nameserver.ask(REGISTER, fields, body, channel=BROKER).code == 0
     route = decode_topic_route(bytes(nameserver.ask(105, {"topic": "Orders"}).body))
     assert [queue.read_queues for queue in route.queues] == [4]
+
+
+def test_those_that_do_not_know_it_are_strangers() -> None:
+    kit = Kit(("ns:1", "ns:2"))
+    first, second = kit.tick()
+    assert kit.registration.strangers() == ["ns:1", "ns:2"]
+    kit.answer(first)
+    kit.answer(second, None)
+    assert kit.registration.strangers() == ["ns:2"]

@@ -329,3 +329,14 @@ def test_planted_retry_failed_sync() -> None:
     kit = failed_kit(frozenset({Defect.RETRY_FAILED_SYNC}))
     assert kit.flush.failure is None
     assert kit.flush.flushed == 100
+
+
+def test_how_long_each_sync_took_is_counted() -> None:
+    kit = FlushKit()
+    kit.step(100, 0)
+    kit.finish()
+    kit.step(200, 40)  # sees that the first is over, and begins the second
+    kit.finish()
+    kit.step(200, 42)
+    assert kit.flush.sync_seconds.count == 2
+    assert kit.flush.sync_seconds.sum == pytest.approx(0.042)

@@ -540,3 +540,14 @@ def test_loading_a_young_queue_looks_at_its_begin_only() -> None:
     again = wide_queue(disk)
     again.load(False)
     assert bounds(again) == (0, 3)
+
+
+def test_what_is_appended_is_counted_until_somebody_takes_the_count() -> None:
+    queue = new_queue(SimDisk())
+    queue.append(0, 0, 100, 0)
+    queue.append(1, 100, 50, 0)
+    assert not queue.append(1, 100, 50, 0)  # it has that already
+    assert (queue.new_units, queue.new_bytes) == (2, 150)
+    queue.new_units = queue.new_bytes = 0
+    queue.append(5, 1000, 10, 0)  # the units between are fillers, and no messages
+    assert (queue.new_units, queue.new_bytes) == (1, 10)

@@ -27,6 +27,7 @@ from aerobee.service.broker.handlers.pull_checks import PullChecks
 from aerobee.service.broker.parked.held_pulls import HeldPull, HeldPulls, PullPlan, QueueKey
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.offsets import Offsets
+from aerobee.service.broker.statistics.flow import FlowOf
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer, Request
 from aerobee.storage.read.queue_reader import QueueRead, ReadStatus
@@ -59,6 +60,7 @@ class PullHandlers:
         cold_reads: ColdReads,
         config: LiveConfig[BrokerConfig],
         found: Found,
+        flow_of: FlowOf,
     ) -> None:
         """`found` is told of every pull that found messages at once."""
         self._found = found
@@ -68,8 +70,7 @@ class PullHandlers:
         self._held = held
         self._cold_reads = cold_reads
         self._config = config
-        # Messages, since the start.
-        self.handed_out = 0
+        self._flow_of = flow_of
 
     def rows(self) -> list[Row]:
         return [
@@ -122,6 +123,7 @@ class PullHandlers:
         if hold_ms > 0 and _found_nothing(read, plan.offset):
             pull = HeldPull(request, plan, request.now.monotonic_ms + hold_ms)
             if self._held.hold(pull):
+                request.is_held = True
                 return None
         return self._shown(plan, read)
 
@@ -134,20 +136,23 @@ class PullHandlers:
             plan.count_max,
             self._config.current.pull_bytes_max,
             plan.tag_codes,
+            plan.chosen,
         )
 
     def _shown(self, plan: PullPlan, read: QueueRead) -> Answer:
         status = ReadStatus(read.status)
         code = _CODES[status]
-        self.handed_out += read.count
+        topic, queue_id = plan.queue
+        name = topic.decode()
+        if read.count:
+            self._flow_of(plan.group, name).add(read.count, sum(map(len, read.slices)))
         next_offset = read.next_offset
         if code is ResponseCode.PULL_NOT_FOUND and status is not ReadStatus.OFFSET_OVERFLOW_ONE:
             # An empty queue begins at 0, and whoever is elsewhere is sent there.
             next_offset = 0
             if plan.offset != 0:
                 code = ResponseCode.PULL_OFFSET_MOVED
-        topic, queue_id = plan.queue
-        self._offsets.note_pulled(plan.group, topic.decode(), queue_id, next_offset)
+        self._offsets.note_pulled(plan.group, name, queue_id, next_offset)
         return Answer(
             code,
             status.name,
@@ -176,7 +181,12 @@ class PullHandlers:
         )
 
     def _read_cold(self, request: Request, plan: PullPlan, read: QueueRead) -> Answer | None:
-        return self._cold_reads.answer(request, read, lambda: self._shown(plan, read))
+        def shown() -> Answer:
+            if plan.chosen is not None:
+                read.choose(plan.chosen, plan.count_max, self._config.current.pull_bytes_max)
+            return self._shown(plan, read)
+
+        return self._cold_reads.answer(request, read, shown)
 
     # Held pulls.
 

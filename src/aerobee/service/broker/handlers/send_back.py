@@ -11,6 +11,7 @@ from aerobee.errors import AerobeeError
 from aerobee.model.flags import TransactionType, is_inner_batch, is_writable
 from aerobee.model.message import StoredMessage
 from aerobee.model.names import retry_topic
+from aerobee.model.properties import RETRY_TOPIC
 from aerobee.protocol.headers.sending_back import SendBackHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
@@ -25,10 +26,13 @@ from aerobee.service.broker.retries import (
 )
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
+from aerobee.service.broker.statistics.statistics import DEAD_LETTERS, SENT_BACK
 from aerobee.service.request import OK, Answer, Request, answer_with
 
 FindRecord = Callable[[int], memoryview | None]
 """The record at a log offset, checked: `Store.record_at`."""
+Note = Callable[[str, str, str], None]
+"""Counts what became of a message: (RocketMQ's name for that, topic, group)."""
 
 
 class SendBackHandlers:
@@ -39,6 +43,7 @@ class SendBackHandlers:
         topics: Topics,
         groups: Groups,
         permission: Callable[[], int],
+        note: Note,
     ) -> None:
         """`permission` is the broker's own, as it is now."""
         self._find_record = find_record
@@ -46,6 +51,7 @@ class SendBackHandlers:
         self._topics = topics
         self._groups = groups
         self._permission = permission
+        self._note = note
         self._turn = 0
 
     def rows(self) -> list[Row]:
@@ -121,6 +127,8 @@ class SendBackHandlers:
             stored = self._intake.put(copy, request.now)
         except AerobeeError as error:
             return Answer(ResponseCode.SYSTEM_ERROR, str(error))
+        name = SENT_BACK if place.level else DEAD_LETTERS
+        self._note(name, copy.properties[RETRY_TOPIC], place.topic.split("%", 2)[2])
 
         def safe(is_safe: bool) -> None:
             request.answer(

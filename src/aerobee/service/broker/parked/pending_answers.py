@@ -31,6 +31,9 @@ class PendingAnswers(NamedTuple):
     """Whole frames, each of a success."""
     deadline_ms: int
     """On the monotonic clock."""
+    requests: int = 1
+    since_ms: int = 0
+    """How many they answer, and when these came."""
 
     def as_unsafe(self) -> bytes:
         """The same answers, saying that the sync did not come in time. They are not decoded: the

@@ -132,6 +132,10 @@ class Offsets:
             if not is_gone(topic, group)
         }
 
+    def pairs(self) -> list[tuple[str, str]]:
+        """Every (topic, group) that has an offset, in no order."""
+        return list(self._committed)
+
     def __iter__(self) -> Iterator[tuple[str, str, Mapping[int, int]]]:
         """(topic, group, offsets by queue), in order."""
         for topic, group in sorted(self._committed):

@@ -4,6 +4,9 @@ Whoever counts keeps the flow and adds to its two numbers, which only grow. What
 last look is put into the windows by `note`, at the end of every slot.
 """
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from aerobee.service.broker.statistics.windows import Past, Windows
 
 
@@ -44,3 +47,7 @@ class Flow:
         """Of messages, and of bytes."""
         messages, size = self._windows or (Windows(), Windows())
         return messages.past(now_ms, begun_ms), size.past(now_ms, begun_ms)
+
+
+FlowOf: TypeAlias = Callable[[str, str], Flow]
+"""(group, topic) → where what it gets is counted."""

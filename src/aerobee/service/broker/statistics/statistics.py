@@ -254,4 +254,3 @@ def _shown(stretch: Stretch, messages: Stretch) -> StretchView:
     return StretchView(
         stretch.sum, stretch.tps, stretch.sum / messages.sum if messages.sum else 0.0
     )
-

@@ -50,9 +50,11 @@ class Rig:
             self.topics,
             self.groups,
             lambda: live.current.permission,
+            lambda name, topic, group: self.noted.append((name, topic, group)),
         )
         (self.row,) = handlers.rows()
         self.outbox: Effects = []
+        self.noted: list[tuple[str, str, str]] = []
 
     def file(self, name: str) -> ConfigFile:
         return ConfigFile(self.kit.disk, f"store/config/{name}.json")
@@ -144,6 +146,16 @@ def test_the_second_retry_remembers_the_first_message() -> None:
         "id0",
     )
     assert copy.reconsume_times == 2
+
+
+def test_what_became_of_it_is_counted_by_its_first_topic_and_the_group() -> None:
+    rig = Rig()
+    offset = rig.store_message(properties(RETRY_TOPIC="First"), times=1)
+    rig.give_back_and_work(offset)
+    rig.give_back_and_work(offset, delayLevel="-1")
+    assert rig.noted == [("SNDBCK_PUT_NUMS", "First", GROUP), ("DLQ_PUT_NUMS", "First", GROUP)]
+    rig.give_back_and_work(offset + 1)
+    assert len(rig.noted) == 2
 
 
 def test_the_retry_topic_is_saved_before_anything_is_stored_in_it() -> None:

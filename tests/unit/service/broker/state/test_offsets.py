@@ -232,3 +232,11 @@ def test_the_topics_of_all_groups_are_those_of_each() -> None:
         offsets.commit(group, topic, 0, 1, max_offset=10)
     assert offsets.topics_by_group() == {"g": ["s", "t", "u"], "h": ["t"]}
     assert all(offsets.topics_of(g) == found for g, found in offsets.topics_by_group().items())
+
+
+def test_every_topic_and_group_with_an_offset_is_a_pair() -> None:
+    offsets = Offsets()
+    offsets.commit("g", "Orders", 0, 1, 9)
+    offsets.commit("g", "Orders", 1, 1, 9)
+    offsets.commit("h", "Orders", 0, 1, 9)
+    assert sorted(offsets.pairs()) == [("Orders", "g"), ("Orders", "h")]

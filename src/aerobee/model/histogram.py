@@ -1,0 +1,29 @@
+"""How often which values came: counts by bound, as Prometheus wants them, and their sum."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+
+
+class Histogram:
+    """H1. `counts` has one more than `bounds`: what is above all of them."""
+
+    __slots__ = ("bounds", "counts", "sum")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        """`bounds` rise; a value belongs to the first that is not below it."""
+        self.bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.sum: float = 0
+
+    def add(self, value: float, times: int = 1) -> None:
+        self.counts[bisect_left(self.bounds, value)] += times
+        self.sum += value * times
+
+    @property
+    def count(self) -> int:
+        return sum(self.counts)
+
+    def cumulative(self) -> list[int]:
+        """For each bound how many values were not above it; the last is all of them."""
+        return list(accumulate(self.counts))

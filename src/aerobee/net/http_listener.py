@@ -1,0 +1,171 @@
+"""A small HTTP server for pages that are read by machines: metrics, health.
+
+It answers GET and HEAD, one request a connection, and closes. Pages come in pieces: between two of
+them the rest of the loop has its turn, and a reader that is slow is waited for. Whatever a peer can
+draw out or make large has a bound: the number of connections, the size of a request, the time that
+a request may take to come and an answer to be read.
+"""
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from http import HTTPStatus
+from typing import NamedTuple
+
+_log = logging.getLogger(__name__)
+
+REQUEST_BYTES_MAX = 8 << 10
+REQUEST_SECONDS_MAX = 5.0
+ANSWER_SECONDS_MAX = 30.0
+CONNECTIONS_MAX = 32
+WRITE_HIGH_BYTES = 256 << 10
+BACKLOG = 64
+
+_END = b"\r\n\r\n"
+_PLAIN_TEXT = "text/plain; charset=utf-8"
+
+
+class Page(NamedTuple):
+    pieces: Iterable[bytes]
+    status: HTTPStatus = HTTPStatus.OK
+    content_type: str = _PLAIN_TEXT
+
+
+Pages = Mapping[str, Callable[[], Page]]
+"""By path; each is made when it is asked for."""
+
+
+class HttpLimits(NamedTuple):
+    request_bytes_max: int = REQUEST_BYTES_MAX
+    request_seconds_max: float = REQUEST_SECONDS_MAX
+    answer_seconds_max: float = ANSWER_SECONDS_MAX
+    connections_max: int = CONNECTIONS_MAX
+
+
+class _Refused(Exception):
+    """The request is not one that is served here."""
+
+    def __init__(self, status: HTTPStatus) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class _Request(NamedTuple):
+    method: str
+    path: str
+    version: str
+
+
+class HttpListener:
+    def __init__(self, pages: Pages, limits: HttpLimits | None = None) -> None:
+        self._pages = pages
+        self._limits = limits or HttpLimits()
+        self._servers: list[asyncio.Server] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self, sockets: Sequence[socket.socket]) -> None:
+        """Serve on bound sockets, which are the listener's from now on."""
+        for bound in sockets:
+            self._servers.append(
+                await asyncio.start_server(
+                    self._accept,
+                    sock=bound,
+                    limit=self._limits.request_bytes_max,
+                    backlog=BACKLOG,
+                )
+            )
+
+    async def stop(self) -> None:
+        for server in self._servers:
+            server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._tasks) >= self._limits.connections_max:
+            writer.transport.abort()
+            return
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.transport.set_write_buffer_limits(high=WRITE_HIGH_BYTES)
+        try:
+            await self._answer(reader, writer)
+        except (TimeoutError, OSError, asyncio.IncompleteReadError):
+            writer.transport.abort()  # too slow, or gone
+        except Exception:
+            _log.exception("a page could not be made")
+            writer.transport.abort()  # half a page must not look like a whole one
+        finally:
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        version = "HTTP/1.1"
+        is_head = False
+        try:
+            async with asyncio.timeout(self._limits.request_seconds_max):
+                request = await _read_request(reader)
+            version = request.version
+            is_head = request.method == "HEAD"
+            page = self._page(request)
+        except _Refused as refused:
+            page = Page([f"{refused.status.phrase}\n".encode()], refused.status)
+        async with asyncio.timeout(self._limits.answer_seconds_max):
+            await _write_page(writer, page, version, is_head=is_head)
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    def _page(self, request: _Request) -> Page:
+        make = self._pages.get(request.path)
+        if make is None:
+            raise _Refused(HTTPStatus.NOT_FOUND)
+        if request.method not in ("GET", "HEAD"):
+            raise _Refused(HTTPStatus.METHOD_NOT_ALLOWED)
+        return make()
+
+
+async def _read_request(reader: asyncio.StreamReader) -> _Request:
+    """What is asked for; the headers are read, and nothing in them matters here."""
+    try:
+        head = await reader.readuntil(_END)
+    except asyncio.LimitOverrunError:
+        raise _Refused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE) from None
+    line = head.partition(b"\r\n")[0]
+    words = line.split(b" ")
+    if len(words) != 3 or words[2] not in (b"HTTP/1.0", b"HTTP/1.1") or not line.isascii():
+        raise _Refused(HTTPStatus.BAD_REQUEST)
+    method, target, version = (word.decode() for word in words)
+    if not target.startswith("/"):
+        raise _Refused(HTTPStatus.BAD_REQUEST)
+    return _Request(method, target.partition("?")[0], version)
+
+
+async def _write_page(
+    writer: asyncio.StreamWriter, page: Page, version: str, *, is_head: bool
+) -> None:
+    """In chunks where the peer knows them, so that half a page is not taken for a whole one."""
+    is_chunked = version == "HTTP/1.1"
+    head = [
+        f"HTTP/1.1 {page.status.value} {page.status.phrase}",
+        f"Content-Type: {page.content_type}",
+        "Cache-Control: no-store",
+        "Connection: close",
+    ]
+    if is_chunked:
+        head.append("Transfer-Encoding: chunked")
+    writer.write("\r\n".join(head).encode() + _END)
+    if is_head:
+        return
+    for piece in page.pieces:
+        if piece:
+            writer.write(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece)
+        await writer.drain()
+        await asyncio.sleep(0)  # others of the loop come first
+    if is_chunked:
+        writer.write(b"0\r\n\r\n")

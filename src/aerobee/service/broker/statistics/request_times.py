@@ -1,0 +1,68 @@
+"""How long requests took, from the read that brought them until their answers went out.
+
+Sends and pulls that take the short way are counted together: those of one turn of the loop go out
+together when it ends. The others are noted when they are answered, and measured at the end of that
+turn, too. So it costs one look at the clock per turn, and times are whole milliseconds, as
+RocketMQ's are.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from aerobee.model.histogram import Histogram
+from aerobee.protocol.request_codes import find_request_code, request_name
+from aerobee.protocol.response_codes import ResponseCode
+
+BOUNDS_MS = (1, 3, 5, 7, 10, 100, 1_000, 2_000, 3_000)
+"""RocketMQ's."""
+UNKNOWN_CODE = -1
+"""Stands for all codes that nobody knows: peers choose them."""
+
+
+class Outcome(NamedTuple):
+    """What is told apart."""
+
+    request: int
+    response: ResponseCode
+    is_held: bool
+    """Whether it was held until there was something to answer: long polling."""
+
+    @property
+    def request_name(self) -> str:
+        return "unknown" if self.request == UNKNOWN_CODE else request_name(self.request).lower()
+
+
+class RequestTimes:
+    """T1. There is at most one histogram for each pair of known codes, and one more if held."""
+
+    def __init__(self) -> None:
+        self._histograms: dict[Outcome, Histogram] = {}
+        # What was answered in this turn, and when it came.
+        self._answered: list[tuple[Outcome, int]] = []
+
+    def add(self, request: int, count: int, took_ms: int) -> None:
+        """So many requests of one code took so long each, all with success."""
+        self._of(Outcome(request, ResponseCode.SUCCESS, False)).add(max(0, took_ms), count)
+
+    def answered(
+        self, request: int, response: ResponseCode, since_ms: int, *, is_held: bool
+    ) -> None:
+        """A request that came then is answered, and the answer goes out with this turn."""
+        if find_request_code(request) is None:
+            request = UNKNOWN_CODE
+        self._answered.append((Outcome(request, response, is_held), since_ms))
+
+    def measure(self, monotonic_ms: int) -> None:
+        """The turn is over."""
+        for outcome, since_ms in self._answered:
+            self._of(outcome).add(max(0, monotonic_ms - since_ms))
+        self._answered.clear()
+
+    def __iter__(self) -> Iterator[tuple[Outcome, Histogram]]:
+        return iter(list(self._histograms.items()))
+
+    def _of(self, outcome: Outcome) -> Histogram:
+        found = self._histograms.get(outcome)
+        if found is None:
+            found = self._histograms[outcome] = Histogram(BOUNDS_MS)
+        return found

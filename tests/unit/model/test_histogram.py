@@ -1,0 +1,17 @@
+from aerobee.model.histogram import Histogram
+
+
+def test_a_value_belongs_to_the_first_bound_that_is_not_below_it() -> None:
+    times = Histogram((1, 5, 10))
+    for value in (0, 1, 2, 5, 10, 11):
+        times.add(value)
+    assert times.counts == [2, 2, 1, 1]
+    assert times.cumulative() == [2, 4, 5, 6]
+
+
+def test_sum_and_count_are_of_all_values() -> None:
+    times = Histogram((1,))
+    times.add(0.5, 4)
+    times.add(100)
+    assert times.sum == 102
+    assert times.count == 5

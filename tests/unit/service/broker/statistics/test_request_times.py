@@ -1,0 +1,60 @@
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.statistics.request_times import RequestTimes
+
+OK = ResponseCode.SUCCESS
+
+
+def shown(times: RequestTimes) -> dict[tuple[str, str, bool], tuple[int, float]]:
+    """Count and sum, by request, response and whether it was held."""
+    return {
+        (outcome.request_name, outcome.response.name, outcome.is_held): (found.count, found.sum)
+        for outcome, found in times
+    }
+
+
+def test_a_request_took_from_when_it_came_until_the_turn_was_over() -> None:
+    times = RequestTimes()
+    times.answered(RequestCode.HEART_BEAT, OK, 1_000, is_held=False)
+    assert shown(times) == {}
+    times.measure(1_007)
+    assert shown(times) == {("heart_beat", "SUCCESS", False): (1, 7)}
+    times.measure(1_100)
+    assert shown(times) == {("heart_beat", "SUCCESS", False): (1, 7)}
+
+
+def test_requests_of_the_short_way_are_counted_together() -> None:
+    times = RequestTimes()
+    times.add(RequestCode.SEND_MESSAGE_V2, 64, 2)
+    times.add(RequestCode.SEND_MESSAGE_V2, 1, 5)
+    assert shown(times) == {("send_message_v2", "SUCCESS", False): (65, 133)}
+
+
+def test_answers_are_told_apart_by_their_code_and_by_having_been_held() -> None:
+    times = RequestTimes()
+    pull = RequestCode.PULL_MESSAGE
+    times.answered(pull, OK, 0, is_held=True)
+    times.answered(pull, OK, 0, is_held=False)
+    times.answered(pull, ResponseCode.PULL_NOT_FOUND, 0, is_held=True)
+    times.measure(10)
+    assert set(shown(times)) == {
+        ("pull_message", "SUCCESS", True),
+        ("pull_message", "SUCCESS", False),
+        ("pull_message", "PULL_NOT_FOUND", True),
+    }
+
+
+def test_codes_that_nobody_knows_are_one() -> None:
+    times = RequestTimes()
+    for code in range(7_000_000, 7_001_000):
+        times.answered(code, ResponseCode.REQUEST_CODE_NOT_SUPPORTED, 0, is_held=False)
+    times.measure(0)
+    assert shown(times) == {("unknown", "REQUEST_CODE_NOT_SUPPORTED", False): (1000, 0)}
+
+
+def test_a_clock_that_stands_makes_no_time_below_zero() -> None:
+    times = RequestTimes()
+    times.answered(RequestCode.HEART_BEAT, OK, 1_000, is_held=False)
+    times.measure(999)
+    times.add(RequestCode.SEND_MESSAGE_V2, 1, -1)
+    assert all(total == 0 for _, total in shown(times).values())

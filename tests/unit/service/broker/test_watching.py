@@ -1,0 +1,45 @@
+from aerobee.model.topic import TopicConfig
+from aerobee.service.broker.config import SETTINGS, BrokerConfig
+from aerobee.service.broker.tables import Ground, open_tables
+from aerobee.service.broker.watching import Watching
+from aerobee.service.live_config import ChangesFile, LiveConfig
+from tests.broker_kit import IDENTITY, BrokerKit
+from tests.send_rig import send_frame
+from tests.store_kit import StoreKit
+
+HOUR = 3_600_000
+
+
+def test_a_tick_keeps_the_broker_well_and_the_counts_in_time() -> None:
+    kit = BrokerKit(TopicConfig("Orders", read_queues=1, write_queues=1))
+    kit.send_frames(send_frame({"e": "0"}))
+    kit.run(3 * HOUR, 60_000)
+    watch = kit.broker.watch
+    assert watch.ailments(kit.clock.now()) == []
+    late = kit.clock.advance(HOUR)
+    assert watch.ailments(late) == [f"the broker was not called for {HOUR} ms"]
+
+
+def test_what_was_there_before_is_not_counted() -> None:
+    kit = BrokerKit(TopicConfig("Orders", read_queues=1, write_queues=1))
+    kit.send_frames(send_frame({"e": "0"}) * 3)
+    after = kit.killed()
+    text = "".join(
+        f"{metric.name} {[sample.value for sample in metric.samples]}\n"
+        for metric in after.broker.watch.metrics(after.clock.now())
+    )
+    assert "rocketmq_messages_in_total []\n" in text
+
+
+def test_the_systems_topics_are_told_apart() -> None:
+    kit = StoreKit()
+    now, changes = kit.clock.now(), ChangesFile(kit.disk, "changes", {})
+    config = LiveConfig(BrokerConfig(), SETTINGS, changes, kit.worker, {})
+    tables = open_tables(IDENTITY, config, Ground(kit.store, kit.disk, kit.worker), now)
+    watching = Watching(IDENTITY, config, tables, kit.store, now)
+    system = watching.statistics.flow_of("g", "RMQ_SYS_TRANS_HALF_TOPIC")
+    system.add(2, 200)
+    watching.statistics.flow_of("g", "Orders").add(3, 300)
+    view = watching.statistics.view("BROKER_GET_NUMS_WITHOUT_SYSTEM_TOPIC", "c", now)
+    assert view is not None
+    assert view.minute.sum == 3
