@@ -1,0 +1,17 @@
+"""The fields of a request to take a message back that waits for a time: RECALL_MESSAGE.
+
+Agrees with Java's RecallMessageRequestHeader.
+"""
+
+from dataclasses import dataclass
+
+from aerobee.protocol.declared_header import on_wire
+
+
+@dataclass(frozen=True, slots=True)
+class RecallHeader:
+    topic: str
+    recall_handle: str
+    """What the answer to the send said."""
+    producer_group: str | None = None
+    broker_name: str | None = on_wire("bname", default=None)

@@ -1,0 +1,187 @@
+"""Putting log, wheel and checkpoint on the disk, so that each may be believed at the next start.
+
+    freeze ──▶ sync timer log ──▶ commit log flushed ──▶ write wheel ──▶ sync wheel ──▶ checkpoint
+               (disk job)         (wait)                 (in pieces)     (disk job)     (disk job)
+
+The order is the law. The wheel's file never names a unit that is not on the disk, and never forgets
+one whose delivery is not; the checkpoint speaks of what is. A power cut in the middle of the wheel
+leaves some slots newer than the checkpoint: `enqueue` copes with those.
+
+A disk without room is asked again later. A failed sync ends the saving: the next start goes on from
+what was saved before it. Called from the core's thread only.
+"""
+
+import logging
+from collections.abc import Callable
+from enum import Enum
+from typing import NamedTuple
+
+from aerobee.ports.clock import Now
+from aerobee.ports.disk import Disk
+from aerobee.ports.disk_worker import DiskWorker, Lane
+from aerobee.storage.files.lack_of_room import is_out_of_handles, is_out_of_room
+from aerobee.storage.store import Store
+from aerobee.storage.timer.timer_checkpoint import Seal, TimerCheck, encode_check
+from aerobee.storage.timer.timer_log import TimerLog
+from aerobee.storage.timer.timer_wheel import TimerWheel
+
+_log = logging.getLogger(__name__)
+
+SLOTS_A_STEP = 4_000
+RETRY_MS = 1_000
+
+
+class _Phase(Enum):
+    REST = 0
+    LOG = 1
+    COMMIT_LOG = 2
+    WRITE = 3
+    WHEEL = 4
+    CHECK = 5
+    FAILED = 6
+
+
+class Position(NamedTuple):
+    """How far the timer is."""
+
+    read_ms: int
+    queue_offset: int
+
+
+class TimerSaving:
+    def __init__(
+        self,
+        store: Store,
+        disk: Disk,
+        worker: DiskWorker,
+        wheel: TimerWheel,
+        log: TimerLog,
+        saved: TimerCheck,
+        seal: Seal,
+    ) -> None:
+        self._store = store
+        self._disk = disk
+        self._worker = worker
+        self._wheel = wheel
+        self._timer_log = log
+        self._seal = seal
+        self._path = check_path(store.root)
+        self._phase = _Phase.REST
+        self._job: _Job | None = None
+        self._next = saved
+        self._log_end = 0
+        self._retry_ms = 0
+        self.saved = saved
+        """What the file says."""
+
+    @property
+    def is_resting(self) -> bool:
+        return self._phase is _Phase.REST
+
+    @property
+    def has_failed(self) -> bool:
+        return self._phase is _Phase.FAILED
+
+    def begin(self, position: Position, now: Now) -> None:
+        """Save how it is now, if that is anything new; only while `is_resting`."""
+        assert self._phase is _Phase.REST
+        saved, end = self.saved, self._timer_log.end
+        if not self._wheel.is_changed and (end, position.queue_offset) == saved[1:3]:
+            return  # time passed, and nothing waited for it
+        self._next = TimerCheck(
+            position.read_ms,
+            end,
+            position.queue_offset,
+            position.queue_offset,
+            saved.state_version,
+            now.wall_ms,
+            saved.counter + 1,
+        )
+        self._wheel.freeze()
+        self._log_end = self._store.end_offset
+        unsynced = self._timer_log.take_unsynced()
+        self._go(_Phase.LOG, lambda: self._timer_log.sync(unsynced))
+
+    def step(self, now: Now) -> None:
+        """Go on as far as the disk is."""
+        if now.monotonic_ms >= self._retry_ms:
+            self._step(now.monotonic_ms)
+
+    def _step(self, monotonic_ms: int) -> None:
+        if self._phase is _Phase.COMMIT_LOG and self._store.flushed_offset >= self._log_end:
+            self._phase = _Phase.WRITE
+        if self._phase is _Phase.WRITE:
+            try:
+                is_written = self._wheel.write_some(SLOTS_A_STEP)
+            except OSError as error:
+                self._fail(error)
+                self._retry_ms = monotonic_ms + RETRY_MS
+                return
+            if is_written:
+                self._go(_Phase.WHEEL, self._wheel.sync)
+
+    def finish(self) -> None:
+        """Block until what was begun is saved, or cannot be. The store must have been synced."""
+        self._retry_ms = 0
+        while self._phase not in (_Phase.REST, _Phase.FAILED) and self._retry_ms == 0:
+            self.finish_job()
+            if self._phase is _Phase.COMMIT_LOG and self._store.flushed_offset < self._log_end:
+                return  # it never will be
+            self._step(0)
+
+    def drop(self) -> None:
+        """Wheel and log are about to be built again: have the checkpoint say so. Blocks."""
+        self.finish_job()
+        self._phase = _Phase.REST
+        self._disk.replace(self._path, encode_check(self.saved, None))
+
+    def finish_job(self) -> None:
+        """Block until no job of ours is under way."""
+        while self._job is not None:
+            self._worker.wait(self._job)
+
+    def _go(self, phase: _Phase, work: Callable[[], None]) -> None:
+        self._phase = phase
+        self._job = _Job(work, self._done)
+        self._worker.submit(Lane.BACKGROUND, self._job)
+
+    def _done(self, error: BaseException | None) -> None:
+        self._job = None
+        if error is not None:
+            self._fail(error)
+        elif self._phase is _Phase.LOG:
+            self._phase = _Phase.COMMIT_LOG
+        elif self._phase is _Phase.WHEEL:
+            data = encode_check(self._next, self._seal)
+            self._go(_Phase.CHECK, lambda: self._disk.replace(self._path, data))
+        elif self._phase is _Phase.CHECK:
+            self.saved = self._next
+            self._phase = _Phase.REST
+
+    def _fail(self, error: BaseException) -> None:
+        if is_out_of_room(error) or is_out_of_handles(error):
+            _log.warning("how far the timer is cannot be saved now: %s", error)
+            self._phase = _Phase.WRITE  # there may be something left of it, and it leads on
+            return
+        _log.error("how far the timer is is not saved any more: %s", error)
+        self._phase = _Phase.FAILED
+
+
+class _Job:
+    """Disk job: one step of saving."""
+
+    def __init__(
+        self, work: Callable[[], None], done: Callable[[BaseException | None], None]
+    ) -> None:
+        self._work = work
+        self._done = done
+
+    def run(self) -> None:
+        self._work()
+
+    def done(self, error: BaseException | None) -> None:
+        self._done(error)
+
+
+def check_path(root: str) -> str:
+    return f"{root}/config/timercheck"

@@ -1,0 +1,289 @@
+"""The timer: messages for an exact time wait in its queue, its wheel says when, it delivers them.
+
+    rmq_sys_wheel_timer ──▶ enqueue ──▶ timer log, wheel ──▶ dequeue ──▶ REAL_TOPIC
+              ▲                                                 │
+              └──── what waits for days is put back on its way ─┘  (rolled)
+
+Laws.
+- Never early: a tick is delivered when the wall clock has passed all of it.
+- At least once. What is not known to be on the disk as delivered is delivered again after a crash;
+  after a clean stop nothing is.
+- A tick begins only when everything is in the wheel that was stored before the tick was over: so
+  whoever takes a message back in time does.
+- Every unit in the wheel is at or after `read`. A message for an earlier tick moves it back: it
+  came late, or the clock was set back. What was delivered is not in the wheel any more.
+- The wall clock decides, set or not, what a time of day is; a delay is time that passes, and a
+  clock that is set forward does not cut it short (`clock_shifts`).
+- A tick of the broker does a bounded amount of work, and nothing is kept in memory per message but
+  for the slot that is being delivered.
+- What the store refuses now (no room, the disk behind) waits, and everything behind it.
+
+Called from the core's thread only. Imports more than 15 modules because it puts the others
+together.
+"""
+
+import logging
+
+from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
+from aerobee.ports.clock import Now
+from aerobee.ports.disk import DiskFile
+from aerobee.ports.disk_worker import Lane
+from aerobee.service.broker.config import BrokerConfig
+from aerobee.service.broker.delay.schedule_reader import ScheduleReader
+from aerobee.service.broker.intake import Intake
+from aerobee.service.broker.tables import Ground
+from aerobee.service.broker.timer.acceptance import TimerAcceptance
+from aerobee.service.broker.timer.clock_shifts import ClockShifts
+from aerobee.service.broker.timer.dequeue import Budget, Dequeue
+from aerobee.service.broker.timer.enqueue import Done, Enqueue
+from aerobee.service.broker.timer.opening import TimerFiles, open_timer_files
+from aerobee.service.broker.timer.saving import Position, TimerSaving
+from aerobee.service.broker.timer.slot_walk import TimerDamaged
+from aerobee.service.broker.timer.timer_delivery import TimerDelivery
+from aerobee.service.broker.timer.timer_scale import TimerScale
+from aerobee.service.live_config import LiveConfig
+from aerobee.storage.files.lack_of_room import is_out_of_handles, is_out_of_room
+from aerobee.storage.timer.timer_checkpoint import Seal, TimerCheck
+
+_log = logging.getLogger(__name__)
+
+# At a tick of 5 ms: 80,000 messages a second each way.
+COUNT_A_TICK = 400
+BYTES_A_TICK = 1 << 20
+LOOK_MS_MAX = 250
+LOOK_MS_BUSY = 20  # messages come: a tick should not begin with many of them to take in
+RETRY_MS = 100
+CLEAN_INTERVAL_MS = 30_000
+_FILES_A_CLEANING = 32
+
+
+class Timers:
+    def __init__(
+        self, ground: Ground, intake: Intake, config: LiveConfig[BrokerConfig], now: Now
+    ) -> None:
+        told = config.current
+        self._store, self._worker = ground.store, ground.worker
+        self._disk = ground.disk
+        self._save_interval_ms = told.timer_save_interval_ms
+        self.precision_ms = told.timer_precision_ms
+        """A tick."""
+        self.is_enabled = told.keeps_timers
+        self._scale = TimerScale(
+            told.timer_precision_ms, told.timer_window_slots * told.timer_precision_ms
+        )
+        seal = Seal(self.precision_ms, self._scale.window_ms, told.timer_wheel_slots)
+        files = open_timer_files(self._store, self._disk, seal, told.timer_log_file_bytes)
+        self._wheel, self._timer_log = files.wheel, files.log
+        self._enqueue = Enqueue(
+            self._store,
+            ScheduleReader(self._store, self._worker),
+            self._wheel,
+            self._timer_log,
+            self._scale,
+        )
+        self._shifts = ClockShifts(now, self._queue_end())
+        self._dequeue = Dequeue(
+            self._store,
+            self._worker,
+            self._wheel,
+            self._timer_log,
+            TimerDelivery(intake),
+            self._shifts,
+            self._scale,
+        )
+        self._saving = TimerSaving(
+            self._store, self._disk, self._worker, self._wheel, self._timer_log, files.check, seal
+        )
+        # The first tick that may have something to deliver.
+        self._read_ms = 0
+        self._start(files, now)
+        # Ticks before this are over, and what they may have in the queue lies before this offset.
+        self._over_ms = -1
+        self._over_to = 0
+        self._look_ms = self._saved_ms = self._cleaned_ms = now.monotonic_ms
+        self._refusal = ""
+        self._is_stopped = False
+        self.acceptance = TimerAcceptance(
+            self._scale,
+            self.is_enabled,
+            lambda: config.current.timer_delay_ms_max,
+            lambda: config.current.timer_slot_count_max,
+            self._count_at,
+        )
+
+    def _start(self, files: TimerFiles, now: Now) -> None:
+        self._enqueue.start_at(files.queue_offset, files.done)
+        self._read_ms = self._scale.floor(now.wall_ms) if files.read_ms is None else files.read_ms
+
+    # What others ask.
+
+    @property
+    def delivered(self) -> int:
+        """Messages, since the start; those that were put back included."""
+        return self._dequeue.delivered
+
+    @property
+    def saved(self) -> TimerCheck:
+        """How far it is, on the disk."""
+        return self._saving.saved
+
+    def behind_ms(self, now: Now) -> int:
+        """How late deliveries are: 0 if all that was due a tick ago is in its queue."""
+        return max(0, now.wall_ms - self._read_ms - self.precision_ms)
+
+    def rest_ms(self, now: Now) -> int:
+        """How long no tick is needed."""
+        return max(0, self._look_ms - now.monotonic_ms)
+
+    def _count_at(self, out_ms: int) -> int:
+        slot = self._wheel.find(out_ms)
+        return slot.waiting if slot is not None else 0
+
+    # Time.
+
+    def on_tick(self, now: Now) -> None:
+        """Take in what is new, deliver what is due, save how far that is."""
+        if not self.is_enabled or self._is_stopped or self._store.failure is not None:
+            return
+        self._watch_clock(now)
+        self._saving.step(now)
+        if now.monotonic_ms < self._look_ms and self._scale.floor(now.wall_ms) == self._over_ms:
+            return
+        wait_ms = RETRY_MS
+        try:
+            wait_ms = self._go_on(now)
+            self._refusal = ""
+        except TimerDamaged as error:
+            self._build_again(error, now)
+        except (StoreBusy, DiskFull, DiskFailed) as error:
+            self._note_refusal(error)
+        except OSError as error:
+            if not is_out_of_room(error) and not is_out_of_handles(error):
+                raise
+            self._note_refusal(DiskFull(f"no room for a file of the timer: {error}"))
+        self._look_ms = now.monotonic_ms + wait_ms
+        if now.monotonic_ms - self._saved_ms >= self._save_interval_ms:
+            self._save(now)
+        if now.monotonic_ms - self._cleaned_ms >= CLEAN_INTERVAL_MS:
+            self._cleaned_ms = now.monotonic_ms
+            self._clean()
+
+    def _watch_clock(self, now: Now) -> None:
+        step_ms = self._shifts.watch(now, self._queue_end())
+        if step_ms:
+            _log.info("the clock was set by %+d ms", step_ms)
+
+    def _queue_end(self) -> int:
+        """Of what was stored, visible or not."""
+        queue = self._enqueue.queue()
+        return queue.next_offset if queue is not None else 0
+
+    def _go_on(self, now: Now) -> int:
+        """One round; how long there is nothing to do."""
+        budget = Budget(COUNT_A_TICK, BYTES_A_TICK)
+        over_ms = self._scale.floor(now.wall_ms)
+        taken = self._enqueue.run(self._read_ms, over_ms, budget.count, budget.bytes)
+        lowest_ms = self._enqueue.take_lowest_ms()
+        if lowest_ms < self._read_ms:
+            if self._dequeue.is_busy:
+                self._dequeue.pause()
+            self._read_ms = lowest_ms
+        self._note_time(now)
+        while not budget.is_spent and self._begin():
+            self._dequeue.run(budget, now)
+            if self._dequeue.is_waiting:
+                return 1
+        if budget.is_spent or taken >= COUNT_A_TICK or self._dequeue.is_busy:
+            return 0
+        to_tick_ms = self.precision_ms - now.wall_ms % self.precision_ms
+        is_awaited = self._enqueue.offset < self._over_to
+        return min(1 if is_awaited else LOOK_MS_BUSY if taken else LOOK_MS_MAX, to_tick_ms)
+
+    def _note_time(self, now: Now) -> None:
+        """A tick may be over: what it may have is in the queue by now, visible or not."""
+        over_ms = self._scale.floor(now.wall_ms)
+        if over_ms != self._over_ms:
+            self._over_ms = over_ms
+            self._over_to = self._queue_end()
+
+    def _begin(self) -> bool:
+        """Whether there is a slot to deliver, begun or not."""
+        if self._dequeue.is_busy:
+            return True
+        if self._read_ms >= self._over_ms:
+            return False
+        if self._enqueue.offset < self._over_to and not self._enqueue.is_blocked:
+            return False
+        self._read_ms = self._wheel.next_time(self._read_ms, self._over_ms)
+        slot = self._wheel.find(self._read_ms) if self._read_ms < self._over_ms else None
+        if slot is not None:
+            self._dequeue.begin(slot)
+        return slot is not None
+
+    def _note_refusal(self, error: StorageError) -> None:
+        if self._refusal != error.message:
+            self._refusal = error.message
+            _log.warning("messages for a time wait: %s", error)
+
+    def _build_again(self, error: TimerDamaged, now: Now) -> None:
+        """Blocks on the disk: it is damaged, or somebody was at its files."""
+        _log.error("wheel and log of the timer are built again: %s", error)
+        self._dequeue.abandon()
+        self._saving.drop()
+        self._timer_log.reset()
+        self._wheel.reset()
+        saved, queue = self._saving.saved, self._enqueue.queue()
+        end = queue.max_offset if queue is not None else 0
+        self._enqueue.start_at(0, Done(min(saved.queue_offset, end), saved.read_ms))
+        self._read_ms = self._scale.floor(now.wall_ms)
+
+    # Saving.
+
+    def _save(self, now: Now) -> None:
+        if not self._saving.is_resting or self._enqueue.is_rebuilding:
+            return
+        self._saved_ms = now.monotonic_ms
+        self._dequeue.note_progress()
+        self._saving.begin(Position(self._read_ms, self._enqueue.offset), now)
+
+    def stop(self, now: Now) -> None:
+        """Deliver nothing more and save how far it came. Blocks on the disk."""
+        self._is_stopped = True
+        if not self.is_enabled:
+            return
+        try:
+            self._store.sync()
+        except DiskFailed as error:
+            _log.error("messages for a time may be delivered again: %s", error)
+        self._saving.finish()
+        self._save(now)
+        self._saving.finish()
+        self._timer_log.cut()
+        self._timer_log.close()
+        self._wheel.close()
+
+    def _clean(self) -> None:
+        """Have files of the timer log go when none of their records is left."""
+        for _ in range(_FILES_A_CLEANING):
+            file = self._timer_log.take_first(self._store.min_offset)
+            if file is None:
+                break
+            self._worker.submit(Lane.BACKGROUND, _Removal(self, file.disk_file))
+
+
+class _Removal:
+    """Disk job: remove a file of the timer log."""
+
+    def __init__(self, owner: Timers, file: DiskFile) -> None:
+        self._owner = owner
+        self._file: DiskFile | None = file
+
+    def run(self) -> None:
+        assert self._file is not None
+        self._owner._disk.remove(self._file.path)
+
+    def done(self, error: BaseException | None) -> None:
+        self._file = None
+        if error is not None:
+            # It is found again at the next start, and tried again.
+            _log.warning("a file of the timer log stays: %s", error)

@@ -1,0 +1,217 @@
+"""The timer wheel, file `timerwheel`: for each tick, which units of the timer log belong to it.
+
+Slots of 32 bytes, big-endian; 1,209,600 of them unless told otherwise (14 days of seconds):
+
+    0           8           16          24      28      32
+    +-----------+-----------+-----------+-------+-------+
+    | time /    | first     | last      | count | 0     |
+    | precision | unit      | unit      |       |       |
+    +-----------+-----------+-----------+-------+-------+
+
+The slot of a time is number (time / precision) mod slots. A slot that names another time is empty.
+The units of a slot are a chain from the last one back (`timer_log`); those before `first` are done
+with. A slot that is done with is zeroed.
+
+Laws.
+W1  The file is only written by `write_some`, with what `freeze` set aside. What changed since is in
+    memory: a slot on the disk never speaks of something that may yet be lost.
+W2  A hole in the file has room on the disk before it is written.
+
+The file is made when the first slot is written. `sync` may be called from a disk thread, the rest
+belongs to the core's. Agrees with Apache's TimerWheel and Slot.
+"""
+
+import struct
+from typing import NamedTuple
+
+from aerobee.ports.disk import Disk, DiskFile
+
+SLOT_BYTES = 32
+SLOT_COUNT = 2 * 7 * 86_400
+
+_SLOT = struct.Struct(">qqqii")
+_PAGE_BYTES = 4096
+_BLOCK_SLOTS = _PAGE_BYTES // SLOT_BYTES
+_EMPTY_SLOT = bytes(SLOT_BYTES)
+_EMPTY_BLOCK = bytes(_PAGE_BYTES)
+
+
+class Slot(NamedTuple):
+    """One tick: positions in the timer log."""
+
+    time_ms: int
+    first: int
+    """Units of the chain before this position are done with."""
+    last: int
+    waiting: int
+    """How many units, less those that take back."""
+
+
+_Change = Slot | None
+"""None: the slot is done with."""
+
+
+class TimerWheel:
+    def __init__(self, disk: Disk, path: str, slot_count: int, precision_ms: int) -> None:
+        self._disk = disk
+        self._path = path
+        self._slot_count = slot_count
+        self._precision_ms = precision_ms
+        self._file: DiskFile | None = None
+        self._view = memoryview(b"")
+        self._has_room = bytearray(-(-slot_count * SLOT_BYTES // _PAGE_BYTES))
+        self._is_name_new = False
+        # By slot number: changed since `freeze`; set aside, and yet to be written.
+        self._changed: dict[int, _Change] = {}
+        self._frozen: dict[int, _Change] = {}
+
+    @property
+    def turn_ms(self) -> int:
+        """After so long a time has the slot of an earlier one."""
+        return self._slot_count * self._precision_ms
+
+    def load(self) -> bool:
+        """Map the file; False if there is none that fits."""
+        size = self._slot_count * SLOT_BYTES
+        if not self._disk.exists(self._path) or self._disk.size(self._path) != size:
+            return False
+        self._file = self._disk.open_sparse(self._path)
+        self._view = self._file.view
+        return True
+
+    def reset(self) -> None:
+        """Begin anew, without a file."""
+        self.close()
+        self._changed, self._frozen = {}, {}
+        self._has_room = bytearray(len(self._has_room))
+        if self._disk.exists(self._path):
+            self._disk.remove(self._path)
+            self._is_name_new = True
+
+    def close(self) -> None:
+        file, self._file, self._view = self._file, None, memoryview(b"")
+        if file is not None:
+            file.close()
+
+    # Looking.
+
+    def find(self, time_ms: int) -> Slot | None:
+        """The slot of a time, if something waits for it."""
+        found = self._at(time_ms // self._precision_ms % self._slot_count)
+        return found if found is not None and found.time_ms == time_ms else None
+
+    def taken_by(self, time_ms: int, from_ms: int) -> int | None:
+        """The other time that has the place of this one, if it is one from `from_ms` on: turns
+        ahead of it, or behind."""
+        found = self._at(time_ms // self._precision_ms % self._slot_count)
+        if found is None or found.time_ms == time_ms or found.time_ms < from_ms:
+            return None
+        return found.time_ms
+
+    def next_time(self, start_ms: int, end_ms: int) -> int:
+        """The first time in [start, end) that something waits for; `end_ms` if nothing does."""
+        precision_ms, count = self._precision_ms, self._slot_count
+        if end_ms - start_ms > self.turn_ms:
+            return self._earliest(start_ms, end_ms)
+        tick, end = start_ms // precision_ms, end_ms // precision_ms
+        while tick < end:
+            number = tick % count
+            if number % _BLOCK_SLOTS == 0 and self._is_block_empty(number):
+                tick += min(_BLOCK_SLOTS, count - number)
+                continue
+            found = self._at(number)
+            if found is not None and found.time_ms == tick * precision_ms:
+                return found.time_ms
+            tick += 1
+        return end_ms
+
+    def _earliest(self, start_ms: int, end_ms: int) -> int:
+        """The same over more than a turn: neighbours are not neighbours in time."""
+        earliest_ms = end_ms
+        for block in range(0, self._slot_count, _BLOCK_SLOTS):
+            if self._is_block_empty(block):
+                continue
+            for number in range(block, min(block + _BLOCK_SLOTS, self._slot_count)):
+                found = self._at(number)
+                if found is not None and start_ms <= found.time_ms < earliest_ms:
+                    earliest_ms = found.time_ms
+        return earliest_ms
+
+    def _is_block_empty(self, number: int) -> bool:
+        start = number * SLOT_BYTES
+        end = min(start + _PAGE_BYTES, len(self._view))
+        if start < end and bytes(self._view[start:end]) != _EMPTY_BLOCK[: end - start]:
+            return False
+        changed, frozen = self._changed, self._frozen
+        for one in range(number, number + _BLOCK_SLOTS):
+            if one in changed or one in frozen:
+                return False
+        return True
+
+    def _at(self, number: int) -> Slot | None:
+        if number in self._changed:
+            return self._changed[number]
+        if number in self._frozen:
+            return self._frozen[number]
+        if self._file is None:
+            return None
+        tick, first, last, count, _ = _SLOT.unpack_from(self._view, number * SLOT_BYTES)
+        return Slot(tick * self._precision_ms, first, last, count) if tick > 0 else None
+
+    # Changing.
+
+    def put(self, slot: Slot) -> None:
+        self._changed[slot.time_ms // self._precision_ms % self._slot_count] = slot
+
+    def clear(self, time_ms: int) -> None:
+        """Nothing waits for this time any more."""
+        self._changed[time_ms // self._precision_ms % self._slot_count] = None
+
+    # Saving.
+
+    @property
+    def is_changed(self) -> bool:
+        """Since it was last frozen."""
+        return bool(self._changed)
+
+    def freeze(self) -> None:
+        """Set aside what changed, to be written; nothing may be left of the last time."""
+        assert not self._frozen
+        self._frozen, self._changed = self._changed, {}
+
+    def write_some(self, count_max: int) -> bool:
+        """Write some of what was set aside; whether that was the last. OSError: no room now."""
+        frozen = self._frozen
+        if frozen and self._file is None:
+            self._file = self._disk.create_sparse(self._path, self._slot_count * SLOT_BYTES)
+            self._view = self._file.view
+            self._is_name_new = True
+        while frozen and count_max > 0:
+            number = next(iter(frozen))
+            slot = frozen[number]
+            position = number * SLOT_BYTES
+            self._make_room(position)
+            if slot is None:
+                self._view[position : position + SLOT_BYTES] = _EMPTY_SLOT
+            else:
+                tick = slot.time_ms // self._precision_ms
+                _SLOT.pack_into(self._view, position, tick, slot.first, slot.last, slot.waiting, 0)
+            del frozen[number]
+            count_max -= 1
+        return not frozen
+
+    def _make_room(self, position: int) -> None:
+        page = position // _PAGE_BYTES
+        if not self._has_room[page]:
+            start = page * _PAGE_BYTES
+            assert self._file is not None
+            self._file.reserve(start, min(start + _PAGE_BYTES, len(self._view)))
+            self._has_room[page] = 1
+
+    def sync(self) -> None:
+        """Blocks until what was written, and the file's name, is on the disk."""
+        if self._file is not None:
+            self._file.sync()
+        if self._is_name_new:
+            self._disk.sync_directory(self._path.rpartition("/")[0])
+            self._is_name_new = False

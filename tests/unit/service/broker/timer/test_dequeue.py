@@ -1,0 +1,110 @@
+import logging
+from dataclasses import replace
+
+import pytest
+
+from aerobee.service.broker.timer.dequeue import BATCH, UNITS_A_STEP
+from aerobee.service.broker.timer.timers import COUNT_A_TICK
+from tests.timer_kit import STORAGE, TOLD, TimerKit
+
+ROOMY = replace(STORAGE, log_file_bytes=8 << 20, queue_file_units=50_000)
+FEW_FILES = replace(TOLD, timer_log_file_bytes=1 << 20)
+
+
+def due(count: int, storage: object = None) -> TimerKit:
+    """So many messages, whose time has come, none delivered yet."""
+    kit = TimerKit(storage=ROOMY, told=FEW_FILES)
+    at_ms = kit.clock.now().wall_ms + 5_000
+    for number in range(count):
+        kit.send_at(b"%d" % number, at_ms)
+    kit.run(4_900)
+    kit.run_to_tick()
+    return kit
+
+
+def test_a_slot_of_more_than_a_tick_can_do_is_delivered_in_parts_and_in_order() -> None:
+    count = 3 * COUNT_A_TICK + 17
+    kit = due(count)
+    parts = []
+    while len(kit.bodies()) < count:
+        parts.append(kit.tick())
+        assert len(parts) < 20
+    assert max(parts) <= COUNT_A_TICK
+    assert kit.bodies() == [b"%d" % number for number in range(count)]
+    kit.run(3_000)
+    assert len(kit.bodies()) == count
+
+
+def test_a_chain_longer_than_a_step_is_walked_in_steps() -> None:
+    kit = due(UNITS_A_STEP + 100)
+    assert 0 < kit.tick() < COUNT_A_TICK - (UNITS_A_STEP >> 5), "the walk counts, too"
+    assert kit.tick() == COUNT_A_TICK
+
+
+def test_records_that_are_not_in_memory_are_brought_there_by_the_disk() -> None:
+    kit = due(2 * BATCH)
+    kit = kit.stopped()  # what an earlier process wrote may not be in memory
+    kit.disk.faults.make_cold("*/commitlog/*")
+    kit.tick()
+    assert kit.bodies() == []
+    assert kit.worker.pending() > 0
+    kit.run(500)
+    assert len(kit.bodies()) == 2 * BATCH
+
+
+def test_a_damaged_record_is_reported_and_does_not_hold_up_the_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    kit = due(3)
+    (_, second, _) = kit.messages("rmq_sys_wheel_timer")
+    view = kit.disk.open(f"{kit.store.root}/commitlog/{0:020d}").view
+    view[second.log_offset + 88] ^= 1  # its body
+    with caplog.at_level(logging.ERROR):
+        kit.run(100)
+    assert kit.bodies() == [b"0", b"2"]
+    assert "passed over" in caplog.text
+
+
+def test_what_does_not_say_where_it_belongs_is_reported_and_passed_over(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    kit = TimerKit()
+    kit.send(b"lost", 3_000, "SCHEDULE_TOPIC_XXXX")
+    kit.send(b"kept", 3_000)
+    kit.run(5_000)
+    assert kit.bodies() == [b"kept"]
+    assert "cannot be delivered" in caplog.text
+
+
+def test_a_message_that_is_taken_back_is_not_delivered_and_its_neighbours_are() -> None:
+    kit = TimerKit()
+    at_ms = kit.clock.now().wall_ms + 5_500
+    for body in (b"a", b"b", b"c"):
+        kit.send_at(body, at_ms)
+    kit.take_back(b"b", at_ms)
+    kit.take_back(b"c", at_ms + 3_000)  # another tick: not that one
+    kit.run(10_000)
+    assert kit.bodies() == [b"a", b"c"]
+
+
+def test_messages_are_taken_back_by_more_than_one_batch_of_units() -> None:
+    kit = TimerKit(storage=ROOMY, told=FEW_FILES)
+    at_ms = kit.clock.now().wall_ms + 5_500
+    count = BATCH + 50
+    for number in range(count):
+        kit.send_at(b"%d" % number, at_ms)
+        kit.take_back(b"%d" % number, at_ms)
+    kit.send_at(b"kept", at_ms)
+    kit.run(8_000)
+    assert kit.bodies() == [b"kept"]
+
+
+def test_taking_back_before_the_message_comes_works_too() -> None:
+    kit = TimerKit()
+    at_ms = kit.clock.now().wall_ms + 5_500
+    kit.take_back(b"a", at_ms)
+    kit.send_at(b"a", at_ms)
+    kit.send_at(b"a", at_ms, "Refunds")
+    kit.run(8_000)
+    assert kit.bodies() == []
+    assert kit.bodies("Refunds") == [b"a"]
