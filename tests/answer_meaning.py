@@ -7,8 +7,12 @@ from aerobee.model.message import StoredMessage
 from aerobee.model.properties import (
     CLUSTER,
     CRC32,
+    FIRST_POP_TIME,
     ORIGIN_MESSAGE_ID,
+    POP_CHECKPOINT,
     PUSH_REPLY_TIME,
+    TRANSACTION_PREPARED_QUEUE_OFFSET,
+    WAIT,
     decode_properties,
 )
 from aerobee.protocol.json_text import parse
@@ -16,7 +20,14 @@ from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.stored_message import decode_records
 from tests.broker_past import RECORDS
 
-_OF_ONE_BROKER = ("msgId", "indexLastUpdateTimestamp", "indexLastUpdatePhyoffset", "version")
+_OF_ONE_BROKER = (
+    "msgId",
+    "indexLastUpdateTimestamp",
+    "indexLastUpdatePhyoffset",
+    "version",
+    "popTime",
+    "reviveQid",
+)
 _MEASURED = {
     "consumeTps",
     "topicPutTps",
@@ -25,8 +36,11 @@ _MEASURED = {
     "remoteIP",
     "dataVersion",
     "mappingDataVersion",
+    "physicOffset",
+    "physicSize",
+    "tagsCode",
 }
-"""Members of bodies: rates, times and addresses."""
+"""Members of bodies: rates, times, addresses, units of a queue."""
 
 
 def fields_of(request: RemotingCommand, answer: RemotingCommand) -> dict[str, str]:
@@ -52,6 +66,7 @@ def _message(message: StoredMessage) -> dict[str, object]:
     properties = {name: text for name, text in message.properties.items() if name != CRC32}
     if ORIGIN_MESSAGE_ID in properties:
         properties[ORIGIN_MESSAGE_ID] = "an id"
+    properties |= dict.fromkeys(properties.keys() & {FIRST_POP_TIME, POP_CHECKPOINT}, "of a time")
     names = ["topic", "queue_id", "queue_offset", "body", "flag", "sys_flag", "reconsume_times"]
     names += ["born_timestamp", "prepared_offset", "body_crc"]
     return {name: getattr(message, name) for name in names} | {"properties": properties}
@@ -82,6 +97,22 @@ def own_words(command: RemotingCommand) -> Any:
         said |= {"properties": sorted(properties.items())}
         said |= {"bornHost": "an address", "storeTimestamp": "a time"}
     body: Any = bytes(command.body)
+    if command.code == 39:
+        said |= {"commitLogOffset": "a place", "offsetMsgId": "an id"}
+        body = [_without_own(_message(message)) for message in decode_records(body)]
     if command.code == 309:
         body = [_message(message) for message in decode_records(body)]
     return command.code, command.flag, sorted(said.items()), repr(body)
+
+
+def _without_own(message: dict[str, object]) -> object:
+    """A half that a producer is asked about: ours says which it was first, Apache's that nobody
+    waited for it to be stored."""
+    properties = message["properties"]
+    assert isinstance(properties, dict)
+    kept = {
+        name: text
+        for name, text in properties.items()
+        if name not in (WAIT, TRANSACTION_PREPARED_QUEUE_OFFSET)
+    }
+    return sorted({**message, "properties": sorted(kept.items())}.items())

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_id import parse_offset_message_id
-from aerobee.model.properties import REAL_TOPIC
+from aerobee.model.names import TRANSACTION_HALF_TOPIC
+from aerobee.model.properties import POP_CHECKPOINT, REAL_TOPIC
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.topic_config import topic_config_from
@@ -19,12 +20,13 @@ from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import parse
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.stored_message import decode_records, fill_draft
 from tests.broker_kit import BrokerKit, create_fields, pull_fields
 from tests.conversation import Conversation
 from tests.store_kit import draft, properties
 
-RECORDS = {11, 12, 33, 361}
+RECORDS = {11, 12, 33, 361, 200050}
 """Requests whose answers have records as their body."""
 SENDS = {310, 320, 325}
 FIRST_CHANNEL = 100
@@ -52,6 +54,8 @@ class Past:
         self.pulled: dict[tuple[str, str, int], int] = {}
         self.readers: set[tuple[str, str]] = set()
         """Groups that have read of a topic, wherever they are."""
+        self.popped: set[tuple[str, str]] = set()
+        """Topics that groups pop."""
         self.beats: dict[str, dict[str, Any]] = {}
         """A heartbeat of each client that was connected."""
         self.offsets: dict[int, Place] = {}
@@ -70,6 +74,10 @@ class Past:
                 self._learn_places(request, answer)
                 if answer.code == 0:
                     self._learn_tables(request, answer)
+        for _, asked in conversation.heard():
+            if asked.code == RequestCode.CHECK_TRANSACTION_STATE and not asked.is_response:
+                place = (TRANSACTION_HALF_TOPIC, 0, int(asked.ext_fields["tranStateTableOffset"]))
+                self.offsets[int(asked.ext_fields["commitLogOffset"])] = place
         self._settle_sizes()
 
     # Messages and queues.
@@ -78,6 +86,8 @@ class Past:
         code, fields = request.code, request.ext_fields
         if code in RECORDS and answer.body:
             for record in decode_records(bytes(answer.body)):
+                if POP_CHECKPOINT in record.properties:
+                    continue  # it came back in the conversation itself
                 place = (record.topic, record.queue_id, record.queue_offset)
                 self.records[place] = record
                 self.offsets[record.log_offset] = place
@@ -89,6 +99,8 @@ class Past:
         if code in SENDS and "DELAY\x01" not in fields["i"]:
             first = int(answer.ext_fields["queueOffset"])
             queue = (fields["b"], int(answer.ext_fields["queueId"]))
+            if "TRAN_MSG\x01true" in fields["i"]:
+                queue = (TRANSACTION_HALF_TOPIC, 0)
             self._first_sent[queue] = min(first, self._first_sent.get(queue, first))
             for step, one in enumerate(answer.ext_fields["msgId"].split(",")):
                 self.offsets[parse_offset_message_id(one).log_offset] = (*queue, first + step)
@@ -156,10 +168,30 @@ class Past:
         elif code == 300:
             for name in json.loads(body)["groupList"]:
                 self.readers.add((name, fields["topic"]))
+        elif code == 321:
+            self._learn_units(fields, json.loads(body))
+        elif code == 401:
+            self._learn_mode(json.loads(bytes(request.body)))
         elif code in (203, 204, 328):
             self._learn_clients(code, fields, json.loads(body))
+        elif code == 400 and b'"mode":"POP"' in body:
+            question = json.loads(bytes(request.body))
+            self.popped.add((question["topic"], question["consumerGroup"]))
         elif code in (307, 309):
             self._beat(fields["clientId"], consumer={"groupName": group})
+
+    def _learn_units(self, fields: dict[str, str], told: dict[str, Any]) -> None:
+        topic = fields["topic"]
+        self.topics.setdefault(topic, TopicConfig(topic, _QUEUES, _QUEUES))
+        self.sizes.setdefault((topic, int(fields["queueId"])), told["maxQueueIndex"])
+        if "subscriptionData" in told:
+            subscribed = {"subscriptionDataSet": [told["subscriptionData"]]}
+            self._beat("unseen", consumer={"groupName": fields["consumerGroup"], **subscribed})
+
+    def _learn_mode(self, asked: dict[str, Any]) -> None:
+        topic, group = asked["topic"], asked["consumerGroup"]
+        self.topics.setdefault(topic, TopicConfig(topic, _QUEUES, _QUEUES))
+        self.groups.setdefault(group, {"groupName": group})
 
     def _learn_stats(self, group: str, rows: list[tuple[Queue, Any]]) -> None:
         for place, row in rows:
@@ -206,6 +238,9 @@ class Past:
         if self.groups:
             body = json.dumps({"groupConfigList": list(self.groups.values())}).encode()
             assert kit.ask(225, body=body).code == 0
+        for topic_name, group in self.popped:
+            mode = {"topic": topic_name, "consumerGroup": group, "mode": "POP"}
+            assert kit.ask(401, body=json.dumps(mode).encode()).code == 0
         self._fill(kit)
         conns = self._connect(kit)
         for group, topic_name in self.readers - {key[:2] for key in self.committed}:

@@ -113,11 +113,25 @@ class Replay:
         fields = dict(command.ext_fields)
         if command.code in (33, 36) and "offset" in fields:
             fields["offset"] = str(self._our_offset(int(fields["offset"])))
+        if command.code == 37:
+            fields["commitLogOffset"] = str(self._our_offset(int(fields["commitLogOffset"])))
         if command.code == 309 and "msgId" in fields:
             told = parse_offset_message_id(fields["msgId"])
             place = LogOffset(self._our_offset(told.log_offset))
             fields["msgId"] = str(OffsetMessageId(told.address, told.port, place))
+        if command.code in (200051, 200053):
+            fields["extraInfo"] = self._our_receipt(fields["extraInfo"])
         return fields
+
+    def _our_receipt(self, recorded: str) -> str:
+        """What our answer to the same request has for the time and the revive queue."""
+        parts = recorded.split(" ")
+        for (conn, opaque), answer in self._conversation.answers().items():
+            ours = self._heard[conn].get(opaque)
+            if answer.ext_fields.get("popTime") == parts[1] and ours is not None:
+                parts[1], parts[3] = ours.ext_fields["popTime"], ours.ext_fields["reviveQid"]
+                break
+        return " ".join(parts)
 
     def _our_offset(self, recorded: int) -> int:
         """Where our log has what the recorded one had there; the same number for nothing."""

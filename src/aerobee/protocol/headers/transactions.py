@@ -32,8 +32,8 @@ class CheckTransactionHeader:
     """Of half messages; the real one is in the record that is the body."""
     tran_state_table_offset: Int64
     commit_log_offset: Int64
-    message_id: str = on_wire("msgId")
     transaction_id: str
+    message_id: str = on_wire("msgId")
     offset_message_id: str = on_wire("offsetMsgId")
     broker_name: str = on_wire("bname")
 

@@ -10,11 +10,13 @@ from aerobee.model.flags import MULTI_TAGS
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_id import pack_address
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
-from aerobee.model.properties import decode_properties
+from aerobee.model.message_type import MessageType, takes, type_of
+from aerobee.model.properties import TRANSACTION_PREPARED, decode_properties
 from aerobee.model.topic import SINGLE_TAG, TopicConfig
 from aerobee.protocol.command_header import CommandHeader
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.send_fields import SEND_BATCH_MESSAGE, SendFields
+from aerobee.service.broker.topic_attributes import MESSAGE_TYPE
 
 _DEFAULT_QUEUES = 4
 # The rest of the system flag is the broker's to set: addresses, transactions, inner batches.
@@ -41,6 +43,23 @@ class Sending:
     version: int
     """Of the sender's client."""
     body: bytes
+
+    @property
+    def is_half(self) -> bool:
+        """Whether it begins a transaction. What was consumed once does not."""
+        flag = self.properties.get(TRANSACTION_PREPARED, "")
+        return flag.lower() == "true" and self.reconsume_times <= 0
+
+    def type_fault(self, topic: TopicConfig) -> str | None:
+        """That the topic takes messages of another type, in the words of RocketMQ's proxy."""
+        wanted = topic.attributes.get(MESSAGE_TYPE)
+        actual = MessageType.NORMAL if self.is_batch else type_of(self.properties)
+        if takes(wanted, actual):
+            return None
+        return (
+            f"TopicMessageType validate failed, the expected type is {wanted}, "
+            f"but actual type is {actual.value}"
+        )
 
     def fit_to(self, topic: TopicConfig, turn: int) -> None:
         """Have a queue, any by turns if none is asked for, and the topic's way with tags."""

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from aerobee.errors import RemoteProtocolError
+from aerobee.errors import ProtocolError
 from aerobee.protocol.bodies.open_transactions import (
     OpenTransaction,
     decode_open_transactions,
@@ -40,5 +40,5 @@ def test_the_names_are_those_that_the_page_of_formats_has() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"openCount":1,"nextOffset":"x"}'])
 def test_what_is_no_list_is_refused(body: bytes) -> None:
-    with pytest.raises(RemoteProtocolError):
+    with pytest.raises(ProtocolError):
         decode_open_transactions(body)

@@ -116,3 +116,21 @@ def test_the_batch_has_what_was_sent() -> None:
 def test_a_batch_from_an_ipv6_host_is_kept_with_its_address() -> None:
     draft = read_sending(header(320), b"a batch").batch(Host("::1", 5))
     assert draft.born_host == bytes(15) + b"\x01" + (5).to_bytes(4, "big")
+
+
+@pytest.mark.parametrize(
+    ("properties", "times", "is_half"),
+    [
+        ("TRAN_MSG\x01true\x02", "0", True),
+        ("TRAN_MSG\x01TRUE\x02", "0", True),
+        ("TRAN_MSG\x01true\x02DELAY\x013\x02", "0", True),
+        ("TRAN_MSG\x01false\x02", "0", False),
+        ("TRAN_MSG\x011\x02", "0", False),
+        ("KEYS\x01k\x02", "0", False),
+        # A consumer hands back what was committed once.
+        ("TRAN_MSG\x01true\x02DELAY\x013\x02", "1", False),
+        ("TRAN_MSG\x01true\x02", "1", False),
+    ],
+)
+def test_what_begins_a_transaction(properties: str, times: str, is_half: bool) -> None:
+    assert read_sending(header(i=properties, j=times), b"").is_half is is_half

@@ -1,19 +1,23 @@
 """Sends, the general way: everything that `plain_send` leaves alone.
 
-    checks ─▶ topic made if need be ─▶ retry or dead letter? ─▶ intake ─▶ safe ─▶ answer
+    checks ─▶ topic made if need be ─▶ retry or dead letter? ─┬─▶ intake ─┬─▶ safe ─▶ answer
+                                                 half message ─┴─▶ ledger ─┘
 
 A consumer sends to its group's retry topic itself when handing the message back failed: such a send
 goes to the dead letters once it was tried often enough, or at once if the group consumes in order.
 """
 
+import contextlib
 from collections.abc import Mapping
 
 from aerobee.errors import LocalProtocolError, MessageIllegal, StorageError
 from aerobee.model.message import Host
-from aerobee.model.properties import POP_CHECKPOINT, TRANSACTION_PREPARED, UNIQUE_KEY
+from aerobee.model.names import is_retry_topic
+from aerobee.model.properties import POP_CHECKPOINT, UNIQUE_KEY
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.declared_header import NoHeader
+from aerobee.protocol.recall_handle import RecallHandle, encode_recall_handle
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.handlers.send_checks import SendChecks
@@ -22,9 +26,9 @@ from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.send_stamp import SendStamp
 from aerobee.service.broker.sending import Sending, read_sending
 from aerobee.service.broker.topic_making import TopicMaker
+from aerobee.service.broker.transaction.ledger import Ledger
 from aerobee.service.request import Answer, Request, answer_with
 
-_TIMER_PREFIX = "TIMER_"
 _NOT_KNOWN = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it is not known to be stored")
 _CODES = (
     RequestCode.SEND_MESSAGE,
@@ -37,16 +41,20 @@ class SendHandlers:
     def __init__(
         self,
         intake: Intake,
+        ledger: Ledger,
         checks: SendChecks,
         make_topic: TopicMaker,
         stamp: SendStamp,
         peers: Mapping[ChannelId, Peer],
+        broker_name: str,
     ) -> None:
         self._intake = intake
+        self._ledger = ledger
         self._checks = checks
         self._make_topic = make_topic
         self._stamp = stamp
         self._peers = peers
+        self._broker_name = broker_name
         self._turn = 0
 
     def rows(self) -> list[Row]:
@@ -82,9 +90,6 @@ class SendHandlers:
         config = self._checks.check_topic(sending)
         if isinstance(config, Answer):
             return self._stamp.on_refusal(config)
-        fault = _unserved(sending)
-        if fault is not None:
-            return self._stamp.on_refusal(fault)
         self._turn += 1
         sending.fit_to(config, self._turn)
         try:
@@ -107,7 +112,10 @@ class SendHandlers:
             return self._intake.put_draft(sending.batch(born_host), request.now)
         sending.properties.pop(POP_CHECKPOINT, None)
         self._stamp.on_message(sending.properties, request.now)
-        return self._intake.put(sending.message(born_host), request.now)
+        message = sending.message(born_host)
+        if sending.is_half:
+            return self._ledger.open(message, sending.group, request.now)
+        return self._intake.put(message, request.now)
 
     def _answer(self, sending: Sending, stored: Stored) -> Answer:
         said = {
@@ -117,12 +125,14 @@ class SendHandlers:
         }
         if UNIQUE_KEY in sending.properties:  # else a batch: its messages have their own
             said["transactionId"] = sending.properties[UNIQUE_KEY]
+        if stored.out_ms and not is_retry_topic(sending.topic):
+            handle = RecallHandle(
+                sending.topic,
+                self._broker_name,
+                stored.out_ms + 1,
+                sending.properties[UNIQUE_KEY],
+            )
+            # An id with a space in it has none.
+            with contextlib.suppress(LocalProtocolError):
+                said["recallHandle"] = encode_recall_handle(handle)
         return Answer(fields=self._stamp.on_answer(said))
-
-
-def _unserved(sending: Sending) -> Answer | None:
-    if sending.properties.get(TRANSACTION_PREPARED) == "true":
-        return Answer(ResponseCode.NO_PERMISSION, "this broker takes no transaction messages")
-    if any(name.startswith(_TIMER_PREFIX) for name in sending.properties):
-        return Answer(ResponseCode.SYSTEM_ERROR, "accurate timer message is not enabled")
-    return None

@@ -56,11 +56,26 @@ class SendChecks:
                 ResponseCode.NO_PERMISSION,
                 f"Sending message to topic[{sending.topic}] is forbidden.",
             )
+        if sending.is_half:
+            fault_of_half = self._find_half_fault(sending)
+            if fault_of_half is not None:
+                return fault_of_half
         if sending.is_batch and (
             is_retry_topic(sending.topic) or len(sending.topic) > _PLAIN_TOPIC_CHARS_MAX
         ):
             return Answer(
                 ResponseCode.MESSAGE_ILLEGAL, "a batch cannot be sent to this topic: send singly"
+            )
+        return None
+
+    def _find_half_fault(self, sending: Sending) -> Answer | None:
+        if self._config.current.rejects_transactions:
+            return Answer(
+                ResponseCode.NO_PERMISSION, "the broker sending transaction message is forbidden"
+            )
+        if sending.is_batch:
+            return Answer(
+                ResponseCode.MESSAGE_ILLEGAL, "a batch cannot be part of a transaction: send singly"
             )
         return None
 
@@ -118,4 +133,5 @@ class SendChecks:
                 f"request queueId[{sending.queue_id}] is illegal, the topic {sending.topic} "
                 f"has {queues} queues",
             )
-        return config
+        fault = sending.type_fault(config) if self._config.current.checks_message_types else None
+        return config if fault is None else Answer(ResponseCode.MESSAGE_ILLEGAL, fault)

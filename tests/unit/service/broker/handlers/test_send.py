@@ -5,6 +5,7 @@ import pytest
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.recall_handle import RecallHandle, encode_recall_handle
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.service.broker.config import BrokerConfig
 from tests.broker_kit import CLIENT, STORAGE, SYNC, BrokerKit, create_fields
@@ -155,13 +156,56 @@ def test_what_is_too_large_is_refused_as_illegal() -> None:
     assert len(kit.bodies(queue_id=1)) == 1
 
 
-def test_transactions_and_timers_are_refused_where_they_are_not_served() -> None:
+def test_a_half_message_is_kept_apart_and_one_that_is_none_is_not() -> None:
     kit = BrokerKit(ORDERS)
-    answer = send(kit, i=f"UNIQ_KEY\x01{ID}\x02TRAN_MSG\x01true\x02")
-    assert (answer.code, kit.store.end_offset) == (16, 0)
-    answer = send(kit, i=f"UNIQ_KEY\x01{ID}\x02TIMER_DELAY_SEC\x013\x02")
-    assert (answer.code, kit.store.end_offset) == (1, 0)
-    assert send(kit, i=f"UNIQ_KEY\x01{ID}\x02TRAN_MSG\x01false\x02").code == 0
+    answer = send(kit, b"half", i=f"UNIQ_KEY\x01{ID}\x02TRAN_MSG\x01true\x02")
+    (half,) = kit.messages("RMQ_SYS_TRANS_HALF_TOPIC")
+    assert (answer.code, answer.ext_fields["queueId"]) == (0, "1")
+    assert answer.ext_fields["msgId"] == half.offset_message_id
+    assert half.properties["PGROUP"] == "group", "the sender's, if the message names none"
+    assert send(kit, b"whole", i=f"UNIQ_KEY\x01{ID}\x02TRAN_MSG\x01false\x02").code == 0
+    assert kit.bodies(queue_id=1) == [b"whole"]
+
+
+TIMER = f"UNIQ_KEY\x01{ID}\x02TIMER_DELAY_SEC\x01"
+
+
+def test_a_message_for_a_time_is_answered_with_the_handle_that_takes_it_back() -> None:
+    kit = BrokerKit(ORDERS)
+    answer = send(kit, i=f"{TIMER}3\x02")
+    (waiting,) = kit.messages("rmq_sys_wheel_timer")
+    assert (waiting.properties["REAL_TOPIC"], waiting.properties["REAL_QID"]) == ("Orders", "1")
+    assert answer.ext_fields == {
+        "msgId": waiting.offset_message_id,
+        "queueId": "1",
+        "queueOffset": "0",
+        "transactionId": ID,
+        "MSG_REGION": "DefaultRegion",
+        "TRACE_ON": "true",
+        "recallHandle": encode_recall_handle(
+            RecallHandle("Orders", "broker-a", int(waiting.properties["TIMER_OUT_MS"]) + 1, ID)
+        ),
+    }
+
+
+def test_an_id_that_no_handle_can_name_is_stored_without_one() -> None:
+    kit = BrokerKit(ORDERS)
+    answer = send(kit, i="UNIQ_KEY\x01a b\x02TIMER_DELAY_SEC\x013\x02")
+    assert (answer.code, "recallHandle" in answer.ext_fields) == (0, False)
+    assert len(kit.messages("rmq_sys_wheel_timer")) == 1
+
+
+def test_what_cannot_wait_for_its_time_is_refused() -> None:
+    kit = BrokerKit(ORDERS)
+    answer = send(kit, i=f"{TIMER}259201\x02")
+    assert answer.code == 13
+    assert "259200000ms" in answer.remark
+    assert send(kit, i=f"{TIMER}soon\x02").code == 13
+    assert send(kit, b="rmq_sys_wheel_timer").code == 16
+    assert kit.store.end_offset == 0
+    off = BrokerKit(ORDERS, config=BrokerConfig(keeps_timers=False))
+    answer = send(off, i=f"{TIMER}3\x02")
+    assert (answer.code, answer.remark) == (1, "accurate timer message is not enabled")
 
 
 # Topics that are made.

@@ -75,6 +75,16 @@ def test_topics_that_only_the_broker_writes_to_are_forbidden(topic: str) -> None
     assert topic in answer.remark
 
 
+def test_a_half_may_be_sent_singly_and_unless_it_is_forbidden() -> None:
+    half = replace(SENDING, properties={"TRAN_MSG": "true"})
+    assert Rig().checks.find_fault(half) is None
+    assert refused(Rig().checks.find_fault(replace(half, is_batch=True))) == 13
+    strict = Rig(config=BrokerConfig(rejects_transactions=True)).checks
+    assert refused(strict.find_fault(half)) == 16
+    assert strict.find_fault(SENDING) is None
+    assert strict.find_fault(replace(half, properties={"TRAN_MSG": "false"})) is None
+
+
 @pytest.mark.parametrize("topic", ["Orders", "x" * 127, "%RETRY%g", "%DLQ%g", "TBW102"])
 def test_other_names_may_be_sent_to(topic: str) -> None:
     assert Rig().checks.find_fault(replace(SENDING, topic=topic)) is None
@@ -202,3 +212,25 @@ def test_a_queue_that_is_only_read_may_still_be_written_to() -> None:
 
 def test_a_topic_that_went_meanwhile_is_not_there() -> None:
     assert refused(Rig().checks.check_topic(replace(SENDING, topic="Gone"))) == 17
+
+
+CHECKED = BrokerConfig(checks_message_types=True)
+
+
+def test_a_topic_that_says_its_type_takes_no_other_where_that_is_checked() -> None:
+    later = TopicConfig("Later", 1, 1, attributes={"message.type": "DELAY"})
+    plain, delayed = (
+        replace(SENDING, topic="Later", properties=properties)
+        for properties in ({}, {"DELAY": "1"})
+    )
+    rig = Rig(later, config=CHECKED)
+    assert refused(rig.checks.check_topic(plain)) == 13
+    assert rig.checks.check_topic(delayed) == later
+    assert refused(rig.checks.check_topic(replace(delayed, is_batch=True))) == 13
+    assert Rig(later).checks.check_topic(plain) == later
+
+
+def test_a_topic_that_says_no_type_takes_all() -> None:
+    rig = Rig(config=CHECKED)
+    sending = replace(SENDING, properties={"TRAN_MSG": "true"})
+    assert isinstance(rig.checks.check_topic(sending), TopicConfig)

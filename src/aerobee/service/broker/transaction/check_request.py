@@ -1,0 +1,36 @@
+"""CHECK_TRANSACTION_STATE: the question to a producer, made from a half as it was stored last.
+
+The header says where the half is, which the answer repeats; the body is its record with the topic
+and the queue that the message is for, as the producer sent it.
+"""
+
+from dataclasses import replace
+
+from aerobee.model.message import StoredMessage
+from aerobee.model.message_queue import QueueId
+from aerobee.protocol.command_header import ONEWAY_FLAG
+from aerobee.protocol.declared_header import write_header
+from aerobee.protocol.headers.transactions import CheckTransactionHeader
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.stored_message import encode_record
+from aerobee.service.broker.transaction.half_message import RealPlace
+
+
+def check_request(half: StoredMessage, place: RealPlace, broker_name: str) -> RemotingCommand:
+    header = CheckTransactionHeader(
+        topic=half.topic,
+        tran_state_table_offset=half.queue_offset,
+        commit_log_offset=half.log_offset,
+        message_id=half.unique_id,
+        transaction_id=half.unique_id,
+        offset_message_id=half.offset_message_id,
+        broker_name=broker_name,
+    )
+    shown = replace(half, topic=place.topic, queue_id=QueueId(place.queue_id))
+    return RemotingCommand(
+        RequestCode.CHECK_TRANSACTION_STATE,
+        flag=ONEWAY_FLAG,
+        ext_fields=write_header(header),
+        body=encode_record(shown),
+    )

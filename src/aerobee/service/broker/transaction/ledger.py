@@ -1,0 +1,258 @@
+"""The book of transactions: what is open, and every step that changes it.
+
+    open ─┬─▶ renew ─▶ open                  the half once more, at the end of its queue
+          ├─▶ commit ─▶ safe ─▶ over         the message is in its topic before its half is over
+          ├─▶ roll_back ──────▶ over
+          └─▶ give_up ────────▶ over         kept in a topic of its own
+
+Over is what an op record says; those of a tick are written together at its end. Every step is one
+record, and the log keeps their order: a crash between two leaves the step before, so a transaction
+may be asked about, or committed, once more, and none is lost. Offsets are saved behind all of it
+(`progress`).
+
+Called from the core's thread only.
+"""
+
+import logging
+from dataclasses import replace
+from typing import NamedTuple
+
+from aerobee.errors import DiskFailed, DiskFull, MessageIllegal, StorageError, StoreBusy
+from aerobee.model.message import Host, StoredMessage
+from aerobee.model.message_queue import LogOffset, QueueOffset
+from aerobee.model.names import TRANSACTION_HALF_TOPIC, TRANSACTION_OP_TOPIC
+from aerobee.ports.clock import Now
+from aerobee.protocol.stored_message import decode_record
+from aerobee.service.broker.intake import Intake, Safe, Stored
+from aerobee.service.broker.state.offsets import Offsets
+from aerobee.service.broker.transaction.half_message import (
+    committed,
+    first_offset,
+    given_up,
+    group_of,
+    half_of,
+    immunity_ms,
+    renewed,
+    resumed,
+)
+from aerobee.service.broker.transaction.half_timing import HalfTiming
+from aerobee.service.broker.transaction.op_record import count_that_fits, op_message
+from aerobee.service.broker.transaction.open_finder import OFFSETS_GROUP, find_open
+from aerobee.service.broker.transaction.open_halves import Half, OpenHalves
+from aerobee.service.broker.transaction.progress import Progress
+from aerobee.storage.store import Store
+
+_log = logging.getLogger(__name__)
+
+OPEN_MAX = 500_000
+"""Transactions at a time: some 150 MB. Beyond, halves are refused."""
+
+_HALF = TRANSACTION_HALF_TOPIC.encode()
+
+
+class Renewed(NamedTuple):
+    """A half as it was stored again."""
+
+    message: StoredMessage
+    end_offset: int
+    """Where its record ends in the log."""
+
+
+class Ledger:
+    """L1. A half is in `halves` until it was ended once: a second end finds nothing."""
+
+    def __init__(
+        self,
+        store: Store,
+        intake: Intake,
+        offsets: Offsets,
+        timing: HalfTiming,
+        host: Host,
+        now: Now,
+        *,
+        open_max: int = OPEN_MAX,
+    ) -> None:
+        """Reads what is open. `host` is the broker's own."""
+        self._store = store
+        self._intake = intake
+        self._offsets = offsets
+        self._timing = timing
+        self._host = host
+        self._open_max = open_max
+        self.halves = OpenHalves()
+        # Halves that are over and in no op record yet, and who wants to know when they are.
+        self._over: list[int] = []
+        self._told: list[Safe] = []
+        self._refusal = ""
+        found = find_open(store, offsets)
+        self._progress = Progress(found.half_end, found.op_offset)
+        for one in found.halves:
+            half = Half(one.offset, one.group, one.times, timing.found_expiry_ms(one, now))
+            half.earlier = one.earlier
+            self._progress.opened(one.offset)
+            self.halves.add(half, timing.found_check_ms(one, now))
+        for offset in found.unseen:
+            self._progress.opened(offset)  # found at the next start
+        for span in found.ops:
+            self._progress.op_written(*span)
+        self._saved = (-1, -1)
+
+    @property
+    def unread(self) -> int:
+        """How many halves of the queue a start would have to look at."""
+        return self._progress.half_end - self._progress.half_offset
+
+    def oldest(self) -> Half | None:
+        """The open half because of which all behind it would have to be looked at."""
+        half = self.halves.find(self._progress.half_offset)
+        return half if half is not None and half.offset == self._progress.half_offset else None
+
+    # Steps.
+
+    def open(self, message: StoredMessage, group: str, now: Now) -> Stored:
+        """Store a message as a half. A StorageError says why it is refused."""
+        if len(self.halves) >= self._open_max:
+            raise StoreBusy(
+                f"{self._open_max} transactions are open",
+                hint="end some; producers that never do are in the list of open transactions",
+            )
+        half = half_of(message, group)
+        stored = self._intake.put_as_is(half, now)
+        due_ms = self._timing.first_check_ms(immunity_ms(half), now)
+        self._add(stored, group_of(half), due_ms, now)
+        return stored
+
+    def resume(self, parked: StoredMessage, now: Now, then: Safe) -> None:
+        """Have a transaction open again that was given up; its producers are asked at once."""
+        half = resumed(parked)
+        stored = self._intake.put_as_is(half, now)
+        self._add(stored, group_of(half), now.monotonic_ms, now)
+        self._intake.when_safe(stored.end_offset, then)
+
+    def _add(self, stored: Stored, group: str, due_ms: int, now: Now) -> None:
+        self._progress.opened(stored.queue_offset)
+        half = Half(stored.queue_offset, group, 0, self._timing.expiry_ms(now))
+        self.halves.add(half, due_ms)
+
+    def read(self, half: Half) -> StoredMessage | None:
+        """Its record; None: it cannot be read yet, or not any more (`is_gone`). CorruptRecord."""
+        queue = self._store.queue(_HALF, 0)
+        unit = queue.unit(half.offset) if queue is not None else None
+        return self.record(unit[0]) if unit is not None else None
+
+    def record(self, log_offset: int) -> StoredMessage | None:
+        """What is at a place of the log, a half or anything else; None: nothing begins there."""
+        record = self._store.record_at(log_offset)
+        return decode_record(bytes(record)) if record is not None else None
+
+    def is_gone(self, half: Half) -> bool:
+        """Whether its record was removed with its log file."""
+        queue = self._store.queue(_HALF, 0)
+        return queue is not None and half.offset < queue.min_offset
+
+    def renew(self, half: Half, message: StoredMessage, times: int, now: Now) -> Renewed:
+        """Store a half once more, at the end of its queue."""
+        first = first_offset(message)
+        if first is None or first > half.offset:
+            first = half.offset
+        copy = renewed(message, first, times)
+        stored = self._intake.put_as_is(copy, now)
+        self._progress.opened(stored.queue_offset)
+        self._progress.passed((half.offset,), stored.end_offset)
+        half.times = times
+        self.halves.move(half, stored.queue_offset, self._timing.next_check_ms(now))
+        placed = replace(
+            copy,
+            queue_offset=QueueOffset(stored.queue_offset),
+            log_offset=LogOffset(stored.log_offset),
+            store_timestamp=now.wall_ms,
+            store_host=self._host,
+        )
+        return Renewed(placed, stored.end_offset)
+
+    def commit(self, half: Half, message: StoredMessage, now: Now, then: Safe) -> None:
+        """Store the message of a half, and end it when that is safe. A StorageError says why not,
+        and the half is open as before."""
+        real = committed(message)
+        if real is None:
+            raise MessageIllegal("the half message does not say where it belongs")
+        stored = self._intake.put(real, now)
+        self.halves.remove(half)
+
+        def safe(is_safe: bool) -> None:
+            if is_safe:
+                self._over += half.chain
+            then(is_safe)
+
+        self._intake.when_safe(stored.end_offset, safe)
+
+    def roll_back(self, half: Half, then: Safe) -> None:
+        """End a half; `then` is told when that is safe."""
+        self.halves.remove(half)
+        self._over += half.chain
+        self._told.append(then)
+
+    def give_up(self, half: Half, message: StoredMessage, now: Now) -> None:
+        """Put a half where a person finds it, and end it."""
+        self._intake.put_as_is(given_up(message), now)
+        self.halves.remove(half)
+        self._over += half.chain
+
+    def drop(self, half: Half) -> None:
+        """Forget a half that cannot be read."""
+        self.halves.remove(half)
+        self._over += half.chain
+
+    # Time.
+
+    def on_tick(self, now: Now) -> None:
+        """Write down what is over, and have saved what is safe."""
+        if self._over and self._store.failure is None:
+            try:
+                self._write_over(now)
+            except (StoreBusy, DiskFull, DiskFailed) as error:
+                self._note_refusal(error)
+            else:
+                self._refusal = ""
+        self._progress.note_flushed(self._store.flushed_offset)
+        self._save()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something is to be written down."""
+        return bool(self._over)
+
+    def stop(self, now: Now) -> None:
+        """Have everything that is over on the disk, and saved. Blocks on the disk."""
+        self.on_tick(now)
+        try:
+            self._store.sync()
+        except DiskFailed as error:
+            _log.error("transactions that are over may be asked about again: %s", error)
+        self.on_tick(now)
+
+    def _write_over(self, now: Now) -> None:
+        while self._over:
+            offsets = self._over[: count_that_fits(self._over)]
+            stored = self._intake.put_as_is(op_message(offsets, self._host, now), now)
+            del self._over[: len(offsets)]
+            self._progress.op_written(stored.queue_offset, max(offsets))
+            self._progress.passed(offsets, stored.end_offset)
+        told, self._told = self._told, []
+        for then in told:
+            self._intake.when_safe(self._store.end_offset, then)
+
+    def _note_refusal(self, error: StorageError) -> None:
+        if self._refusal != error.message:
+            self._refusal = error.message
+            _log.warning("transactions that are over wait to be written down: %s", error)
+
+    def _save(self) -> None:
+        safe = (self._progress.half_offset, self._progress.op_offset)
+        if safe == self._saved:
+            return
+        self._saved = safe
+        for topic, offset in zip((TRANSACTION_HALF_TOPIC, TRANSACTION_OP_TOPIC), safe, strict=True):
+            queue = self._store.queue(topic.encode(), 0)
+            if queue is not None:
+                self._offsets.commit(OFFSETS_GROUP, topic, 0, offset, queue.next_offset)

@@ -1,0 +1,56 @@
+"""Op records: which half messages are over. Offsets ⇄ the body of a record.
+
+    RMQ_SYS_TRANS_OP_HALF_TOPIC, queue 0, tag `d`
+    body   12,15,9,      queue offsets of halves in decimal, a comma after each
+
+Many to a record: what ended since the last tick. Older brokers wrote one, without a comma.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from aerobee.model.message import Host, StoredMessage
+from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
+from aerobee.model.names import TRANSACTION_OP_TOPIC
+from aerobee.model.properties import TAGS, WAIT
+from aerobee.ports.clock import Now
+
+OVER_TAG = "d"
+BODY_BYTES_MAX = 4096  # RocketMQ's transactionOpMsgMaxSize
+_OFFSET_DIGITS_MAX = 18
+
+
+def op_message(offsets: Iterable[int], host: Host, now: Now) -> StoredMessage:
+    """The record that says that these are over. `host` is the broker's own."""
+    return StoredMessage(
+        topic=TRANSACTION_OP_TOPIC,
+        queue_id=QueueId(0),
+        queue_offset=QueueOffset(0),
+        log_offset=LogOffset(0),
+        body="".join(f"{offset}," for offset in offsets).encode(),
+        properties={WAIT: "true", TAGS: OVER_TAG},
+        born_timestamp=now.wall_ms,
+        born_host=host,
+        store_timestamp=0,
+        store_host=host,
+    )
+
+
+def count_that_fits(offsets: Sequence[int]) -> int:
+    """How many of these one record takes; at least one."""
+    size = 0
+    for count, offset in enumerate(offsets):
+        size += len(str(offset)) + 1
+        if count and size > BODY_BYTES_MAX:
+            return count
+    return len(offsets)
+
+
+def offsets_over(record: StoredMessage) -> list[int]:
+    """The halves that a record says are over; none if it says something else."""
+    if record.tag != OVER_TAG:
+        return []
+    return [
+        int(part)
+        for part in record.body.split(b",")
+        if part.isdigit() and len(part) <= _OFFSET_DIGITS_MAX
+    ]

@@ -1,0 +1,153 @@
+"""The halves that are open: offset, group, how often asked, and when to ask. No message.
+
+    add ──▶ due at a time ──take_due──▶ asked, moved ──▶ due again
+                              └─▶ nobody to ask: let_wait ──▶ waiting_in, when somebody is there
+
+Laws:
+
+- A half is found by its own offset and by those that it had before: its producer knows an old one.
+- What is due is in a heap, and an entry counts only while its half says the same time; so taking a
+  half away is a deletion from a table. Entries that do not count are swept out when they are most.
+- A half that waits for somebody to ask stays in the heap with the time at which it is given up.
+
+Some 300 bytes each; whoever adds sees to it that there are not too many.
+"""
+
+import heapq
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+_STALE_MAX = 1024  # entries of the heap that may be left over, besides one for each half
+_NONE: Mapping[int, "Half"] = {}
+_EARLIER_MAX = 32  # 15 checks, and moves of which each comes long after the one before
+
+
+class Half:
+    """One open half message. H1. `earlier` rises, and ends below `offset`."""
+
+    __slots__ = ("due_ms", "earlier", "expiry_ms", "group", "is_waiting", "offset", "times")
+
+    def __init__(self, offset: int, group: str, times: int, expiry_ms: int) -> None:
+        self.offset = offset
+        self.group = group
+        self.times = times
+        """How often its producers were asked."""
+        self.expiry_ms = expiry_ms
+        """On the monotonic clock, as `due_ms`: when it is given up, asked or not."""
+        self.due_ms = 0
+        self.is_waiting = False
+        # Where it was before.
+        self.earlier: tuple[int, ...] = ()
+
+    @property
+    def chain(self) -> tuple[int, ...]:
+        """Every offset that has to be over when this one is."""
+        return (*self.earlier, self.offset)
+
+
+class OpenHalves:
+    """O1. `_at` leads from every offset of every chain to its half."""
+
+    def __init__(self) -> None:
+        self._halves: dict[int, Half] = {}
+        self._at: dict[int, Half] = {}
+        self._heap: list[tuple[int, int]] = []
+        self._waiting: OrderedDict[str, OrderedDict[int, Half]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._halves)
+
+    def __iter__(self) -> Iterator[Half]:
+        """In the order of their offsets."""
+        return iter(self._halves.values())
+
+    def find(self, offset: int) -> Half | None:
+        """The half that is there, or was there before."""
+        return self._at.get(offset)
+
+    # Coming and going.
+
+    def add(self, half: Half, due_ms: int) -> None:
+        """Offsets rise from one to the next."""
+        self._halves[half.offset] = half
+        for offset in half.chain:
+            self._at[offset] = half
+        self.postpone(half, min(due_ms, half.expiry_ms))
+
+    def remove(self, half: Half) -> None:
+        del self._halves[half.offset]
+        for offset in half.chain:
+            if self._at.get(offset) is half:
+                del self._at[offset]
+        self._stop_waiting(half)
+
+    def move(self, half: Half, offset: int, due_ms: int) -> None:
+        """It is at a new place, the end of the queue, and still found at the old ones."""
+        del self._halves[half.offset]
+        self._stop_waiting(half)
+        chain = half.chain
+        for forgotten in chain[:-_EARLIER_MAX]:
+            self._at.pop(forgotten, None)
+        half.earlier = chain[-_EARLIER_MAX:]
+        half.offset = offset
+        self._halves[offset] = self._at[offset] = half
+        self.postpone(half, min(due_ms, half.expiry_ms))
+
+    # What is due.
+
+    def postpone(self, half: Half, due_ms: int) -> None:
+        """Look at it then."""
+        half.due_ms = due_ms
+        heapq.heappush(self._heap, (half.due_ms, half.offset))
+        if len(self._heap) > 2 * len(self._halves) + _STALE_MAX:
+            self._heap = [(one.due_ms, one.offset) for one in self._halves.values()]
+            heapq.heapify(self._heap)
+
+    def take_due(self, monotonic_ms: int) -> Half | None:
+        """One that is to be looked at now. Whoever takes it removes, moves or postpones it, or
+        lets it wait."""
+        due_ms = self.next_due_ms()
+        if due_ms is None or due_ms > monotonic_ms:
+            return None
+        half = self._halves[heapq.heappop(self._heap)[1]]
+        self._stop_waiting(half)
+        return half
+
+    def next_due_ms(self) -> int | None:
+        heap = self._heap
+        while heap:
+            due_ms, offset = heap[0]
+            half = self._halves.get(offset)
+            if half is not None and half.due_ms == due_ms:
+                return due_ms
+            heapq.heappop(heap)
+        return None
+
+    # Who waits for somebody to ask.
+
+    def let_wait(self, half: Half) -> None:
+        """Until `take_waiting`, or until it is given up."""
+        half.is_waiting = True
+        self._waiting.setdefault(half.group, OrderedDict())[half.offset] = half
+        self.postpone(half, half.expiry_ms)
+
+    def waiting_groups(self, count_max: int) -> list[str]:
+        """Groups whose halves wait, others at every call where they are many."""
+        groups = list(islice(self._waiting, count_max))
+        for group in groups:
+            self._waiting.move_to_end(group)
+        return groups
+
+    def waiting_in(self, group: str, count_max: int) -> list[Half]:
+        """The first halves of a group that wait. They do until they are moved or removed."""
+        return list(islice(self._waiting.get(group, _NONE).values(), max(0, count_max)))
+
+    def _stop_waiting(self, half: Half) -> None:
+        if not half.is_waiting:
+            return
+        half.is_waiting = False
+        halves = self._waiting[half.group]
+        del halves[half.offset]
+        if not halves:
+            del self._waiting[half.group]

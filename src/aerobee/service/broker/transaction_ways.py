@@ -1,0 +1,79 @@
+"""Transactions of a broker, put together: the book, the questions to producers, the requests.
+
+Imports more than 15 modules because it puts the others together.
+"""
+
+from aerobee.model.message import Host
+from aerobee.model.message_id import address_text
+from aerobee.ports.clock import Now
+from aerobee.ports.service import Effects
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.handlers.end_transaction import EndTransactionHandlers
+from aerobee.service.broker.handlers.transaction_status import TransactionStatusHandlers
+from aerobee.service.broker.intake import Intake
+from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.tables import Tables
+from aerobee.service.broker.transaction.askable import Askable
+from aerobee.service.broker.transaction.check_back import CheckBack
+from aerobee.service.broker.transaction.given_up_topic import GivenUpTopic
+from aerobee.service.broker.transaction.half_timing import HalfTiming
+from aerobee.service.broker.transaction.ledger import Ledger
+from aerobee.service.live_config import LiveConfig
+from aerobee.storage.store import Store
+
+CHECKS_A_SECOND = 200
+"""To one connection: Java's client keeps 2,000 and answers them one by one."""
+
+
+class TransactionWays:
+    def __init__(
+        self,
+        identity: BrokerIdentity,
+        config: LiveConfig[BrokerConfig],
+        tables: Tables,
+        store: Store,
+        intake: Intake,
+        outbox: Effects,
+        now: Now,
+    ) -> None:
+        self._identity = identity
+        self._tables = tables
+        self._store = store
+        timing = HalfTiming(config, store.config.retention_ms)
+        self.ledger = Ledger(
+            store, intake, tables.offsets, timing, _host(store.config.store_host), now
+        )
+        self._checks = CheckBack(
+            self.ledger,
+            timing,
+            intake,
+            Askable(tables.producers, CHECKS_A_SECOND),
+            GivenUpTopic(tables.topics),
+            identity.name,
+            outbox,
+        )
+        self._is_stopped = False
+
+    def rows(self) -> list[Row]:
+        is_master = self._identity.broker_id == 0
+        ends = EndTransactionHandlers(self.ledger, self._tables.topics, is_master=is_master)
+        status = TransactionStatusHandlers(self.ledger, self._tables.producers)
+        return [*ends.rows(), *status.rows()]
+
+    def on_tick(self, now: Now) -> None:
+        if not self._is_stopped and self._store.failure is None:
+            self._checks.on_tick(now)
+        self.ledger.on_tick(now)
+
+    def rest_ms(self, now: Now) -> int:
+        """How long no tick is needed."""
+        return 0 if self.ledger.is_busy else self._checks.rest_ms(now)
+
+    def stop(self, now: Now) -> None:
+        """Ask nobody any more, and save how far everything is. Blocks on the disk."""
+        self._is_stopped = True
+        self.ledger.stop(now)
+
+
+def _host(packed: bytes) -> Host:
+    return Host(address_text(packed[:-4]), int.from_bytes(packed[-4:], "big"))
