@@ -187,11 +187,12 @@ class BrokerKit:
         *,
         channel: ChannelId = CLIENT,
         version: int = 1,
+        kind: str = "TAG",
         producer: str = "",
     ) -> None:
         """A client's heartbeat: topics and expressions that a group consumes, a producer."""
         subscribed = tuple(
-            make_subscription(topic, expression, version)
+            make_subscription(topic, expression, version, kind)
             for topic, expression in (subscriptions or {}).items()
         )
         consumers = (ConsumerBeat(group, subscriptions=subscribed),) if subscribed else ()

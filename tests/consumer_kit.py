@@ -17,8 +17,10 @@ from aerobee.protocol.bodies.subscription import make_subscription
 from aerobee.protocol.command_header import ONEWAY_FLAG
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.stored_message import decode_records
+from aerobee.service.broker.choices import Choices
 from aerobee.service.broker.client_relay import ClientRelay
 from aerobee.service.broker.config import BrokerConfig
+from aerobee.service.broker.handlers.client_config import ClientConfigHandlers
 from aerobee.service.broker.handlers.client_status import ClientStatusHandlers
 from aerobee.service.broker.handlers.clients import ClientHandlers
 from aerobee.service.broker.handlers.consume_directly import ConsumeDirectlyHandlers
@@ -37,6 +39,8 @@ from aerobee.service.broker.state.consumers import Consumers
 from aerobee.service.broker.state.offsets import Offsets
 from aerobee.service.broker.state.producers import Producers
 from aerobee.service.broker.state.queue_locks import QueueLocks
+from aerobee.service.broker.statistics.statistics import Statistics
+from aerobee.service.filters.filter_cache import FilterCache
 from aerobee.service.request import Request, answer_with
 from tests.store_kit import StoreKit, draft, properties
 from tests.tables_kit import IDENTITY, TablesKit
@@ -64,18 +68,24 @@ class ConsumerKit(TablesKit):
         self.locks, self.offsets = QueueLocks(), Offsets(offsets_max)
         self.queues = QueueFacts(self.store, young_bytes)
         self.calls = ClientCalls(self.outbox)
+        self.statistics = Statistics([], lambda topic: False, self.clock.now())
         self.membership = Membership(
             self.consumers, self.producers, self.locks, self.groups, self.config, self.outbox
         )
+        self.filters = FilterCache()
+        self.choices = Choices(self.filters, self.config)
         relay = ClientRelay(self.consumers, self.calls)
         facts = (self.offsets, self.queues)
         handlers = (
             ClientHandlers(self.membership, self.groups, self.topics, self.peers),
+            ClientConfigHandlers(self.choices),
             GroupMemberHandlers(self.consumers, self.producers),
             OffsetHandlers(*facts, self.topics, self.groups),
             LockHandlers(self.locks),
             QueryHandlers(self.store),
-            GroupStatusHandlers(IDENTITY, *facts, self.topics, self.groups, self.consumers),
+            GroupStatusHandlers(
+                IDENTITY, *facts, self.topics, self.groups, self.consumers, self.statistics
+            ),
             GroupTopicHandlers(IDENTITY, *facts, self.groups, self.consumers),
             OffsetResetHandlers(IDENTITY, *facts, self.topics, self.groups),
             ClientStatusHandlers(self.consumers, self.calls, relay),

@@ -8,7 +8,7 @@
  "remoteIP":"/10.0.0.5:1234","version":513}]}}
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from aerobee.model.subscription import ConsumeFrom, ConsumeType, MessageModel, Subscription
@@ -41,16 +41,23 @@ def encode_consumer_connections(
     connections: Iterable[Connection],
     manner: ConsumerManner,
     subscriptions: Iterable[Subscription],
+    said_differently: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> bytes:
-    return write_compact(
-        {
-            "connectionSet": [_connection_json(one) for one in connections],
-            "consumeFromWhere": manner.consume_from.value,
-            "consumeType": manner.consume_type.value,
-            "messageModel": manner.message_model.value,
-            "subscriptionTable": {one.topic: subscription_json(one) for one in subscriptions},
+    """`said_differently` is ours alone, and left out where there is nothing: topics that members
+    disagree on, by expression the clients that say it."""
+    shown: dict[str, Value] = {
+        "connectionSet": [_connection_json(one) for one in connections],
+        "consumeFromWhere": manner.consume_from.value,
+        "consumeType": manner.consume_type.value,
+        "messageModel": manner.message_model.value,
+        "subscriptionTable": {one.topic: subscription_json(one) for one in subscriptions},
+    }
+    if said_differently:
+        shown["subscriptionMismatches"] = {
+            topic: {text: list(clients) for text, clients in said.items()}
+            for topic, said in said_differently.items()
         }
-    )
+    return write_compact(shown)
 
 
 def encode_producer_connections(connections: Iterable[Connection]) -> bytes:

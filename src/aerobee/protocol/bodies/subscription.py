@@ -7,6 +7,8 @@ C++ leaves out what is empty and the type, and writes the version as text. The h
 read: Go writes them as text, C++ wrong; the expression says what they are.
 """
 
+from typing import NamedTuple
+
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.names import DERIVED_TOPIC_CHARS_MAX
 from aerobee.model.subscription import BY_TAG, Subscription
@@ -16,6 +18,7 @@ from aerobee.protocol.json_text import Value, parse
 from aerobee.protocol.tag_filter import ALL, find_expression_fault, tag_codes, tags_of
 
 CHECK_BYTES_MAX = 256 * 1024
+GROUP_CHARS_MAX = 255
 
 
 def make_subscription(
@@ -59,7 +62,17 @@ def subscription_from(members: Members) -> Subscription:
     )
 
 
-def decode_subscription_check(body: bytes) -> Subscription:
-    """What a client wants to know of before it starts: {"subscriptionData":{…},…}."""
+class SubscriptionCheck(NamedTuple):
+    """What a client wants to know of before it starts."""
+
+    group: str
+    subscription: Subscription
+
+
+def decode_subscription_check(body: bytes) -> SubscriptionCheck:
+    """{"clientId":"c","group":"g","namespace":"","subscriptionData":{…}}"""
     members = Members(parse(body, bytes_max=CHECK_BYTES_MAX), "the request")
-    return subscription_from(members.object("subscriptionData"))
+    return SubscriptionCheck(
+        members.text("group", "")[:GROUP_CHARS_MAX],
+        subscription_from(members.object("subscriptionData")),
+    )

@@ -3,6 +3,7 @@
 Rows for the broker's table.
 """
 
+from aerobee.service.broker.handlers.client_config import ClientConfigHandlers
 from aerobee.service.broker.handlers.clients import ClientHandlers
 from aerobee.service.broker.handlers.group_members import GroupMemberHandlers
 from aerobee.service.broker.handlers.locks import LockHandlers
@@ -21,6 +22,7 @@ def consumer_rows(tables: Tables, store: Store, membership: Membership, peers: P
     queues = QueueFacts(store)
     return [
         *ClientHandlers(membership, groups, topics, peers.by_channel).rows(),
+        *ClientConfigHandlers(tables.choices).rows(),
         *GroupMemberHandlers(tables.consumers, tables.producers).rows(),
         *OffsetHandlers(offsets, queues, topics, groups).rows(),
         *LockHandlers(tables.locks).rows(),

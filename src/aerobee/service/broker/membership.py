@@ -93,6 +93,7 @@ class Membership:
             self._scanned_ms = now.monotonic_ms
             self._drop_silent(now.monotonic_ms)
             self._locks.drop_expired(now.monotonic_ms)
+            self._consumers.tell_mismatches()
 
     def _drop_silent(self, monotonic_ms: int) -> None:
         ms_max = self._config.current.client_ms_max

@@ -4,6 +4,7 @@
     subscriptionGroup.json    groups
     consumerOffset.json       how far each group has consumed each queue
     delayOffset.json          how far delayed messages were delivered
+    consumerFilter.json       SQL filters, for a broker of Apache's that gets the store
 
 Who is connected now is in memory only.
 """
@@ -14,8 +15,10 @@ from typing import NamedTuple
 from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker
+from aerobee.service.broker.choices import Choices
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.delay.delay_offsets import DelayOffsets
+from aerobee.service.broker.state.consumer_filters import ConsumerFilters
 from aerobee.service.broker.state.consumers import Consumers
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.offsets import Offsets
@@ -23,6 +26,7 @@ from aerobee.service.broker.state.offsets_file import OffsetsFile
 from aerobee.service.broker.state.producers import Producers
 from aerobee.service.broker.state.queue_locks import QueueLocks
 from aerobee.service.broker.state.topics import Topics
+from aerobee.service.filters.filter_cache import FilterCache
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.store import Store
@@ -50,6 +54,8 @@ class Tables(NamedTuple):
     consumers: Consumers
     producers: Producers
     locks: QueueLocks
+    choices: Choices
+    consumer_filters: ConsumerFilters
 
 
 def open_tables(
@@ -73,15 +79,18 @@ def open_tables(
             _log.warning("a backup had to do: %s", fault)
     # Order before speed: a client that only lost its connection may still work on what it has.
     locks = QueueLocks(gone_ms=30_000)
+    consumers, filters = Consumers(), FilterCache()
     return Tables(
         topics,
         groups,
         offsets,
         offsets_file,
         DelayOffsets(ground.config_file("delayOffset.json"), worker),
-        Consumers(),
+        consumers,
         Producers(),
         locks,
+        Choices(filters, config),
+        ConsumerFilters(ground.config_file("consumerFilter.json"), worker, consumers, filters),
     )
 
 

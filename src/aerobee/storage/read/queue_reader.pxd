@@ -1,6 +1,7 @@
 import cython
 
 from aerobee.protocol.machine cimport byte, bytes_address, copy_bytes, load_i32, load_i64, same_bytes
+from aerobee.protocol.property_filter cimport PropertyFilter
 from aerobee.protocol.record cimport Record
 from aerobee.protocol.reply_buffer cimport ReplyBuffer
 from aerobee.storage.files.file_sequence cimport FileSequence
@@ -28,8 +29,15 @@ cdef class QueueRead:
     )
     cpdef void verify(self, long long crc_from) except *
 
+    @cython.locals(
+        ranges=list, queue=ConsumeQueue, record=Record, file=MappedFile, position=Py_ssize_t, size=Py_ssize_t,
+        queue_offset="long long", end=Py_ssize_t,
+    )
+    cpdef void choose(self, PropertyFilter chosen, Py_ssize_t count_max, Py_ssize_t bytes_max) except *
+
 cdef class QueueReader:
     cdef FileSequence _log
+    cdef Record _record
     cdef public long long crc_from
     cdef public long long dispatched_to
     cdef public long long hot_from
@@ -37,13 +45,22 @@ cdef class QueueReader:
     cdef public long long readable_to
 
     @cython.locals(status=int, result=QueueRead)
-    cpdef QueueRead read(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes)
+    cpdef QueueRead read(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, PropertyFilter chosen=*)
 
     @cython.locals(
         start=Py_ssize_t, end="long long", units=MappedFile, file=MappedFile, count=Py_ssize_t,
         position=Py_ssize_t, log_offset="long long", size=int,
     )
-    cpdef Py_ssize_t copy_hot(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, ReplyBuffer output) except -1
+    cpdef Py_ssize_t copy_hot(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, ReplyBuffer output, PropertyFilter chosen=*) except -1
+
+    @cython.locals(units=MappedFile)
+    cpdef bint is_old_at(self, ConsumeQueue queue, long long offset) except -1
+
+    @cython.locals(file=MappedFile)
+    cdef bint _is_chosen(self, PropertyFilter chosen, ConsumeQueue queue, long long offset, long long log_offset, int size) except -1
+
+    @cython.locals(record=Record)
+    cdef bint _passes(self, PropertyFilter chosen, ConsumeQueue queue, long long offset, MappedFile file, long long log_offset) except -1
 
     @cython.locals(position="long long")
     cdef bint _is_hot(self, MappedFile file, long long offset, long long log_offset, int size) noexcept
@@ -57,7 +74,7 @@ cdef class QueueReader:
         end="long long", units=MappedFile, run_file=MappedFile, run_start="long long",
         run_end="long long", run_first="long long", position=Py_ssize_t, log_offset="long long", size=int,
     )
-    cdef void _collect(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, QueueRead result) except *
+    cdef void _collect(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, PropertyFilter chosen, QueueRead result) except *
 
     @cython.locals(position=Py_ssize_t)
     cdef void _check_unit(self, ConsumeQueue queue, MappedFile file, long long offset, long long log_offset, int size) except *

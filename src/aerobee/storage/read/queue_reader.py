@@ -9,6 +9,8 @@ What is believed how far:
 - Older records come from the disk, and so do the units that name them. If their pages are at hand
   they are checked here, checksum, queue and all; if not, the result says `is_cold` and the caller
   has them checked by `verify` on a thread that may wait for the disk, before anyone sees a byte.
+- A filter by properties is asked about records that are believed: the newest ones where they lie,
+  older ones after they were checked (`choose`), because what it keeps back nobody looks at again.
 - A unit that points outside the log is damage, since units are hidden before their records go:
   passed over, it would be a message lost in silence.
 
@@ -20,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from aerobee.errors import CorruptFile, CorruptRecord
 from aerobee.model.names import LIGHT_QUEUE_PREFIX
+from aerobee.protocol.property_filter import PropertyFilter
 from aerobee.protocol.record import Record
 from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.storage.files.file_sequence import FileSequence
@@ -126,14 +129,56 @@ class QueueRead:
                     raise misled(queue, queue_offset)
                 queue_offset += 1
 
+    def choose(self, chosen: PropertyFilter, count_max: int, bytes_max: int) -> None:
+        """Keep what a filter lets through of records that were checked, within the limits."""
+        ranges = self._ranges
+        queue = self._queue
+        if not ranges or queue is None:
+            return  # nothing was found
+        self._ranges = []
+        self.slices = []
+        self.is_cold = False
+        self.count = 0
+        self.size = 0
+        record = Record()
+        for file, position, size, queue_offset in ranges:
+            end = position + size
+            while position < end:
+                if record.read(file.memory, position, end) != 0:
+                    raise misled(queue, queue_offset)
+                if chosen.matches(file.memory, record.properties_start, record.properties_size):
+                    if self.count == count_max or (
+                        self.count > 0 and self.size + record.size > bytes_max
+                    ):
+                        self.next_offset = queue_offset
+                        return
+                    self._ranges.append((file, position, record.size, queue_offset))
+                    self.slices.append(file.slice(position, record.size))
+                    self.count += 1
+                    self.size += record.size
+                position += record.size
+                queue_offset += 1
+        if self.count == 0:
+            self.status = 1
+
 
 class QueueReader:
     """Reads queues of one store."""
 
-    __slots__ = ("_log", "crc_from", "dispatched_to", "hot_from", "next_offset", "readable_to")
+    __slots__ = (
+        "_log",
+        "_record",
+        "crc_from",
+        "dispatched_to",
+        "hot_from",
+        "next_offset",
+        "readable_to",
+    )
 
     def __init__(self, log: FileSequence) -> None:
         self._log = log
+        # The one that a filter is being asked about.
+        self._record = Record()
         # Log offsets: records from here on carry a CRC; are in memory and believed. Up to here
         # they have units; may be read.
         self.crc_from = 0
@@ -150,14 +195,16 @@ class QueueReader:
         count_max: int,
         bytes_max: int,
         tag_codes: frozenset[int] | None,
+        chosen: PropertyFilter | None = None,
     ) -> QueueRead:
-        """Messages from a queue offset on, at least one if there is any, within the limits."""
+        """Messages from a queue offset on, at least one if there is any, within the limits.
+        `chosen` is for offsets where nothing is old."""
         status = self._misfit(queue, offset)
         if status != 0:
             return self._without_messages(queue, offset, status)
         result = QueueRead(1, offset, queue.min_offset, queue.max_offset)
         result._queue = queue
-        self._collect(queue, offset, count_max, bytes_max, tag_codes, result)
+        self._collect(queue, offset, count_max, bytes_max, tag_codes, chosen, result)
         if result.count > 0:
             result.status = 0
             self._check_old(result)
@@ -171,6 +218,7 @@ class QueueReader:
         bytes_max: int,
         tag_codes: frozenset[int] | None,
         output: ReplyBuffer,
+        chosen: PropertyFilter | None = None,
     ) -> int:
         """Append messages that are in memory to `output`; how many, and `next_offset` is where to
         read on. 0: none was appended, and `read` says what there is. Small messages of one queue
@@ -178,7 +226,7 @@ class QueueReader:
         if offset < queue.min_offset or offset >= queue.max_offset:
             return 0
         start = output.position
-        end = offset + max(800, count_max)
+        end = offset + (max(800, count_max) if chosen is None else chosen.units_max)
         if end > queue.max_offset:
             end = queue.max_offset
         units = queue.find(offset)
@@ -203,6 +251,9 @@ class QueueReader:
             if file is None or not self._is_hot(file, offset, log_offset, size):
                 output.position = start
                 return 0
+            if chosen is not None and not self._passes(chosen, queue, offset, file, log_offset):
+                offset += 1
+                continue
             output.make_room(size)
             copy_bytes(
                 output.memory, output.position, file.memory, log_offset - file.first_offset, size
@@ -224,6 +275,38 @@ class QueueReader:
             and load_i32(file.memory, position) == size
             and load_i64(file.memory, position + 20) == offset
         )
+
+    def is_old_at(self, queue: ConsumeQueue, offset: int) -> bool:
+        """Whether the message at an offset is too old to be believed unchecked. Messages of a queue
+        rise in the log: if it is not, none behind it is."""
+        if offset < queue.min_offset or offset >= queue.max_offset:
+            return False
+        units = queue.find(offset)
+        assert units is not None
+        return load_i64(units.memory, offset * 20 - units.first_offset) < self.hot_from
+
+    def _is_chosen(
+        self, chosen: PropertyFilter, queue: ConsumeQueue, offset: int, log_offset: int, size: int
+    ) -> bool:
+        """Whether a filter lets the record of a unit through."""
+        file = self._log.find(log_offset)
+        if file is None:
+            raise misled(queue, offset)
+        self._check_unit(queue, file, offset, log_offset, size)
+        return self._passes(chosen, queue, offset, file, log_offset)
+
+    def _passes(
+        self,
+        chosen: PropertyFilter,
+        queue: ConsumeQueue,
+        offset: int,
+        file: MappedFile,
+        log_offset: int,
+    ) -> bool:
+        record = self._record
+        if record.read(file.memory, log_offset - file.first_offset, file.size) != 0:
+            raise misled(queue, offset)
+        return chosen.matches(file.memory, record.properties_start, record.properties_size)
 
     def _misfit(self, queue: ConsumeQueue, offset: int) -> int:
         """The status of an offset outside the queue; 0 if it is inside."""
@@ -255,10 +338,11 @@ class QueueReader:
         count_max: int,
         bytes_max: int,
         tag_codes: frozenset[int] | None,
+        chosen: PropertyFilter | None,
         result: QueueRead,
     ) -> None:
         """Walk the units from `offset`, gathering runs of records that touch."""
-        end = offset + max(800, count_max)
+        end = offset + (max(800, count_max) if chosen is None else chosen.units_max)
         if end > queue.max_offset:
             end = queue.max_offset
         units = queue.find(offset)
@@ -290,6 +374,9 @@ class QueueReader:
                     result.status = 4  # nothing before it either: to be waited for
                 break
             if tag_codes is not None and load_i64(units.memory, position + 12) not in tag_codes:
+                offset += 1
+                continue
+            if chosen is not None and not self._is_chosen(chosen, queue, offset, log_offset, size):
                 offset += 1
                 continue
             if log_offset != run_end or run_file is None or log_offset >= run_file.end_offset():

@@ -6,12 +6,16 @@ readers of this package find; `Store` tells them how far they may go.
 Called from the core's thread only, but for `verify`.
 """
 
-from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.protocol.property_filter import PropertyFilter
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues
 from aerobee.storage.read.queue_reader import QueueRead, QueueReader, ReadStatus
 from aerobee.storage.read.record_reader import RecordReader
 from aerobee.storage.read.time_search import Boundary, offset_by_time
+
+CHECKED_UNITS_MAX = 800
+CHECKED_BYTES_MAX = 1 << 20
+"""Of old messages: so much is read and checked at a time for a filter to choose from."""
 
 
 class Readers:
@@ -21,6 +25,11 @@ class Readers:
         self._queues = queues
         self._reader = reader
         self._records = records
+
+    @property
+    def hot_ways(self) -> tuple[ConsumeQueues, QueueReader]:
+        """For a caller that is compiled and reads hundreds of thousands of times a second."""
+        return self._queues, self._reader
 
     def queue(self, topic: bytes, queue_id: int) -> ConsumeQueue | None:
         return self._queues.find(topic, queue_id)
@@ -36,29 +45,20 @@ class Readers:
         count_max: int,
         bytes_max: int,
         tag_codes: frozenset[int] | None = None,
+        chosen: PropertyFilter | None = None,
     ) -> QueueRead:
-        """Messages of a queue from an offset on, as slices of the log."""
+        """Messages of a queue from an offset on, as slices of the log: those that have one of the
+        tags, or those that the filter chooses. A cold read has yet to be filtered: once it is
+        verified, call its `choose`."""
         queue = self._queues.find(topic, queue_id)
         if queue is None:
             return QueueRead(ReadStatus.NO_MATCHED_LOGIC_QUEUE, 0, 0, 0)
-        return self._reader.read(queue, offset, count_max, bytes_max, tag_codes)
-
-    def copy_hot(
-        self,
-        queue: ConsumeQueue,
-        offset: int,
-        count_max: int,
-        bytes_max: int,
-        tag_codes: frozenset[int] | None,
-        output: ReplyBuffer,
-    ) -> int:
-        """Append messages that are in memory to `output`; how many, and `copied_to` is where to
-        read on. 0: `read` says what there is. See `QueueReader.copy_hot`."""
-        return self._reader.copy_hot(queue, offset, count_max, bytes_max, tag_codes, output)
-
-    @property
-    def copied_to(self) -> int:
-        return self._reader.next_offset
+        if chosen is None or not self._reader.is_old_at(queue, offset):
+            return self._reader.read(queue, offset, count_max, bytes_max, tag_codes, chosen)
+        read = self._reader.read(queue, offset, CHECKED_UNITS_MAX, CHECKED_BYTES_MAX, tag_codes)
+        if not read.is_cold:
+            read.choose(chosen, count_max, bytes_max)
+        return read
 
     def verify(self, read: QueueRead) -> None:
         """Check a cold read; on any thread. CorruptRecord if it may not be shown."""
@@ -67,6 +67,12 @@ class Readers:
     def record_at(self, log_offset: int) -> memoryview | None:
         """The record that begins at a log offset, checked; None if none does."""
         return self._records.at(log_offset)
+
+    def cold_part(self, log_offset: int, size: int) -> memoryview | None:
+        """The bytes of a record if reading them would wait for the disk; None if it would not."""
+        if log_offset >= self._reader.hot_from:
+            return None
+        return self._records.cold_part(log_offset, size)
 
     def records_by_key(
         self, topic: bytes, key: bytes, begin_ms: int, end_ms: int, limit: int

@@ -47,6 +47,17 @@ class RecordReader:
             )
         return file.slice(position, record.size)
 
+    def cold_part(self, log_offset: int, size: int) -> memoryview | None:
+        """The bytes of a record if reading them would wait for the disk; None if it would not."""
+        file = self._log.find(log_offset)
+        if file is None:
+            return None
+        start = log_offset - file.first_offset
+        end = min(start + max(size, 0), file.size)
+        if file.disk_file.is_resident(start, end):
+            return None
+        return file.slice(start, end - start)
+
     def store_timestamp_at(self, log_offset: int) -> int | None:
         """When the record at a log offset was stored; None if no record begins there."""
         file = self._log.find(log_offset)

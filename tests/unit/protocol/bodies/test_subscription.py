@@ -68,4 +68,4 @@ def test_what_is_no_subscription_is_refused(text: bytes) -> None:
 
 def test_a_check_is_of_the_subscription_inside() -> None:
     body = b'{"clientId":"c","group":"g","subscriptionData":' + TEXT + b"}"
-    assert decode_subscription_check(body) == TAGGED
+    assert decode_subscription_check(body) == ("g", TAGGED)

@@ -12,6 +12,7 @@ from aerobee.protocol.java_hash import tag_code
 from aerobee.protocol.record import RecordWriter
 from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.protocol.stored_message import decode_records
+from aerobee.service.filters.sql_compiler import compile_sql
 from aerobee.sim.disk import SimDisk, SimDiskFile
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.commit.commit_log import CommitLog
@@ -547,3 +548,97 @@ def test_a_unit_that_is_not_of_its_record_copies_nothing() -> None:
     struct.pack_into(">i", file.view, 20 + 8, 50)
     assert copied(kit, 0) == b""
     assert len(decode_records(copied(kit, 2))) == 1
+
+
+# Filters by properties.
+
+
+def choosing(kit: ReadKit, expression: str, offset: int = 0, count_max: int = 1000) -> QueueRead:
+    chosen = compile_sql(expression)
+    return kit.reader.read(kit.queue(), offset, count_max, EVER, None, chosen)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("expression", ["TAGS = 'a'", "TAGS <> 'a'", "TAGS IN ('a', 'c')", "TRUE"])
+def test_only_messages_that_a_filter_chooses(expression: str, apart: bool) -> None:
+    kit = filled(9, apart=apart)
+    chosen = compile_sql(expression)
+    expected = [
+        number for number in range(9) if chosen.matches_text(properties(TAGS="abc"[number % 3]))
+    ]
+    read = choosing(kit, expression)
+    assert (read.status, offsets(read), read.next_offset) == (ReadStatus.FOUND, expected, 9)
+    output = ReplyBuffer()
+    count = kit.reader.copy_hot(kit.queue(), 0, 1000, EVER, None, output, chosen)
+    assert (count, kit.reader.next_offset) == (len(expected), 9)
+    assert output.take() == b"".join(read.slices)
+
+
+def test_a_filter_ends_where_the_limits_are() -> None:
+    kit = filled(12)
+    read = choosing(kit, "TAGS = 'b'", 2, 2)
+    assert (offsets(read), read.next_offset) == ([4, 7], 8)
+    none = choosing(kit, "TAGS = 'x'", 2)
+    assert (none.status, none.count, none.next_offset) == (ReadStatus.NO_MATCHED_MESSAGE, 0, 12)
+    output = ReplyBuffer()
+    nothing = compile_sql("FALSE")
+    assert kit.reader.copy_hot(kit.queue(), 0, 10, EVER, None, output, nothing) == 0
+    assert output.position == 0
+
+
+def test_a_filter_looks_at_so_many_messages_and_no_further() -> None:
+    kit = filled(130)
+    slow = " OR ".join(["TAGS = 'x'"] * 256)
+    read = choosing(kit, slow)
+    assert (read.status, read.next_offset) == (ReadStatus.NO_MATCHED_MESSAGE, 100)
+    assert choosing(kit, slow, 100).next_offset == 130
+
+
+def test_a_filter_is_asked_about_no_record_that_is_none() -> None:
+    kit = filled(3)
+    view = kit.disk.open("log/" + 20 * "0").view
+    # The size of the first message's body: its parts do not add up any more.
+    struct.pack_into(">i", view, 84, 1_000_000)
+    with pytest.raises(CorruptFile):
+        choosing(kit, "TAGS = 'a'")
+    with pytest.raises(CorruptFile):
+        kit.reader.copy_hot(
+            kit.queue(), 0, 10, EVER, None, ReplyBuffer(), compile_sql("TAGS = 'a'")
+        )
+
+
+def test_what_is_old_is_told_from_where_it_is_not() -> None:
+    kit = filled(4)
+    third = kit.log.append(draft(b"Orders", 0, b"x"), 4, NOW)
+    kit.dispatcher.run(kit.log.end_offset(), EVER)
+    kit.reader.hot_from = third
+    queue = kit.queue()
+    assert [kit.reader.is_old_at(queue, offset) for offset in (-1, 0, 3, 4, 5)] == [
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_of_old_records_a_filter_chooses_after_they_were_checked() -> None:
+    kit = filled(9, apart=True)
+    kit.reader.hot_from = EVER
+    read = kit.read(1)
+    read.choose(compile_sql("TAGS <> 'a'"), 3, EVER)
+    assert (read.status, offsets(read), read.next_offset) == (ReadStatus.FOUND, [1, 2, 4], 5)
+    read = kit.read(1)
+    read.choose(compile_sql("TAGS = 'b'"), 100, read.size // 8 + 1)
+    assert (offsets(read), read.next_offset) == ([1], 4)
+    read = kit.read(1)
+    read.choose(compile_sql("TAGS = 'x'"), 100, EVER)
+    assert (read.status, read.slices, read.next_offset) == (ReadStatus.NO_MATCHED_MESSAGE, [], 9)
+    assert not read.is_cold
+
+
+def test_nothing_is_chosen_of_a_read_that_found_nothing() -> None:
+    kit = filled(2)
+    read = kit.read(2)
+    read.choose(compile_sql("TRUE"), 10, EVER)
+    assert (read.status, read.next_offset) == (ReadStatus.OFFSET_OVERFLOW_ONE, 2)

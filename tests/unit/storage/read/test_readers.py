@@ -10,6 +10,7 @@ from aerobee.model.message import StoredMessage
 from aerobee.ports.disk_worker import Lane
 from aerobee.protocol.java_hash import tag_code
 from aerobee.protocol.stored_message import decode_records
+from aerobee.service.filters.sql_compiler import compile_sql
 from aerobee.storage.read.queue_reader import ReadStatus
 from aerobee.storage.read.time_search import Boundary
 from tests.store_kit import (
@@ -188,3 +189,39 @@ def test_the_newest_part_of_what_this_process_wrote_is_not_cold() -> None:
     kit.disk.faults.make_cold(LOG_FILES)
     assert kit.store.read(b"Orders", 0, 0, 10, EVERYTHING).is_cold
     assert not kit.store.read(b"Orders", 0, 19, 10, EVERYTHING).is_cold
+
+
+# Filters by properties.
+
+
+def chosen_bodies(kit: StoreKit, expression: str, count_max: int = 10) -> tuple[list[bytes], int]:
+    read = kit.store.read(b"Orders", 0, 0, count_max, EVERYTHING, None, compile_sql(expression))
+    assert not read.is_cold
+    return [message.body for message in messages_of(read)], read.next_offset
+
+
+def test_a_filter_chooses_the_same_of_messages_new_and_old() -> None:
+    kit = StoreKit()
+    kit.append_many(9)
+    for is_old in (False, True):
+        if is_old:
+            kit = kit.reopen()
+        kit.step()
+        assert chosen_bodies(kit, "TAGS = 'tag1'") == ([b"1", b"4", b"7"], 9)
+        assert chosen_bodies(kit, "TAGS = 'tag1'", 2)[0] == [b"1", b"4"]
+        assert chosen_bodies(kit, "TAGS = 'none'") == ([], 9)
+
+
+def test_a_cold_read_is_filtered_once_it_is_verified() -> None:
+    kit = StoreKit()
+    kit.append_many(9)
+    kit = kit.reopen()
+    kit.step()
+    kit.disk.faults.make_cold(LOG_FILES)
+    tag1 = compile_sql("TAGS = 'tag1'")
+    read = kit.store.read(b"Orders", 0, 0, 2, EVERYTHING, None, tag1)
+    assert (read.is_cold, read.count) == (True, 9)
+    kit.store.verify(read)
+    read.choose(tag1, 2, EVERYTHING)
+    assert [message.body for message in messages_of(read)] == [b"1", b"4"]
+    assert read.next_offset == 7

@@ -51,6 +51,22 @@ def test_a_record_is_found_at_its_offset_and_nowhere_else() -> None:
         assert stamp == (None if known is None else NOW + known)
 
 
+def test_what_reading_would_wait_for_is_told_by_its_bytes() -> None:
+    kit = RecordKit()
+    offset = kit.offset(6)
+    assert kit.reader.cold_part(offset, len(kit.records[offset])) is None
+    kit.disk.faults.make_cold("log/*")
+    part = kit.reader.cold_part(offset, len(kit.records[offset]))
+    assert part is not None
+    assert bytes(part) == kit.records[offset]
+    # Sizes come from a file that may be damaged.
+    part = kit.reader.cold_part(8_000, 1 << 30)
+    assert part is not None
+    assert len(part) == 192
+    assert kit.reader.cold_part(offset, -5) is None
+    assert kit.reader.cold_part(1 << 40, 5) is None
+
+
 @pytest.mark.parametrize("offset", [-(1 << 63), -1, 8192, (1 << 63) - 1])
 def test_an_offset_that_someone_made_up_finds_nothing(offset: int) -> None:
     kit = RecordKit()

@@ -11,7 +11,6 @@ from aerobee.protocol.bodies.connections import (
     encode_producer_connections,
     encode_producer_table,
 )
-from aerobee.protocol.bodies.subscription import decode_subscription_check
 from aerobee.protocol.declared_header import NoHeader
 from aerobee.protocol.headers.clients import ConsumerGroupHeader, ProducerGroupHeader
 from aerobee.protocol.request_codes import RequestCode
@@ -19,7 +18,7 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.consumers import Consumers, Member
 from aerobee.service.broker.state.producers import Producers
-from aerobee.service.request import OK, Answer, Request
+from aerobee.service.request import Answer, Request
 
 
 class GroupMemberHandlers:
@@ -34,7 +33,6 @@ class GroupMemberHandlers:
         of_group, of_producers = ConsumerGroupHeader, ProducerGroupHeader
         return [
             row(code.GET_CONSUMER_LIST_BY_GROUP, of_group, self._list, client, subscribe),
-            row(code.CHECK_CLIENT_CONFIG, NoHeader, self._check, client, subscribe),
             row(code.GET_CONSUMER_CONNECTION_LIST, of_group, self._show, admin, administer),
             row(
                 code.GET_PRODUCER_CONNECTION_LIST,
@@ -55,17 +53,6 @@ class GroupMemberHandlers:
             )
         return Answer(body=encode_client_ids(group.client_ids()))
 
-    def _check(self, request: Request, header: NoHeader) -> Answer:
-        """Asked by clients before they start, so that they fail there and not later."""
-        subscription = decode_subscription_check(request.body)
-        if not subscription.is_by_tag:
-            return Answer(
-                ResponseCode.SYSTEM_ERROR,
-                "The broker does not support consumer to filter message by "
-                f"{subscription.expression_type[:40]}",
-            )
-        return OK
-
     def _show(self, request: Request, header: ConsumerGroupHeader) -> Answer:
         group = self._consumers.find(header.consumer_group)
         if group is None:
@@ -78,6 +65,7 @@ class GroupMemberHandlers:
                 map(_connection, group.members.values()),
                 ConsumerManner(group.consume_type, group.message_model, group.consume_from),
                 group.subscriptions.values(),
+                group.said_differently(),
             )
         )
 

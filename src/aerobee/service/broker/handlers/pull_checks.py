@@ -4,16 +4,20 @@ The order of the checks is RocketMQ's: clients act upon the first code that appl
 
 A consumer gives its subscription a new version at every rebalance, and its pulls may overtake the
 heartbeat that brings it. Where the heartbeat's is older, the queue is read without a filter: the
-client filters what it gets, so nothing is missed and nobody has to wait.
+client filters what it gets, so nothing is missed and nobody has to wait. But for SQL: clients do
+not know it, and what an older filter keeps back would be lost. There the client has to wait.
 """
 
 from aerobee.model.flags import is_readable
 from aerobee.model.group import GroupConfig
+from aerobee.model.subscription import Subscription
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
+from aerobee.protocol.bodies.subscription import make_subscription
 from aerobee.protocol.headers.pulling import SUBSCRIPTION, PullHeader
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.protocol.tag_filter import find_expression_fault, tag_codes
+from aerobee.protocol.tag_filter import find_expression_fault
+from aerobee.service.broker.choices import Choices
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.parked.held_pulls import PullPlan
 from aerobee.service.broker.state.consumers import Consumers
@@ -30,11 +34,13 @@ class PullChecks:
         groups: Groups,
         consumers: Consumers,
         config: LiveConfig[BrokerConfig],
+        choices: Choices,
     ) -> None:
         self._topics = topics
         self._groups = groups
         self._consumers = consumers
         self._config = config
+        self._choices = choices
 
     def plan(self, header: PullHeader, now: Now) -> PullPlan | Answer:
         """What is to be read, or why it may not be."""
@@ -81,38 +87,48 @@ class PullChecks:
     def _filtered(
         self, header: PullHeader, group: GroupConfig, topic: TopicConfig
     ) -> PullPlan | Answer:
+        wanted = self._wanted(header, group.name)
+        if isinstance(wanted, Answer):
+            return wanted
+        choice = self._choices.of(group.name, wanted)
+        if isinstance(choice, Answer):
+            return choice
+        return PullPlan(
+            (topic.name.encode(), header.queue_id),
+            header.queue_offset,
+            max(1, min(header.max_msg_nums, self._config.current.pull_count_max)),
+            choice.tag_codes,
+            topic.sys_flag,
+            group.sys_flag,
+            group.name,
+            choice.chosen,
+        )
+
+    def _wanted(self, header: PullHeader, group: str) -> Subscription | Answer:
+        """The subscription that comes with the pull, or the one of the group's heartbeats."""
         if header.sys_flag & SUBSCRIPTION:
             fault = find_expression_fault(header.subscription)
             if fault is not None:
                 return Answer(
                     ResponseCode.SUBSCRIPTION_PARSE_FAILED, f"the field subscription has {fault}"
                 )
-            kind, codes = header.expression_type, tag_codes(header.subscription)
-        else:
-            consumers = self._consumers.find(group.name)
-            known = consumers.subscriptions.get(topic.name) if consumers is not None else None
-            if known is None:
-                return Answer(
-                    ResponseCode.SUBSCRIPTION_NOT_EXIST,
-                    "the consumer's subscription not exist: wait for its heartbeat",
-                )
-            kind, codes = known.expression_type, known.tag_codes
-            if known.version < header.sub_version:
-                codes = None
-        if kind not in ("", "TAG"):
-            return Answer(
-                ResponseCode.SYSTEM_ERROR,
-                f"The broker does not support consumer to filter message by {kind[:40]}",
+            return make_subscription(
+                header.topic, header.subscription, header.sub_version, header.expression_type
             )
-        config = self._config.current
-        return PullPlan(
-            (topic.name.encode(), header.queue_id),
-            header.queue_offset,
-            max(1, min(header.max_msg_nums, config.pull_count_max)),
-            codes,
-            topic.sys_flag,
-            group.sys_flag,
-            group.name,
+        consumers = self._consumers.find(group)
+        known = consumers.subscriptions.get(header.topic) if consumers is not None else None
+        if known is None:
+            return Answer(
+                ResponseCode.SUBSCRIPTION_NOT_EXIST,
+                "the consumer's subscription not exist: wait for its heartbeat",
+            )
+        if known.version >= header.sub_version:
+            return known
+        if known.is_by_tag:
+            return make_subscription(header.topic)
+        return Answer(
+            ResponseCode.SUBSCRIPTION_NOT_LATEST,
+            "the consumer's subscription not latest: wait for its next heartbeat",
         )
 
 

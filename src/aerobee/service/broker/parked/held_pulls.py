@@ -13,6 +13,7 @@ import itertools
 from typing import NamedTuple, TypeAlias
 
 from aerobee.ports.service import ChannelId
+from aerobee.protocol.property_filter import PropertyFilter
 from aerobee.service.request import Request
 
 QueueKey: TypeAlias = tuple[bytes, int]
@@ -28,6 +29,7 @@ class PullPlan(NamedTuple):
     topic_sys_flag: int = 0
     group_sys_flag: int = 0
     group: str = ""
+    chosen: PropertyFilter | None = None
 
 
 class HeldPull(NamedTuple):

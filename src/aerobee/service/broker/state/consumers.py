@@ -1,12 +1,16 @@
 """Who consumes: the members of each consumer group, and what the group subscribes to.
 
 A member is a connection: what closes it ends the membership. Subscriptions belong to the group, and
-the heartbeat of any member says all of them; of two for one topic the later counts. A group without
-members is not here: what it has consumed is in `offsets`, how it is configured in `groups`.
+the heartbeat of any member says all of them; of two for one topic the later counts. Members that
+say different things are somebody's mistake, which can be seen here and is told when it changes. A
+group without members is not here: what it has consumed is in `offsets`, how it is configured in
+`groups`.
 
 Everything is bounded, because peers decide how much of it there is.
 """
 
+import itertools
+import logging
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -14,6 +18,9 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.model.subscription import ConsumeFrom, ConsumeType, MessageModel, Subscription
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.heartbeat import ConsumerBeat
+from aerobee.service.broker.state.subscription_views import SubscriptionViews
+
+_log = logging.getLogger(__name__)
 
 
 class Member(NamedTuple):
@@ -41,6 +48,8 @@ class MemberLimits(NamedTuple):
 
 
 LIMITS = MemberLimits()
+REPORTS_MAX = 100
+"""Groups that are told of at a time."""
 
 
 class ConsumerGroup:
@@ -54,6 +63,7 @@ class ConsumerGroup:
         "message_model",
         "name",
         "subscriptions",
+        "views",
     )
 
     def __init__(self, beat: ConsumerBeat) -> None:
@@ -63,6 +73,7 @@ class ConsumerGroup:
         self.consume_from: ConsumeFrom = beat.consume_from
         self.members: dict[ChannelId, Member] = {}
         self.subscriptions: Mapping[str, Subscription] = {}
+        self.views = SubscriptionViews()
         # Of the last heartbeat that had one.
         self.fingerprint: int | None = None
 
@@ -83,6 +94,16 @@ class ConsumerGroup:
         before, self.subscriptions = self.subscriptions, said
         return before.keys() != said.keys()
 
+    def said_differently(self) -> dict[str, dict[str, list[str]]]:
+        """Topics that members disagree on: by expression, the clients that say it."""
+        return {
+            topic: {
+                text: [self.members[channel].client_id for channel in channels]
+                for text, channels in said.items()
+            }
+            for topic, said in self.views.differences()
+        }
+
     def later(self, said: Iterable[Subscription]) -> dict[str, Subscription]:
         """What the group would subscribe to after this: by topic, the later of two."""
         return {one.topic: _later(self.subscriptions.get(one.topic), one) for one in said}
@@ -98,6 +119,7 @@ class Consumers:
         self._memberships = 0
         # Subscriptions and tags of all groups.
         self._weight = 0
+        self._views_weight = 0
 
     def find(self, group: str) -> ConsumerGroup | None:
         return self._groups.get(group)
@@ -122,6 +144,8 @@ class Consumers:
         group.message_model = beat.message_model
         group.consume_from = beat.consume_from
         has_new_topics = group.take_subscriptions(said)
+        if has_subscriptions:
+            self._take_view(group, member.channel, beat.subscriptions)
         is_new = before is None or before.client_id != member.client_id
         return is_new or has_new_topics
 
@@ -132,6 +156,9 @@ class Consumers:
         if found is None or member is None:
             return None
         self._memberships -= 1
+        weight = found.views.weight
+        found.views.drop(channel)
+        self._views_weight += found.views.weight - weight
         if not found.members:
             self._weight -= _weight(found.subscriptions)
             del self._groups[group]
@@ -179,6 +206,25 @@ class Consumers:
         channels = [one.channel for one in found.members.values() if one.client_id == client_id]
         return max(channels, default=None)
 
+    def mismatches(self) -> list[ConsumerGroup]:
+        """The groups whose members do not all subscribe to the same."""
+        return [group for group in self._groups.values() if group.views.is_mixed]
+
+    def tell_mismatches(self) -> None:
+        """Log what changed about them since the last time."""
+        changed = (group for group in self._groups.values() if group.views.has_news)
+        for group in itertools.islice(changed, REPORTS_MAX):
+            group.views.has_news = False
+            _report(group)
+
+    def _take_view(
+        self, group: ConsumerGroup, channel: ChannelId, said: Iterable[Subscription]
+    ) -> None:
+        if self._views_weight <= self._limits.subscriptions_max:  # else nobody is compared
+            weight = group.views.weight
+            group.views.take(channel, said)
+            self._views_weight += group.views.weight - weight
+
     def _check_room(self, group: ConsumerGroup | None, channel: ChannelId) -> None:
         if group is not None and len(group.members) >= self._limits.members_max:
             raise RemoteProtocolError(
@@ -202,8 +248,27 @@ class Consumers:
 
 
 def _weight(subscriptions: Mapping[str, Subscription]) -> int:
-    return sum(1 + len(one.tags) for one in subscriptions.values())
+    return sum(1 + len(one.tags) + len(one.expression) // 100 for one in subscriptions.values())
 
 
 def _later(before: Subscription | None, said: Subscription) -> Subscription:
     return said if before is None or said.version > before.version else before
+
+
+def _report(group: ConsumerGroup) -> None:
+    if group.views.is_mixed:
+        _log.warning(
+            "members of a group subscribe to different things: give them the same subscriptions, "
+            "or groups of their own",
+            extra={"group": group.name, "said": _shortened(group.said_differently())},
+        )
+    else:
+        _log.info("members of a group subscribe to the same again", extra={"group": group.name})
+
+
+def _shortened(said: Mapping[str, Mapping[str, list[str]]]) -> dict[str, dict[str, list[str]]]:
+    """For a line of a log: some topics, some clients, the beginning of each expression."""
+    return {
+        topic: {text[:100]: clients[:3] for text, clients in list(by_text.items())[:5]}
+        for topic, by_text in list(said.items())[:5]
+    }

@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 from aerobee.protocol.bodies.heartbeat import Heartbeat
+from aerobee.protocol.bodies.subscription import make_subscription
 from aerobee.protocol.json_text import parse
 from tests.captured import captured
 from tests.consumer_kit import ConsumerKit, channel_of
@@ -31,18 +32,6 @@ def test_a_group_without_members_has_no_list() -> None:
     answer = ConsumerKit().ask(38, {"consumerGroup": "g"})
     assert (answer.code, answer.remark) == (1, "no consumer for this group, g")
     assert not answer.body
-
-
-def test_a_subscription_by_tag_may_start_and_one_by_sql_may_not() -> None:
-    kit = ConsumerKit()
-    by_tag = b'{"subscriptionData":{"topic":"T","subString":"a","expressionType":"TAG"}}'
-    assert kit.ask(46, body=by_tag).code == 0
-    for command in captured("CHECK_CLIENT_CONFIG", "request"):
-        answer = kit.ask(46, body=bytes(command.body))
-        assert (answer.code, answer.remark) == (
-            1,
-            "The broker does not support consumer to filter message by SQL92",
-        )
 
 
 def test_the_consumers_of_a_group_are_shown_with_what_they_want() -> None:
@@ -80,3 +69,12 @@ def test_producers_are_shown_by_group_and_all_together() -> None:
     ((member,),) = said(kit.ask(328).body)["data"].values()
     assert member["lastUpdateTimestamp"] == kit.clock.now().wall_ms
     assert member["remoteIP"] == f"/10.0.0.5:{1000 + channel_of('a')}"
+
+
+def test_members_that_disagree_are_shown_and_nothing_else_is_when_they_do_not() -> None:
+    kit = ConsumerKit()
+    kit.beat("a", subscriptions=[make_subscription("Orders", "x", 1)])
+    assert "subscriptionMismatches" not in said(kit.ask(203, {"consumerGroup": "g"}).body)
+    kit.beat("b", subscriptions=[make_subscription("Orders", "y", 2)])
+    shown = said(kit.ask(203, {"consumerGroup": "g"}).body)
+    assert shown["subscriptionMismatches"] == {"Orders": {"TAG: x": ["a"], "TAG: y": ["b"]}}

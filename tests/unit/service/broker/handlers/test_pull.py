@@ -420,3 +420,73 @@ def test_a_bad_field_is_named() -> None:
         assert (answer.code, name in answer.remark) == (1, True)
     answer = kit.pull(queueOffset="x")
     assert (answer.code, "queueOffset" in answer.remark) == (1, True)
+
+
+# Filters by SQL.
+
+
+def put_priced(kit: BrokerKit, *prices: str) -> None:
+    """Messages with a price, on another connection; the price is the body, too."""
+    for price in prices:
+        text = f"UNIQ_KEY\x01id{price}\x02" + (f"price\x01{price}\x02" if price else "")
+        kit.send_frames(send_frame({"e": "0", "i": text}, price.encode()), OTHER)
+    kit.heard(OTHER)
+
+
+def sql(expression: str) -> dict[str, object]:
+    return {"subscription": expression, "expressionType": "SQL92"}
+
+
+def ask(kit: BrokerKit, said: dict[str, object], **more: object) -> RemotingCommand:
+    return kit.ask(11, pull_fields(**said, **more))
+
+
+def test_an_sql_filter_lets_through_what_it_chooses() -> None:
+    kit = BrokerKit(ORDERS)
+    put_priced(kit, "10", "50", "", "cheap", "41")
+    answer = ask(kit, sql("price > 40"))
+    assert (places(answer), bodies(answer)) == ((0, 5, 0, 5), [b"50", b"41"])
+    answer = ask(kit, sql("price > 400"))
+    assert (places(answer), answer.remark) == ((20, 5, 0, 5), "NO_MATCHED_MESSAGE")
+    assert bodies(ask(kit, sql("price IS NULL"))) == [b""]
+
+
+def test_an_sql_filter_of_a_heartbeat_counts_and_a_newer_pull_waits_for_its_own() -> None:
+    kit = BrokerKit(ORDERS)
+    put_priced(kit, "10", "50")
+    kit.beat(subscriptions={"Orders": "price > 40"}, kind="SQL92")
+    said: dict[str, object] = {"sysFlag": 0, "subscription": "", "expressionType": "SQL92"}
+    assert bodies(ask(kit, said, subVersion=1)) == [b"50"]
+    assert ask(kit, said, subVersion=2).code == 25
+    kit.beat(subscriptions={"Orders": "price < 40"}, kind="SQL92", version=2)
+    assert bodies(ask(kit, said, subVersion=2)) == [b"10"]
+
+
+def test_a_held_pull_is_woken_by_what_its_sql_filter_chooses_only() -> None:
+    kit = BrokerKit(ORDERS)
+    held(kit, **sql("price > 40"))
+    put_priced(kit, "10", "", "cheap")
+    assert kit.heard() == []
+    put_priced(kit, "50")
+    (answer,) = kit.heard()
+    assert (places(answer), bodies(answer)) == ((0, 4, 0, 4), [b"50"])
+
+
+def test_a_wrong_sql_filter_is_refused_with_its_place() -> None:
+    answer = ask(BrokerKit(ORDERS), sql("price >> 40"))
+    assert (answer.code, "at character 8" in answer.remark) == (23, True)
+
+
+def test_an_sql_filter_chooses_of_cold_messages_after_they_were_checked() -> None:
+    kit = BrokerKit(ORDERS)
+    put_priced(kit, "10", "50", "20", "60")
+    kit = kit.restarted()
+    kit.finish()
+    assert bodies(ask(kit, sql("price > 40"))) == [b"50", b"60"]
+    kit.disk.faults.make_cold("*commitlog*")
+    kit.tell(11, pull_fields(**sql("price > 40"), maxMsgNums=1))
+    assert kit.heard() == []
+    kit.finish()
+    (answer,) = kit.heard()
+    assert (places(answer), bodies(answer)) == ((0, 3, 0, 4), [b"50"])
+    assert ask(kit, sql("price > 400")).code == 20

@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from aerobee.model.group import GroupConfig
+from aerobee.model.subscription import Subscription
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.subscription import make_subscription
 from aerobee.protocol.headers.pulling import PullHeader
@@ -22,7 +23,9 @@ class Rig(ConsumerKit):
 
     def __init__(self, config: BrokerConfig | None = None) -> None:
         super().__init__(config)
-        self.checks = PullChecks(self.topics, self.groups, self.consumers, self.config)
+        self.checks = PullChecks(
+            self.topics, self.groups, self.consumers, self.config, self.choices
+        )
 
     def plan(self, header: PullHeader = PULL) -> PullPlan:
         plan = self.checks.plan(header, self.clock.now())
@@ -120,8 +123,59 @@ def test_a_filter_that_comes_along_counts_and_the_heartbeat_does_not() -> None:
 
 @pytest.mark.parametrize("kind", ["SQL92", "sql", "tag"])
 def test_a_filter_of_another_kind_is_refused(kind: str) -> None:
-    answer = Rig().refusal(replace(PULL, expression_type=kind, subscription="a > 1"))
+    rig = Rig(BrokerConfig(allows_sql=False))
+    answer = rig.refusal(replace(PULL, expression_type=kind, subscription="a > 1"))
     assert (answer.code, kind in answer.remark) == (1, True)
+
+
+def by_sql(expression: str) -> PullHeader:
+    return replace(PULL, expression_type="SQL92", subscription=expression)
+
+
+def sql(expression: str, version: int = 5, topic: str = "Orders") -> Subscription:
+    return make_subscription(topic, expression, version, "SQL92")
+
+
+def test_an_expression_that_comes_along_is_the_filter() -> None:
+    rig = Rig()
+    plan = rig.plan(by_sql("a > 1"))
+    assert plan.tag_codes is None
+    assert plan.chosen is not None
+    assert plan.chosen.matches_text(b"a\x012\x02")
+    assert rig.plan(by_sql("a > 1")).chosen is plan.chosen, "compiled once"
+
+
+@pytest.mark.parametrize("expression", ["a >", "", "*", "TagA || TagB"])
+def test_a_wrong_expression_is_refused_wherever_it_comes_from(expression: str) -> None:
+    rig = Rig()
+    answer = rig.refusal(by_sql(expression))
+    assert (answer.code, "group g for topic Orders" in answer.remark) == (23, True)
+    rig.beat("a", subscriptions=[sql(expression)])
+    if expression:
+        assert rig.refusal(FROM_HEARTBEAT) == answer
+
+
+def test_the_heartbeats_expression_is_the_filter_and_never_an_older_one() -> None:
+    rig = Rig()
+    rig.beat("a", subscriptions=[sql("a = 1")])
+    chosen = rig.plan(FROM_HEARTBEAT).chosen
+    assert chosen is not None
+    assert chosen.expression == "a = 1"
+    assert rig.plan(replace(FROM_HEARTBEAT, sub_version=0, expression_type="TAG")).chosen is chosen
+    assert rig.refusal(replace(FROM_HEARTBEAT, sub_version=6)).code == 25
+
+
+def test_an_expression_that_sql_is_not_allowed_for_is_refused_from_a_heartbeat_too() -> None:
+    rig = Rig(BrokerConfig(allows_sql=False))
+    rig.beat("a", subscriptions=[sql("a = 1")])
+    assert rig.refusal(FROM_HEARTBEAT).code == 1
+
+
+def test_a_retry_topic_is_not_filtered_by_sql() -> None:
+    rig = Rig()
+    rig.make_topic(TopicConfig("%RETRY%g", 1, 1))
+    plan = rig.plan(replace(by_sql("a = 1"), topic="%RETRY%g", queue_id=0))
+    assert (plan.tag_codes, plan.chosen) == (None, None)
 
 
 def test_without_a_heartbeat_there_is_no_subscription() -> None:

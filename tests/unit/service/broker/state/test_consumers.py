@@ -1,5 +1,7 @@
 """Unit tests of consumer groups: members by connection, subscriptions by group."""
 
+import logging
+
 import pytest
 
 from aerobee.errors import RemoteProtocolError
@@ -189,3 +191,49 @@ def test_subscriptions_and_tags_of_all_groups_are_bounded_together() -> None:
     consumers.beat(beat("h", ORDERS, BILLS), member(C2))
     consumers.beat(beat("h", BILLS), member(C2))
     consumers.beat(beat("g", tagged), member(C1))
+
+
+def test_members_that_subscribe_to_different_things_are_found_until_they_agree(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    consumers = Consumers()
+    consumers.beat(beat("g", make_subscription("Orders", "a", 1)), member(C1))
+    consumers.beat(beat("h", ORDERS), member(C1))
+    consumers.beat(beat("g", make_subscription("Orders", "a", 2)), member(C2))
+    assert consumers.mismatches() == []
+    consumers.beat(beat("g", make_subscription("Orders", "b", 3)), member(C2))
+    assert consumers.mismatches() == [found(consumers)]
+    assert found(consumers).said_differently() == {"Orders": {"TAG: a": ["c1"], "TAG: b": ["c2"]}}
+    for _ in range(3):
+        consumers.tell_mismatches()
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert caplog.records[0].__dict__["said"] == found(consumers).said_differently()
+    consumers.unregister("g", C2)
+    consumers.tell_mismatches()
+    assert consumers.mismatches() == []
+    assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
+
+
+def test_a_heartbeat_without_subscriptions_does_not_change_what_its_member_said() -> None:
+    consumers = Consumers()
+    consumers.beat(beat("g", make_subscription("Orders", "a", 1)), member(C1))
+    consumers.beat(beat("g", make_subscription("Orders", "b", 2)), member(C2))
+    consumers.beat(beat("g", BILLS), member(C2), has_subscriptions=False)
+    consumers.beat(beat("g", BILLS), member(C3), has_subscriptions=False)
+    assert found(consumers).said_differently() == {"Orders": {"TAG: a": ["c1"], "TAG: b": ["c2"]}}
+
+
+def test_views_beyond_the_bound_are_not_compared() -> None:
+    consumers = Consumers(MemberLimits(subscriptions_max=10))
+    long = [make_subscription("Orders", "x" * 900, 1, "SQL92"), ORDERS]
+    for number, said in enumerate(long * 3):
+        consumers.beat(beat(f"g{number}", said), member(C1))
+        consumers.unregister(f"g{number}", C1)
+    consumers.beat(beat("g", long[0]), member(C1))
+    with pytest.raises(RemoteProtocolError, match="subscriptions"):
+        consumers.beat(beat("h", long[0]), member(C2))
+    consumers.beat(beat("g", long[1]), member(C2))
+    assert len(consumers.mismatches()) == 1
+    consumers.beat(beat("g", make_subscription("Orders", "z", 1)), member(C3))
+    assert len(found(consumers).said_differently()["Orders"]) == 2
