@@ -10,7 +10,7 @@ from collections.abc import Callable
 from aerobee.errors import StorageError
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.request import Answer, Request
+from aerobee.service.request import Answer, Request, answer_with
 from aerobee.storage.read.queue_reader import QueueRead
 from aerobee.storage.store import Store
 
@@ -18,8 +18,8 @@ _log = logging.getLogger(__name__)
 
 COLD_READS_MAX = 64
 
-Shown = Callable[[], Answer]
-"""The answer, once what was read is in memory."""
+Shown = Callable[[], Answer | None]
+"""The answer, once what was read is in memory; None: it comes later."""
 
 
 class ColdReads:
@@ -45,7 +45,7 @@ class ColdReads:
     def ended(self, request: Request, shown: Shown, error: BaseException | None) -> None:
         self._count -= 1
         if error is None:
-            request.answer(shown())
+            answer_with(lambda request: shown(), request)
         elif isinstance(error, StorageError):
             request.answer(Answer(ResponseCode.SYSTEM_ERROR, str(error)))
         else:

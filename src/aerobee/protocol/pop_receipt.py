@@ -1,0 +1,108 @@
+"""The texts of POP: the receipt of one popped message, and where the messages of an answer lie.
+
+    receipt (POP_CK, extraInfo)  start popTime invisibleMs reviveQueue origin broker queue offset
+    startOffsetInfo              origin queue start;…
+    msgOffsetInfo                origin queue offset,offset;…
+    orderCountInfo               origin qo<queue>%<offset> count;…  and  origin queue count;…
+
+Parts are separated by one blank. The origin says which topic a message was popped from: 0 the topic
+itself, 1 the group's retry topic of it, 2 the same by its newer name. Agrees with Java's
+ExtraInfoUtil. A receipt comes back from a client, so it is read with distrust.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from aerobee.errors import RemoteProtocolError
+from aerobee.protocol.fields import INT32, INT64, read_number
+
+FROM_TOPIC = "0"
+FROM_RETRY = "1"
+FROM_RETRY_V2 = "2"
+ORDERLY = 999
+"""The revive queue that receipts of ordered pops name: nothing is written there."""
+
+_PARTS_MIN = 6
+_PARTS_MAX = 8
+_CHARS_MAX = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class PopReceipt:
+    start_offset: int
+    """The first offset of the checkpoint that the message belongs to."""
+    pop_time: int
+    invisible_ms: int
+    revive_queue: int
+    origin: str
+    broker_name: str
+    queue_id: int
+    queue_offset: int
+
+    @property
+    def revive_time(self) -> int:
+        return self.pop_time + self.invisible_ms
+
+    @property
+    def is_orderly(self) -> bool:
+        return self.revive_queue == ORDERLY
+
+
+def encode_pop_receipt(receipt: PopReceipt) -> str:
+    return (
+        f"{receipt.start_offset} {receipt.pop_time} {receipt.invisible_ms} "
+        f"{receipt.revive_queue} {receipt.origin} {receipt.broker_name} "
+        f"{receipt.queue_id} {receipt.queue_offset}"
+    )
+
+
+def decode_pop_receipt(text: str) -> PopReceipt:
+    """RemoteProtocolError: it is none. Where it lies may be missing: the request says it, too."""
+    parts = text.split(" ") if len(text) <= _CHARS_MAX else []
+    if not _PARTS_MIN <= len(parts) <= _PARTS_MAX:
+        raise RemoteProtocolError(f"the field extraInfo is no receipt: {text[:100]!r}")
+    return PopReceipt(
+        _number(parts[0]),
+        _number(parts[1]),
+        _number(parts[2]),
+        read_number("extraInfo", parts[3], INT32),
+        parts[4],
+        parts[5],
+        read_number("extraInfo", parts[6], INT32) if len(parts) > 6 else -1,
+        _number(parts[7]) if len(parts) > 7 else -1,
+    )
+
+
+def _number(text: str) -> int:
+    value = read_number("extraInfo", text, INT64)
+    if value < 0:
+        raise RemoteProtocolError(f"the field extraInfo has a negative part: {value}")
+    return value
+
+
+class PoppedRun(NamedTuple):
+    """What one answer brings of one queue."""
+
+    origin: str
+    queue_id: int
+    offsets: Sequence[int]
+
+
+def start_offsets_text(runs: Iterable[PoppedRun]) -> str:
+    return ";".join([f"{run.origin} {run.queue_id} {run.offsets[0]}" for run in runs])
+
+
+def offsets_text(runs: Iterable[PoppedRun]) -> str:
+    return ";".join(
+        [f"{run.origin} {run.queue_id} {','.join(map(str, run.offsets))}" for run in runs]
+    )
+
+
+def counts_text(run: PoppedRun, counts: Mapping[int, int]) -> str:
+    """How often the messages of a run were handed out before: each, and the least of them."""
+    each = [
+        f"{run.origin} qo{run.queue_id}%{offset} {counts.get(offset, 0)}" for offset in run.offsets
+    ]
+    least = min(counts.get(offset, 0) for offset in run.offsets)
+    return ";".join([*each, f"{run.origin} {run.queue_id} {least}"])

@@ -1,0 +1,48 @@
+"""Checkpoints of this process and what of them was acknowledged, in memory: a help, not the truth.
+
+The truth is in the log, and comes back through the timer; but it comes back late, and reading every
+acknowledgement again costs as much as writing it. Who is here is known at once. A checkpoint of an
+earlier process, or one for which there was no room, is not here: its acknowledgements are read.
+"""
+
+from collections.abc import Iterable
+
+from aerobee.protocol.bodies.revive_records import CheckpointKey
+
+CHECKPOINTS_MAX = 200_000  # some 400 bytes each
+
+
+class InFlight:
+    def __init__(self, checkpoints_max: int = CHECKPOINTS_MAX) -> None:
+        self._checkpoints_max = checkpoints_max
+        # Bit i: the message at the start offset + i.
+        self._acked: dict[CheckpointKey, int] = {}
+
+    def started(self, key: CheckpointKey) -> None:
+        """A checkpoint was written."""
+        if len(self._acked) < self._checkpoints_max:
+            self._acked.setdefault(key, 0)
+
+    def acked(self, key: CheckpointKey, offsets: Iterable[int]) -> None:
+        """An acknowledgement was written."""
+        bits = self._acked.get(key)
+        if bits is None:
+            return
+        start_offset = key[3]
+        for offset in offsets:
+            if offset >= start_offset:
+                bits |= 1 << (offset - start_offset)
+        self._acked[key] = bits
+
+    def knows(self, key: CheckpointKey) -> bool:
+        return key in self._acked
+
+    def is_acked(self, key: CheckpointKey, distance: int) -> bool:
+        return self._acked.get(key, 0) >> distance & 1 == 1
+
+    def ended(self, key: CheckpointKey) -> None:
+        """Its messages are done with."""
+        self._acked.pop(key, None)
+
+    def __len__(self) -> int:
+        return len(self._acked)

@@ -1,0 +1,106 @@
+"""Everything that POP keeps, opened over one store: offsets, orders, checkpoints, what comes back.
+
+Imports more than 15 modules because it puts the others together.
+"""
+
+from typing import Protocol
+
+from aerobee.model.names import TIMER_TOPIC, revive_topic
+from aerobee.ports.clock import Now
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.intake import Intake
+from aerobee.service.broker.pop.acks import Acks
+from aerobee.service.broker.pop.catch_up import catch_up
+from aerobee.service.broker.pop.in_flight import InFlight
+from aerobee.service.broker.pop.order_infos import OrderInfos
+from aerobee.service.broker.pop.pop_offsets import PopOffsets
+from aerobee.service.broker.pop.popping import Popping, PopState
+from aerobee.service.broker.pop.request_modes import RequestModes
+from aerobee.service.broker.pop.retry_copy import Origin
+from aerobee.service.broker.pop.retrying import Retrying, RetryTables
+from aerobee.service.broker.pop.revival import Revival
+from aerobee.service.broker.pop.revive import ReviveQueue
+from aerobee.service.broker.pop.revive_log import ReviveLog, broker_host
+from aerobee.service.broker.queue_facts import QueueFacts
+from aerobee.service.broker.tables import Ground, Tables
+
+REVIVE_QUEUES = 8
+
+
+class Clockwork(Protocol):
+    """The timer, as far as POP has to know it."""
+
+    @property
+    def is_enabled(self) -> bool: ...
+
+    @property
+    def precision_ms(self) -> int: ...
+
+    def behind_ms(self, now: Now) -> int: ...
+
+
+class PopParts:
+    def __init__(
+        self,
+        identity: BrokerIdentity,
+        tables: Tables,
+        ground: Ground,
+        intake: Intake,
+        timers: Clockwork,
+        config: BrokerConfig,
+        now: Now,
+    ) -> None:
+        """CorruptFile: one of its files cannot be believed."""
+        store, worker = ground.store, ground.worker
+        topic = revive_topic(identity.cluster)
+        catch_up(store, tables.offsets, frozenset({TIMER_TOPIC.encode(), topic.encode()}))
+        found = tables.topics.find(topic)
+        self.revive_queues = found.write_queues if found is not None else REVIVE_QUEUES
+        self.queues = QueueFacts(store)
+        self.in_flight = InFlight()
+        self.offsets = PopOffsets(tables.offsets, self.queues)
+        self.log = ReviveLog(intake, topic, store.config.store_host)
+        self.acks = Acks(self.log, intake, self.in_flight)
+        self.modes = RequestModes(ground.config_file("messageRequestMode.json"), worker)
+        self.orders = OrderInfos(
+            ground.config_file("consumerOrderInfo.json"),
+            worker,
+            config.offsets_interval_ms,
+            lambda group, topic, queue_id: _is_known(tables, group, topic, queue_id),
+            now,
+        )
+        self.popping = Popping(
+            store,
+            self.queues,
+            PopState(self.offsets, self.orders, self.log, self.in_flight),
+            identity.name,
+            self.revive_queues,
+            config.pull_bytes_max,
+        )
+        host = broker_host(store.config.store_host)
+        retrying = Retrying(
+            store,
+            worker,
+            intake,
+            RetryTables(tables.topics, tables.groups, tables.offsets),
+            Origin(host, ":" in host.address),
+        )
+        self.revival = Revival(
+            store,
+            [
+                ReviveQueue(
+                    store, tables.offsets, topic.encode(), queue_id, self.in_flight, retrying
+                )
+                for queue_id in range(self.revive_queues)
+            ],
+            lambda now: now.wall_ms - timers.behind_ms(now) - timers.precision_ms,
+        )
+
+
+def _is_known(tables: Tables, group: str, topic: str, queue_id: int) -> bool:
+    config = tables.topics.find(topic)
+    return (
+        config is not None
+        and queue_id < config.read_queues
+        and tables.groups.find(group) is not None
+    )

@@ -1,0 +1,132 @@
+"""The way of messages out of the log by POP: requests, those that wait, and what is done by time.
+
+Imports more than 15 modules because it puts the others together.
+"""
+
+from collections import deque
+
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId
+from aerobee.protocol.headers.popping import ANY_QUEUE
+from aerobee.service.broker.cold_reads import ColdReads
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.handlers.ack import AckHandlers
+from aerobee.service.broker.handlers.assignment import AssignmentHandlers
+from aerobee.service.broker.handlers.invisible_time import InvisibleTimeHandlers
+from aerobee.service.broker.handlers.pop import PopHandlers
+from aerobee.service.broker.handlers.pop_checks import PopChecks
+from aerobee.service.broker.handlers.request_mode import RequestModeHandlers
+from aerobee.service.broker.intake import Intake
+from aerobee.service.broker.parked.held_pops import HeldPops
+from aerobee.service.broker.pop.parts import Clockwork, PopParts
+from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.tables import Ground, Tables
+from aerobee.service.broker.topic_routes import TopicRoutes
+from aerobee.service.live_config import LiveConfig
+
+REST_MS_MAX = 200
+
+
+class PopWays:
+    def __init__(
+        self,
+        identity: BrokerIdentity,
+        config: LiveConfig[BrokerConfig],
+        tables: Tables,
+        ground: Ground,
+        intake: Intake,
+        timers: Clockwork,
+        routes: TopicRoutes,
+        now: Now,
+    ) -> None:
+        """CorruptFile: one of its files cannot be believed."""
+        parts = PopParts(identity, tables, ground, intake, timers, config.current, now)
+        self._identity = identity
+        self._tables = tables
+        self._routes = routes
+        self._store = ground.store
+        self._parts = parts
+        self._held = HeldPops()
+        self._checks = PopChecks(
+            tables.topics,
+            tables.groups,
+            parts.queues,
+            config,
+            tables.choices,
+            lambda: timers.is_enabled,
+            parts.revive_queues,
+        )
+        self._pops = PopHandlers(
+            self._checks, parts.popping, self._held, ColdReads(ground.store, ground.worker)
+        )
+        self._arrived: deque[tuple[bytes, int]] = deque()
+
+    def rows(self) -> list[Row]:
+        parts, tables = self._parts, self._tables
+        acks = AckHandlers(self._checks, parts.acks, parts.offsets, parts.orders, self._pops.wake)
+        times = InvisibleTimeHandlers(
+            self._checks, parts.acks, parts.orders, parts.log, parts.in_flight
+        )
+        modes = RequestModeHandlers(parts.modes, tables.topics, tables.groups)
+        assignments = AssignmentHandlers(
+            self._identity.name, tables.topics, tables.consumers, parts.modes, self._routes
+        )
+        return [
+            *self._pops.rows(),
+            *acks.rows(),
+            *times.rows(),
+            *modes.rows(),
+            *assignments.rows(),
+        ]
+
+    def messages_out(self) -> int:
+        """How many were handed out since the start."""
+        return self._parts.popping.handed_out
+
+    # A turn of the loop.
+
+    def on_round(self, now: Now) -> None:
+        """A round of reads is over: its acknowledgements go into the log together."""
+        self._parts.acks.settle(now)
+
+    def note_arrival(self, topic: bytes, queue_id: int) -> None:
+        """A queue got messages."""
+        if self._held.has_topic(topic):
+            self._arrived.append((topic, queue_id))
+
+    def on_visible(self, now: Now) -> None:
+        """What was appended can be read: answer who waits for it."""
+        while self._arrived:
+            self._pops.arrived(*self._arrived.popleft(), now)
+
+    def on_tick(self, now: Now) -> None:
+        parts = self._parts
+        parts.acks.settle(now)
+        parts.offsets.commit_safe(self._store.flushed_offset)
+        parts.revival.on_tick(now)
+        for group, topic, queue_id in parts.orders.take_free(now.wall_ms):
+            for waiting in (queue_id, ANY_QUEUE):
+                self._pops.wake((topic, group, waiting), now)
+        self._pops.expire(now)
+        parts.orders.on_tick(now)
+
+    def rest_ms(self, now: Now) -> int:
+        """For how long nothing is due."""
+        due_ms = self._held.next_due_ms()
+        free_ms = self._parts.orders.ms_to_free(now.wall_ms)
+        return min(
+            REST_MS_MAX,
+            self._parts.revival.rest_ms(now),
+            REST_MS_MAX if due_ms is None else max(0, due_ms - now.monotonic_ms),
+            REST_MS_MAX if free_ms is None else free_ms,
+        )
+
+    def drop_channel(self, channel: ChannelId) -> None:
+        self._held.drop_channel(channel)
+
+    def stop(self, now: Now) -> None:
+        """Commit what is safe, and keep who has what. Blocks on the disk."""
+        self._parts.acks.settle(now)
+        self._parts.offsets.commit_safe(self._store.flushed_offset)
+        self._parts.revival.stop(now)
+        self._parts.orders.close(now)

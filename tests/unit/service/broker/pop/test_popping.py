@@ -1,0 +1,166 @@
+import pytest
+
+from aerobee.protocol.bodies.revive_records import decode_checkpoint
+from tests.pop_kit import INVISIBLE_MS, PopKit
+
+
+def checkpoints(kit: PopKit) -> list[tuple[int, tuple[int, ...]]]:
+    """Start and distances of every checkpoint, whether it waits in the timer or not."""
+    found = []
+    for topic, queues in (("rmq_sys_wheel_timer", 1), ("rmq_sys_REVIVE_LOG_DefaultCluster", 8)):
+        for queue_id in range(queues):
+            for one in kit.messages(topic, queue_id):
+                if one.tag == "ck":
+                    checkpoint = decode_checkpoint(one.body)
+                    found.append((checkpoint.start_offset, checkpoint.distances))
+    return found
+
+
+def test_messages_are_handed_out_once_and_logged_before() -> None:
+    kit = PopKit()
+    kit.fill(5)
+    assert kit.bodies_popped(maxMsgNums=3) == [b"m0", b"m1", b"m2"]
+    assert kit.bodies_popped() == [b"m3", b"m4"]
+    assert kit.bodies_popped() == []
+    assert checkpoints(kit) == [(0, (0, 1, 2)), (3, (0, 1))]
+
+
+def test_the_queues_of_a_topic_are_popped_in_turn() -> None:
+    kit = PopKit(queues=3)
+    for queue_id in range(3):
+        kit.fill(2, queue_id, first=10 * queue_id)
+    assert kit.bodies_popped(maxMsgNums=2) == [b"m0", b"m1"]
+    assert kit.bodies_popped(maxMsgNums=2) == [b"m10", b"m11"]
+    assert kit.bodies_popped(maxMsgNums=32) == [b"m20", b"m21"]
+
+
+def test_a_queue_can_be_asked_for() -> None:
+    kit = PopKit(queues=2)
+    kit.fill(1, 0)
+    kit.fill(1, 1, first=1)
+    assert kit.bodies_popped(queueId=1) == [b"m1"]
+    assert kit.bodies_popped(queueId=1) == []
+
+
+def test_groups_do_not_take_from_each_other() -> None:
+    kit = PopKit()
+    kit.fill(2)
+    assert kit.bodies_popped() == [b"m0", b"m1"]
+    assert kit.bodies_popped(consumerGroup="h") == [b"m0", b"m1"]
+
+
+def test_how_much_is_left_is_told() -> None:
+    kit = PopKit()
+    kit.fill(5)
+    answer = kit.ask(200050, kit.fields(maxMsgNums=2))
+    assert answer.ext_fields["restNum"] == "3"
+
+
+def test_what_a_filter_keeps_back_is_passed_for_good() -> None:
+    kit = PopKit()
+    kit.fill(2, TAGS="A")
+    kit.fill(1, first=2, TAGS="B")
+    kit.fill(1, first=3, TAGS="A")
+    kit.fill(1, first=4, TAGS="B")
+    assert kit.bodies_popped(exp="B") == [b"m2", b"m4"]
+    kit.run(1_000)
+    assert kit.committed() == 5
+    assert checkpoints(kit) == [(2, (0, 2))]
+
+
+def test_a_filter_that_nothing_passes_moves_the_group_without_a_checkpoint() -> None:
+    kit = PopKit()
+    kit.fill(3, TAGS="A")
+    assert kit.bodies_popped(exp="B") == []
+    assert kit.committed() == 3
+    assert checkpoints(kit) == []
+
+
+def test_an_sql_filter_chooses_by_properties() -> None:
+    kit = PopKit()
+    for number in range(4):
+        kit.fill(1, first=number, weight=str(number))
+    assert kit.bodies_popped(expType="SQL92", exp="weight > 1") == [b"m2", b"m3"]
+
+
+def test_a_new_group_begins_where_it_asks_to() -> None:
+    kit = PopKit()
+    kit.fill(3)
+    assert kit.bodies_popped(consumerGroup="min", initMode=0) == [b"m0", b"m1", b"m2"]
+    # A queue that still has its first message, and that recent, is read from there.
+    assert kit.bodies_popped(consumerGroup="max", initMode=1) == [b"m0", b"m1", b"m2"]
+
+
+def test_an_operator_sends_a_group_back() -> None:
+    kit = PopKit()
+    kit.fill(3)
+    assert len(kit.pop()) == 3
+    fields = {"group": "g", "topic": "Orders", "timestamp": "0", "isForce": "true"}
+    assert kit.ask(222, fields).code == 0
+    assert kit.bodies_popped() == [b"m0", b"m1", b"m2"]
+
+
+def test_every_fifth_pop_looks_at_what_came_back_first() -> None:
+    kit = PopKit()
+    kit.fill(1)
+    kit.pop()
+    kit.run(INVISIBLE_MS + 2_000)
+    kit.fill(10, first=1)
+    found = [kit.bodies_popped(maxMsgNums=1) for _ in range(5)]
+    assert [b"m0"] in found
+    assert found.count([b"m0"]) == 1
+
+
+def test_a_message_that_came_back_has_its_own_topic_and_its_receipt() -> None:
+    kit = PopKit()
+    kit.fill(1, TAGS="A")
+    kit.pop()
+    kit.run(INVISIBLE_MS + 2_000)
+    (again,) = kit.pop()
+    assert again.message.topic == "Orders"
+    assert again.topic == "%RETRY%g_Orders"
+    assert again.message.reconsume_times == 1
+    assert again.message.tag == "A"
+
+
+def test_peeking_changes_nothing() -> None:
+    kit = PopKit()
+    kit.fill(3)
+    fields = {"consumerGroup": "g", "topic": "Orders", "queueId": "-1", "maxMsgNums": "2"}
+    for _ in range(2):
+        answer = kit.ask(200052, fields)
+        assert (answer.code, answer.ext_fields["restNum"]) == (0, "1")
+    assert kit.bodies_popped() == [b"m0", b"m1", b"m2"]
+    assert kit.ask(200052, fields).code == 19
+
+
+@pytest.mark.parametrize("queues", [1, 3])
+def test_ordered_pops_hand_out_nothing_behind_what_is_not_acknowledged(queues: int) -> None:
+    kit = PopKit(queues=queues)
+    kit.fill(3)
+    got = kit.pop(order="true", maxMsgNums=1)
+    assert [one.body for one in got] == [b"m0"]
+    assert got[0].receipt.revive_queue == 999
+    assert kit.pop(order="true", maxMsgNums=1) == []
+    assert checkpoints(kit) == []
+    assert kit.ack(got[0]) == 0
+    assert kit.bodies_popped(order="true", maxMsgNums=1) == [b"m1"]
+
+
+def test_ordered_pops_come_again_in_order_when_their_time_is_over() -> None:
+    kit = PopKit()
+    kit.fill(3)
+    kit.pop(order="true", maxMsgNums=2)
+    kit.run(INVISIBLE_MS)
+    answer = kit.ask(200050, kit.fields(order="true", maxMsgNums=2))
+    assert answer.ext_fields["msgOffsetInfo"] == "0 0 0,1"
+    assert answer.ext_fields["orderCountInfo"] == "0 qo0%0 1;0 qo0%1 1;0 0 1"
+
+
+def test_the_same_attempt_has_the_same_messages_again() -> None:
+    kit = PopKit()
+    kit.fill(3)
+    first = kit.pop(order="true", maxMsgNums=2, attemptId="a")
+    again = kit.pop(order="true", maxMsgNums=2, attemptId="a")
+    assert [one.body for one in first] == [one.body for one in again] == [b"m0", b"m1"]
+    assert kit.pop(order="true", maxMsgNums=2, attemptId="b") == []

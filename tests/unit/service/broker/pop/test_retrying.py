@@ -1,0 +1,58 @@
+from dataclasses import replace
+
+from aerobee.protocol.bodies.revive_records import Checkpoint
+from tests.store_kit import bodies_of
+from tests.unit.service.broker.pop.test_revive import RETRY, START, Rig
+
+CHECKPOINT = Checkpoint("Orders", "g", 0, 0, START, 10_000, "b", (0,))
+
+
+def put(rig: Rig, checkpoint: Checkpoint = CHECKPOINT, offset: int = 0) -> bool:
+    rig.kit.settle()
+    return rig.retrying.put(checkpoint, offset, rig.kit.clock.now())
+
+
+def test_the_retry_topic_is_on_the_disk_before_the_first_message() -> None:
+    rig = Rig()
+    assert not put(rig)
+    assert not put(rig)
+    assert rig.tables.topics.find(RETRY.decode()) is None
+    rig.tables.finish()
+    made = rig.tables.topics.find(RETRY.decode())
+    assert made is not None
+    assert (made.read_queues, made.permission) == (1, 6)
+    assert rig.offsets.find("g", RETRY.decode(), 0) == 0
+    assert put(rig)
+    rig.kit.settle()
+    assert bodies_of(rig.kit.store, RETRY) == [b"m0"]
+    assert rig.retrying.revived == 1
+
+
+def test_what_nobody_can_want_any_more_is_done_with() -> None:
+    rig = Rig()
+    assert put(rig, replace(CHECKPOINT, group="gone"))
+    assert put(rig, replace(CHECKPOINT, topic="Gone"))
+    assert rig.retrying.revived == 0
+
+
+def test_a_message_that_is_not_there_is_done_with() -> None:
+    rig = Rig()
+    assert put(rig, offset=10)
+    assert put(rig, replace(CHECKPOINT, queue_id=3))
+    assert rig.retrying.revived == 0
+
+
+def test_an_old_message_is_fetched_first() -> None:
+    rig = Rig()
+    rig.make_topic(RETRY.decode())
+    rig.kit.settle()
+    rig.kit.store.close()
+    after = Rig(rig.kit.disk.power_cut(), rig.kit.clock)
+    after.make_topic(RETRY.decode())
+    after.kit.disk.faults.make_cold("*commitlog*")
+    assert not after.retrying.put(CHECKPOINT, 0, after.kit.clock.now())
+    after.kit.worker.run_all()
+    after.kit.worker.collect()
+    assert after.retrying.put(CHECKPOINT, 0, after.kit.clock.now())
+    after.kit.settle()
+    assert bodies_of(after.kit.store, RETRY) == [b"m0"]
