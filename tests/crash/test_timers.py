@@ -27,7 +27,8 @@ def take_in_and_deliver(kit: TimerKit) -> None:
         kit.send(b"a%d" % number, 1_200 + 700 * (number % 4))
         if number % 3 == 0:
             kit.run(300)
-    kit.take_back(b"a8", int(kit.messages(TIMER_TOPIC)[-1].properties["TIMER_OUT_MS"]) + 1)
+    stored = kit.send(b"back", 2_500)
+    kit.take_back(b"back", stored.out_ms + 1)
     kit.run(3_500)
     kit.send(b"b", 1_500)
     kit.run(2_500)

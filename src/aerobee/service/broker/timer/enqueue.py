@@ -141,6 +141,7 @@ class Enqueue:
             doubt_ms = ROLL_DOUBT_MS if is_rolled else 0
             if slot_ms < self._done.before_ms - doubt_ms:
                 return True
+        read_ms = min(read_ms, self._lowest_ms)
         other_ms = self._wheel.taken_by(slot_ms, read_ms)
         while other_ms is not None:
             if other_ms < slot_ms and other_ms < over_ms:

@@ -189,6 +189,14 @@ def test_a_place_that_an_older_time_still_has_is_waited_for() -> None:
     assert not rig.enqueue.is_blocked
 
 
+def test_a_place_that_was_given_out_a_moment_ago_is_not_given_out_again() -> None:
+    rig = Rig()
+    rig.put(NOW + 5_000 - 1_000 * SLOTS)
+    rig.put(NOW + 5_000)
+    assert rig.run() == 1
+    assert rig.enqueue.is_blocked
+
+
 @pytest.mark.parametrize("turns", [1, 7])
 def test_a_place_that_a_later_time_has_is_left_to_it(turns: int) -> None:
     rig = Rig()
