@@ -3,18 +3,27 @@ retries, dead letters, what the broker itself writes.
 
 A delayed message (property DELAY above 0) is put into the schedule topic under its level, with its
 own topic and queue remembered in REAL_TOPIC and REAL_QID; whoever delivers it puts it back with
-`put_as_is`.
+`put_as_is`. One for a time (TIMER_DELIVER_MS and the like) goes to the timer's topic in the same
+way; a level goes before a time.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from aerobee.model.flags import TransactionType
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import QueueId
 from aerobee.model.names import SCHEDULE_TOPIC
-from aerobee.model.properties import DELAY, REAL_QUEUE_ID, REAL_TOPIC
+from aerobee.model.properties import (
+    DELAY,
+    REAL_QUEUE_ID,
+    REAL_TOPIC,
+    TIMER_DELAY_MS,
+    TIMER_DELAY_SECONDS,
+    TIMER_DELIVER_MS,
+    TIMER_OUT_MS,
+)
 from aerobee.ports.clock import Now
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.stored_message import fill_draft
@@ -23,6 +32,16 @@ from aerobee.storage.store import Store
 
 Safe = Callable[[bool], None]
 """Told True when the bytes are as safe as the flush mode promises, False if they never will be."""
+
+
+_TIMES = (TIMER_DELAY_SECONDS, TIMER_DELAY_MS, TIMER_DELIVER_MS)
+
+
+class Diversion(Protocol):
+    """Who keeps messages for a time."""
+
+    def diverted(self, message: StoredMessage, now: Now) -> StoredMessage:
+        """The message as it is to be stored now. A StorageError: it is refused."""
 
 
 class Stored(NamedTuple):
@@ -35,6 +54,8 @@ class Stored(NamedTuple):
     end_offset: int
     record_offsets: Sequence[int]
     """The log offset of each record: more than one for a batch."""
+    out_ms: int = 0
+    """TIMER_OUT_MS of a message that waits for a time; 0: it does not."""
 
 
 class Intake:
@@ -45,12 +66,26 @@ class Intake:
         self._is_sync = flush_mode is FlushMode.SYNC
         self._delay_levels = delay_levels
         self._draft = MessageDraft()
+        self._timer: Diversion | None = None
         # Records, since the start.
         self.stored = 0
 
+    def divert_to(self, timer: Diversion) -> None:
+        """Have messages for a time kept by this; without, they are stored where they say."""
+        self._timer = timer
+
     def put(self, message: StoredMessage, now: Now) -> Stored:
         """Store a message, a delayed one for later. A StorageError says why it is refused."""
-        return self.put_as_is(self._diverted(message), now)
+        level = delay_level(message, self._delay_levels)
+        if level > 0:
+            return self.put_as_is(self._delayed(message, level), now)
+        if self._timer is None:
+            return self.put_as_is(message, now)
+        diverted = self._timer.diverted(message, now)
+        stored = self.put_as_is(diverted, now)
+        if diverted is message:
+            return stored
+        return stored._replace(out_ms=int(diverted.properties[TIMER_OUT_MS]))
 
     def put_as_is(self, message: StoredMessage, now: Now) -> Stored:
         """Store a message where it says, delayed or not."""
@@ -78,15 +113,11 @@ class Intake:
         else:
             then(True)
 
-    def _diverted(self, message: StoredMessage) -> StoredMessage:
-        level = delay_level(message, self._delay_levels)
-        if level == 0 or message.transaction_type in (
-            TransactionType.PREPARED,
-            TransactionType.ROLLBACK,
-        ):
+    def _delayed(self, message: StoredMessage, level: int) -> StoredMessage:
+        if message.transaction_type in (TransactionType.PREPARED, TransactionType.ROLLBACK):
             return message
         properties = {
-            **message.properties,
+            **{name: text for name, text in message.properties.items() if name not in _TIMES},
             DELAY: str(level),
             REAL_TOPIC: message.topic,
             REAL_QUEUE_ID: str(message.queue_id),

@@ -5,10 +5,12 @@ import pytest
 from aerobee.errors import MessageIllegal
 from aerobee.model.flags import TransactionType
 from aerobee.model.message import StoredMessage
+from aerobee.ports.clock import Now
 from aerobee.service.broker.intake import Intake, delay_level
 from aerobee.storage.config import FlushMode, StorageConfig
 from tests.delay_kit import message
 from tests.store_kit import SMALL, SMALL_SYNC, StoreKit, batch_draft, read_all
+from tests.timer_kit import message_with
 
 SCHEDULE = b"SCHEDULE_TOPIC_XXXX"
 PREPARED, ROLLED_BACK = 0x4, 0xC
@@ -51,6 +53,42 @@ def test_a_delayed_message_is_put_aside_with_its_place_remembered(level: int) ->
         "REAL_QID": "2",
     }
     assert rig.read(queue_id=2) == []
+
+
+class Keeper:
+    """Who keeps messages for a time: here, those that say so."""
+
+    def diverted(self, message: StoredMessage, now: Now) -> StoredMessage:
+        if "TIMER_DELIVER_MS" not in message.properties:
+            return message
+        named = {**message.properties, "TIMER_OUT_MS": "7000"}
+        return replace(message, topic="rmq_sys_wheel_timer", properties=named)
+
+
+def test_a_message_for_a_time_goes_to_who_keeps_it() -> None:
+    rig = Rig()
+    rig.intake.put(message(b"before", TIMER_DELIVER_MS="7500"), rig.now)
+    rig.intake.divert_to(Keeper())
+    stored = rig.intake.put(message(b"kept", TIMER_DELIVER_MS="7500"), rig.now)
+    assert (stored.topic, stored.out_ms) == ("rmq_sys_wheel_timer", 7_000)
+    stored = rig.intake.put(message(b"plain"), rig.now)
+    assert (stored.topic, stored.out_ms) == ("Orders", 0)
+    assert [found.body for found in rig.read()] == [b"before", b"plain"]
+    assert [found.body for found in rig.read(b"rmq_sys_wheel_timer")] == [b"kept"]
+
+
+def test_a_level_goes_before_a_time_and_the_time_is_forgotten() -> None:
+    rig = Rig()
+    rig.intake.divert_to(Keeper())
+    times = {"TIMER_DELIVER_MS": "7500", "TIMER_DELAY_MS": "5", "TIMER_DELAY_SEC": "5"}
+    rig.intake.put(message_with({"DELAY": "2", "TAGS": "A", **times}), rig.now)
+    (found,) = rig.read(SCHEDULE, 1)
+    assert found.properties == {
+        "DELAY": "2",
+        "TAGS": "A",
+        "REAL_TOPIC": "Orders",
+        "REAL_QID": "0",
+    }
 
 
 def test_a_delayed_message_as_it_is_goes_where_it_says() -> None:
