@@ -206,9 +206,8 @@ class Driver:
     def _end_round(self) -> None:
         self._round.end()
         if self._fast is not None:
-            now = self.now()
-            took_ms = now.monotonic_ms - self._round.monotonic_ms
-            self._carry_out(self._fast.settle(now, took_ms))
+            took_ms = self._clock.monotonic_ms() - self._round.monotonic_ms
+            self._carry_out(self._fast.settle(self._round.now, took_ms))
         self._stir()
 
     def handle(self, channel: ChannelId, command: RemotingCommand) -> bool:

@@ -91,7 +91,8 @@ class FastService(Service, Protocol):
 
     def settle(self, now: Now, took_ms: int) -> Effects:
         """A round of reads is over: what was put off until now (dispatch, wake-ups). Comes before
-        the next read, but after the answers of this round. `took_ms`: since its first read."""
+        the next read, but after the answers of this round. `now` is of its first read, which was
+        so many ms ago."""
 
 
 class PatientService(Service, Protocol):

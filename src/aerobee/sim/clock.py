@@ -16,6 +16,9 @@ class SimClock:
     def now(self) -> Now:
         return Now(self._wall_ms, self._monotonic_ms)
 
+    def monotonic_ms(self) -> int:
+        return self._monotonic_ms
+
     def advance(self, ms: int) -> Now:
         """Time passes on both clocks."""
         if ms < 0:

@@ -83,6 +83,9 @@ class HostClock:
         wall_ms, monotonic_ms = self._clock.now()
         return Now(wall_ms + self._skew_ms, monotonic_ms - self._booted_ms)
 
+    def monotonic_ms(self) -> int:
+        return self._clock.monotonic_ms() - self._booted_ms
+
     def jump_wall(self, ms: int) -> None:
         """Somebody sets the clock of this machine."""
         self._skew_ms += ms

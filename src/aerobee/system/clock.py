@@ -13,3 +13,6 @@ _NS_PER_MS = 1_000_000
 class SystemClock:
     def now(self) -> Now:
         return Now(time.time_ns() // _NS_PER_MS, time.monotonic_ns() // _NS_PER_MS)
+
+    def monotonic_ms(self) -> int:
+        return time.monotonic_ns() // _NS_PER_MS

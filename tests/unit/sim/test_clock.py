@@ -9,6 +9,7 @@ def test_time_moves_only_when_told_and_on_both_clocks() -> None:
     assert clock.now() == clock.now() == Now(1000, 5)
     assert clock.advance(7) == Now(1007, 12)
     assert clock.now() == Now(1007, 12)
+    assert clock.monotonic_ms() == 12
 
 
 def test_time_does_not_go_back() -> None:

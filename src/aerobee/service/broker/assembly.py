@@ -54,7 +54,8 @@ def build_broker(
     calls = ClientCalls(outbox)
     watching = Watching(identity, config, tables, store, now)
     statistics, times = watching.statistics, watching.times
-    sends = SendWays(identity, config, tables, store, peers, outbox, times.add, statistics.note)
+    took, note = watching.took_send, statistics.note
+    sends = SendWays(identity, config, tables, store, peers, outbox, took, note)
     pulls = PullWays(config, tables, ground, statistics, times)
     delays = DelayLevels(
         store,

@@ -93,7 +93,7 @@ class Broker:
         self._send_way.end_round(now, took_ms)
         self._pull_ways.end_round(took_ms)
         self._show(now)
-        self._times.measure(now.monotonic_ms)
+        self._times.measure(now.monotonic_ms + took_ms)
         return self._sent()
 
     def _show(self, now: Now) -> None:

@@ -40,7 +40,7 @@ class PullWays:
         times: RequestTimes,
     ) -> None:
         self._statistics = statistics
-        self._times = times
+        self._times = times.of_successes(RequestCode.PULL_MESSAGE)
         self._noted = 0  # pulls of the short way whose times are known
         self._store = ground.store
         self._held = HeldPulls()
@@ -97,7 +97,7 @@ class PullWays:
         """The pulls of a round have their answers."""
         answered = self._short.answered
         if answered != self._noted:
-            self._times.add(RequestCode.PULL_MESSAGE, answered - self._noted, took_ms)
+            self._times.add(took_ms, answered - self._noted)
             self._noted = answered
 
     def held(self) -> int:

@@ -13,7 +13,6 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, CloseChannel, Effects, Write
 from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.reply_buffer import ReplyBuffer
-from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.parked.pending_answers import AnswersInWait, PendingAnswers
 from aerobee.service.broker.plain_send import PlainSend
@@ -23,8 +22,8 @@ from aerobee.storage.store import Store
 
 ANSWERS_BYTES_MAX = 64 * 1024 * 1024  # of answers that wait; beyond, sends take the general way
 
-Took: TypeAlias = Callable[[int, int, int], None]
-"""Told (code, how many requests, how many ms each took)."""
+Took: TypeAlias = Callable[[int, int], None]
+"""Told (how many ms each took, how many requests)."""
 
 
 class SendWay:
@@ -93,15 +92,14 @@ class SendWay:
         if self._is_sync:
             self._store.flush_soon(now)
         elif self._plain.answered != self._noted:
-            self._took(RequestCode.SEND_MESSAGE_V2, self._take_count(), took_ms)
+            self._took(took_ms, self._take_count())
 
     def step(self, now: Now) -> DiskFailed | None:
         """Let the store do what is due, and answer who waited for it; the failure that ends it."""
         result = self._store.step(now)
         for pending in self._in_wait.take_flushed(self._store.flushed_offset):
             self._outbox.append(Write(pending.channel, pending.answers))
-            took_ms = now.monotonic_ms - pending.since_ms
-            self._took(RequestCode.SEND_MESSAGE_V2, pending.requests, took_ms)
+            self._took(now.monotonic_ms - pending.since_ms, pending.requests)
         for ticket in result.durable:
             cast(Callable[[bool], None], ticket)(True)
         for ticket in result.failed:

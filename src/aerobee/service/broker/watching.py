@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from aerobee.model.names import is_system_topic
 from aerobee.ports.clock import Now
+from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.metrics.broker_watch import BrokerWatch
 from aerobee.service.broker.metrics.health import Health
@@ -40,6 +41,7 @@ class Watching:
         self._health: Health | None = None
         self.statistics = Statistics(store.queues(), self._is_system, now)
         self.times = RequestTimes()
+        self.took_send = self.times.of_successes(RequestCode.SEND_MESSAGE_V2).add
 
     def watch(self, nameservers: NameServers, pending: Pending, now: Now) -> BrokerWatch:
         """To be called once, when all parts are there."""

@@ -40,9 +40,10 @@ class RequestTimes:
         # What was answered in this turn, and when it came.
         self._answered: list[tuple[Outcome, int]] = []
 
-    def add(self, request: int, count: int, took_ms: int) -> None:
-        """So many requests of one code took so long each, all with success."""
-        self._of(Outcome(request, ResponseCode.SUCCESS, False)).add(max(0, took_ms), count)
+    def of_successes(self, request: int) -> Histogram:
+        """For whoever measures requests of one code by itself, all of them answered at once and
+        with success."""
+        return self._of(Outcome(request, ResponseCode.SUCCESS, False))
 
     def answered(
         self, request: int, response: ResponseCode, since_ms: int, *, is_held: bool

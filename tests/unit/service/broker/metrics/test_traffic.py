@@ -81,7 +81,7 @@ def test_dead_letters_are_counted_for_the_group_that_could_not_use_them() -> Non
 
 def test_times_are_shown_by_request_and_response() -> None:
     kit = TrafficKit()
-    kit.times.add(RequestCode.SEND_MESSAGE_V2, 10, 2)
+    kit.times.of_successes(RequestCode.SEND_MESSAGE_V2).add(2, 10)
     assert kit.shown("rocketmq_rpc_latency") == [
         (
             {
