@@ -21,9 +21,9 @@ def append(kit: BrokerKit, *topics: bytes) -> None:
     kit.finish()
 
 
-def empty(kit: BrokerKit, topic: bytes) -> None:
+def empty(kit: BrokerKit, topic: bytes, queue_id: int = 0) -> None:
     """Its messages are gone, as after their time; the queue is still there."""
-    queue = kit.store.queue(topic, 0)
+    queue = kit.store.queue(topic, queue_id)
     assert queue is not None
     queue.hide_below(kit.store.end_offset)
 
@@ -87,13 +87,15 @@ def test_queues_of_unknown_topics_go_when_nothing_is_in_them() -> None:
     assert b"Gone@g" not in bytes(kit.ask(43).body)
 
 
-def test_one_queue_with_a_message_keeps_all_of_its_topic() -> None:
+@pytest.mark.parametrize("emptied", [0, 1])
+def test_one_queue_with_a_message_keeps_all_of_its_topic(emptied: int) -> None:
     kit = BrokerKit()
-    append(kit, b"Lost")
-    empty(kit, b"Lost")
-    kit.store.append(draft(b"Lost", 1), kit.clock.now().wall_ms)
+    for queue_id in (0, 1):
+        kit.store.append(draft(b"Lost", queue_id), kit.clock.now().wall_ms)
     kit.finish()
+    empty(kit, b"Lost", emptied)
     assert "removed the queues of 0" in kit.ask(316).remark
+    kit.run(3_000)
     assert queues(kit) == {b"Lost"}
 
 
