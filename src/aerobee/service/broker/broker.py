@@ -19,6 +19,7 @@ from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.protocol.request_codes import request_name
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.peers import Peers
+from aerobee.service.broker.plain_pull import NONE, SOME
 from aerobee.service.broker.pull_ways import PullWays
 from aerobee.service.broker.request_table import RequestTable
 from aerobee.service.broker.send_way import SendWay
@@ -81,10 +82,9 @@ class Broker:
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> bool:
         born_host = self._peers.packed[channel]
         while self._send_way.take(channel, born_host, frames, output, now):
-            if not self._pull_ways.take(channel, frames, output):
-                return True
-            if not frames.advance():
-                break
+            taken = self._pull_ways.take(channel, frames, output)
+            if taken != SOME:
+                return taken == NONE
         return False
 
     def settle(self, now: Now, took_ms: int = 0) -> Effects:
@@ -163,6 +163,7 @@ class Broker:
         )
 
     def _sent(self) -> Effects:
-        """Everything to be carried out so far."""
+        """Everything to be carried out so far. An event is over: it may have changed anything."""
+        self._pull_ways.recheck()
         effects, self._outbox[:] = list(self._outbox), []
         return effects

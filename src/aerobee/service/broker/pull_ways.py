@@ -48,7 +48,7 @@ class PullWays:
         checks = PullChecks(tables.topics, tables.groups, tables.consumers, config, tables.choices)
         self._topics = tables.topics
         self._short = PlainPull(
-            ground.store,
+            *ground.store.hot_ways,
             tables.offsets,
             checks.basis,
             lambda: config.current.pull_bytes_max,
@@ -66,9 +66,13 @@ class PullWays:
             statistics.flow_of,
         )
 
-    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> bool:
-        """Answer the current frame the short way; False: it takes the general one."""
-        return self._short.take(channel, frames, output)
+    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> int:
+        """See `PlainPull.take_all`."""
+        return self._short.take_all(channel, frames, output)
+
+    def recheck(self) -> None:
+        """Something was done that may change what pulls are given."""
+        self._short.recheck()
 
     def _learn(self, channel: ChannelId, header: PullHeader, plan: PullPlan) -> None:
         topic = self._topics.find(header.topic)
