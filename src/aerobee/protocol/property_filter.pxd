@@ -1,6 +1,8 @@
 import cython
 
+from aerobee.protocol.java_numbers cimport JavaNumber, order_of_reals, order_of_wholes
 from aerobee.protocol.machine cimport byte, bytes_address, bytes_at, same_bytes
+from aerobee.protocol.search_machine cimport find_byte
 
 cdef int _FALSE
 cdef int _TRUE
@@ -22,10 +24,6 @@ cdef int _MORE
 cdef int _STARTS_WITH
 cdef int _ENDS_WITH
 cdef int _NO_ORDER
-cdef long long _INT32_LEAST
-cdef long long _INT32_LEAST_TENTH
-cdef long long _INT64_LEAST
-cdef long long _INT64_LEAST_TENTH
 
 cdef class Condition
 
@@ -35,6 +33,7 @@ cdef class Operand:
     cdef const byte* data_memory
     cdef long long integer
     cdef int kind
+    cdef Py_ssize_t name_size
     cdef double real
     cdef Py_ssize_t size
     cdef Py_ssize_t start
@@ -103,10 +102,9 @@ cdef class Search(Condition):
 
 cdef class Comparison(Condition):
     cdef Operand _left
+    cdef JavaNumber _number
     cdef int _operator
-    cdef double _real
     cdef Operand _right
-    cdef long long _whole
     cdef bint has_failed
     cdef str source
 
@@ -131,13 +129,7 @@ cdef class Comparison(Condition):
     )
     cdef int _order_of_numbers(self, const byte* memory, int left, int right) except -2
 
-    @cython.locals(
-        place="const byte*", position=Py_ssize_t, end=Py_ssize_t, is_negative=bint, least="long long",
-        tenth="long long", value="long long", digit=int,
-    )
-    cdef bint _read_whole(self, Operand operand, const byte* memory, bint is_int32) noexcept
-
-    @cython.locals(place="const byte*", start=Py_ssize_t, end=Py_ssize_t)
+    @cython.locals(start=Py_ssize_t)
     cdef bint _read_real(self, Operand operand, const byte* memory) except -1
 
 cdef class PropertyFilter:
@@ -154,17 +146,8 @@ cdef class PropertyFilter:
 
     cpdef bint matches_text(self, bytes text) except -1
 
-    @cython.locals(operand=Operand, position=Py_ssize_t, mark=Py_ssize_t, value_end=Py_ssize_t, size=Py_ssize_t)
+    @cython.locals(operand=Operand, mark=Py_ssize_t, piece_end=Py_ssize_t)
     cdef void _find(self, const byte* memory, Py_ssize_t start, Py_ssize_t end) except *
 
     @cython.locals(operand=Operand, comparison=Comparison, news=list)
     cpdef list take_news(self, set told)
-
-@cython.locals(position=Py_ssize_t, first=Py_ssize_t, digits=Py_ssize_t, last=int, name=bytes)
-cdef Py_ssize_t end_of_real(const byte* memory, Py_ssize_t start, Py_ssize_t end) except? -2
-
-cdef int order_of_wholes(long long left, long long right) noexcept
-
-cdef int order_of_reals(double left, double right) except -2
-
-cdef int _sign(double real) except 0

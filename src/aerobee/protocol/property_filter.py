@@ -12,8 +12,9 @@ text that cannot is a FAULT, which ends the evaluation as an exception does in J
 a message through. AND and OR ask from left to right, and no further than they need to.
 """
 
-from math import copysign
 from typing import TYPE_CHECKING
+
+from aerobee.protocol.java_numbers import JavaNumber, order_of_reals, order_of_wholes
 
 if TYPE_CHECKING:
     import cython
@@ -21,6 +22,7 @@ else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
     from aerobee.protocol.big_endian import bytes_address, bytes_at, same_bytes
+    from aerobee.protocol.byte_search import find_byte
 
 FALSE = 0
 TRUE = 1
@@ -71,12 +73,6 @@ _STARTS_WITH = STARTS_WITH
 _ENDS_WITH = ENDS_WITH
 _NO_ORDER = 2
 
-# Numbers are read as negative ones, because there is one more of those than these.
-_INT32_LEAST = -(2**31 - 1)
-_INT32_LEAST_TENTH = -214748364
-_INT64_LEAST = -(2**63 - 1)
-_INT64_LEAST_TENTH = -922337203685477580
-
 
 def is_compiled() -> bool:
     return cython.compiled
@@ -91,6 +87,7 @@ class Operand:
         "data_memory",
         "integer",
         "kind",
+        "name_size",
         "real",
         "size",
         "start",
@@ -115,6 +112,7 @@ class Operand:
         # Where the text lies; a property that is not there has a size of -1.
         self.start = 0
         self.size = len(data)
+        self.name_size = len(data)
         self.was_missing = False
 
     def load(self, memory: memoryview) -> int:
@@ -288,7 +286,7 @@ class Search(Condition):
 class Comparison(Condition):
     """Two operands and =, <, <=, > or >=. `source` is how it was written."""
 
-    __slots__ = ("_left", "_operator", "_real", "_right", "_whole", "has_failed", "source")
+    __slots__ = ("_left", "_number", "_operator", "_right", "has_failed", "source")
 
     def __init__(self, operator: int, left: Operand, right: Operand, source: str) -> None:
         self._operator = operator
@@ -297,9 +295,7 @@ class Comparison(Condition):
         self.source = source
         # Whether values came that could not be compared.
         self.has_failed = False
-        # What was last read out of a text.
-        self._whole = 0
-        self._real = 0.0
+        self._number = JavaNumber()
 
     def truth(self, memory: memoryview) -> int:
         left = self._left.load(memory)
@@ -348,10 +344,10 @@ class Comparison(Condition):
         """Texts have no order but that of the numbers that they are."""
         if not self._read_real(self._left, memory):
             return _NO_ORDER
-        real = self._real
+        real = self._number.real
         if not self._read_real(self._right, memory):
             return _NO_ORDER
-        return order_of_reals(real, self._real)
+        return order_of_reals(real, self._number.real)
 
     def _order_of_truths(self, memory: memoryview, left: int, right: int) -> int:
         if left == _TRUTH and right == _TRUTH:
@@ -375,16 +371,18 @@ class Comparison(Condition):
             if type_ == _REAL:
                 if not self._read_real(text, memory):
                     return _NO_ORDER
-            elif not self._read_whole(text, memory, type_ == _INT32):
+            elif not self._number.read_whole(
+                text.memory_of(memory), text.start, text.start + text.size, type_ == _INT32
+            ):
                 return _NO_ORDER
             if left == _TEXT:
                 left = type_
-                whole, real = self._whole, self._real
+                whole, real = self._number.whole, self._number.real
                 other_whole, other_real = self._right.integer, self._right.real
             else:
                 right = type_
                 whole, real = self._left.integer, self._left.real
-                other_whole, other_real = self._whole, self._real
+                other_whole, other_real = self._number.whole, self._number.real
         else:
             whole, real = self._left.integer, self._left.real
             other_whole, other_real = self._right.integer, self._right.real
@@ -396,47 +394,9 @@ class Comparison(Condition):
             other_real = float(other_whole)
         return order_of_reals(real, other_real)
 
-    def _read_whole(self, operand: Operand, memory: memoryview, is_int32: bool) -> bool:
-        """As Java reads an int or a long: a sign or none, digits, nothing else."""
-        place = operand.memory_of(memory)
-        position = operand.start
-        end = position + operand.size
-        is_negative = position < end and place[position] == 45
-        if is_negative or (position < end and place[position] == 43):
-            position += 1
-        if position == end:
-            return False
-        least = _INT32_LEAST if is_int32 else _INT64_LEAST
-        tenth = _INT32_LEAST_TENTH if is_int32 else _INT64_LEAST_TENTH
-        if is_negative:
-            least -= 1
-        value = 0
-        while position < end:
-            digit = place[position] - 48
-            if digit < 0 or digit > 9 or value < tenth:
-                return False
-            value *= 10
-            if value < least + digit:
-                return False
-            value -= digit
-            position += 1
-        self._whole = value if is_negative else -value
-        return True
-
     def _read_real(self, operand: Operand, memory: memoryview) -> bool:
-        """As Java reads a double, hexadecimal ones aside."""
-        place = operand.memory_of(memory)
         start = operand.start
-        end = start + operand.size
-        while start < end and place[start] <= 32:
-            start += 1
-        while start < end and place[end - 1] <= 32:
-            end -= 1
-        end = end_of_real(place, start, end)
-        if end < 0:
-            return False
-        self._real = float(bytes_at(place, start, end - start))
-        return True
+        return self._number.read_real(operand.memory_of(memory), start, start + operand.size)
 
 
 class PropertyFilter:
@@ -474,7 +434,8 @@ class PropertyFilter:
 
     def matches(self, memory: memoryview, start: int, size: int) -> bool:
         """Whether the properties text at [start, start + size) is let through."""
-        self._find(memory, start, start + size)
+        if self._properties:
+            self._find(memory, start, start + size)
         truth = self._condition.truth(memory)
         if truth == _FAULT:
             self.faults += 1
@@ -489,27 +450,19 @@ class PropertyFilter:
         """Have every property know where its value lies."""
         for operand in self._properties:
             operand.size = -1
-        position = start
-        while position < end:
-            mark = position
-            while mark < end and memory[mark] != 1 and memory[mark] != 2:
-                mark += 1
-            if mark == end or memory[mark] == 2:
-                position = mark + 1  # no value
-                continue
-            value_end = mark + 1
-            while value_end < end and memory[value_end] != 2:
-                value_end += 1
-            size = mark - position
-            if value_end > mark + 1:
-                for operand in self._properties:
-                    if len(operand.data) == size and same_bytes(
-                        memory, position, operand.data_memory, 0, size
-                    ):
-                        operand.start = mark + 1
-                        operand.size = value_end - mark - 1
-                        break
-            position = value_end + 1
+        while start < end:
+            piece_end = find_byte(memory, 2, start, end)
+            for operand in self._properties:
+                mark = start + operand.name_size
+                if (
+                    mark + 1 < piece_end
+                    and memory[mark] == 1
+                    and same_bytes(memory, start, operand.data_memory, 0, operand.name_size)
+                ):
+                    operand.start = mark + 1
+                    operand.size = piece_end - mark - 1
+                    break
+            start = piece_end + 1
         for operand in self._properties:
             if operand.size < 0 and not operand.was_missing:
                 operand.was_missing = True
@@ -528,61 +481,3 @@ class PropertyFilter:
         news = [text for text in news if text not in told]
         told.update(news)
         return news
-
-
-def end_of_real(memory: memoryview, start: int, end: int) -> int:
-    """Where the digits of a double end that fills [start, end) but for Java's last letter; -1: it
-    does not."""
-    position = start
-    if position < end and (memory[position] == 43 or memory[position] == 45):
-        position += 1
-    if position < end and (memory[position] == 73 or memory[position] == 78):
-        name = bytes_at(memory, position, end - position)
-        if name == b"NaN" or name == b"Infinity":
-            return end
-    first = position
-    while position < end and 48 <= memory[position] <= 57:
-        position += 1
-    digits = position - first
-    if position < end and memory[position] == 46:
-        position += 1
-        first = position
-        while position < end and 48 <= memory[position] <= 57:
-            position += 1
-        digits += position - first
-    if digits == 0:
-        return -1
-    if position < end and (memory[position] | 32) == 101:
-        position += 1
-        if position < end and (memory[position] == 43 or memory[position] == 45):
-            position += 1
-        first = position
-        while position < end and 48 <= memory[position] <= 57:
-            position += 1
-        if position == first:
-            return -1
-    if position == end:
-        return end
-    last = memory[position] | 32
-    return position if position + 1 == end and (last == 102 or last == 100) else -1
-
-
-def order_of_wholes(left: int, right: int) -> int:
-    if left < right:
-        return -1
-    return 1 if left > right else 0
-
-
-def order_of_reals(left: float, right: float) -> int:
-    """Java's: what is not a number is above all others and equal to itself, -0.0 is below 0.0."""
-    if left < right:
-        return -1
-    if left > right:
-        return 1
-    if left == right:
-        return 0 if left != 0.0 else order_of_wholes(_sign(left), _sign(right))
-    return order_of_wholes(left != left, right != right)
-
-
-def _sign(real: float) -> int:
-    return -1 if copysign(1.0, real) < 0 else 1

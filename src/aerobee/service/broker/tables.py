@@ -7,6 +7,8 @@
     consumerFilter.json       SQL filters, for a broker of Apache's that gets the store
 
 Who is connected now is in memory only.
+
+Imports more than 15 modules because every table is opened here.
 """
 
 import logging
@@ -89,7 +91,7 @@ def open_tables(
         consumers,
         Producers(),
         locks,
-        Choices(filters, config),
+        Choices(filters, consumers, config),
         ConsumerFilters(ground.config_file("consumerFilter.json"), worker, consumers, filters),
     )
 

@@ -36,6 +36,10 @@ cdef class QueueRead:
     cpdef void choose(self, PropertyFilter chosen, Py_ssize_t count_max, Py_ssize_t bytes_max) except *
 
 cdef class QueueReader:
+    cdef PropertyFilter _barren_filter
+    cdef long long _barren_from
+    cdef ConsumeQueue _barren_queue
+    cdef long long _barren_to
     cdef FileSequence _log
     cdef Record _record
     cdef public long long crc_from
@@ -48,7 +52,7 @@ cdef class QueueReader:
     cpdef QueueRead read(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, PropertyFilter chosen=*)
 
     @cython.locals(
-        start=Py_ssize_t, end="long long", units=MappedFile, file=MappedFile, count=Py_ssize_t,
+        start=Py_ssize_t, end="long long", first="long long", units=MappedFile, file=MappedFile, count=Py_ssize_t,
         position=Py_ssize_t, log_offset="long long", size=int,
     )
     cpdef Py_ssize_t copy_hot(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, ReplyBuffer output, PropertyFilter chosen=*) except -1

@@ -166,6 +166,10 @@ class QueueReader:
     """Reads queues of one store."""
 
     __slots__ = (
+        "_barren_filter",
+        "_barren_from",
+        "_barren_queue",
+        "_barren_to",
         "_log",
         "_record",
         "crc_from",
@@ -179,6 +183,11 @@ class QueueReader:
         self._log = log
         # The one that a filter is being asked about.
         self._record = Record()
+        # Where a filter has just chosen nothing: who asks there again is not to wait again.
+        self._barren_filter: PropertyFilter | None = None
+        self._barren_queue: ConsumeQueue | None = None
+        self._barren_from = 0
+        self._barren_to = 0
         # Log offsets: records from here on carry a CRC; are in memory and believed. Up to here
         # they have units; may be read.
         self.crc_from = 0
@@ -203,6 +212,14 @@ class QueueReader:
         if status != 0:
             return self._without_messages(queue, offset, status)
         result = QueueRead(1, offset, queue.min_offset, queue.max_offset)
+        if (
+            chosen is not None
+            and chosen is self._barren_filter
+            and queue is self._barren_queue
+            and offset == self._barren_from
+        ):
+            result.next_offset = self._barren_to
+            return result
         result._queue = queue
         self._collect(queue, offset, count_max, bytes_max, tag_codes, chosen, result)
         if result.count > 0:
@@ -231,6 +248,7 @@ class QueueReader:
             end = queue.max_offset
         units = queue.find(offset)
         assert units is not None
+        first = offset
         file = None
         count = 0
         while offset < end and count < count_max:
@@ -262,6 +280,11 @@ class QueueReader:
             count += 1
             offset += 1
         self.next_offset = offset
+        if chosen is not None and count == 0:
+            self._barren_filter = chosen
+            self._barren_queue = queue
+            self._barren_from = first
+            self._barren_to = offset
         return count
 
     def _is_hot(self, file: MappedFile, offset: int, log_offset: int, size: int) -> bool:

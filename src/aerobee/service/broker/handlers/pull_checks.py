@@ -1,22 +1,14 @@
 """Whether a pull may be run, and what it then reads.
 
 The order of the checks is RocketMQ's: clients act upon the first code that applies.
-
-A consumer gives its subscription a new version at every rebalance, and its pulls may overtake the
-heartbeat that brings it. Where the heartbeat's is older, the queue is read without a filter: the
-client filters what it gets, so nothing is missed and nobody has to wait. But for SQL: clients do
-not know it, and what an older filter keeps back would be lost. There the client has to wait.
 """
 
 from aerobee.model.flags import is_readable
 from aerobee.model.group import GroupConfig
-from aerobee.model.subscription import Subscription
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
-from aerobee.protocol.bodies.subscription import make_subscription
-from aerobee.protocol.headers.pulling import SUBSCRIPTION, PullHeader
+from aerobee.protocol.headers.pulling import PullHeader
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.protocol.tag_filter import find_expression_fault
 from aerobee.service.broker.choices import Choices
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.parked.held_pulls import PullPlan
@@ -87,10 +79,7 @@ class PullChecks:
     def _filtered(
         self, header: PullHeader, group: GroupConfig, topic: TopicConfig
     ) -> PullPlan | Answer:
-        wanted = self._wanted(header, group.name)
-        if isinstance(wanted, Answer):
-            return wanted
-        choice = self._choices.of(group.name, wanted)
+        choice = self._choices.of_pull(header)
         if isinstance(choice, Answer):
             return choice
         return PullPlan(
@@ -102,33 +91,6 @@ class PullChecks:
             group.sys_flag,
             group.name,
             choice.chosen,
-        )
-
-    def _wanted(self, header: PullHeader, group: str) -> Subscription | Answer:
-        """The subscription that comes with the pull, or the one of the group's heartbeats."""
-        if header.sys_flag & SUBSCRIPTION:
-            fault = find_expression_fault(header.subscription)
-            if fault is not None:
-                return Answer(
-                    ResponseCode.SUBSCRIPTION_PARSE_FAILED, f"the field subscription has {fault}"
-                )
-            return make_subscription(
-                header.topic, header.subscription, header.sub_version, header.expression_type
-            )
-        consumers = self._consumers.find(group)
-        known = consumers.subscriptions.get(header.topic) if consumers is not None else None
-        if known is None:
-            return Answer(
-                ResponseCode.SUBSCRIPTION_NOT_EXIST,
-                "the consumer's subscription not exist: wait for its heartbeat",
-            )
-        if known.version >= header.sub_version:
-            return known
-        if known.is_by_tag:
-            return make_subscription(header.topic)
-        return Answer(
-            ResponseCode.SUBSCRIPTION_NOT_LATEST,
-            "the consumer's subscription not latest: wait for its next heartbeat",
         )
 
 
