@@ -27,7 +27,6 @@ from tests.broker_replay import Exchange, Replay
 from tests.conversation import conversations
 
 NOT_SERVED = {
-    "consume-sql": "SQL filters",
     "send-timer": "timer messages",
 }
 SUBSCRIPTION_NOT_LATEST = 25
@@ -66,4 +65,4 @@ def test_a_client_is_answered_as_apache_does(name: str) -> None:
 
 def test_every_conversation_of_a_client_is_played_or_skipped_for_a_reason() -> None:
     assert len(SERVED) + sum(name.endswith(tuple(NOT_SERVED)) for name in JAVA) == len(JAVA)
-    assert len(SERVED) == 58
+    assert len(SERVED) == 63
