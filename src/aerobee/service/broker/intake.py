@@ -58,6 +58,13 @@ class Stored(NamedTuple):
     """TIMER_OUT_MS of a message that waits for a time; 0: it does not."""
 
 
+class HalfKeeper(Protocol):
+    """Who keeps messages until their transactions end."""
+
+    def open(self, message: StoredMessage, group: str, now: Now) -> Stored:
+        """Store a message that nobody sees yet. A StorageError: it is refused."""
+
+
 class Intake:
     """Appends, and tells when what was appended may be spoken of."""
 

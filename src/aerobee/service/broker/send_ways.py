@@ -6,12 +6,11 @@ Imports more than 15 modules because it puts the others together.
 from aerobee.ports.service import Effects, Peer
 from aerobee.protocol.send_answer import SendAnswer
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
-from aerobee.service.broker.handlers.recall import RecallHandlers
 from aerobee.service.broker.handlers.reply import ReplyHandlers
 from aerobee.service.broker.handlers.send import SendHandlers
 from aerobee.service.broker.handlers.send_back import Note, SendBackHandlers
 from aerobee.service.broker.handlers.send_checks import SendChecks
-from aerobee.service.broker.intake import Intake
+from aerobee.service.broker.intake import HalfKeeper, Intake
 from aerobee.service.broker.parked.client_calls import ClientCalls
 from aerobee.service.broker.peers import Peers
 from aerobee.service.broker.plain_send import PlainSend
@@ -20,7 +19,6 @@ from aerobee.service.broker.send_stamp import SendStamp
 from aerobee.service.broker.send_way import SendWay, Took
 from aerobee.service.broker.tables import Tables
 from aerobee.service.broker.topic_making import topic_maker
-from aerobee.service.broker.transaction.ledger import Ledger
 from aerobee.service.broker.unique_ids import UniqueIds
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
@@ -60,20 +58,19 @@ class SendWays:
         )
         self.short = SendWay(self.plain, store, storage.flush_mode, config, outbox, took)
 
-    def rows(self, calls: ClientCalls, ledger: Ledger) -> list[Row]:
+    def rows(self, calls: ClientCalls, half_keeper: HalfKeeper) -> list[Row]:
         topics, groups = self._tables.topics, self._tables.groups
         config, peers = self._config, self._peers.by_channel
         checks = SendChecks(topics, groups, self._tables.locks, config)
         sends = SendHandlers(
             self.intake,
-            ledger,
+            half_keeper,
             checks,
             topic_maker(topics),
             self._stamp,
             peers,
             self._identity.name,
         )
-        recalls = RecallHandlers(self.intake, topics, self._identity, config, peers)
         replies = ReplyHandlers(
             self.intake if config.current.stores_replies else None,
             checks,
@@ -91,7 +88,7 @@ class SendWays:
             lambda: config.current.permission,
             self._note,
         )
-        return [*sends.rows(), *recalls.rows(), *replies.rows(), *returned.rows()]
+        return [*sends.rows(), *replies.rows(), *returned.rows()]
 
     def messages_in(self) -> int:
         """How many were stored since the start."""

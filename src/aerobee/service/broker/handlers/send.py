@@ -5,28 +5,26 @@
 
 A consumer sends to its group's retry topic itself when handing the message back failed: such a send
 goes to the dead letters once it was tried often enough, or at once if the group consumes in order.
+
+Imports more than 15 modules because every kind of send that is not plain comes through here.
 """
 
-import contextlib
 from collections.abc import Mapping
 
 from aerobee.errors import LocalProtocolError, MessageIllegal, StorageError
 from aerobee.model.message import Host
-from aerobee.model.names import is_retry_topic
 from aerobee.model.properties import POP_CHECKPOINT, UNIQUE_KEY
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.declared_header import NoHeader
-from aerobee.protocol.recall_handle import RecallHandle, encode_recall_handle
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.handlers.send_checks import SendChecks
-from aerobee.service.broker.intake import Intake, Stored
+from aerobee.service.broker.intake import HalfKeeper, Intake, Stored
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.send_stamp import SendStamp
 from aerobee.service.broker.sending import Sending, read_sending
 from aerobee.service.broker.topic_making import TopicMaker
-from aerobee.service.broker.transaction.ledger import Ledger
 from aerobee.service.request import Answer, Request, answer_with
 
 _NOT_KNOWN = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it is not known to be stored")
@@ -41,7 +39,7 @@ class SendHandlers:
     def __init__(
         self,
         intake: Intake,
-        ledger: Ledger,
+        half_keeper: HalfKeeper,
         checks: SendChecks,
         make_topic: TopicMaker,
         stamp: SendStamp,
@@ -49,7 +47,7 @@ class SendHandlers:
         broker_name: str,
     ) -> None:
         self._intake = intake
-        self._ledger = ledger
+        self._half_keeper = half_keeper
         self._checks = checks
         self._make_topic = make_topic
         self._stamp = stamp
@@ -114,7 +112,7 @@ class SendHandlers:
         self._stamp.on_message(sending.properties, request.now)
         message = sending.message(born_host)
         if sending.is_half:
-            return self._ledger.open(message, sending.group, request.now)
+            return self._half_keeper.open(message, sending.group, request.now)
         return self._intake.put(message, request.now)
 
     def _answer(self, sending: Sending, stored: Stored) -> Answer:
@@ -125,14 +123,7 @@ class SendHandlers:
         }
         if UNIQUE_KEY in sending.properties:  # else a batch: its messages have their own
             said["transactionId"] = sending.properties[UNIQUE_KEY]
-        if stored.out_ms and not is_retry_topic(sending.topic):
-            handle = RecallHandle(
-                sending.topic,
-                self._broker_name,
-                stored.out_ms + 1,
-                sending.properties[UNIQUE_KEY],
-            )
-            # An id with a space in it has none.
-            with contextlib.suppress(LocalProtocolError):
-                said["recallHandle"] = encode_recall_handle(handle)
+        handle = sending.recall_handle(self._broker_name, stored.out_ms)
+        if handle:
+            said["recallHandle"] = handle
         return Answer(fields=self._stamp.on_answer(said))
