@@ -12,8 +12,10 @@ from aerobee.service.broker.membership import Membership
 from aerobee.service.broker.parked.client_calls import ClientCalls
 from aerobee.service.broker.peers import Peers
 from aerobee.service.broker.request_table import Row, request_table
+from aerobee.service.broker.statistics.request_times import RequestTimes
 from aerobee.service.broker.statistics.statistics import Statistics
 from aerobee.service.broker.tables import Ground, open_tables
+from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from tests.store_kit import StoreKit
 from tests.tables_kit import IDENTITY
@@ -41,8 +43,10 @@ class RowsRig:
         statistics = Statistics([], lambda topic: False, now)
         self.admin = admin_rows(IDENTITY, tables, store, ClientCalls(outbox), statistics)
         self.inside = (IDENTITY, tables, store, statistics)
-        status = BrokerStatus(lambda: 0, lambda: 0, now)
-        self.status = status.rows(config, store, delays)
+        timers = Timers(ground, intake, config, now)
+        status = BrokerStatus(lambda: 0, lambda: 0, RequestTimes(), timers, store, now)
+        self.status = status.rows(config, delays)
+        self.watched = (RequestTimes(), timers, store)
 
 
 def by_code(rows: list[Row]) -> set[int]:

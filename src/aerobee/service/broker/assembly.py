@@ -16,7 +16,6 @@ from aerobee.service.broker.broker_status import BrokerStatus
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.consumer_rows import consumer_rows
 from aerobee.service.broker.delay.levels import DelayLevels
-from aerobee.service.broker.handlers.timer_status import TimerStatusHandlers
 from aerobee.service.broker.membership import Membership
 from aerobee.service.broker.parked.client_calls import ClientCalls
 from aerobee.service.broker.peers import Peers
@@ -26,7 +25,7 @@ from aerobee.service.broker.registration import Registration
 from aerobee.service.broker.request_table import request_table
 from aerobee.service.broker.send_ways import SendWays
 from aerobee.service.broker.tables import Ground, open_tables
-from aerobee.service.broker.timer.timers import Timers
+from aerobee.service.broker.timer_ways import TimerWays
 from aerobee.service.broker.transaction_ways import TransactionWays
 from aerobee.service.broker.watching import Pending, Watching
 from aerobee.service.broker.topic_routes import TopicRoutes
@@ -65,8 +64,8 @@ def build_broker(
         store.config.delay_levels_ms,
         now,
     )
-    timers = Timers(ground, sends.intake, config, now)
-    sends.intake.divert_to(timers.acceptance)
+    waiting = TimerWays(identity, config, tables, ground, sends.intake, peers, now)
+    timers = waiting.timers
     transactions = TransactionWays(identity, config, tables, store, sends.intake, outbox, now)
     routes = TopicRoutes(addresses, outbox)
     pops = PopWays(identity, config, tables, ground, sends.intake, timers, routes, now)
@@ -74,9 +73,11 @@ def build_broker(
     membership = Membership(
         tables.consumers, tables.producers, tables.locks, tables.groups, config, outbox
     )
-    status = BrokerStatus(
-        sends.messages_in, lambda: pulls.messages_out() + pops.messages_out(), now
-    )
+
+    def handed_out() -> int:
+        return pulls.messages_out() + pops.messages_out()
+
+    status = BrokerStatus(sends.messages_in, handed_out, times, timers, store, now)
     table = request_table(
         [
             *sends.rows(calls, transactions.ledger),
@@ -85,8 +86,8 @@ def build_broker(
             *pops.rows(),
             *consumer_rows(tables, store, membership, peers),
             *admin_rows(identity, tables, store, calls, statistics),
-            *status.rows(config, store, delays),
-            *TimerStatusHandlers(timers).rows(),
+            *status.rows(config, delays),
+            *waiting.rows(),
         ]
     )
     registration = Registration(identity, config, tables.topics, addresses, outbox)

@@ -14,7 +14,7 @@ def test_what_passes_is_looked_at_once_a_second() -> None:
         looks.append(1)
         return 0
 
-    status = BrokerStatus(count, count, Now(0, 0))
+    status = BrokerStatus(count, count, *RowsRig().watched, Now(0, 0))
     before = len(looks)
     status.on_tick(Now(999, 999))
     assert len(looks) == before

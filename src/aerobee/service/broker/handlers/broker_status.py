@@ -5,6 +5,7 @@ and hold nothing: tools fail when a name is missing. Left out are times of singl
 nobody measures, and RocketMQ's ratio by folder, whose name is a path of this machine.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from aerobee.ports.clock import Now
@@ -15,6 +16,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.delay.levels import DelayLevels
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.throughput import Throughput
+from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.request import Answer, Request
 from aerobee.storage.store import Store
 
@@ -25,16 +27,36 @@ _INT32_MAX = 2**31 - 1
 
 
 class Flows(NamedTuple):
-    """What passes through a broker: messages stored, and messages handed out."""
+    """What passes through a broker."""
 
     put: Throughput
+    """Messages stored."""
     got: Throughput
+    """Messages handed out."""
+    found: Throughput
+    """Pulls that got some."""
+    missed: Throughput
+    """Pulls that got none."""
+    timed_in: Throughput
+    """Messages for an exact time, taken in."""
+    timed_out: Throughput
+    """Messages for an exact time, delivered."""
 
 
 class BrokerStatusHandlers:
-    def __init__(self, store: Store, delays: DelayLevels, flows: Flows, started: Now) -> None:
+    def __init__(
+        self,
+        store: Store,
+        delays: DelayLevels,
+        timers: Timers,
+        flows: Flows,
+        refused_sends: Callable[[], int],
+        started: Now,
+    ) -> None:
         self._store = store
         self._delays = delays
+        self._timers = timers
+        self._refused_sends = refused_sends
         self._flows = flows
         self._started = started
         self._began_at = store.end_offset
@@ -55,14 +77,15 @@ class BrokerStatusHandlers:
             **self._figures(request.now),
             **self._store_figures(),
             **_pool_figures(),
-            **_timer_figures(),
+            **self._timer_figures(request.now),
         }
         for level, (offset, end) in self._delays.progress().items():
             figures[f"scheduleMessageOffset_{level}"] = f"{offset},{end}"
         return Answer(body=encode_text_table(dict(sorted(figures.items()))))
 
     def _figures(self, now: Now) -> dict[str, str]:
-        put, got = self._flows
+        put, got, found, missed, *_ = self._flows
+        asked = [sum(pair) for pair in zip(found.rates(), missed.rates(), strict=True)]
         uptime_s = (now.monotonic_ms - self._started.monotonic_ms) // 1000
         size = self._store.end_offset - self._began_at
         figures = {
@@ -73,10 +96,11 @@ class BrokerStatusHandlers:
             "putTps": _three(put.rates()),
             "getTransferredTps": _three(got.rates()),
             "getTransferedTps": _three(got.rates()),  # 4.9's spelling
-            "getFoundTps": _three(got.rates()),
-            "getMissTps": _three([0.0] * 3),
-            "getTotalTps": _three(got.rates()),
+            "getFoundTps": _three(found.rates()),
+            "getMissTps": _three(missed.rates()),
+            "getTotalTps": _three(asked),
             "putMessageTimesTotal": str(put.total),
+            "putMessageFailedTimes": str(self._refused_sends()),
             "putMessageSizeTotal": str(size),
             "putMessageAverageSize": str(size / put.total if put.total else 0.0),
         }
@@ -105,6 +129,16 @@ class BrokerStatusHandlers:
             "remainTransientStoreBufferNumbs": str(_INT32_MAX),
         }
 
+    def _timer_figures(self, now: Now) -> dict[str, str]:
+        return {
+            "timerReadBehind": str(self._timers.behind_ms(now) // 1000),
+            "timerOffsetBehind": "0",
+            # Nobody counts those that wait.
+            "timerCongestNum": "0",
+            "timerEnqueueTps": str(self._flows.timed_in.rates()[0]),
+            "timerDequeueTps": str(self._flows.timed_out.rates()[0]),
+        }
+
 
 def _pool_figures() -> dict[str, str]:
     figures = {"EndTransactionQueueSize": "0", "EndTransactionThreadPoolQueueCapacity": "0"}
@@ -112,16 +146,6 @@ def _pool_figures() -> dict[str, str]:
         for what in ("Size", "Capacity", "HeadWaitTimeMills"):
             figures[f"{pool}ThreadPoolQueue{what}"] = "0"
     return figures
-
-
-def _timer_figures() -> dict[str, str]:
-    return {
-        "timerReadBehind": "0",
-        "timerOffsetBehind": "0",
-        "timerCongestNum": "0",
-        "timerEnqueueTps": "0.0",
-        "timerDequeueTps": "0.0",
-    }
 
 
 def _capacity(space: DiskSpace | None) -> str:

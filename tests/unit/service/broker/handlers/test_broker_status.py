@@ -122,7 +122,6 @@ def test_every_figure_of_apaches_is_there_but_those_that_nobody_measures() -> No
         "putLatency999",
         "putMessageDistributeTime",
         "putMessageEntireTimeMax",
-        "putMessageFailedTimes",
     }
 
 
@@ -158,3 +157,38 @@ def _power(count: int) -> int:
         count //= 1024
         power += 1
     return power
+
+
+def test_pulls_that_find_nothing_are_told_from_those_that_do() -> None:
+    kit = BrokerKit(ORDERS)
+    kit.send_frames(send_frame({"e": "0"}))
+    kit.heard()
+    for _ in range(3):
+        kit.pull(queueOffset=0)
+    kit.pull(queueOffset=99)
+    kit.run(10_000, 1_000)
+    found = figures(kit)
+    assert found["getFoundTps"].split()[0] == "0.30"
+    assert found["getMissTps"].split()[0] == "0.10"
+    assert found["getTotalTps"].split()[0] == "0.40"
+
+
+def test_sends_that_were_refused_are_counted() -> None:
+    kit = BrokerKit(ORDERS)
+    kit.send_frames(send_frame({"e": "0"}) + send_frame({"e": "99"}))
+    kit.heard()
+    kit.run(1_000)
+    found = figures(kit)
+    assert (found["putMessageTimesTotal"], found["putMessageFailedTimes"]) == ("1", "1")
+
+
+def test_timers_are_shown_as_they_come_and_go() -> None:
+    kit = BrokerKit(ORDERS)
+    delay = {"i": "UNIQ_KEY\x01i\x02TIMER_DELAY_MS\x013000\x02"}
+    kit.send_frames(send_frame(delay) + send_frame(delay))
+    kit.heard()
+    kit.run(9_000, 500)
+    found = figures(kit)
+    assert float(found["timerEnqueueTps"]) > 0
+    assert float(found["timerDequeueTps"]) > 0
+    assert found["timerReadBehind"] == "0"
