@@ -24,6 +24,10 @@ from tests.broker_kit import CLIENT, IDENTITY, STORAGE, BrokerKit, records_in
 from tests.store_kit import draft, properties
 
 INVISIBLE_MS = 10_000
+# A small wheel: the pretended disk copies it at every crash.
+CONFIG = BrokerConfig(
+    timer_wheel_slots=256, timer_window_slots=120, timer_log_file_bytes=100 * 52 + 20
+)
 REVIVE_TOPIC = "rmq_sys_REVIVE_LOG_DefaultCluster"
 
 
@@ -48,7 +52,7 @@ class PopKit(BrokerKit):
         disk: SimDisk | None = None,
         storage: StorageConfig = STORAGE,
         clock: SimClock | None = None,
-        config: BrokerConfig | None = None,
+        config: BrokerConfig = CONFIG,
         addresses: Sequence[str] = (),
     ) -> None:
         super().__init__(

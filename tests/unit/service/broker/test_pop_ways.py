@@ -1,7 +1,8 @@
+from dataclasses import replace
+
 from aerobee.protocol.remoting_command import RemotingCommand, encode
-from aerobee.service.broker.config import BrokerConfig
 from tests.broker_kit import CLIENT, OTHER, SYNC
-from tests.pop_kit import INVISIBLE_MS, PopKit
+from tests.pop_kit import CONFIG, INVISIBLE_MS, PopKit
 
 
 def frame_of(code: int, fields: dict[str, str]) -> bytes:
@@ -100,7 +101,7 @@ def test_messages_that_are_popped_are_counted_as_handed_out() -> None:
 
 
 def test_without_the_timer_nothing_is_popped() -> None:
-    kit = PopKit(config=BrokerConfig(keeps_timers=False))
+    kit = PopKit(config=replace(CONFIG, keeps_timers=False))
     kit.fill(1)
     answer = kit.ask(200050, kit.fields(), channel=CLIENT)
     assert (answer.code, "timerWheelEnable" in answer.remark) == (1, True)

@@ -69,7 +69,8 @@ class ReviveQueue:
     """One queue of the revive topic.
 
     R1. `_line` has the checkpoints that were read and are not committed, in order.
-    R2. `_due` has those of them that are not done, by their time: of this process, of others.
+    R2. `_due` has those of them that are not done, by their time: of this process, of others;
+        `_keys` has the keys of both, `_strangers` those of others.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class ReviveQueue:
         self._position = offsets.find(REVIVE_GROUP, topic.decode(), queue_id) + 1
         self._line: deque[_Entry] = deque()
         self._due: tuple[list[_Due], list[_Due]] = ([], [])
+        self._keys: set[CheckpointKey] = set()
         self._strangers: dict[CheckpointKey, _Entry] = {}
         # (log end, revive offset): the second may be committed once the first is on the disk.
         self._unsafe: deque[tuple[int, int]] = deque()
@@ -205,11 +207,15 @@ class ReviveQueue:
         is_remembered = self._in_flight.knows(key)
         entry = _Entry(checkpoint, record.queue_offset, is_remembered)
         self._line.append(entry)
+        if key in self._keys:
+            entry.is_done = True  # the timer may deliver twice: the first of them is enough
+            return
         if is_remembered and not self._unacked(entry):
             self._end(entry)
             return
+        self._keys.add(key)
         if not is_remembered:
-            self._strangers.setdefault(key, entry)
+            self._strangers[key] = entry
         due = self._due[0 if is_remembered else 1]
         heapq.heappush(due, (checkpoint.revive_time, entry.offset, entry))
 
@@ -233,11 +239,8 @@ class ReviveQueue:
                 for distance in checkpoint.distances
                 if not self._in_flight.is_acked(checkpoint.key, distance)
             ]
-        # The same checkpoint twice, because the timer may deliver twice: the acknowledgements are
-        # with the first.
-        first = self._strangers.get(checkpoint.key, entry)
         offsets = (checkpoint.start_offset + distance for distance in checkpoint.distances)
-        return [offset for offset in offsets if offset not in first.acked]
+        return [offset for offset in offsets if offset not in entry.acked]
 
     def _revive(self, entry: _Entry, copies_max: int, now: Now) -> int:
         """Have the messages of a checkpoint come back; how many did."""
@@ -268,8 +271,8 @@ class ReviveQueue:
         entry.is_done = True
         key = entry.checkpoint.key
         self._in_flight.ended(key)
-        if self._strangers.get(key) is entry:
-            del self._strangers[key]
+        self._keys.discard(key)
+        self._strangers.pop(key, None)
 
     def _advance(self) -> None:
         """Remember up to where everything is done with."""

@@ -1,8 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from aerobee.model.topic import TopicConfig
-from aerobee.service.broker.config import BrokerConfig
-from tests.pop_kit import PopKit
+from tests.pop_kit import CONFIG, PopKit
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,7 @@ def test_a_pop_that_cannot_be_is_refused_with_the_reason(
 
 
 def test_without_permission_to_read_nothing_is_popped() -> None:
-    kit = PopKit(config=BrokerConfig(permission=2))
+    kit = PopKit(config=replace(CONFIG, permission=2))
     assert kit.ask(200050, kit.fields()).code == 16
     kit = PopKit()
     kit.make_topic(TopicConfig("Closed", 1, 1, permission=2))

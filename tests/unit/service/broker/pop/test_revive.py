@@ -198,6 +198,16 @@ def test_the_next_process_goes_on_behind_what_is_committed() -> None:
     assert rig.revived() == [b"m0", b"m1"]
 
 
+def test_a_checkpoint_that_the_timer_delivers_twice_counts_once() -> None:
+    rig = Rig()
+    checkpoint = rig.pop(0, 2, known=False)
+    rig.pop(0, 2, known=False)
+    rig.ack(checkpoint, 0)
+    rig.step(START + 10_000)
+    assert rig.revived() == [b"m1"]
+    assert rig.committed() == 1
+
+
 def test_a_record_that_is_no_checkpoint_is_passed_over() -> None:
     rig = Rig()
     bad = replace(message(b"{}", topic="revive"), properties={"TAGS": "ck"})
