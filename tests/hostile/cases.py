@@ -68,6 +68,8 @@ GOOD = {
     "e": "0",
     "queueId": "0",
     "msgId": "7F00000100002A9F0000000000000000",
+    "extraInfo": "0 1700000000000 1000 0 0 broker-a 0 0",
+    "pollTime": "0",
 }
 
 _HEARTBEAT = {
@@ -136,6 +138,30 @@ _ROUTE = {
     "queueDatas": [{"brokerName": "hostile", "perm": 6, "readQueueNums": 1, "writeQueueNums": 1}],
 }
 _CHECK = {"subscriptionData": {"topic": "Hostile", "subString": "*", "expressionType": "TAG"}}
+_QUESTION = {
+    "topic": "Hostile",
+    "consumerGroup": "hostile",
+    "clientId": "hostile",
+    "strategyName": "AVG",
+    "messageModel": "CLUSTERING",
+}
+_MODE = {"topic": "Hostile", "consumerGroup": "hostile", "mode": "POP", "popShareQueueNum": 1}
+_ACKS = {
+    "brokerName": "b",
+    "acks": [
+        {
+            "c": "hostile",
+            "t": "Hostile",
+            "r": "0",
+            "so": 0,
+            "q": 0,
+            "rq": 1,
+            "pt": 1_700_000_000_000,
+            "it": 1_000,
+            "b": "AQ==",
+        }
+    ],
+}
 
 _CODE = RequestCode
 BODIES: Mapping[int, object] = {
@@ -149,6 +175,9 @@ BODIES: Mapping[int, object] = {
     _CODE.REGISTER_BROKER: _REGISTRATION,
     _CODE.QUERY_DATA_VERSION: _VERSION,
     _CODE.REGISTER_TOPIC_IN_NAMESRV: _ROUTE,
+    _CODE.QUERY_ASSIGNMENT: _QUESTION,
+    _CODE.SET_MESSAGE_REQUEST_MODE: _MODE,
+    _CODE.BATCH_ACK_MESSAGE: _ACKS,
 }
 
 GARBAGE_BODIES = (

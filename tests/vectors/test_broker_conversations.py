@@ -15,6 +15,8 @@ client's side (`tests/broker_replay.py`). Ours answers the same, but for
                                                a conversation does not tell
     CLUSTER in a reply that is pushed          ours has it, as every message; nobody looks
     two properties of a half that is checked   ours names the first copy; Apache's says WAIT=false
+    a poll whose time is over                  answered then; Apache's some seconds later, when a
+                                               client may be gone
     binary headers                             answered in kind, where Apache answers in JSON
 
 `tools/broker_vectors.py` picked them. What is not served yet is skipped by name, with the reason.
@@ -32,6 +34,7 @@ NOT_SERVED = {
 SUBSCRIPTION_NOT_LATEST = 25
 PULLS = (11, 361)
 PULL_CODES = (0, 19, 20, 21)
+POLL_OVER = {11: (19,), 200050: (210,)}
 NO_QUEUE, EMPTY_QUEUE = "NO_MATCHED_LOGIC_QUEUE", "NO_MESSAGE_IN_QUEUE"
 JAVA = [name for name in conversations() if name.startswith("java-")]
 SERVED = [name for name in JAVA if not name.endswith(tuple(NOT_SERVED))]
@@ -40,6 +43,8 @@ SERVED = [name for name in JAVA if not name.endswith(tuple(NOT_SERVED))]
 def compare(exchange: Exchange) -> None:
     request, recorded, ours = exchange
     if recorded is not None and recorded.code == SUBSCRIPTION_NOT_LATEST:
+        return
+    if recorded is None and ours is not None and ours.code in POLL_OVER.get(request.code, ()):
         return
     if recorded is None or ours is None:
         assert recorded is ours, "one answers and one does not"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from aerobee.errors import LocalProtocolError
 from aerobee.protocol.command_header import BINARY_TYPE, JSON_TYPE
 from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.message_draft import MessageDraft
@@ -28,6 +29,7 @@ EVERY = pytest.mark.parametrize("row", ROWS, ids=[row["origin"] for row in ROWS]
 
 # The binary form has 16 bits for a code: those of pop are above.
 TWO_FORMS = [row for row in ROWS if row["code"] <= 32767]
+ONE_FORM = [row for row in ROWS if row["code"] > 32767]
 
 
 def current(data: bytes) -> FrameReader:
@@ -81,6 +83,18 @@ def test_a_captured_frame_means_the_same_in_the_other_form(row: dict[str, Any]) 
     command = decoded(bytes.fromhex(row["frame"]))
     command.serialize_type = 1 - command.serialize_type
     assert decoded(b"".join(encode(command))) == command
+
+
+@pytest.mark.parametrize("row", ONE_FORM, ids=[row["origin"] for row in ONE_FORM])
+def test_a_captured_frame_whose_code_has_no_room_in_the_other_form_is_not_written(
+    row: dict[str, Any],
+) -> None:
+    """Java cuts the code off there, and asks for something else."""
+    command = decoded(bytes.fromhex(row["frame"]))
+    assert command.serialize_type == JSON_TYPE
+    command.serialize_type = BINARY_TYPE
+    with pytest.raises(LocalProtocolError, match=str(row["code"])):
+        encode(command)
 
 
 @EVERY
