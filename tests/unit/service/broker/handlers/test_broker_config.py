@@ -34,8 +34,8 @@ def test_apache_has_every_setting_that_is_shown_and_most_have_its_default() -> N
         key: value for _, key, value in parse_properties(bytes(recorded.body).decode("utf-8"))
     }
     ours = settings(BrokerKit())
-    # One that its proxy has.
-    assert ours.keys() - apaches.keys() <= {"enableTopicMessageTypeCheck"}
+    # One that its proxy has, and one of ours.
+    assert ours.keys() - apaches.keys() <= {"enableTopicMessageTypeCheck", "timerWheelSlots"}
     differ = {key for key, value in ours.items() if apaches.get(key, value) != value}
     own = {"traceTopicEnable", "enablePropertyFilter", "recallMessageEnable"}
     assert differ <= own | {"transactionCheckInterval"}, "the recording's own settings"
