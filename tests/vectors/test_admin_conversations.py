@@ -88,7 +88,7 @@ def compare(exchange: Exchange) -> None:
         return
     assert (ours.code, ours.flag, ours.version) == (recorded.code, recorded.flag, recorded.version)
     if request.code in (SHOW_CONFIG, SHOW_FIGURES):
-        # 4.9's spelling of one figure, which its tools look for; a setting of the proxy's, and ours.
+        # 4.9's spelling of one figure, for its tools; a setting of the proxy's, and one of ours.
         more = names_in(ours, request.code) - names_in(recorded, request.code)
         assert more <= {"getTransferedTps", "enableTopicMessageTypeCheck", "timerWheelSlots"}
     elif request.code in (COLD_LIMITS, LIGHT_TOPICS):
