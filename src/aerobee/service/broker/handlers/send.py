@@ -5,8 +5,6 @@
 
 A consumer sends to its group's retry topic itself when handing the message back failed: such a send
 goes to the dead letters once it was tried often enough, or at once if the group consumes in order.
-
-Imports more than 15 modules because every kind of send that is not plain comes through here.
 """
 
 from collections.abc import Mapping
