@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from aerobee.protocol.command_header import BINARY_TYPE, ONEWAY_FLAG
+from aerobee.protocol.command_header import JSON_TYPE, ONEWAY_FLAG
 from aerobee.protocol.remoting_command import RemotingCommand, encode
 from tests.hostile.cases import Case
 from tests.wire_client import WireClient
@@ -40,8 +40,13 @@ def frame_of(case: Case, form: int, flag: int, opaque: int) -> bytes:
     command = RemotingCommand(
         case.code, flag=flag, opaque=opaque, ext_fields=dict(case.fields), body=case.body
     )
-    command.serialize_type = form
+    command.serialize_type = form_of(case.code, form)
     return b"".join(encode(command))
+
+
+def form_of(code: int, form: int) -> int:
+    """The form that a request can have: codes of more than 16 bits have no room in the binary."""
+    return form if code <= 32_767 else JSON_TYPE
 
 
 def _read(
@@ -55,7 +60,9 @@ def _read(
         assert answer is not None, f"closed, while waiting for {_named(numbered, awaited)}"
         if answer.is_response:  # else news that the hostile heartbeats bring about
             assert answer.opaque in answers, f"an answer to nobody: {answer}"
-            assert (answer.serialize_type == BINARY_TYPE) == (form == BINARY_TYPE)
+            asked = numbered.get(answer.opaque)
+            code = asked.code if asked is not None else NOBODY_SERVES
+            assert answer.serialize_type == form_of(code, form)
             answers[answer.opaque].append(answer)
             awaited.discard(answer.opaque)
     return answers
