@@ -26,9 +26,9 @@ from aerobee.service.broker.request_table import request_table
 from aerobee.service.broker.send_ways import SendWays
 from aerobee.service.broker.tables import Ground, open_tables
 from aerobee.service.broker.timer_ways import TimerWays
+from aerobee.service.broker.topic_routes import TopicRoutes
 from aerobee.service.broker.transaction_ways import TransactionWays
 from aerobee.service.broker.watching import Pending, Watching
-from aerobee.service.broker.topic_routes import TopicRoutes
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
 

@@ -92,7 +92,8 @@ class BrokerConfig:
     """How often the timer saves how far it is. Longer: more is delivered again after a crash."""
     timer_log_file_bytes: int = 100 << 20
     timer_wheel_slots: int = 2 * 7 * 86_400
-    """RocketMQ's own, which cannot be set there."""
+    """Ticks that the wheel has a place for: twice the window, or more. RocketMQ opens no other
+    number than this."""
     recalls: bool = False
     """Whether producers may take back what waits for a time."""
 
@@ -136,6 +137,7 @@ SETTINGS = (
     Setting("timerRollWindowSlot", "timer_window_slots", Whole(2, 7 * 86_400 - 60)),
     Setting("timerCongestNumEachSlot", "timer_slot_count_max", Whole(1, _INT32_MAX), is_live=True),
     Setting("timerFlushIntervalMs", "timer_save_interval_ms", Whole(10, 60_000)),
+    Setting("timerWheelSlots", "timer_wheel_slots", Whole(64, 1 << 26)),
     Setting("mappedFileSizeTimerLog", "timer_log_file_bytes", Whole(68, _INT32_MAX)),
     Setting("recallMessageEnable", "recalls", TRUTH, is_live=True),
     Setting("enableTopicMessageTypeCheck", "checks_message_types", TRUTH, is_live=True),

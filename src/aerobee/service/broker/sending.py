@@ -5,16 +5,18 @@ What the broker alone may decide (addresses, transactions, inner batches) is not
 
 from dataclasses import dataclass
 
-from aerobee.errors import MessageIllegal, RemoteProtocolError
+from aerobee.errors import LocalProtocolError, MessageIllegal, RemoteProtocolError
 from aerobee.model.flags import MULTI_TAGS
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_id import pack_address
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
 from aerobee.model.message_type import MessageType, takes, type_of
-from aerobee.model.properties import TRANSACTION_PREPARED, decode_properties
+from aerobee.model.names import is_retry_topic
+from aerobee.model.properties import TRANSACTION_PREPARED, UNIQUE_KEY, decode_properties
 from aerobee.model.topic import SINGLE_TAG, TopicConfig
 from aerobee.protocol.command_header import CommandHeader
 from aerobee.protocol.message_draft import MessageDraft
+from aerobee.protocol.recall_handle import RecallHandle, encode_recall_handle
 from aerobee.protocol.send_fields import SEND_BATCH_MESSAGE, SendFields
 from aerobee.service.broker.topic_attributes import MESSAGE_TYPE
 
@@ -67,6 +69,19 @@ class Sending:
             self.queue_id = turn % max(topic.write_queues, 1)
         if topic.filter_type != SINGLE_TAG:
             self.sys_flag |= MULTI_TAGS
+
+    def recall_handle(self, broker_name: str, out_ms: int) -> str:
+        """What takes the message back while it waits for a time, its TIMER_OUT_MS; none for what
+        does not wait, for retries, and for an id with a space in it."""
+        if out_ms == 0 or is_retry_topic(self.topic):
+            return ""
+        unique_id = self.properties.get(UNIQUE_KEY, "")
+        try:
+            return encode_recall_handle(
+                RecallHandle(self.topic, broker_name, out_ms + 1, unique_id)
+            )
+        except LocalProtocolError:
+            return ""
 
     def message(self, born_host: Host) -> StoredMessage:
         """The message, without a place in the log yet."""

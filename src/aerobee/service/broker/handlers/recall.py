@@ -4,7 +4,7 @@ A second message is stored for the same tick; it names the first by topic and un
 tick comes both vanish. So a recall is as safe as a send, and may come again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from aerobee.errors import AerobeeError, RemoteProtocolError, StorageError
 from aerobee.model.flags import is_writable
@@ -22,12 +22,10 @@ from aerobee.protocol.headers.recalling import RecallHeader
 from aerobee.protocol.recall_handle import RecallHandle, decode_recall_handle
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.intake import Intake
 from aerobee.service.broker.refusals import refused_by_store
 from aerobee.service.broker.request_table import Lane, Right, Row, row
-from aerobee.service.broker.state.topics import Topics
-from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer, Request
 
 RECALL_TAG = "_RECALL_TAG_"
@@ -37,14 +35,14 @@ class RecallHandlers:
     def __init__(
         self,
         intake: Intake,
-        topics: Topics,
-        identity: BrokerIdentity,
-        config: LiveConfig[BrokerConfig],
+        has_topic: Callable[[str], bool],
+        broker_name: str,
+        config: Callable[[], BrokerConfig],
         peers: Mapping[ChannelId, Peer],
     ) -> None:
         self._intake = intake
-        self._topics = topics
-        self._identity = identity
+        self._has_topic = has_topic
+        self._broker_name = broker_name
         self._config = config
         self._peers = peers
 
@@ -67,9 +65,7 @@ class RecallHandlers:
             return refused_by_store(error)
         except AerobeeError as error:
             return Answer(ResponseCode.SYSTEM_ERROR, str(error))
-        answer = Answer(
-            fields={"msgId": handle.unique_id, MESSAGE_REGION: self._config.current.region}
-        )
+        answer = Answer(fields={"msgId": handle.unique_id, MESSAGE_REGION: self._config().region})
         refusal = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it may not be taken back")
         self._intake.when_safe(
             stored.end_offset, lambda is_safe: request.answer(answer if is_safe else refusal)
@@ -77,7 +73,7 @@ class RecallHandlers:
         return None
 
     def _find_fault(self, header: RecallHeader) -> Answer | None:
-        config = self._config.current
+        config = self._config()
         if not config.recalls:
             return Answer(
                 ResponseCode.NO_PERMISSION,
@@ -87,7 +83,7 @@ class RecallHandlers:
             return Answer(
                 ResponseCode.SERVICE_NOT_AVAILABLE, "recall failed, broker service not available"
             )
-        if self._topics.find(header.topic) is None:
+        if not self._has_topic(header.topic):
             return Answer(
                 ResponseCode.TOPIC_NOT_EXIST,
                 f"recall failed, the topic[{header.topic[:255]}] not exist",
@@ -101,10 +97,10 @@ class RecallHandlers:
             return _illegal("recall failed, decode handle failed")
         if handle.topic != header.topic:
             return _illegal("recall failed, topic not match")
-        if handle.broker_name != self._identity.name:
+        if handle.broker_name != self._broker_name:
             return _illegal("recall failed, broker service not available here")
         ahead_ms = handle.deliver_ms - wall_ms
-        if not 0 < ahead_ms < self._config.current.timer_delay_ms_max:
+        if not 0 < ahead_ms < self._config().timer_delay_ms_max:
             return _illegal("recall failed, timestamp invalid")
         return handle
 

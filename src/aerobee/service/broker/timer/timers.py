@@ -26,13 +26,12 @@ import logging
 
 from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
 from aerobee.ports.clock import Now
-from aerobee.ports.disk import DiskFile
-from aerobee.ports.disk_worker import Lane
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.delay.schedule_reader import ScheduleReader
 from aerobee.service.broker.intake import Intake
 from aerobee.service.broker.tables import Ground
 from aerobee.service.broker.timer.acceptance import TimerAcceptance
+from aerobee.service.broker.timer.cleaning import TimerCleaning
 from aerobee.service.broker.timer.clock_shifts import ClockShifts
 from aerobee.service.broker.timer.dequeue import Budget, Dequeue
 from aerobee.service.broker.timer.enqueue import Done, Enqueue
@@ -53,13 +52,15 @@ BYTES_A_TICK = 1 << 20
 LOOK_MS_MAX = 250
 LOOK_MS_BUSY = 20  # messages come: a tick should not begin with many of them to take in
 RETRY_MS = 100
-CLEAN_INTERVAL_MS = 30_000
-_FILES_A_CLEANING = 32
 
 
 class Timers:
     def __init__(
-        self, ground: Ground, intake: Intake, config: LiveConfig[BrokerConfig], now: Now
+        self,
+        ground: Ground,
+        intake: Intake,
+        config: LiveConfig[BrokerConfig],
+        now: Now,
     ) -> None:
         told = config.current
         self._store, self._worker = ground.store, ground.worker
@@ -94,13 +95,14 @@ class Timers:
         self._saving = TimerSaving(
             self._store, self._disk, self._worker, self._wheel, self._timer_log, files.check, seal
         )
+        self._cleaning = TimerCleaning(self._disk, self._worker, self._timer_log, now)
         # The first tick that may have something to deliver.
         self._read_ms = 0
         self._start(files, now)
         # Ticks before this are over, and what they may have in the queue lies before this offset.
         self._over_ms = -1
         self._over_to = 0
-        self._look_ms = self._saved_ms = self._cleaned_ms = now.monotonic_ms
+        self._look_ms = self._saved_ms = now.monotonic_ms
         self._refusal = ""
         self._is_stopped = False
         self.acceptance = TimerAcceptance(
@@ -164,9 +166,7 @@ class Timers:
         self._look_ms = now.monotonic_ms + wait_ms
         if now.monotonic_ms - self._saved_ms >= self._save_interval_ms:
             self._save(now)
-        if now.monotonic_ms - self._cleaned_ms >= CLEAN_INTERVAL_MS:
-            self._cleaned_ms = now.monotonic_ms
-            self._clean()
+        self._cleaning.step(self._store.min_offset, now)
 
     def _watch_clock(self, now: Now) -> None:
         step_ms = self._shifts.watch(now, self._queue_end())
@@ -261,29 +261,3 @@ class Timers:
         self._timer_log.cut()
         self._timer_log.close()
         self._wheel.close()
-
-    def _clean(self) -> None:
-        """Have files of the timer log go when none of their records is left."""
-        for _ in range(_FILES_A_CLEANING):
-            file = self._timer_log.take_first(self._store.min_offset)
-            if file is None:
-                break
-            self._worker.submit(Lane.BACKGROUND, _Removal(self, file.disk_file))
-
-
-class _Removal:
-    """Disk job: remove a file of the timer log."""
-
-    def __init__(self, owner: Timers, file: DiskFile) -> None:
-        self._owner = owner
-        self._file: DiskFile | None = file
-
-    def run(self) -> None:
-        assert self._file is not None
-        self._owner._disk.remove(self._file.path)
-
-    def done(self, error: BaseException | None) -> None:
-        self._file = None
-        if error is not None:
-            # It is found again at the next start, and tried again.
-            _log.warning("a file of the timer log stays: %s", error)
