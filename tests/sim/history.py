@@ -8,6 +8,7 @@ breach goes to `breaches`, and the story ends.
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import NamedTuple
 
 from aerobee.model.message import StoredMessage
@@ -32,6 +33,14 @@ class Place(NamedTuple):
     queue_id: int
 
 
+class Ending(Enum):
+    """Of a transaction."""
+
+    COMMIT = "committed"
+    ROLLBACK = "rolled back"
+    NEVER = "never ended"
+
+
 @dataclass
 class Attempt:
     """One message of one send: a retry is another."""
@@ -48,6 +57,8 @@ class Attempt:
     ended: int = 0
     ended_ms: int = 0
     offset: int | None = None
+    ending: Ending | None = None
+    """Of half a transaction: what its producer says of it."""
     is_excused: bool = False
     """Lost in a way that was never promised not to happen."""
 
@@ -134,6 +145,8 @@ class History:
         if attempt is None or attempt.body != message.body:
             self.breach("invented", where)
             return
+        if attempt.ending not in (None, Ending.COMMIT):
+            self.breach("shown", f"{where}, which was {attempt.ending}")
         seen = self.handed[place].setdefault(message.queue_offset, name)
         if seen != name:
             self.breach("changed", f"{where}, where {seen!r} was")

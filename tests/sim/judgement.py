@@ -1,17 +1,27 @@
 """What must hold when a story is over: of every log, of every group, of every offset."""
 
 import itertools
+from collections import Counter
+from collections.abc import Iterator
 
+from aerobee.model.flags import TransactionType
 from aerobee.model.message import StoredMessage
-from aerobee.model.names import DEAD_LETTER_PREFIX, SCHEDULE_TOPIC
+from aerobee.model.names import (
+    DEAD_LETTER_PREFIX,
+    SCHEDULE_TOPIC,
+    TRANSACTION_GIVEN_UP_TOPIC,
+    TRANSACTION_HALF_TOPIC,
+    TRANSACTION_OP_TOPIC,
+)
 from aerobee.protocol.json_text import parse
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.broker.transaction.open_finder import OFFSETS_GROUP
 from aerobee.sim.broker_node import BrokerNode
 from tests.log_check import Found, Outcome, Queue, Sent, check
 from tests.sim.consumer import Taste
-from tests.sim.history import Place, name_of, number_of
-from tests.sim.stored import is_original, still_scheduled
+from tests.sim.history import Ending, Place, name_of, number_of
+from tests.sim.stored import count_open, is_original, still_scheduled
 from tests.sim.world import World
 
 QUIET_MS = 500
@@ -25,6 +35,7 @@ def judge(world: World) -> None:
         world.views[broker.name].refresh()
         _judge_log(world, broker.name)
         _judge_handed(world, broker.name)
+        _judge_transactions(world, broker.name)
         _judge_offsets(world, broker.name)
     for taste in world.plan.tastes:
         _judge_group(world, taste)
@@ -60,7 +71,8 @@ def judge_restarted(world: World) -> None:
 def _is_quiet(broker: BrokerNode) -> bool:
     """Whether nothing is on its way: to the disk, or to a queue after its delay."""
     store = broker.store
-    return store.flushed_offset == store.end_offset and not still_scheduled(broker)
+    is_flushed = store.flushed_offset == store.end_offset
+    return is_flushed and not count_open(broker) and not still_scheduled(broker)
 
 
 def _picture(world: World, broker: str) -> dict[str, object]:
@@ -87,6 +99,8 @@ def _judge_log(world: World, broker: str) -> None:
     copies = itertools.count()
     for (topic, queue_id), messages in world.views[broker].queues.items():
         queue = (topic.encode(), queue_id)
+        if topic == TRANSACTION_OP_TOPIC:
+            continue  # the broker's own book
         for message in messages:
             name = name_of(message.body)
             if not is_original(message):
@@ -124,9 +138,42 @@ def _judge_handed(world: World, broker: str) -> None:
                 world.history.breach("vanished", f"{name!r} at {offset} of {place}")
 
 
+def _judge_transactions(world: World, broker: str) -> None:
+    """Every half became what its producer said, or was given up."""
+    queues = world.views[broker].queues
+    half_queue, given_up_queue = (TRANSACTION_HALF_TOPIC, 0), (TRANSACTION_GIVEN_UP_TOPIC, 0)
+    halves = {name_of(message.body) for message in queues.get(half_queue, ())}
+    given_up = {name_of(message.body) for message in queues.get(given_up_queue, ())}
+    committed = Counter(
+        name_of(message.body)
+        for message in _all_of(world, broker)
+        if message.transaction_type is TransactionType.COMMIT and not message.reconsume_times
+    )
+    lives = 1 + len(world.ends.get(broker, ()))
+    for name in halves | set(committed):
+        attempt = world.history.attempts[name]
+        count = committed[name]
+        if count and attempt.ending is not Ending.COMMIT:
+            world.history.breach("committed", f"{name!r} of {broker} was {attempt.ending}")
+        if count > lives:
+            world.history.breach("committed", f"{name!r} of {broker} {count} times")
+        is_expected = attempt.ending is not Ending.NEVER and (
+            count or attempt.ending is Ending.ROLLBACK
+        )
+        if not is_expected and name not in given_up:
+            world.history.breach("lost transaction", f"{name!r} of {broker}: {attempt.ending}")
+
+
+def _all_of(world: World, broker: str) -> Iterator[StoredMessage]:
+    for messages in world.views[broker].queues.values():
+        yield from messages
+
+
 def _judge_offsets(world: World, broker: str) -> None:
     """No group is past what it is done with, or past the end."""
     for (group, place), offset in _offsets(world, broker).items():
+        if group == OFFSETS_GROUP:
+            continue  # the broker's own
         world.history.see_offset(group, place, offset)
 
 

@@ -61,6 +61,8 @@ class Plan(NamedTuple):
     config: BrokerConfig
     nameservers: int
     loads: Sequence[Load]
+    trades: Sequence[Load]
+    """Of producers of transactions."""
     tastes: Sequence[Taste]
     members: int
     """Consumers of each group."""
@@ -99,9 +101,16 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
             offsets_interval_ms=draw((50, 300, 2_000)),
             client_ms_max=3_000,
             sync_timeout_ms=draw((100, 1_000, 5_000)),
+            transaction_timeout_ms=draw((200, 1_000)),
+            transaction_check_interval_ms=draw((300, 1_000)),
+            transaction_checks_max=draw((2, 15)),
         ),
         draw((1, 2)),
         loads,
+        [
+            Load(TOPICS[: draw((1, 2))], draw((4, 15)), trouble_ms // 30, (), 3_000, draw((1, 3)))
+            for _ in range(draw((0, 1, 1, 2)))
+        ],
         [
             Taste(
                 f"group-{number}",

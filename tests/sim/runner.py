@@ -82,6 +82,7 @@ def _counts(world: World) -> dict[str, int]:
         "unknown": outcomes[Outcome.UNKNOWN],
         "refused": outcomes[Outcome.REFUSED],
         "excused": sum(attempt.is_excused for attempt in history.attempts.values()),
+        "transactions": sum(attempt.ending is not None for attempt in history.attempts.values()),
         "handed": sum(map(len, history.handed.values())),
         "handed back": len(history.handed_back),
         "virtual ms": world.timeline.now_ms,

@@ -3,8 +3,14 @@
 from typing import TYPE_CHECKING
 
 from aerobee.model.message import StoredMessage
-from aerobee.model.names import RETRY_PREFIX, SCHEDULE_TOPIC
-from aerobee.model.properties import DELAY, REAL_TOPIC
+from aerobee.model.names import RETRY_PREFIX, SCHEDULE_TOPIC, TRANSACTION_HALF_TOPIC
+from aerobee.model.properties import (
+    DELAY,
+    REAL_TOPIC,
+    TRANSACTION_PREPARED,
+    TRANSACTION_PREPARED_QUEUE_OFFSET,
+)
+from aerobee.protocol.bodies.open_transactions import decode_open_transactions
 from aerobee.protocol.json_text import parse
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
@@ -53,6 +59,9 @@ class StoredView:
             for attempt in world.history.acknowledged(broker):
                 if attempt.name not in self.names_at(attempt.place):
                     return f"{attempt.name!r} is in no queue of {broker}"
+        open_count = count_open(node)
+        if open_count:
+            return f"{open_count} transactions of {broker} are open"
         waiting = still_scheduled(node)
         if waiting:
             return f"{waiting} of {broker}"
@@ -131,16 +140,28 @@ def still_scheduled(node: BrokerNode) -> str:
     return ""
 
 
+def count_open(node: BrokerNode) -> int:
+    """How many transactions are open, as the broker says."""
+    answer = node.ask(RemotingCommand(RequestCode.LIST_OPEN_TRANSACTIONS))
+    return decode_open_transactions(bytes(answer.body)).open_count
+
+
 def is_original(message: StoredMessage) -> bool:
     """Whether a producer sent it there: as it is, or to wait."""
     if message.reconsume_times:
         return False
+    if message.topic == TRANSACTION_HALF_TOPIC:
+        return TRANSACTION_PREPARED_QUEUE_OFFSET not in message.properties
     return message.topic == SCHEDULE_TOPIC or not is_copy(message)
 
 
 def is_copy(message: StoredMessage) -> bool:
-    """Whether a broker put it there: after its delay, a retry, a dead letter."""
-    return bool(message.reconsume_times) or message.properties.get(DELAY, "0") != "0"
+    """Whether a broker put it there: after its delay, a retry, a dead letter, a commit."""
+    return (
+        bool(message.reconsume_times)
+        or message.properties.get(DELAY, "0") != "0"
+        or TRANSACTION_PREPARED in message.properties
+    )
 
 
 def scheduled_key(message: StoredMessage) -> Key:

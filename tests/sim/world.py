@@ -30,6 +30,7 @@ from tests.sim.history import History, Place
 from tests.sim.plan import UNLIMITED, Blow, Plan, Trouble
 from tests.sim.producer import Producer
 from tests.sim.stored import StoredView
+from tests.sim.trader import Trader
 
 NAMESERVER_PORT = 9876
 BROKER_PORT = 10911
@@ -126,6 +127,11 @@ class World(Fate):
             host = self.network.host(f"10.0.2.{number + 1}")
             self.producers.append(
                 Producer(f"p{number}", host, self._addresses, self.random, self.history, load=load)
+            )
+        for number, load in enumerate(self.plan.trades):
+            host = self.network.host(f"10.0.4.{number + 1}")
+            self.producers.append(
+                Trader(f"t{number}", host, self._addresses, self.random, self.history, load=load)
             )
         for number in range(len(self.plan.tastes) * self.plan.members):
             self._start_consumer(number % len(self.plan.tastes))
