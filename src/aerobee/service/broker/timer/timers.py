@@ -69,9 +69,9 @@ class Timers:
         self.precision_ms = told.timer_precision_ms
         """A tick."""
         self.is_enabled = told.keeps_timers
-        self._scale = TimerScale(
-            told.timer_precision_ms, told.timer_window_slots * told.timer_precision_ms
-        )
+        # Within half a turn, whatever is told: so no place has two times.
+        window = min(told.timer_window_slots, told.timer_wheel_slots // 2)
+        self._scale = TimerScale(self.precision_ms, window * self.precision_ms)
         seal = Seal(self.precision_ms, self._scale.window_ms, told.timer_wheel_slots)
         files = open_timer_files(self._store, self._disk, seal, told.timer_log_file_bytes)
         self._wheel, self._timer_log = files.wheel, files.log

@@ -5,13 +5,13 @@ import pytest
 
 from aerobee.service.broker.timer.dequeue import BATCH, UNITS_A_STEP
 from aerobee.service.broker.timer.timers import COUNT_A_TICK
-from tests.timer_kit import STORAGE, TOLD, TimerKit
+from tests.timer_kit import STORAGE, TOLD, TimerKit, message_with
 
 ROOMY = replace(STORAGE, log_file_bytes=8 << 20, queue_file_units=50_000)
 FEW_FILES = replace(TOLD, timer_log_file_bytes=1 << 20)
 
 
-def due(count: int, storage: object = None) -> TimerKit:
+def due(count: int) -> TimerKit:
     """So many messages, whose time has come, none delivered yet."""
     kit = TimerKit(storage=ROOMY, told=FEW_FILES)
     at_ms = kit.clock.now().wall_ms + 5_000
@@ -108,3 +108,15 @@ def test_taking_back_before_the_message_comes_works_too() -> None:
     kit.run(8_000)
     assert kit.bodies() == []
     assert kit.bodies("Refunds") == [b"a"]
+
+
+def test_what_comes_late_for_a_slot_that_is_being_delivered_is_delivered_too() -> None:
+    count = COUNT_A_TICK + 50
+    kit = due(count)
+    out_ms = kit.messages("rmq_sys_wheel_timer")[0].properties["TIMER_OUT_MS"]
+    kit.tick()
+    assert 0 < len(kit.bodies()) < count
+    late = {"TIMER_OUT_MS": out_ms, "REAL_TOPIC": "Orders", "REAL_QID": "0"}
+    kit.intake.put_as_is(message_with(late, b"late", "rmq_sys_wheel_timer"), kit.clock.now())
+    kit.run(200)
+    assert kit.bodies() == [*(b"%d" % number for number in range(count)), b"late"]
