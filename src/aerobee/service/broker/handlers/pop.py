@@ -28,7 +28,8 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.cold_reads import ColdReads
 from aerobee.service.broker.handlers.pop_checks import COUNT_MAX, PopChecks
 from aerobee.service.broker.parked.held_pops import HeldPop, HeldPops, PopPlan, WaitKey
-from aerobee.service.broker.pop.popping import ColdRun, Popped, Popping
+from aerobee.service.broker.pop.handing_out import ColdRun, Popped
+from aerobee.service.broker.pop.popping import Popping
 from aerobee.service.broker.refusals import refused_by_store
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import Answer, Request, answer_with

@@ -6,7 +6,6 @@ The order of the checks is RocketMQ's: clients act upon the first code that appl
 from collections.abc import Callable
 
 from aerobee.model.flags import is_readable
-from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
 from aerobee.protocol.bodies.subscription import make_subscription
 from aerobee.protocol.headers.popping import ANY_QUEUE, FROM_MIN, PopHeader
@@ -134,7 +133,7 @@ class PopChecks:
                 ResponseCode.TOPIC_NOT_EXIST,
                 f"the topic {topic[:255]} not exist, apply first please!",
             )
-        if not self._has_queue(config, queue_id):
+        if not 0 <= queue_id < config.read_queues and not self._queues.exists(topic, queue_id):
             return Answer(
                 ResponseCode.MESSAGE_ILLEGAL,
                 f"queueId[{queue_id}] is illegal, topic:[{topic}] has {config.read_queues} queues",
@@ -142,11 +141,6 @@ class PopChecks:
         if not 0 <= revive_queue < self._revive_queues and revive_queue != ORDERLY:
             return Answer(ResponseCode.MESSAGE_ILLEGAL, f"there is no revive queue {revive_queue}")
         return None
-
-    def _has_queue(self, config: TopicConfig, queue_id: int) -> bool:
-        return 0 <= queue_id < config.read_queues or (
-            queue_id >= 0 and self._queues.exists(config.name, queue_id)
-        )
 
     def find_offset_fault(self, topic: str, queue_id: int, offset: int) -> Answer | None:
         low = self._queues.min_offset(topic, queue_id)

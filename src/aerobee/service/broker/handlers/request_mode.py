@@ -1,4 +1,7 @@
-"""How a group reads a topic, by popping or by pulling: set by an operator, shown to others."""
+"""How a group reads a topic, by popping or by pulling: set by an operator, shown to others.
+
+Clients learn it when they ask for their queues.
+"""
 
 from aerobee.model.names import is_retry_topic
 from aerobee.protocol.bodies.assignment import decode_request_mode

@@ -11,10 +11,11 @@ from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.intake import Intake
 from aerobee.service.broker.pop.acks import Acks
 from aerobee.service.broker.pop.catch_up import catch_up
+from aerobee.service.broker.pop.handing_out import HandingOut
 from aerobee.service.broker.pop.in_flight import InFlight
 from aerobee.service.broker.pop.order_infos import OrderInfos
 from aerobee.service.broker.pop.pop_offsets import PopOffsets
-from aerobee.service.broker.pop.popping import Popping, PopState
+from aerobee.service.broker.pop.popping import Popping
 from aerobee.service.broker.pop.request_modes import RequestModes
 from aerobee.service.broker.pop.retry_copy import Origin
 from aerobee.service.broker.pop.retrying import Retrying, RetryTables
@@ -72,8 +73,7 @@ class PopParts:
         self.popping = Popping(
             store,
             self.queues,
-            PopState(self.offsets, self.orders, self.log, self.in_flight),
-            identity.name,
+            HandingOut(self.offsets, self.orders, self.log, self.in_flight, identity.name),
             self.revive_queues,
             config.pull_bytes_max,
         )
