@@ -20,6 +20,7 @@ from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import FlushMode, StorageConfig
 from tests.broker_kit import STORAGE
+from tests.store_kit import draft
 from tests.tables_kit import TablesKit
 from tests.transaction_kit import (
     GIVEN_UP,
@@ -394,16 +395,21 @@ def test_what_the_store_refuses_is_asked_later(caplog: pytest.LogCaptureFixture)
 def test_a_half_whose_file_is_gone_is_reported_and_forgotten(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    rig = Rig()
+    rig = Rig(storage=replace(STORAGE, log_file_bytes=4096, retention_ms=60_000))
     rig.join()
     rig.begin()
+    rig.tick(0)
+    for _ in range(40):
+        rig.kit.append(draft(b"Orders", 0, b"x" * 300))
+        rig.kit.step(5_000)
+        rig.kit.worker.run_all()
     rig.begin()
     rig.tick(0)
     queue = rig.store.queue(HALF.encode(), 0)
     assert queue is not None
-    queue.min_offset = 1
+    assert queue.min_offset == 1, "this process was not called for too long"
     with caplog.at_level(logging.ERROR):
-        rig.look(TIMEOUT_MS)
+        rig.run(TIMEOUT_MS)
     assert "log file was removed" in caplog.text
     assert len(rig.asked()) == 1
     assert rig.open_offsets() == [2]
