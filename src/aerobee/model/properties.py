@@ -154,11 +154,16 @@ def encode_properties(properties: Mapping[str, str]) -> bytes:
                 f"property {name!r}={value!r} has no {'value' if name else 'name'}",
                 hint="readers drop such a pair: leave it out",
             )
-        if _has_separator(name) or _has_separator(value):
-            raise LocalProtocolError(f"property {name!r} holds one of the separators 0x01, 0x02")
         parts.append(f"{name}\x01{value}\x02")
+    joined = "".join(parts)
+    if joined.count("\x01") != len(parts) or joined.count("\x02") != len(parts):
+        for name, value in properties.items():
+            if _has_separator(name) or _has_separator(value):
+                raise LocalProtocolError(
+                    f"property {name!r} holds one of the separators 0x01, 0x02"
+                )
     try:
-        text = "".join(parts).encode()
+        text = joined.encode()
     except UnicodeEncodeError as error:
         raise LocalProtocolError(f"properties that are no Unicode text: {error.reason}") from None
     if len(text) > PROPERTIES_BYTES_MAX:

@@ -13,13 +13,20 @@ queue offset + i, the batch entry's body, flag and properties, and everything el
 """
 
 from dataclasses import replace
+from functools import lru_cache
 
 from aerobee.errors import LocalProtocolError, Misuse, RemoteProtocolError
 from aerobee.model.flags import COMPRESSED, is_inner_batch
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_id import address_text, pack_address
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
-from aerobee.model.properties import INNER_COUNT, PROPERTY_END, decode_properties, encode_properties
+from aerobee.model.properties import (
+    INNER_COUNT,
+    PROPERTIES_BYTES_MAX,
+    PROPERTY_END,
+    decode_properties,
+    encode_properties,
+)
 from aerobee.protocol.compression import EXPANDED_BYTES_MAX, decompress
 from aerobee.protocol.message_batch import decode_batch
 from aerobee.protocol.message_draft import MessageDraft
@@ -114,8 +121,9 @@ def encode_record(message: StoredMessage, *, with_crc: bool = False) -> bytes:
         raise LocalProtocolError(error.message) from None
 
 
-def fill_draft(draft: MessageDraft, message: StoredMessage) -> None:
-    """Have a draft say what a message says, to be stored again; the places it had are forgotten."""
+def fill_draft(draft: MessageDraft, message: StoredMessage, more: bytes = b"") -> None:
+    """Have a draft say what a message says, to be stored again; the places it had are forgotten.
+    `more` is properties text, which goes before what the message says under the same names."""
     draft.topic = message.topic.encode()
     if len(draft.topic) > TOPIC_BYTES_MAX:
         raise LocalProtocolError(f"a topic of {len(draft.topic)} bytes; {TOPIC_BYTES_MAX} fit")
@@ -133,7 +141,10 @@ def fill_draft(draft: MessageDraft, message: StoredMessage) -> None:
     draft.reconsume_times = message.reconsume_times
     draft.prepared_offset = message.prepared_offset
     draft.set_body(memoryview(message.body))
-    draft.set_properties(encode_properties(message.properties))
+    text = encode_properties(message.properties) + more
+    if len(text) > PROPERTIES_BYTES_MAX:
+        raise LocalProtocolError(f"{len(text)} bytes of properties do not fit")
+    draft.set_properties(text)
     draft.is_batch = False
 
 
@@ -185,6 +196,7 @@ def without_crc(text: bytes) -> bytes:
     return text
 
 
+@lru_cache(maxsize=1024)  # a sender's host comes again and again
 def _pack_host(host: Host) -> bytes:
     if host.port not in _INT32:
         raise LocalProtocolError(f"{host.port} is no port")

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 from aerobee.model.flags import TransactionType
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import QueueId
-from aerobee.model.names import SCHEDULE_TOPIC
+from aerobee.model.names import SCHEDULE_TOPIC, TIMER_TOPIC
 from aerobee.model.properties import (
     DELAY,
     REAL_QUEUE_ID,
@@ -34,14 +34,15 @@ Safe = Callable[[bool], None]
 """Told True when the bytes are as safe as the flush mode promises, False if they never will be."""
 
 
+_TIMER_TOPIC = TIMER_TOPIC.encode()
 _TIMES = (TIMER_DELAY_SECONDS, TIMER_DELAY_MS, TIMER_DELIVER_MS)
 
 
 class Diversion(Protocol):
     """Who keeps messages for a time."""
 
-    def diverted(self, message: StoredMessage, now: Now) -> StoredMessage:
-        """The message as it is to be stored now. A StorageError: it is refused."""
+    def out_ms(self, message: StoredMessage, now: Now) -> int:
+        """The tick that a message is to wait for; 0: none. A StorageError: it is refused."""
 
 
 class Stored(NamedTuple):
@@ -86,13 +87,16 @@ class Intake:
         level = delay_level(message, self._delay_levels)
         if level > 0:
             return self.put_as_is(self._delayed(message, level), now)
-        if self._timer is None:
+        out_ms = self._timer.out_ms(message, now) if self._timer is not None else 0
+        if out_ms == 0:
             return self.put_as_is(message, now)
-        diverted = self._timer.diverted(message, now)
-        stored = self.put_as_is(diverted, now)
-        if diverted is message:
-            return stored
-        return stored._replace(out_ms=int(diverted.properties[TIMER_OUT_MS]))
+        more = (
+            f"{TIMER_OUT_MS}\x01{out_ms}\x02{REAL_TOPIC}\x01{message.topic}\x02"
+            f"{REAL_QUEUE_ID}\x01{message.queue_id}\x02"
+        )
+        fill_draft(self._draft, message, more.encode())
+        self._draft.topic, self._draft.queue_id = _TIMER_TOPIC, 0
+        return self.put_draft(self._draft, now)._replace(out_ms=out_ms)
 
     def put_as_is(self, message: StoredMessage, now: Now) -> Stored:
         """Store a message where it says, delayed or not."""

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from aerobee.errors import MessageIllegal
+from aerobee.errors import LocalProtocolError, MessageIllegal
 from aerobee.model.flags import TransactionType
 from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
@@ -58,23 +58,37 @@ def test_a_delayed_message_is_put_aside_with_its_place_remembered(level: int) ->
 class Keeper:
     """Who keeps messages for a time: here, those that say so."""
 
-    def diverted(self, message: StoredMessage, now: Now) -> StoredMessage:
-        if "TIMER_DELIVER_MS" not in message.properties:
-            return message
-        named = {**message.properties, "TIMER_OUT_MS": "7000"}
-        return replace(message, topic="rmq_sys_wheel_timer", properties=named)
+    def out_ms(self, message: StoredMessage, now: Now) -> int:
+        return 7_000 if "TIMER_DELIVER_MS" in message.properties else 0
 
 
 def test_a_message_for_a_time_goes_to_who_keeps_it() -> None:
     rig = Rig()
     rig.intake.put(message(b"before", TIMER_DELIVER_MS="7500"), rig.now)
     rig.intake.divert_to(Keeper())
-    stored = rig.intake.put(message(b"kept", TIMER_DELIVER_MS="7500"), rig.now)
+    named = {"TIMER_DELIVER_MS": "7500", "REAL_TOPIC": "of an earlier life"}
+    stored = rig.intake.put(message_with(named, b"kept", queue_id=3), rig.now)
     assert (stored.topic, stored.out_ms) == ("rmq_sys_wheel_timer", 7_000)
     stored = rig.intake.put(message(b"plain"), rig.now)
     assert (stored.topic, stored.out_ms) == ("Orders", 0)
     assert [found.body for found in rig.read()] == [b"before", b"plain"]
-    assert [found.body for found in rig.read(b"rmq_sys_wheel_timer")] == [b"kept"]
+    (kept,) = rig.read(b"rmq_sys_wheel_timer")
+    assert (kept.body, kept.queue_id) == (b"kept", 0)
+    assert kept.properties == {
+        "TIMER_DELIVER_MS": "7500",
+        "TIMER_OUT_MS": "7000",
+        "REAL_TOPIC": "Orders",
+        "REAL_QID": "3",
+    }
+
+
+def test_properties_that_do_not_fit_with_what_the_timer_adds_are_refused() -> None:
+    rig = Rig()
+    rig.intake.divert_to(Keeper())
+    named = {"TIMER_DELIVER_MS": "7500", "big": "x" * 32_700}
+    with pytest.raises(LocalProtocolError, match="do not fit"):
+        rig.intake.put(message_with(named), rig.now)
+    assert rig.kit.store.end_offset == 0
 
 
 def test_a_level_goes_before_a_time_and_the_time_is_forgotten() -> None:

@@ -1,7 +1,6 @@
 """Whether a message is to wait for a time, and until when.
 
     TIMER_DELAY_SEC, else TIMER_DELAY_MS, else TIMER_DELIVER_MS ──▶ TIMER_OUT_MS
-    topic, queue                                                ──▶ REAL_TOPIC, REAL_QID
 
 A time that has come is none to wait for: the message is stored where it says. DELAY, a level, goes
 before all of these; it is looked at elsewhere. TIMER_OUT_MS says that a message has waited.
@@ -11,16 +10,12 @@ many and no more.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from aerobee.errors import MessageIllegal, StorageError
 from aerobee.model.flags import TransactionType
 from aerobee.model.message import StoredMessage
-from aerobee.model.message_queue import QueueId
 from aerobee.model.names import TIMER_TOPIC
 from aerobee.model.properties import (
-    REAL_QUEUE_ID,
-    REAL_TOPIC,
     TIMER_DELAY_MS,
     TIMER_DELAY_SECONDS,
     TIMER_DELETE_UNIQUE_KEY,
@@ -31,7 +26,9 @@ from aerobee.ports.clock import Now
 from aerobee.service.broker.timer.timer_scale import TimerScale
 
 TIME_NAMES = (TIMER_DELAY_SECONDS, TIMER_DELAY_MS, TIMER_DELIVER_MS)
+"""The first that is there counts."""
 
+_SCALES = {TIMER_DELAY_SECONDS: 1000, TIMER_DELAY_MS: 1}
 _DIGITS_MAX = 15  # the year 33,658
 _UNSTORED = (TransactionType.PREPARED, TransactionType.ROLLBACK)
 
@@ -60,58 +57,46 @@ class TimerAcceptance:
         self._slot_count_max = slot_count_max
         self._count_at = count_at
 
-    def diverted(self, message: StoredMessage, now: Now) -> StoredMessage:
-        """The message as it is to be stored now. MessageIllegal, TimerDisabled, TimerCrowded."""
+    def out_ms(self, message: StoredMessage, now: Now) -> int:
+        """The TIMER_OUT_MS of a message that is to wait; 0: it is not. MessageIllegal,
+        TimerDisabled, TimerCrowded: it cannot."""
         properties = message.properties
+        for name in TIME_NAMES:
+            if name in properties:
+                break
+        else:
+            return 0
         if (
             TIMER_OUT_MS in properties
-            or not any(name in properties for name in TIME_NAMES)
             or message.topic == TIMER_TOPIC
             or message.transaction_type in _UNSTORED
         ):
-            return message
+            return 0
         if not self._is_enabled:
             raise TimerDisabled("accurate timer message is not enabled")
-        deliver_ms = _deliver_ms(message, now)
+        number = _number(properties, name)
+        deliver_ms = number if name == TIMER_DELIVER_MS else now.wall_ms + _SCALES[name] * number
         if deliver_ms <= now.wall_ms:
             if TIMER_DELETE_UNIQUE_KEY in properties:
                 raise MessageIllegal("the message that is to be taken back is delivered already")
-            return message
-        self._check(deliver_ms, now)
-        return replace(
-            message,
-            topic=TIMER_TOPIC,
-            queue_id=QueueId(0),
-            properties={
-                **properties,
-                TIMER_OUT_MS: str(self._scale.out_ms(deliver_ms)),
-                REAL_TOPIC: message.topic,
-                REAL_QUEUE_ID: str(message.queue_id),
-            },
-        )
+            return 0
+        out_ms = self._scale.out_ms(deliver_ms)
+        self._check(deliver_ms - now.wall_ms, out_ms)
+        return out_ms
 
-    def _check(self, deliver_ms: int, now: Now) -> None:
-        ahead_ms, ahead_ms_max = deliver_ms - now.wall_ms, self._delay_ms_max()
+    def _check(self, ahead_ms: int, out_ms: int) -> None:
+        ahead_ms_max = self._delay_ms_max()
         if ahead_ms > ahead_ms_max:
             raise MessageIllegal(
                 f"timer message illegal, the delay time should not be bigger than the max delay "
                 f"{ahead_ms_max}ms; it is {ahead_ms}ms",
                 hint="timerMaxDelaySec allows more",
             )
-        if self._count_at(self._scale.out_ms(deliver_ms)) >= self._slot_count_max():
+        if self._count_at(out_ms) >= self._slot_count_max():
             raise TimerCrowded(
                 "timer message is under flow control: too many wait for the same tick",
                 hint="choose another time, or let timerCongestNumEachSlot be more",
             )
-
-
-def _deliver_ms(message: StoredMessage, now: Now) -> int:
-    properties = message.properties
-    if TIMER_DELAY_SECONDS in properties:
-        return now.wall_ms + 1000 * _number(properties, TIMER_DELAY_SECONDS)
-    if TIMER_DELAY_MS in properties:
-        return now.wall_ms + _number(properties, TIMER_DELAY_MS)
-    return _number(properties, TIMER_DELIVER_MS)
 
 
 def _number(properties: dict[str, str], name: str) -> int:
