@@ -1,4 +1,7 @@
-"""How often which values came: counts by bound, as Prometheus wants them, and their sum."""
+"""How often which values came: counts by bound, as Prometheus wants them, and their sum.
+
+Adding one costs a look for its bound and two additions, however many there were.
+"""
 
 from bisect import bisect_left
 from collections.abc import Sequence

@@ -53,9 +53,9 @@ def build_broker(
     calls = ClientCalls(outbox)
     watching = Watching(identity, config, tables, store, now)
     statistics, times = watching.statistics, watching.times
-    took, note = watching.took_send, statistics.note
-    sends = SendWays(identity, config, tables, store, peers, outbox, took, note)
-    pulls = PullWays(config, tables, ground, statistics, times)
+    took_send, count_returned = watching.took_send, statistics.count_returned
+    sends = SendWays(identity, config, tables, store, peers, outbox, took_send, count_returned)
+    pulls = PullWays(config, tables, ground, statistics, watching.took_pull)
     delays = DelayLevels(
         store,
         sends.intake,
@@ -143,6 +143,8 @@ def build_broker(
         ),
         is_settled=registration.is_settled,
         on_round=(pops.on_round,),
+        heard=times.heard,
+        on_sent=times.measure,
         on_visible=(pops.on_visible,),
     )
     pending = Pending(
@@ -152,4 +154,4 @@ def build_broker(
         timers.behind_ms,
     )
     watch = watching.watch((addresses, registration.strangers), pending, now)
-    return Broker(sends.short, pulls, table, peers, duties, outbox, times, watch)
+    return Broker(sends.short, pulls, table, peers, duties, outbox, watch)

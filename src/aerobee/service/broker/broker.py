@@ -23,8 +23,7 @@ from aerobee.service.broker.plain_pull import NONE, SOME
 from aerobee.service.broker.pull_ways import PullWays
 from aerobee.service.broker.request_table import RequestTable
 from aerobee.service.broker.send_way import SendWay
-from aerobee.service.broker.statistics.request_times import RequestTimes
-from aerobee.service.request import Answer, Request, answer_with
+from aerobee.service.request import Answer, Heard, Request, answer_with
 
 _log = logging.getLogger(__name__)
 
@@ -44,6 +43,10 @@ class Duties(NamedTuple):
     """Whether the start is over: name servers know, or do not answer."""
     on_round: Sequence[Callable[[Now], None]] = ()
     """A round of reads is over: what is stored for all of them together."""
+    heard: Heard | None = None
+    """Told of every answer to a request of the general way."""
+    on_sent: Callable[[int], None] = lambda monotonic_ms: None
+    """What was answered so far goes out now."""
     on_visible: Sequence[Callable[[Now], None]] = ()
     """What was stored can be read."""
 
@@ -59,7 +62,6 @@ class Broker:
         peers: Peers,
         duties: Duties,
         outbox: Effects,
-        times: RequestTimes,
         watch: Watch,
     ) -> None:
         self._send_way = send_way
@@ -70,7 +72,6 @@ class Broker:
         self._duties = duties
         self._outbox = outbox
         self._failure: DiskFailed | None = None
-        self._times = times
         self.watch = watch
 
     # Connections and frames.
@@ -93,7 +94,7 @@ class Broker:
         self._send_way.end_round(now, took_ms)
         self._pull_ways.end_round(took_ms)
         self._show(now)
-        self._times.measure(now.monotonic_ms + took_ms)
+        self._duties.on_sent(now.monotonic_ms + took_ms)
         return self._sent()
 
     def _show(self, now: Now) -> None:
@@ -105,7 +106,7 @@ class Broker:
     def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
         self._pull_ways.settle()  # whoever asks sees what was sent before
         if not command.is_response:
-            request = Request(channel, command, now, self._outbox, self._heard)
+            request = Request(channel, command, now, self._outbox, self._duties.heard)
             answer_with(self._handled, request)
         elif not self._duties.on_response(channel, command):
             _log.debug("a response that nobody waits for", extra={"channel": channel})
@@ -131,7 +132,7 @@ class Broker:
         for tick in self._duties.on_tick:
             tick(now)
         self._show(now)
-        self._times.measure(now.monotonic_ms)
+        self._duties.on_sent(now.monotonic_ms)
         return self._sent()
 
     def rest_ms(self, now: Now) -> int:
@@ -156,11 +157,6 @@ class Broker:
                 f"this broker does not serve {request_name(request.command.code)}",
             )
         return row.serve(request)
-
-    def _heard(self, request: Request, code: ResponseCode) -> None:
-        self._times.answered(
-            request.command.code, code, request.now.monotonic_ms, is_held=request.is_held
-        )
 
     def _sent(self) -> Effects:
         """Everything to be carried out so far. An event is over: it may have changed anything."""

@@ -11,7 +11,6 @@ from aerobee.ports.service import ChannelId
 from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.headers.pulling import PullHeader
 from aerobee.protocol.reply_buffer import ReplyBuffer
-from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.cold_reads import ColdReads
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.handlers.pull import PullHandlers
@@ -19,7 +18,6 @@ from aerobee.service.broker.handlers.pull_checks import PullChecks
 from aerobee.service.broker.parked.held_pulls import HeldPulls, PullPlan
 from aerobee.service.broker.plain_pull import PlainPull
 from aerobee.service.broker.request_table import Row
-from aerobee.service.broker.statistics.request_times import RequestTimes
 from aerobee.service.broker.statistics.statistics import Statistics
 from aerobee.service.broker.tables import Ground, Tables
 from aerobee.service.live_config import LiveConfig
@@ -28,6 +26,8 @@ REST_MS_MAX = 60_000
 
 Arrival: TypeAlias = Callable[[bytes, int], None]
 """(topic, queue) that got messages."""
+Took: TypeAlias = Callable[[int, int], None]
+"""Told (how many ms each took, how many pulls)."""
 
 
 class PullWays:
@@ -37,10 +37,10 @@ class PullWays:
         tables: Tables,
         ground: Ground,
         statistics: Statistics,
-        times: RequestTimes,
+        took: Took,
     ) -> None:
         self._statistics = statistics
-        self._times = times.of_successes(RequestCode.PULL_MESSAGE)
+        self._took = took
         self._noted = 0  # pulls of the short way whose times are known
         self._store = ground.store
         self._held = HeldPulls()
@@ -63,7 +63,7 @@ class PullWays:
             cold_reads,
             config,
             self._learn,
-            statistics.flow_of,
+            statistics.count_out,
         )
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> int:
@@ -101,7 +101,7 @@ class PullWays:
         """The pulls of a round have their answers."""
         answered = self._short.answered
         if answered != self._noted:
-            self._times.add(took_ms, answered - self._noted)
+            self._took(took_ms, answered - self._noted)
             self._noted = answered
 
     def held(self) -> int:

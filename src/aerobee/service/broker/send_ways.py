@@ -8,7 +8,7 @@ from aerobee.protocol.send_answer import SendAnswer
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.handlers.reply import ReplyHandlers
 from aerobee.service.broker.handlers.send import SendHandlers
-from aerobee.service.broker.handlers.send_back import Note, SendBackHandlers
+from aerobee.service.broker.handlers.send_back import CountReturned, SendBackHandlers
 from aerobee.service.broker.handlers.send_checks import SendChecks
 from aerobee.service.broker.intake import HalfKeeper, Intake
 from aerobee.service.broker.parked.client_calls import ClientCalls
@@ -36,7 +36,7 @@ class SendWays:
         peers: Peers,
         outbox: Effects,
         took: Took,
-        note: Note,
+        count_returned: CountReturned,
     ) -> None:
         told, storage = config.current, store.config
         self._identity = identity
@@ -44,7 +44,7 @@ class SendWays:
         self._tables = tables
         self._store = store
         self._peers = peers
-        self._note = note
+        self._count_returned = count_returned
         host, port = _split(identity.address)
         self._stamp = SendStamp(
             told.region, told.traces, identity.cluster, storage.store_host, UniqueIds(host, port)
@@ -86,7 +86,7 @@ class SendWays:
             topics,
             groups,
             lambda: config.current.permission,
-            self._note,
+            self._count_returned,
         )
         return [*sends.rows(), *replies.rows(), *returned.rows()]
 

@@ -42,6 +42,7 @@ class Watching:
         self.statistics = Statistics(store.queues(), self._is_system, now)
         self.times = RequestTimes()
         self.took_send = self.times.of_successes(RequestCode.SEND_MESSAGE_V2).add
+        self.took_pull = self.times.of_successes(RequestCode.PULL_MESSAGE).add
 
     def watch(self, nameservers: NameServers, pending: Pending, now: Now) -> BrokerWatch:
         """To be called once, when all parts are there."""

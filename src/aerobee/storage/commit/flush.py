@@ -25,7 +25,6 @@ from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.lack_of_room import is_out_of_room
 
-
 SYNC_SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10)
 
 

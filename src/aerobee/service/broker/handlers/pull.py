@@ -27,7 +27,6 @@ from aerobee.service.broker.handlers.pull_checks import PullChecks
 from aerobee.service.broker.parked.held_pulls import HeldPull, HeldPulls, PullPlan, QueueKey
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.offsets import Offsets
-from aerobee.service.broker.statistics.flow import FlowOf
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer, Request
 from aerobee.storage.read.queue_reader import QueueRead, ReadStatus
@@ -48,6 +47,8 @@ _CODES = {
 
 
 Found: TypeAlias = Callable[[ChannelId, PullHeader, PullPlan], None]
+CountOut: TypeAlias = Callable[[str, str, int, int], None]
+"""Told what was handed out: (group, topic, messages, bytes)."""
 
 
 class PullHandlers:
@@ -60,7 +61,7 @@ class PullHandlers:
         cold_reads: ColdReads,
         config: LiveConfig[BrokerConfig],
         found: Found,
-        flow_of: FlowOf,
+        count_out: CountOut,
     ) -> None:
         """`found` is told of every pull that found messages at once."""
         self._found = found
@@ -70,7 +71,7 @@ class PullHandlers:
         self._held = held
         self._cold_reads = cold_reads
         self._config = config
-        self._flow_of = flow_of
+        self._count_out = count_out
 
     def rows(self) -> list[Row]:
         return [
@@ -145,7 +146,7 @@ class PullHandlers:
         topic, queue_id = plan.queue
         name = topic.decode()
         if read.count:
-            self._flow_of(plan.group, name).add(read.count, sum(map(len, read.slices)))
+            self._count_out(plan.group, name, read.count, sum(map(len, read.slices)))
         next_offset = read.next_offset
         if code is ResponseCode.PULL_NOT_FOUND and status is not ReadStatus.OFFSET_OVERFLOW_ONE:
             # An empty queue begins at 0, and whoever is elsewhere is sent there.

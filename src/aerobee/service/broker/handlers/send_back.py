@@ -26,13 +26,12 @@ from aerobee.service.broker.retries import (
 )
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
-from aerobee.service.broker.statistics.statistics import DEAD_LETTERS, SENT_BACK
 from aerobee.service.request import OK, Answer, Request, answer_with
 
 FindRecord = Callable[[int], memoryview | None]
 """The record at a log offset, checked: `Store.record_at`."""
-Note = Callable[[str, str, str], None]
-"""Counts what became of a message: (RocketMQ's name for that, topic, group)."""
+CountReturned = Callable[[str, str, bool], None]
+"""Told what came back: (topic, group, whether it is a dead letter now)."""
 
 
 class SendBackHandlers:
@@ -43,7 +42,7 @@ class SendBackHandlers:
         topics: Topics,
         groups: Groups,
         permission: Callable[[], int],
-        note: Note,
+        count_returned: CountReturned,
     ) -> None:
         """`permission` is the broker's own, as it is now."""
         self._find_record = find_record
@@ -51,7 +50,7 @@ class SendBackHandlers:
         self._topics = topics
         self._groups = groups
         self._permission = permission
-        self._note = note
+        self._count_returned = count_returned
         self._turn = 0
 
     def rows(self) -> list[Row]:
@@ -127,8 +126,8 @@ class SendBackHandlers:
             stored = self._intake.put(copy, request.now)
         except AerobeeError as error:
             return Answer(ResponseCode.SYSTEM_ERROR, str(error))
-        name = SENT_BACK if place.level else DEAD_LETTERS
-        self._note(name, copy.properties[RETRY_TOPIC], place.topic.split("%", 2)[2])
+        group = place.topic.split("%", 2)[2]
+        self._count_returned(copy.properties[RETRY_TOPIC], group, place.level == 0)
 
         def safe(is_safe: bool) -> None:
             request.answer(

@@ -1,4 +1,7 @@
-"""Who is connected, and who is not agreed with the rest of its group."""
+"""Who is connected, and which groups have members that do not agree.
+
+Versions are the numbers that clients send.
+"""
 
 from collections import Counter
 from collections.abc import Iterator

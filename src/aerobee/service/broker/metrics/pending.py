@@ -1,4 +1,7 @@
-"""What is not over yet: pulls that are held, transactions that are open, timers that are late."""
+"""What is not over yet: pulls that are held, transactions that are open, timers that are late.
+
+Totals only: nothing of it is counted by topic.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple

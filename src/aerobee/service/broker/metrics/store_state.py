@@ -1,4 +1,7 @@
-"""The store: how much there is, how far disk and readers are behind, how long syncs take."""
+"""The store: how much there is, how far disk and readers are behind, how long syncs take.
+
+Everything is read off; nothing is counted for it but syncs.
+"""
 
 from collections.abc import Iterator
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from aerobee.model.histogram import Histogram
 from aerobee.protocol.request_codes import find_request_code, request_name
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.request import Request
 
 BOUNDS_MS = (1, 3, 5, 7, 10, 100, 1_000, 2_000, 3_000)
 """RocketMQ's."""
@@ -45,13 +46,13 @@ class RequestTimes:
         with success."""
         return self._of(Outcome(request, ResponseCode.SUCCESS, False))
 
-    def answered(
-        self, request: int, response: ResponseCode, since_ms: int, *, is_held: bool
-    ) -> None:
-        """A request that came then is answered, and the answer goes out with this turn."""
-        if find_request_code(request) is None:
-            request = UNKNOWN_CODE
-        self._answered.append((Outcome(request, response, is_held), since_ms))
+    def heard(self, request: Request, response: ResponseCode) -> None:
+        """A request is answered, and the answer goes out with this turn."""
+        code = request.command.code
+        if find_request_code(code) is None:
+            code = UNKNOWN_CODE
+        outcome = Outcome(code, response, request.is_held)
+        self._answered.append((outcome, request.now.monotonic_ms))
 
     def measure(self, monotonic_ms: int) -> None:
         """The turn is over."""

@@ -112,6 +112,14 @@ class Statistics:
             self._of_system.append(flow)
         return flow
 
+    def count_out(self, group: str, topic: str, messages: int, size: int) -> None:
+        """A group got messages, and will not get more of them soon: else keep its flow."""
+        self.flow_of(group, topic).add(messages, size)
+
+    def count_returned(self, topic: str, group: str, is_dead: bool) -> None:
+        """A group handed a message back, to have it again or as a dead letter."""
+        self.note(DEAD_LETTERS if is_dead else SENT_BACK, topic, group)
+
     def note(self, name: str, topic: str, group: str, count: int = 1, size: int = 0) -> None:
         """An event of a group and a topic, by RocketMQ's name."""
         key = (name, f"{topic}@{group}")

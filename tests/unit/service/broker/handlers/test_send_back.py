@@ -50,11 +50,11 @@ class Rig:
             self.topics,
             self.groups,
             lambda: live.current.permission,
-            lambda name, topic, group: self.noted.append((name, topic, group)),
+            lambda topic, group, is_dead: self.noted.append((topic, group, is_dead)),
         )
         (self.row,) = handlers.rows()
         self.outbox: Effects = []
-        self.noted: list[tuple[str, str, str]] = []
+        self.noted: list[tuple[str, str, bool]] = []
 
     def file(self, name: str) -> ConfigFile:
         return ConfigFile(self.kit.disk, f"store/config/{name}.json")
@@ -153,7 +153,7 @@ def test_what_became_of_it_is_counted_by_its_first_topic_and_the_group() -> None
     offset = rig.store_message(properties(RETRY_TOPIC="First"), times=1)
     rig.give_back_and_work(offset)
     rig.give_back_and_work(offset, delayLevel="-1")
-    assert rig.noted == [("SNDBCK_PUT_NUMS", "First", GROUP), ("DLQ_PUT_NUMS", "First", GROUP)]
+    assert rig.noted == [("First", GROUP, False), ("First", GROUP, True)]
     rig.give_back_and_work(offset + 1)
     assert len(rig.noted) == 2
 

@@ -1,8 +1,26 @@
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId
+from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.statistics.request_times import RequestTimes
+from aerobee.service.request import Answer, Request
 
 OK = ResponseCode.SUCCESS
+
+
+def answered(
+    times: RequestTimes,
+    code: int,
+    response: ResponseCode = OK,
+    since_ms: int = 0,
+    *,
+    is_held: bool = False,
+) -> None:
+    """A request that came then is answered."""
+    request = Request(ChannelId(1), RemotingCommand(code), Now(0, since_ms), [], times.heard)
+    request.is_held = is_held
+    request.answer(Answer(response))
 
 
 def shown(times: RequestTimes) -> dict[tuple[str, str, bool], tuple[int, float]]:
@@ -15,7 +33,7 @@ def shown(times: RequestTimes) -> dict[tuple[str, str, bool], tuple[int, float]]
 
 def test_a_request_took_from_when_it_came_until_the_turn_was_over() -> None:
     times = RequestTimes()
-    times.answered(RequestCode.HEART_BEAT, OK, 1_000, is_held=False)
+    answered(times, RequestCode.HEART_BEAT, since_ms=1_000)
     assert shown(times) == {}
     times.measure(1_007)
     assert shown(times) == {("heart_beat", "SUCCESS", False): (1, 7)}
@@ -34,9 +52,9 @@ def test_requests_of_the_short_way_are_counted_together() -> None:
 def test_answers_are_told_apart_by_their_code_and_by_having_been_held() -> None:
     times = RequestTimes()
     pull = RequestCode.PULL_MESSAGE
-    times.answered(pull, OK, 0, is_held=True)
-    times.answered(pull, OK, 0, is_held=False)
-    times.answered(pull, ResponseCode.PULL_NOT_FOUND, 0, is_held=True)
+    answered(times, pull, is_held=True)
+    answered(times, pull)
+    answered(times, pull, ResponseCode.PULL_NOT_FOUND, is_held=True)
     times.measure(10)
     assert set(shown(times)) == {
         ("pull_message", "SUCCESS", True),
@@ -48,13 +66,13 @@ def test_answers_are_told_apart_by_their_code_and_by_having_been_held() -> None:
 def test_codes_that_nobody_knows_are_one() -> None:
     times = RequestTimes()
     for code in range(7_000_000, 7_001_000):
-        times.answered(code, ResponseCode.REQUEST_CODE_NOT_SUPPORTED, 0, is_held=False)
+        answered(times, code, ResponseCode.REQUEST_CODE_NOT_SUPPORTED)
     times.measure(0)
     assert shown(times) == {("unknown", "REQUEST_CODE_NOT_SUPPORTED", False): (1000, 0)}
 
 
 def test_a_clock_that_stands_makes_no_time_below_zero() -> None:
     times = RequestTimes()
-    times.answered(RequestCode.HEART_BEAT, OK, 1_000, is_held=False)
+    answered(times, RequestCode.HEART_BEAT, since_ms=1_000)
     times.measure(999)
     assert shown(times) == {("heart_beat", "SUCCESS", False): (1, 0)}

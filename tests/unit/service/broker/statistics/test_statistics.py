@@ -181,6 +181,17 @@ def test_events_are_by_name_topic_and_group_and_bounded() -> None:
     assert len(list(counted.statistics.events(SENT_BACK))) == 2
 
 
+def test_what_is_counted_once_goes_into_the_same_flows() -> None:
+    counted = Counted()
+    counted.statistics.count_out("g", "Orders", 3, 300)
+    counted.get(1)
+    counted.statistics.count_returned("Orders", "g", False)
+    counted.statistics.count_returned("Orders", "g", True)
+    assert list(counted.statistics.groups()) == [("g", "Orders", Totals(4, 400))]
+    assert counted.view(SENT_BACK, "Orders@g").minute.sum == 1
+    assert counted.view(DEAD_LETTERS, "Orders@g").minute.sum == 1
+
+
 def test_what_does_not_exist_any_more_is_forgotten_within_an_hour() -> None:
     counted = Counted()
     counted.arrive(1, b"Gone")
