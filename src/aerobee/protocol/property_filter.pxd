@@ -139,6 +139,7 @@ cdef class PropertyFilter:
     cdef readonly str expression
     cdef readonly long long faults
     cdef readonly bint has_news
+    cdef readonly Py_ssize_t text_max
     cdef readonly Py_ssize_t units_max
 
     @cython.locals(truth=int)

@@ -51,6 +51,9 @@ CONTAINS = 0
 STARTS_WITH = 1
 ENDS_WITH = 2
 
+TEXT_BYTES_MAX = 4 << 20
+"""Bytes of properties that one read may compare with names."""
+
 # C twins of the numbers that the hot code compares with.
 _FALSE = FALSE
 _TRUE = TRUE
@@ -410,6 +413,7 @@ class PropertyFilter:
         "expression",
         "faults",
         "has_news",
+        "text_max",
         "units_max",
     )
 
@@ -423,8 +427,9 @@ class PropertyFilter:
     ) -> None:
         """`properties` are those that the condition asks for, each once."""
         self.expression = expression
-        # Messages that one read may pass: few, if each takes long.
+        # Messages that one read may pass, and bytes of their properties: few, if each takes long.
         self.units_max = units_max
+        self.text_max = TEXT_BYTES_MAX // max(4, len(properties))
         self._condition = condition
         self._properties = properties
         self._comparisons = comparisons

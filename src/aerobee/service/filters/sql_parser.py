@@ -45,7 +45,7 @@ from aerobee.service.filters.sql_tree import (
 
 CHARS_MAX = 16 * 1024
 TERMS_MAX = 256
-"""Comparisons and tests of one expression."""
+"""Comparisons and tests of one expression, and properties that stand for one."""
 PROPERTIES_MAX = 64
 """Different ones of one expression."""
 DEPTH_MAX = 50
@@ -241,7 +241,9 @@ class _Parser:
     # Rules of types.
 
     def _condition(self, node: Node, start: Word) -> Node:
-        if isinstance(node, (Property, *CONDITIONS)):
+        if isinstance(node, (Property, Truth)):
+            return self._term(node)
+        if isinstance(node, CONDITIONS):
             return node
         raise self._bad("a condition is wanted here, not a value", "compare it", start)
 

@@ -31,7 +31,7 @@ cdef class QueueRead:
 
     @cython.locals(
         ranges=list, queue=ConsumeQueue, record=Record, file=MappedFile, position=Py_ssize_t, size=Py_ssize_t,
-        queue_offset="long long", end=Py_ssize_t,
+        queue_offset="long long", end=Py_ssize_t, looked_at=Py_ssize_t,
     )
     cpdef void choose(self, PropertyFilter chosen, Py_ssize_t count_max, Py_ssize_t bytes_max) except *
 
@@ -41,6 +41,7 @@ cdef class QueueReader:
     cdef ConsumeQueue _barren_queue
     cdef long long _barren_to
     cdef FileSequence _log
+    cdef long long _looked_at
     cdef Record _record
     cdef public long long crc_from
     cdef public long long dispatched_to

@@ -138,14 +138,17 @@ class QueueRead:
         self._ranges = []
         self.slices = []
         self.is_cold = False
+        self.status = 1
         self.count = 0
         self.size = 0
+        looked_at = 0
         record = Record()
         for file, position, size, queue_offset in ranges:
             end = position + size
             while position < end:
                 if record.read(file.memory, position, end) != 0:
                     raise misled(queue, queue_offset)
+                looked_at += record.properties_size
                 if chosen.matches(file.memory, record.properties_start, record.properties_size):
                     if self.count == count_max or (
                         self.count > 0 and self.size + record.size > bytes_max
@@ -154,12 +157,14 @@ class QueueRead:
                         return
                     self._ranges.append((file, position, record.size, queue_offset))
                     self.slices.append(file.slice(position, record.size))
+                    self.status = 0
                     self.count += 1
                     self.size += record.size
                 position += record.size
                 queue_offset += 1
-        if self.count == 0:
-            self.status = 1
+                if looked_at > chosen.text_max:
+                    self.next_offset = queue_offset
+                    return
 
 
 class QueueReader:
@@ -171,6 +176,7 @@ class QueueReader:
         "_barren_queue",
         "_barren_to",
         "_log",
+        "_looked_at",
         "_record",
         "crc_from",
         "dispatched_to",
@@ -183,6 +189,8 @@ class QueueReader:
         self._log = log
         # The one that a filter is being asked about.
         self._record = Record()
+        # Bytes of properties that it was asked about.
+        self._looked_at = 0
         # Where a filter has just chosen nothing: who asks there again is not to wait again.
         self._barren_filter: PropertyFilter | None = None
         self._barren_queue: ConsumeQueue | None = None
@@ -249,6 +257,7 @@ class QueueReader:
         units = queue.find(offset)
         assert units is not None
         first = offset
+        self._looked_at = 0
         file = None
         count = 0
         while offset < end and count < count_max:
@@ -271,6 +280,8 @@ class QueueReader:
                 return 0
             if chosen is not None and not self._passes(chosen, queue, offset, file, log_offset):
                 offset += 1
+                if self._looked_at > chosen.text_max:
+                    break
                 continue
             output.make_room(size)
             copy_bytes(
@@ -329,6 +340,7 @@ class QueueReader:
         record = self._record
         if record.read(file.memory, log_offset - file.first_offset, file.size) != 0:
             raise misled(queue, offset)
+        self._looked_at += record.properties_size
         return chosen.matches(file.memory, record.properties_start, record.properties_size)
 
     def _misfit(self, queue: ConsumeQueue, offset: int) -> int:
@@ -370,6 +382,7 @@ class QueueReader:
             end = queue.max_offset
         units = queue.find(offset)
         assert units is not None
+        self._looked_at = 0
         run_file = None
         run_start = run_end = run_first = 0
         while offset < end and result.count < count_max:
@@ -401,6 +414,8 @@ class QueueReader:
                 continue
             if chosen is not None and not self._is_chosen(chosen, queue, offset, log_offset, size):
                 offset += 1
+                if self._looked_at > chosen.text_max:
+                    break
                 continue
             if log_offset != run_end or run_file is None or log_offset >= run_file.end_offset():
                 if run_file is not None:

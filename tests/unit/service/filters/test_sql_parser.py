@@ -141,6 +141,8 @@ def test_an_expression_may_be_large_but_not_larger() -> None:
     parse_sql(" OR ".join(["a = 1"] * TERMS_MAX))
     with pytest.raises(BadExpression, match="comparisons"):
         parse_sql(" OR ".join(["a = 1"] * (TERMS_MAX + 1)))
+    with pytest.raises(BadExpression, match="comparisons"):
+        parse_sql(" OR ".join(["a"] * TERMS_MAX) + " OR TRUE")
     parse_sql(" OR ".join(f"a{number}" for number in range(PROPERTIES_MAX)))
     with pytest.raises(BadExpression, match="properties"):
         parse_sql(" OR ".join(f"a{number}" for number in range(PROPERTIES_MAX + 1)))

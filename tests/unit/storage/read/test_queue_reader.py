@@ -642,3 +642,41 @@ def test_nothing_is_chosen_of_a_read_that_found_nothing() -> None:
     read = kit.read(2)
     read.choose(compile_sql("TRUE"), 10, EVER)
     assert (read.status, read.next_offset) == (ReadStatus.OFFSET_OVERFLOW_ONE, 2)
+
+
+def test_where_a_filter_has_just_chosen_nothing_it_is_not_asked_again() -> None:
+    kit = filled(9)
+    kit.put(b"Other", tag="x")
+    queue, output = kit.queue(), ReplyBuffer()
+    rare, other = compile_sql("TAGS > 1"), compile_sql("TAGS > 1")
+    assert kit.reader.copy_hot(queue, 2, 10, EVER, None, output, rare) == 0
+    kit.put(tag="1.5")
+    asked = rare.faults
+    assert asked == 7
+    read = kit.reader.read(queue, 2, 10, EVER, None, rare)
+    assert (read.status, read.next_offset) == (ReadStatus.NO_MATCHED_MESSAGE, 9)
+    assert (read.min_offset, read.max_offset, rare.faults) == (0, 10, asked)
+    # Anything else is looked at.
+    assert kit.reader.read(queue, 3, 10, EVER, None, rare).next_offset == 10
+    assert kit.reader.read(queue, 2, 10, EVER, None, other).next_offset == 10
+    assert kit.reader.read(kit.queue(b"Other"), 0, 10, EVER, None, rare).next_offset == 1
+    assert rare.faults > asked
+    assert other.faults == 8
+
+
+def test_a_filter_looks_at_so_many_bytes_of_properties_and_no_further() -> None:
+    kit = ReadKit()
+    for _ in range(200):
+        kit.put(tag="x" * 1000)
+    # 64 names: 64 KiB, or 65 messages and one more.
+    many = " OR ".join(f"p{number} = 'x'" for number in range(64))
+    read = choosing(kit, many)
+    assert read.status == ReadStatus.NO_MATCHED_MESSAGE
+    assert 60 < read.next_offset < 70
+    chosen = compile_sql(many)
+    assert kit.reader.copy_hot(kit.queue(), 0, 9, EVER, None, ReplyBuffer(), chosen) == 0
+    assert kit.reader.next_offset == read.next_offset
+    kit.reader.hot_from = EVER
+    old = kit.read()
+    old.choose(compile_sql(many), 9, EVER)
+    assert (old.status, old.next_offset) == (ReadStatus.NO_MATCHED_MESSAGE, read.next_offset)
