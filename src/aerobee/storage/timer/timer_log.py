@@ -54,6 +54,9 @@ class TimerUnit(NamedTuple):
         return self.enqueue_ms + self.delayed_ms
 
 
+_make_unit = TimerUnit._make
+
+
 class Unsynced(NamedTuple):
     """What a sync has to do."""
 
@@ -70,6 +73,8 @@ class TimerLog:
         self._directory = directory
         self._file_bytes = file_bytes
         self.end = 0
+        # The file that was appended to last.
+        self._newest: MappedFile | None = None
         # Files that begin before this position are on the disk up to it.
         self._synced_to = 0
         self._names_changed = False
@@ -87,9 +92,11 @@ class TimerLog:
             self._disk.remove(f"{self._directory}/{name}")
             self._names_changed = True
         self._files = FileSequence(self._disk, self._directory, self._file_bytes, True)
+        self._newest = None
         self.end = self._synced_to = 0
 
     def close(self) -> None:
+        self._newest = None
         self._files.close()
 
     @property
@@ -103,9 +110,10 @@ class TimerLog:
         file = self._files.find(position)
         if file is None or position - file.first_offset > file.size - UNIT_BYTES:
             return None
-        size, *fields, _ = _UNIT.unpack_from(file.view, position - file.first_offset)
-        found = TimerUnit(*fields)
-        return found if size == UNIT_BYTES and found.magic in _MAGICS else None
+        fields = _UNIT.unpack_from(file.view, position - file.first_offset)
+        if fields[0] != UNIT_BYTES or fields[2] not in _MAGICS:
+            return None
+        return _make_unit(fields[1:8])
 
     def next_position(self) -> int:
         """Where the next unit goes."""
@@ -115,11 +123,16 @@ class TimerLog:
     def append(self, unit: TimerUnit) -> int:
         """Add a unit; its position. OSError: there is no room for it now."""
         position = self.next_position()
-        file = self._file_at(position)
-        file.make_room(position - file.first_offset + UNIT_BYTES)
+        file = self._newest
+        place = position - file.first_offset if file is not None else -1
+        if file is None or not 0 <= place < file.size:
+            file = self._newest = self._file_at(position)
+            place = position - file.first_offset
+        if place + UNIT_BYTES > file.room:
+            file.make_room(place + UNIT_BYTES)
         if position != self.end:
             self._end_file(position)
-        _UNIT.pack_into(file.view, position - file.first_offset, UNIT_BYTES, *unit, 0)
+        _UNIT.pack_into(file.view, place, UNIT_BYTES, *unit, 0)
         self.end = position + UNIT_BYTES
         return position
 

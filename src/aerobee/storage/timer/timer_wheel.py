@@ -100,13 +100,9 @@ class TimerWheel:
         found = self._at(time_ms // self._precision_ms % self._slot_count)
         return found if found is not None and found.time_ms == time_ms else None
 
-    def taken_by(self, time_ms: int, from_ms: int) -> int | None:
-        """The other time that has the place of this one, if it is one from `from_ms` on: turns
-        ahead of it, or behind."""
-        found = self._at(time_ms // self._precision_ms % self._slot_count)
-        if found is None or found.time_ms == time_ms or found.time_ms < from_ms:
-            return None
-        return found.time_ms
+    def at_place_of(self, time_ms: int) -> Slot | None:
+        """Whatever slot has the place of a time: its own, or one of turns ahead of it or behind."""
+        return self._at(time_ms // self._precision_ms % self._slot_count)
 
     def next_time(self, start_ms: int, end_ms: int) -> int:
         """The first time in [start, end) that something waits for; `end_ms` if nothing does."""

@@ -38,12 +38,11 @@ def test_a_slot_is_found_by_its_time_alone() -> None:
     assert wheel.find(NOW) == slot(NOW)
     assert wheel.find(NOW + 1_000) is None
     assert wheel.find(NOW + wheel.turn_ms) is None
-    assert wheel.taken_by(NOW + wheel.turn_ms, 0) == NOW
-    assert wheel.taken_by(NOW + wheel.turn_ms, NOW + 1_000) is None
-    assert wheel.taken_by(NOW, 0) is None
+    assert wheel.at_place_of(NOW) == wheel.at_place_of(NOW + wheel.turn_ms) == slot(NOW)
+    assert wheel.at_place_of(NOW + 1_000) is None
     wheel.clear(NOW)
     assert wheel.find(NOW) is None
-    assert wheel.taken_by(NOW + wheel.turn_ms, 0) is None
+    assert wheel.at_place_of(NOW + wheel.turn_ms) is None
 
 
 def test_a_slot_on_the_disk_is_where_and_what_rocketmq_writes() -> None:

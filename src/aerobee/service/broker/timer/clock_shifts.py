@@ -32,6 +32,10 @@ class ClockShifts:
         self._last_end = queue_end
         self._steps: deque[_Step] = deque()
 
+    @property
+    def has_steps(self) -> bool:
+        return bool(self._steps)
+
     def watch(self, now: Now, queue_end: int) -> int:
         """By how much the clock was set since the last look."""
         last, self._last = self._last, now

@@ -208,13 +208,15 @@ class Dequeue:
 
     def _put(self, unit: TimerUnit, now: Now) -> None:
         """Where it belongs, or to the timer again if its delay is not over."""
-        shift_ms = self._shifts.since(self._delivery.queue_offset, self._delivery.stored_ms)
-        if shift_ms > 0 and self._delivery.is_delayed():
-            out_ms = self._scale.ceiling(self._delivery.out_ms() + shift_ms)
-            if out_ms + self._scale.precision_ms > now.wall_ms or unit.magic & ROLL:
-                self._delivery.put_back(unit, out_ms, now)
+        delivery = self._delivery
+        if self._shifts.has_steps and delivery.is_delayed():
+            shift_ms = self._shifts.since(delivery.queue_offset, delivery.stored_ms)
+            out_ms = self._scale.ceiling(delivery.out_ms() + shift_ms)
+            is_over = out_ms + self._scale.precision_ms <= now.wall_ms
+            if shift_ms > 0 and (unit.magic & ROLL or not is_over):
+                delivery.put_back(unit, out_ms, now)
                 return
-        self._delivery.put(unit, now)
+        delivery.put(unit, now)
 
     # Records.
 

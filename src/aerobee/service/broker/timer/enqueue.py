@@ -41,6 +41,7 @@ _TOPIC = TIMER_TOPIC.encode()
 _OUT_MS = TIMER_OUT_MS.encode()
 _REAL_TOPIC = REAL_TOPIC.encode()
 _DELETE_KEY = TIMER_DELETE_UNIQUE_KEY.encode()
+_TAKES_BACK = DELETE | ROLL  # when the first is there and the second is not
 _DIGITS_MAX = 15
 _TOPICS_MAX = 10_000
 _NEVER_MS = 1 << 62
@@ -134,58 +135,57 @@ class Enqueue:
                 record.queue_offset,
             )
             return True
-        out_ms, stored_ms = int(out), record.store_timestamp
-        slot_ms = self._scale.slot_ms(out_ms, stored_ms)
-        is_rolled = self._scale.is_rolled(out_ms, stored_ms)
+        written_ms = self._scale.floor(record.store_timestamp)
+        slot_ms, is_rolled = self._scale.place(int(out), written_ms)
         if record.queue_offset < self._done.queue_offset:
             doubt_ms = ROLL_DOUBT_MS if is_rolled else 0
             if slot_ms < self._done.before_ms - doubt_ms:
                 return True
-        read_ms = min(read_ms, self._lowest_ms)
-        other_ms = self._wheel.taken_by(slot_ms, read_ms)
-        while other_ms is not None:
-            if other_ms < slot_ms and other_ms < over_ms:
+        slot = self._wheel.at_place_of(slot_ms)
+        while slot is not None and slot.time_ms != slot_ms:
+            other_ms = slot.time_ms
+            if other_ms < min(read_ms, self._lowest_ms):
+                slot = None  # done with
+            elif slot_ms > other_ms < over_ms:
                 return False
-            # Somebody set the clock by turns, and what waits there may wait for long.
-            slot_ms += self._scale.precision_ms
-            other_ms = self._wheel.taken_by(slot_ms, read_ms)
-        magic = DEFAULT | (ROLL if is_rolled else 0)
-        if find_property(text, _DELETE_KEY) is not None:
+            else:
+                # Somebody set the clock by turns, and what waits there may wait for long.
+                slot_ms += self._scale.precision_ms
+                slot = self._wheel.at_place_of(slot_ms)
+        magic = DEFAULT | ROLL if is_rolled else DEFAULT
+        if _DELETE_KEY in text and find_property(text, _DELETE_KEY) is not None:
             magic |= DELETE
-        written_ms = self._scale.floor(stored_ms)
         if abs(slot_ms - written_ms) > _DELAYED_MS_MAX:
             written_ms = slot_ms  # the clock was set by weeks
-        self._add(
-            slot_ms,
-            TimerUnit(
-                -1,
-                magic,
-                written_ms,
-                slot_ms - written_ms,
-                record.log_offset,
-                record.size,
-                self._hash_of(topic),
-            ),
+        unit = TimerUnit(
+            slot.last if slot is not None else -1,
+            magic,
+            written_ms,
+            slot_ms - written_ms,
+            record.log_offset,
+            record.size,
+            self._hash_of(topic),
         )
-        self._lowest_ms = min(self._lowest_ms, slot_ms)
+        self._add(slot_ms, slot, unit)
+        if slot_ms < self._lowest_ms:
+            self._lowest_ms = slot_ms
         return True
 
-    def _add(self, slot_ms: int, unit: TimerUnit) -> None:
+    def _add(self, slot_ms: int, slot: Slot | None, unit: TimerUnit) -> None:
+        """To the chain of a slot, or as the first of it."""
         wheel, log = self._wheel, self._timer_log
-        slot = wheel.find(slot_ms)
+        weight = -1 if unit.magic & _TAKES_BACK == DELETE else 1
         if slot is None:
             position = log.append(unit)
-            wheel.put(Slot(slot_ms, position, position, _weight(unit)))
-            return
-        position = log.next_position()
-        if slot.last >= position:
-            there = log.unit(position)
+            wheel.put(Slot(slot_ms, position, position, weight))
+        elif slot.last < log.next_position():
+            position = log.append(unit)
+            wheel.put(Slot(slot_ms, slot.first, position, slot.waiting + weight))
+        else:
+            there = log.unit(log.next_position())
             if there is None or there.log_offset != unit.log_offset:
-                raise TimerDamaged(f"the timer log has another unit at {position}")
+                raise TimerDamaged(f"the timer log has another unit at {log.next_position()}")
             log.pass_over()
-            return
-        log.append(unit._replace(previous=slot.last))
-        wheel.put(Slot(slot_ms, slot.first, position, slot.waiting + _weight(unit)))
 
     def _hash_of(self, topic: bytes) -> int:
         found = self._hashes.get(topic)
@@ -206,8 +206,3 @@ class Enqueue:
             self.offset = queue.min_offset
         elif self.offset > queue.max_offset:
             self.offset = queue.max_offset
-
-
-def _weight(unit: TimerUnit) -> int:
-    """What a unit adds to the count of its slot: one that takes back counts as one less."""
-    return -1 if unit.magic & DELETE and not unit.magic & ROLL else 1

@@ -26,14 +26,11 @@ class TimerScale(NamedTuple):
         """What a message that is to be delivered then gets as TIMER_OUT_MS."""
         return self.floor(deliver_ms - 1)
 
-    def is_rolled(self, out_ms: int, stored_ms: int) -> bool:
-        """Whether a record stored then waits for longer than the window."""
-        return out_ms - self.floor(stored_ms) >= self.window_ms
-
-    def slot_ms(self, out_ms: int, stored_ms: int) -> int:
-        """The slot of a record."""
-        window_ms, written_ms = self.window_ms, self.floor(stored_ms)
-        if out_ms - written_ms < window_ms:
-            return self.floor(out_ms)
-        beyond_ms = out_ms - written_ms - window_ms
-        return written_ms + self.floor(window_ms // 2 if beyond_ms < window_ms // 3 else window_ms)
+    def place(self, out_ms: int, written_ms: int) -> tuple[int, bool]:
+        """The slot of a record that was stored in this tick, and whether it is a nearer one."""
+        ahead_ms, window_ms = out_ms - written_ms, self.window_ms
+        if ahead_ms < window_ms:
+            return self.floor(out_ms), False
+        beyond_ms = ahead_ms - window_ms
+        step_ms = window_ms // 2 if beyond_ms < window_ms // 3 else window_ms
+        return written_ms + self.floor(step_ms), True

@@ -11,11 +11,13 @@ def test_a_clock_that_only_runs_is_not_noticed() -> None:
     for _ in range(10):
         assert shifts.watch(clock.advance(1_000), 5) == 0
     assert shifts.since(0, 0) == 0
+    assert not shifts.has_steps
 
 
 def test_what_was_stored_before_the_clock_was_set_forward_is_due_later() -> None:
     shifts = ClockShifts(Now(BEGIN, 0), 10)
     assert shifts.watch(Now(BEGIN + 60_500, 500), 10) == 60_000
+    assert shifts.has_steps
     assert shifts.watch(Now(BEGIN + 61_000, 1_000), 20) == 0
     assert shifts.watch(Now(BEGIN + 66_100, 1_100), 20) == 5_000
     assert [shifts.since(offset, 0) for offset in (0, 9)] == [65_000, 65_000]
