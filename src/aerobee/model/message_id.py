@@ -14,6 +14,7 @@ import ipaddress
 import re
 import struct
 from dataclasses import dataclass
+from functools import lru_cache
 
 from aerobee.errors import LocalProtocolError, RemoteProtocolError
 from aerobee.model.message_queue import LogOffset
@@ -22,6 +23,7 @@ _HEX_V4 = re.compile(r"[0-9a-fA-F]{32}")
 _HEX_V6 = re.compile(r"[0-9a-fA-F]{56}")
 _OFFSET_TAIL = struct.Struct(">iq")
 _UNIQUE_TAIL = struct.Struct(">HIIH")
+_ADDRESSES = 1024  # remembered: the same few hosts send all messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ def parse_unique_id(text: str) -> UniqueId:
     return UniqueId(address, *_UNIQUE_TAIL.unpack(tail))
 
 
+@lru_cache(_ADDRESSES)
 def pack_address(address: str) -> bytes:
     """An IP address as 4 or 16 bytes. A zone (`fe80::1%eth0`) is left out: no format has room."""
     try:
@@ -80,6 +83,7 @@ def pack_address(address: str) -> bytes:
         raise LocalProtocolError(f"{address!r} is no IP address") from None
 
 
+@lru_cache(_ADDRESSES)
 def address_text(packed: bytes) -> str:
     """The text of 4 or 16 address bytes."""
     return str(ipaddress.ip_address(packed))

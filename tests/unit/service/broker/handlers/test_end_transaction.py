@@ -210,6 +210,26 @@ def test_a_delayed_message_is_delayed_from_its_commit_on() -> None:
     assert kit.bodies(queue_id=1) == [b"later"]
 
 
+def test_a_message_for_a_time_waits_for_it_from_its_commit_on() -> None:
+    kit = BrokerKit(ORDERS)
+    half = begin(kit, b"later", TIMER_DELAY_SEC="3")
+    kit.run(5_000)
+    assert kit.bodies("rmq_sys_wheel_timer") == []
+    assert end(kit, half, COMMIT).code == 0
+    kit.run(2_900)
+    assert kit.bodies(queue_id=1) == []
+    kit.run(1_500)
+    assert kit.bodies(queue_id=1) == [b"later"]
+
+
+def test_a_time_that_is_too_far_ahead_is_refused_and_the_half_stays_open() -> None:
+    kit = BrokerKit(ORDERS)
+    half = begin(kit, b"much later", TIMER_DELAY_SEC="999999999")
+    assert end(kit, half, COMMIT).code == 13
+    assert open_ones(kit).open_count == 1
+    assert end(kit, half, ROLLBACK).code == 0
+
+
 def test_with_synchronous_flush_an_answer_waits_for_the_disk() -> None:
     kit = BrokerKit(ORDERS, storage=SYNC)
     halves = [begin(kit, b"%d" % number, f"id-{number}") for number in range(2)]
