@@ -43,12 +43,7 @@ def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]
 
             def has_seen_traffic() -> bool:
                 traffic.flow()
-                rates = watching.query(f"rate(rocketmq_messages_out_total[{WINDOW}]) > 0")
-                dead = watching.query(
-                    f"increase(rocketmq_send_to_dlq_messages_total[{WINDOW}]) > 0"
-                )
-                syncs = watching.query(f"rate(aerobee_storage_sync_seconds_count[{WINDOW}]) > 0")
-                return bool(rates and dead and syncs)
+                return all(watching.query(f"rate({counter}[{WINDOW}]) > 0") for counter in COUNTERS)
 
             until(has_seen_traffic, SCRAPES_SECONDS_MAX, "Prometheus has seen traffic")
             yield watching

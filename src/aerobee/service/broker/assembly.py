@@ -70,14 +70,11 @@ def build_broker(
     routes = TopicRoutes(addresses, outbox)
     pops = PopWays(identity, config, tables, ground, sends.intake, timers, routes, now)
     pulls.tell_arrivals(pops.note_arrival)
+    pops.tell_handed_out(statistics.count_out)
     membership = Membership(
         tables.consumers, tables.producers, tables.locks, tables.groups, config, outbox
     )
-
-    def handed_out() -> int:
-        return pulls.messages_out() + pops.messages_out()
-
-    status = BrokerStatus(sends.messages_in, handed_out, times, timers, store, now)
+    status = BrokerStatus(sends.messages_in, watching.messages_out, times, timers, store, now)
     table = request_table(
         [
             *sends.rows(calls, transactions.ledger),

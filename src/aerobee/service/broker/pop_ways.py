@@ -19,6 +19,7 @@ from aerobee.service.broker.handlers.request_mode import RequestModeHandlers
 from aerobee.service.broker.intake import Intake
 from aerobee.service.broker.parked.held_pops import HeldPops
 from aerobee.service.broker.pop.parts import Clockwork, PopParts
+from aerobee.service.broker.pop.popping import CountOut
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.tables import Ground, Tables
 from aerobee.service.broker.topic_routes import TopicRoutes
@@ -79,9 +80,9 @@ class PopWays:
             *assignments.rows(),
         ]
 
-    def messages_out(self) -> int:
-        """How many were handed out since the start."""
-        return self._parts.popping.handed_out
+    def tell_handed_out(self, count_out: CountOut) -> None:
+        """Have somebody told what is handed out."""
+        self._parts.popping.count_out = count_out
 
     # A turn of the loop.
 

@@ -82,10 +82,6 @@ class PullWays:
     def rows(self) -> list[Row]:
         return self._handlers.rows()
 
-    def messages_out(self) -> int:
-        """How many were handed out since the start."""
-        return self._statistics.handed_out().messages
-
     def settle(self) -> None:
         """Make visible what was appended, as far as the flush mode allows, and wake who waits."""
         touched = self._store.dispatch()

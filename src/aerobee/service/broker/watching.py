@@ -58,6 +58,10 @@ class Watching:
             [pending.metrics],
         )
 
+    def messages_out(self) -> int:
+        """How many were handed out since the start, by whatever way."""
+        return self.statistics.handed_out().messages
+
     def on_tick(self, now: Now) -> None:
         if self._health is not None:
             self._health.on_tick(now)

@@ -11,7 +11,8 @@ into memory, and the pop is run again. A queue that cannot be read is passed ove
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from aerobee.errors import CorruptFile, CorruptRecord, RemoteProtocolError, StorageError
 from aerobee.model.names import RETRY_PREFIX, pop_retry_topic
@@ -32,6 +33,9 @@ _RETRY = RETRY_PREFIX.encode()
 RETRY_FIRST_EVERY = 5
 READS_A_QUEUE = 50  # each looks at 800 units if a filter lets nothing through
 
+CountOut: TypeAlias = Callable[[str, str, int, int], None]
+"""Told what was handed out: (group, topic, messages, bytes)."""
+
 
 class Popping:
     def __init__(
@@ -48,8 +52,7 @@ class Popping:
         self._revive_queues = revive_queues
         self._bytes_max = bytes_max
         self._turn = 0
-        # Messages, since the start.
-        self.handed_out = 0
+        self.count_out: CountOut = lambda group, topic, messages, size: None
 
     def pop(
         self, plan: PopPlan, read_queues: int, now: Now, fetched: ColdRun | None = None
@@ -74,7 +77,6 @@ class Popping:
                 popped.error, popped.is_refused = error, True
         if popped.count:
             popped.cold = None
-            self.handed_out += popped.count
         return popped
 
     def has_any(self, plan: PopPlan, read_queues: int, now: Now) -> bool:
@@ -134,6 +136,7 @@ class Popping:
                 return
         if found.status == ReadStatus.FOUND:
             self._out.take(plan, origin, key, found, popped)
+            self.count_out(plan.group, topic, found.count, sum(map(len, found.slices)))
         popped.rest += max(0, queue.max_offset - found.next_offset)
 
     def _position(self, plan: PopPlan, origin: str, key: PopKey, queue: ConsumeQueue) -> int:

@@ -164,3 +164,17 @@ def test_the_same_attempt_has_the_same_messages_again() -> None:
     again = kit.pop(order="true", maxMsgNums=2, attemptId="a")
     assert [one.body for one in first] == [one.body for one in again] == [b"m0", b"m1"]
     assert kit.pop(order="true", maxMsgNums=2, attemptId="b") == []
+
+
+def test_what_is_popped_is_counted_for_its_group_and_topic() -> None:
+    kit = PopKit()
+    kit.fill(3)
+    kit.pop()
+    found = {
+        metric.name: [(dict(one.labels), one.value) for one in metric.samples]
+        for metric in kit.broker.watch.metrics(kit.clock.now())
+    }
+    ((labels, count),) = found["rocketmq_messages_out_total"]
+    assert (labels["topic"], labels["consumer_group"], count) == ("Orders", "g", 3)
+    ((_, size),) = found["rocketmq_throughput_out_total"]
+    assert size == sum(map(len, kit.store.read(b"Orders", 0, 0, 32, 1 << 20).slices))
