@@ -15,6 +15,8 @@ What is believed how far:
   passed over, it would be a message lost in silence.
 
 Called from the core's thread only, but for `verify`.
+
+Longer than 500 lines because slices, copies and choices follow the same rules of belief.
 """
 
 from enum import IntEnum
