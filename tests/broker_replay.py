@@ -40,7 +40,7 @@ class Replay:
         self.past = past = Past(conversation)
         self._clock = SimClock(past.started_ms - 1_000)
         self.kit = BrokerKit(
-            config=config or BrokerConfig(has_trace_topic=True),
+            config=config or BrokerConfig(has_trace_topic=True, recalls=True),
             identity=BrokerIdentity(address="127.0.0.1:50911"),
             storage=replace(
                 STORAGE,
