@@ -137,7 +137,10 @@ _ROUTE = {
     "brokerDatas": [{"brokerAddrs": {"0": "127.0.0.1:1"}, "brokerName": "hostile", "cluster": "c"}],
     "queueDatas": [{"brokerName": "hostile", "perm": 6, "readQueueNums": 1, "writeQueueNums": 1}],
 }
-_CHECK = {"subscriptionData": {"topic": "Hostile", "subString": "*", "expressionType": "TAG"}}
+_CHECK = {
+    "group": "hostile",
+    "subscriptionData": {"topic": "Hostile", "subString": "a = 1", "expressionType": "SQL92"},
+}
 _QUESTION = {
     "topic": "Hostile",
     "consumerGroup": "hostile",

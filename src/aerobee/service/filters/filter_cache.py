@@ -21,8 +21,8 @@ from aerobee.service.filters.sql_lexer import BadExpression
 _log = logging.getLogger(__name__)
 
 ENTRIES_MAX = 10_000
-CHARS_MAX = 4 << 20
-"""Of all expressions: a compiled one takes some 40 bytes for each of its characters."""
+CHARS_MAX = 1 << 20
+"""Of all expressions: a compiled one takes up to 60 bytes for each of its characters."""
 
 
 class FilterKey(NamedTuple):
