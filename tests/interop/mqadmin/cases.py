@@ -116,6 +116,7 @@ TOPICS: tuple[Case | Step, ...] = (
     Case(
         f"updateTopic {_N} -c {{cluster}} -t {{topic}} -r 4 -w 4 -p 6",
         (r"create topic to 127.0.0.1:\d+ success", "readQueueNums=4", "writeQueueNums=4", "RW-"),
+        is_patient=True,  # the broker may not be known yet
     ),
     Case(
         f"updateTopic {_B} -t {{spare}} -r 2 -w 2 -a +message.type=NORMAL",

@@ -9,6 +9,7 @@ import shlex
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.interop.apache import free_port
 from tests.interop.features.servers import AerobeeServer
@@ -57,7 +58,10 @@ class Day:
         """The sub-commands that mqadmin says it has."""
         self.printed: dict[Case, Printed] = {}
         self.verdicts: dict[Case, Verdict] = {}
+        self.exported: dict[str, Any] = {}
+        """What commands wrote into files, by the file's name."""
         self._admin = admin
+        self._folder = folder
         self._words = {
             **NAMES,
             "nameserver": name_server,
@@ -74,6 +78,8 @@ class Day:
                 self._words |= {name: str(text) for name, text in answer.items()}
             else:
                 self._try(one, one.at_apache() if is_apache else one)
+        for file in sorted((self._folder / "export").iterdir()):
+            self.exported[file.name] = json.loads(file.read_text(encoding="utf-8"))
 
     def _try(self, case: Case, judged: Case) -> None:
         deadline = time.monotonic() + (PATIENCE_SECONDS if case.is_patient else 0)

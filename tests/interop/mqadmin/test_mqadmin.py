@@ -5,6 +5,7 @@ that they ask the right thing. INTEROP_TABLE=1 writes what was seen into docs/mq
 """
 
 import os
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,13 @@ from tests.interop.mqadmin.cases import CASES, Case, Kind
 from tests.interop.mqadmin.day import Day, day_at_apache, day_here
 from tests.interop.mqadmin.judge import Outcome
 
-pytestmark = pytest.mark.java
+# Two days of a broker, of some minutes each.
+pytestmark = [pytest.mark.java, pytest.mark.timeout(1500)]
 
 TRIED = [case for case in CASES if isinstance(case, Case)]
+EXPORTS = ["configs.json", "metadata.json", "metrics.json", "topic.json"]
+NOT_EXPORTED = {"cpuNum", "msgTraceTopicName", "slaveReadEnable"}
+"""Settings that have no meaning here."""
 EXPECTED = {
     Kind.WORKS: Outcome.WORKS,
     Kind.ELSEWHERE: Outcome.WORKS,
@@ -52,3 +57,19 @@ def test_apache_shows_what_the_case_says(days: dict[str, Day], case: Case) -> No
 def test_our_broker_does_it_or_says_why_not(days: dict[str, Day], case: Case) -> None:
     verdict = days["aerobee"].verdicts[case]
     assert verdict.outcome is EXPECTED[case.kind], verdict.why
+
+
+def paths_in(value: Any, path: str = "") -> set[str]:
+    """The names of all members, each with those that it is in."""
+    if not isinstance(value, dict):
+        return {path}
+    return {one for key, member in value.items() for one in paths_in(member, f"{path}/{key}")}
+
+
+def test_what_is_exported_has_apaches_members(days: dict[str, Day]) -> None:
+    ours, apaches = days["aerobee"].exported, days["apache"].exported
+    assert sorted(ours) == sorted(apaches) == EXPORTS
+    for name in EXPORTS:
+        missing = paths_in(apaches[name]) - paths_in(ours[name])
+        assert {path.rpartition("/")[2] for path in missing} <= NOT_EXPORTED, name
+        assert not {path for path in paths_in(ours[name]) - paths_in(apaches[name]) if path}, name
