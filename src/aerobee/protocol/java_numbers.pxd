@@ -17,6 +17,9 @@ cdef class JavaNumber:
 
     cdef bint read_real(self, const byte* memory, Py_ssize_t start, Py_ssize_t end) except -1
 
+    @cython.locals(is_negative=bint, value="long long", digits=int, scale=double, has_point=bint, digit=int)
+    cdef bint _read_short(self, const byte* memory, Py_ssize_t position, Py_ssize_t end) except -1
+
     @cython.locals(memory="const byte*")
     cpdef bint read_text(self, bytes text, str type_) except -1
 

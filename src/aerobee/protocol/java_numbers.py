@@ -65,10 +65,43 @@ class JavaNumber:
             start += 1
         while start < end and memory[end - 1] <= 32:
             end -= 1
+        if self._read_short(memory, start, end):
+            return True
         end = end_of_real(memory, start, end)
         if end < 0:
             return False
         self.real = float(bytes_at(memory, start, end - start))
+        return True
+
+    def _read_short(self, memory: memoryview, position: int, end: int) -> bool:
+        """Most doubles: up to 15 digits, with a point or none. Both parts of the fraction that they
+        are can be written exactly, so it is rounded once, and rightly."""
+        is_negative = position < end and memory[position] == 45
+        if is_negative:
+            position += 1
+        value = 0
+        digits = 0
+        scale = 1.0
+        has_point = False
+        while position < end:
+            digit = memory[position] - 48
+            if 0 <= digit <= 9:
+                digits += 1
+                value = value * 10 + digit
+                if has_point:
+                    scale *= 10.0
+            elif digit == -2 and not has_point:
+                has_point = True
+            else:
+                return False
+            if digits > 15:
+                return False
+            position += 1
+        if digits == 0:
+            return False
+        self.real = float(value) / scale
+        if is_negative:
+            self.real = -self.real
         return True
 
     def read_text(self, text: bytes, type_: str) -> bool:

@@ -3,6 +3,8 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aerobee.protocol import java_numbers
 from aerobee.protocol.java_numbers import JavaNumber, order_of_reals, order_of_wholes
@@ -84,6 +86,28 @@ def test_what_is_not_a_number_is_a_double(text: bytes) -> None:
 )
 def test_what_is_no_double_is_not_read(text: bytes) -> None:
     assert read(text, "double") is None
+
+
+@given(
+    st.one_of(
+        st.from_regex(r"-?[0-9]{0,18}\.?[0-9]{0,18}", fullmatch=True),
+        st.floats(allow_nan=False).map(repr),
+        st.from_regex(r"[+-]?[0-9]{1,3}\.[0-9]{1,14}", fullmatch=True),
+    )
+)
+def test_a_double_is_the_nearest_one(text: str) -> None:
+    found = read(text.encode(), "double")
+    if any(letter.isdigit() for letter in text):
+        assert repr(found) == repr(float(text))
+    else:
+        assert (found is None) == ("inf" in text or text in ("", "-", ".", "-."))
+
+
+def test_a_zero_has_a_sign() -> None:
+    for text, sign in ((b"0", 1.0), (b"-0", -1.0), (b"-0.00", -1.0), (b".0", 1.0), (b"-.0", -1.0)):
+        found = read(text, "double")
+        assert found == 0.0
+        assert math.copysign(1.0, found) == sign
 
 
 def test_doubles_have_one_order() -> None:
