@@ -31,9 +31,8 @@ def compile_load(folder: Path = BUILD) -> Path:
         return program
     folder.mkdir(parents=True, exist_ok=True)
     command = ["cc", "-O2", "-std=gnu11", "-Wall", "-Wextra", "-o", str(program)]
-    done = subprocess.run(
-        [*command, str(HERE / "load" / "load.c")], capture_output=True, text=True, check=False
-    )
+    units = [str(source) for source in sources if source.suffix == ".c"]
+    done = subprocess.run([*command, *units], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise LoadError(f"cc ended with {done.returncode}:\n{done.stderr[-3000:]}")
     return program

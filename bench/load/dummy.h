@@ -11,11 +11,9 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "requests.h"
+#include "load.h"
 
 enum { FAULT_EVERY = 1000, DUMMY_IN = 1 << 20, DUMMY_OUT = 1 << 23, PULLED = 32, RECORD = 250 };
-
-enum fault { SOUND, WRONG_CODE, WRONG_OPAQUE, NO_ANSWER, FEWER };
 
 struct dummy_connection {
     int fd;

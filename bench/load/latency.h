@@ -32,7 +32,7 @@ static inline void latency_add(struct latency *latency, uint64_t ns)
 }
 
 /* The top of the bucket in which the given share of all values has been reached, in ns. */
-static uint64_t latency_at(const struct latency *latency, double share)
+static inline uint64_t latency_at(const struct latency *latency, double share)
 {
     uint64_t wanted = (uint64_t)(share * (double)latency->total);
     uint64_t seen = 0;
@@ -51,7 +51,7 @@ static uint64_t latency_at(const struct latency *latency, double share)
 }
 
 /* ,"p50_us":…,…,"max_us":… with an optional prefix before each name. */
-static void latency_print(FILE *out, const struct latency *latency, const char *prefix)
+static inline void latency_print(FILE *out, const struct latency *latency, const char *prefix)
 {
     static const struct { const char *name; double share; } asked[] = {
         {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999},

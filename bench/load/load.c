@@ -4,7 +4,14 @@
  *     load batch  …  [--batch 32]          SEND_BATCH_MESSAGE
  *     load pull   …  [--batch 32]          PULL_MESSAGE, each reader following its queue, again
  *                                          from the start at its end
+ *     load fill   …  [--batch 24]          as batch, with the marks that pull-sql chooses by
+ *     load pull-sql …                      as pull, half of what is there by an SQL92 expression
  *     load open   …  --rate 5000           sends on a schedule that no answer delays
+ *     load delay  …  [--ahead 5]           sends that are all due in the same second, so many
+ *                                          seconds after the last; then how fast they come out
+ *     load transaction …                   halves, each committed, until the messages are there
+ *     load pop    …  [--batch 32]          POP_MESSAGE, each message acknowledged by itself; as
+ *                                          many messages on their way as --in-flight says
  *     load create …  --count 10000         request 17 for T000000, T000001, …
  *     load touch  …  --count 10000         one message to each of them
  *     load idle   …  --connections 1000    one heartbeat each, then silence until stdin ends
@@ -15,403 +22,127 @@
  * One JSON line on stdout: what was answered well, in how long, what was wrong, and how long
  * answers took: from the write, with `open` from the scheduled time.
  * Every answer is checked: its code, that its opaque is one in flight on that connection, how many
- * messages it speaks of, and for a pull that they are the ones asked for.
+ * messages it speaks of, for a pull that they are the ones asked for, for a pop that no message
+ * came twice. What has no answer (a commit, a delivery) counts when the topic holds the message;
+ * one too many, one too few or one too early is an error.
  *
  * It must cost far less than what it measures: requests are made once and patched, everything that
  * may be in flight is written in one call, the clock is read once for each read and write. */
 
 #define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>
 
 #include "dummy.h"
-#include "latency.h"
-#include "requests.h"
+#include "load.h"
 
-enum { IN_BYTES = 1 << 21, OPEN_IN_FLIGHT = 4096, EVENTS = 256 };
-
-enum mode { SEND, BATCH, PULL, OPEN, CREATE, TOUCH, IDLE, REDIS, DUMMY };
 static const char *const MODES[] = {
-    "send", "batch", "pull", "open", "create", "touch", "idle", "redis", "dummy",
+    "send", "batch", "fill", "pull", "pull-sql", "open", "delay", "transaction", "pop", "create",
+    "touch", "idle", "redis", "dummy",
 };
 static const char *const FAULTS[] = {"none", "code", "opaque", "silence", "fewer"};
 
-struct slot {
-    uint64_t since;
-    uint32_t opaque;
-    bool is_busy;
-    bool is_placed;  /* a pull's reader has been sent to its own part of the queue */
-    int queue;       /* of a pull */
-    uint64_t offset; /* of a pull */
-};
-
-struct connection {
-    int fd; /* -1: closed */
-    bool waits_for_room;
-    char *in, *out;
-    size_t in_size, out_from, out_size;
-    size_t from_end;
-    struct slot *slots;
-    unsigned *free; /* a stack of slots; for Redis not used, there the slots are a ring */
-    unsigned free_count;
-    uint64_t sent, answered;
-};
-
-static struct {
-    enum mode mode;
-    int port, queues;
-    unsigned connections, in_flight, batch;
-    size_t body;
-    const char *topic;
-    uint64_t count;
-    double seconds, rate, patience;
-    enum fault fault;
-} options = {
+struct options options = {
     .connections = 4, .in_flight = 64, .batch = 32, .body = 100, .queues = 4,
-    .topic = "BenchTopic", .rate = 5000, .patience = 10,
+    .topic = "BenchTopic", .rate = 5000, .patience = 10, .ahead = 5,
 };
-
-static struct connection *connections;
-static struct request *requests; /* one for each queue */
-static unsigned slot_mask;
-static size_t request_max, out_room;
-static struct stamp stamp;
-static struct latency latency, lateness;
-static int waiter;
-static uint64_t issued, in_flight, good, requests_answered, errors, began, ends, last_answer;
+struct connection *connections;
+struct request *requests;
+struct request *acks;
+struct request ending;
+unsigned slot_mask;
+size_t request_max, out_room;
+struct stamp stamp;
+struct latency latency, lateness;
+int waiter;
+uint64_t issued, in_flight, good, requests_answered, errors, began, ends, last_answer;
 static bool is_told; /* that our input is at its end */
-static char first_error[512];
+struct watch watch;
+uint64_t held_before, seen;
+uint64_t examined;
+uint64_t pop_group, asked;
+uint32_t *poppers;
+uint64_t queue_room;
+char first_error[512];
+static uint64_t due, due_ms;      /* when delayed messages are, by two clocks */
+static double first_out, all_out; /* seconds from then to the first and the last of them */
 
-static uint64_t now_ns(void)
+static void *allot(size_t count, size_t size)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    void *memory = calloc(count, size);
+    if (!memory)
+        fail("memory");
+    return memory;
 }
 
-static void note_error(const char *what, const char *text, size_t size)
+/* The first whole second that is far enough ahead. */
+static void make_delayed(struct request *request, int queue)
 {
-    errors++;
-    if (first_error[0])
-        return;
-    int used = snprintf(first_error, sizeof first_error, "%s: ", what);
-    char *at = first_error + used;
-    for (size_t i = 0; i < size && at < first_error + sizeof first_error - 1; i++)
-        *at++ = text[i] == '"' || text[i] == '\\' || text[i] < ' ' ? '\'' : text[i];
-}
-
-static void fail(const char *what)
-{
-    fprintf(stderr, "load: %s: %s\n", what, strerror(errno));
-    exit(1);
-}
-
-static uint64_t due_at(uint64_t number)
-{
-    return began + (uint64_t)((double)number * 1e9 / options.rate);
-}
-
-/* Whether one more request is to be made now. */
-static bool wants_more(uint64_t now)
-{
-    if (options.count && issued >= options.count)
-        return false;
-    if (ends && now >= ends)
-        return false;
-    return options.mode != OPEN || due_at(issued) <= now;
-}
-
-static void wait_for(struct connection *connection, bool room)
-{
-    if (connection->waits_for_room == room)
-        return;
-    connection->waits_for_room = room;
-    struct epoll_event event = {
-        .events = EPOLLIN | (room ? EPOLLOUT : 0), .data.ptr = connection,
-    };
-    epoll_ctl(waiter, EPOLL_CTL_MOD, connection->fd, &event);
-}
-
-static void lose(struct connection *connection, const char *reason)
-{
-    uint64_t lost = connection->sent - connection->answered;
-    note_error(reason, "", 0);
-    errors += lost;
-    in_flight -= lost;
-    close(connection->fd);
-    connection->fd = -1;
-}
-
-static void flush(struct connection *connection)
-{
-    size_t size = connection->out_size - connection->out_from;
-    if (!size)
-        return;
-    ssize_t sent = send(connection->fd, connection->out + connection->out_from, size,
-                        MSG_NOSIGNAL);
-    if (sent < 0 && errno != EAGAIN) {
-        lose(connection, "connection closed by the server");
-        return;
+    char property[64];
+    if (!due_ms) {
+        uint64_t least = (uint64_t)((options.seconds + options.ahead) * 1000);
+        stamp_now(&stamp);
+        due_ms = (stamp.born_ms + least + 999) / 1000 * 1000;
+        due = now_ns() + (due_ms - stamp.born_ms) * 1000000;
     }
-    if (sent > 0)
-        connection->out_from += (size_t)sent;
-    if (connection->out_from == connection->out_size)
-        connection->out_from = connection->out_size = 0;
-    wait_for(connection, connection->out_size != 0);
+    snprintf(property, sizeof property, "TIMER_DELIVER_MS\\u0001%llu\\u0002",
+             (unsigned long long)due_ms);
+    struct extras delayed = {0, property, ""};
+    make_send(request, options.topic, false, queue, options.body, &delayed);
 }
 
-static void issue(struct connection *connection, uint64_t now)
+static void note_size(const struct request *request)
 {
-    unsigned index = options.mode == REDIS ? (unsigned)(connection->sent & slot_mask)
-        : connection->free[--connection->free_count];
-    struct slot *slot = &connection->slots[index];
-    if (out_room - connection->out_size < request_max) {
-        connection->out_size -= connection->out_from;
-        memmove(connection->out, connection->out + connection->out_from, connection->out_size);
-        connection->out_from = 0;
-    }
-    const struct request *request =
-        &requests[options.mode == PULL ? slot->queue : (int)(issued % (unsigned)options.queues)];
-    /* The slot's number stays in the low bits; the rest counts its uses. */
-    slot->opaque += slot_mask + 1;
-    if (slot->opaque >= OPAQUE_FIRST + OPAQUE_COUNT)
-        slot->opaque = OPAQUE_FIRST + index;
-    connection->out_size += write_request(request, connection->out + connection->out_size, &stamp,
-                                          slot->opaque, slot->offset, issued);
-    slot->is_busy = true;
-    slot->since = now;
-    if (options.mode == OPEN) {
-        slot->since = due_at(issued);
-        latency_add(&lateness, now - slot->since);
-    }
-    connection->sent++;
-    issued++;
-    in_flight++;
+    size_t size = request->size + 20 * request->hole_count;
+    if (size > request_max)
+        request_max = size;
 }
 
-/* Everything that this connection may have in flight, in one write. */
-static void fill(struct connection *connection)
+static void make_request(struct request *request, int queue)
 {
-    uint64_t now = now_ns();
-    if (connection->fd < 0)
-        return;
-    stamp_now(&stamp);
-    while (connection->sent - connection->answered < options.in_flight && wants_more(now))
-        issue(connection, now);
-    flush(connection);
-}
-
-/* What is due, spread over the connections; one that is full keeps the schedule waiting, and the
- * wait is in the latency, which counts from the scheduled time. */
-static void fill_due(void)
-{
-    uint64_t now = now_ns(), first = issued;
-    stamp_now(&stamp);
-    while (wants_more(now)) {
-        struct connection *connection = &connections[issued % options.connections];
-        if (connection->fd < 0) {
-            issued++;
-            note_error("no connection", "", 0);
-        } else if (connection->sent - connection->answered >= options.in_flight) {
-            break;
-        } else {
-            issue(connection, now);
-        }
+    const char *topic = options.topic;
+    switch (options.mode) {
+    case PULL: make_pull(request, topic, queue, options.batch, NULL); break;
+    case PULL_SQL: make_pull(request, topic, queue, options.batch, MARK_FILTER); break;
+    case BATCH: make_batch(request, topic, queue, options.body, options.batch, false); break;
+    case FILL: make_batch(request, topic, queue, options.body, options.batch, true); break;
+    case DELAY: make_delayed(request, queue); break;
+    case TRANSACTION: make_send(request, topic, false, queue, options.body, &HALF); break;
+    case POP: make_pop(request, topic, options.batch); break;
+    case CREATE: make_create(request, topic, options.count > 1, options.queues); break;
+    case IDLE: make_heartbeat(request); break;
+    case REDIS: make_xadd(request, topic, queue, options.body); break;
+    case TOUCH: make_send(request, topic, true, 0, options.body, &PLAIN); break;
+    default: make_send(request, topic, false, queue, options.body, &PLAIN);
     }
-    for (unsigned i = 0; i < options.connections && i < issued - first; i++) {
-        struct connection *connection = &connections[(first + i) % options.connections];
-        if (connection->fd >= 0)
-            flush(connection);
-    }
-}
-
-/* Records in the body; -1: they are not whole records one behind the other. */
-static int64_t count_records(const char *body, const char *end)
-{
-    int64_t count = 0;
-    while (end - body >= 8) {
-        uint32_t size = load_i32(body);
-        if (size < 8 || size > (size_t)(end - body) || load_i32(body + 4) != 0xDAA320A7)
-            return -1;
-        body += size;
-        count++;
-    }
-    return body == end ? count : -1;
-}
-
-/* Messages that a good answer to a pull holds; sends its reader on. -1: they are not those asked
- * for. */
-static int64_t take_pulled(struct slot *slot, unsigned reader, const char *header,
-                           const char *body, const char *end)
-{
-    int64_t count = count_records(body, end);
-    int64_t next = number_behind(header, body, "\"nextBeginOffset\":\"");
-    int64_t max = number_behind(header, body, "\"maxOffset\":\"");
-    int64_t min = number_behind(header, body, "\"minOffset\":\"");
-    if (count <= 0 || count > options.batch || min < 0 || next != (int64_t)slot->offset + count)
-        return -1;
-    if (!slot->is_placed) {
-        slot->is_placed = true;
-        next = min + (max - min) * reader / ((slot_mask + 1) * options.connections);
-    }
-    slot->offset = (uint64_t)(next < max ? next : min);
-    return count;
-}
-
-/* Messages that an answer speaks of; -1: not as many as it should. */
-static int64_t take_batch_ids(const char *header, const char *body)
-{
-    static const char name[] = "\"msgId\":\"";
-    const char *at = memmem(header, (size_t)(body - header), name, sizeof name - 1);
-    int64_t ids = at != NULL;
-    for (at = at ? at + sizeof name - 1 : body; at < body && *at != '"'; at++)
-        ids += *at == ',';
-    return ids == options.batch ? ids : -1;
-}
-
-static void take_frame(struct connection *connection, const char *frame, size_t size, uint64_t now)
-{
-    const char *header = frame + 8, *end = frame + size;
-    const char *body = header + (load_i32(frame + 4) & 0xffffff);
-    if (size < 8 || frame[4] || body > end) {
-        note_error("not a frame with a JSON header", "", 0);
-        return;
-    }
-    int64_t opaque = opaque_of(header, body, &connection->from_end);
-    unsigned index = (unsigned)(opaque - OPAQUE_FIRST) & slot_mask;
-    struct slot *slot = &connection->slots[index];
-    if (opaque < 0 || !slot->is_busy || slot->opaque != (uint64_t)opaque) {
-        note_error("answer to nothing", header, (size_t)(body - header));
-        return;
-    }
-    slot->is_busy = false;
-    connection->free[connection->free_count++] = index;
-    connection->answered++;
-    in_flight--;
-    requests_answered++;
-    last_answer = now;
-    latency_add(&latency, now > slot->since ? now - slot->since : 0);
-    static const char code_first[] = "{\"code\":0,";
-    bool is_good = !memcmp(header, code_first, sizeof code_first - 1)
-        || number_behind(header, body, "\"code\":") == 0;
-    unsigned reader = (unsigned)(connection - connections) * (slot_mask + 1) + index;
-    int64_t messages = !is_good ? -1
-        : options.mode == PULL ? take_pulled(slot, reader, header, body, end)
-        : options.mode == BATCH ? take_batch_ids(header, body) : 1;
-    if (messages < 0)
-        note_error(is_good ? "not the messages asked for" : "refused", header,
-                   (size_t)(body - header));
-    else
-        good += (uint64_t)messages;
-}
-
-/* Frames, or Redis' `$size\r\nid\r\n`; returns how many bytes were whole answers. */
-static size_t take_frames(struct connection *connection, uint64_t now)
-{
-    size_t at = 0;
-    while (connection->in_size - at >= 4) {
-        size_t whole = 4 + (size_t)load_i32(connection->in + at);
-        if (whole > IN_BYTES || whole < 8) {
-            lose(connection, "impossible frame size");
-            return connection->in_size;
-        }
-        if (connection->in_size - at < whole)
-            break;
-        take_frame(connection, connection->in + at, whole, now);
-        at += whole;
-    }
-    return at;
-}
-
-static size_t take_replies(struct connection *connection, uint64_t now)
-{
-    const char *start = connection->in, *end = start + connection->in_size;
-    while (start < end) {
-        const char *line = memchr(start, '\n', (size_t)(end - start));
-        const char *id = line && *start == '$' ? line + 1 : NULL;
-        const char *stop = id ? memchr(id, '\n', (size_t)(end - id)) : line;
-        if (!stop)
-            break;
-        if (connection->answered == connection->sent) {
-            note_error("answer to nothing", start, (size_t)(stop - start));
-        } else {
-            struct slot *slot = &connection->slots[connection->answered++ & slot_mask];
-            in_flight--;
-            requests_answered++;
-            last_answer = now;
-            latency_add(&latency, now - slot->since);
-            if (id && memchr(id, '-', (size_t)(stop - id)))
-                good++;
-            else
-                note_error("refused", start, (size_t)(stop - start));
-        }
-        start = stop + 1;
-    }
-    return (size_t)(start - connection->in);
-}
-
-static void take(struct connection *connection)
-{
-    ssize_t size = recv(connection->fd, connection->in + connection->in_size,
-                        IN_BYTES - connection->in_size, 0);
-    if (size <= 0) {
-        if (size == 0 || errno != EAGAIN)
-            lose(connection, "connection closed by the server");
-        return;
-    }
-    connection->in_size += (size_t)size;
-    uint64_t now = now_ns();
-    size_t used = options.mode == REDIS ? take_replies(connection, now)
-        : take_frames(connection, now);
-    connection->in_size -= used;
-    memmove(connection->in, connection->in + used, connection->in_size);
+    note_size(request);
 }
 
 static void make_requests(void)
 {
-    requests = calloc((size_t)options.queues, sizeof *requests);
-    if (!requests)
-        fail("memory");
+    requests = allot((size_t)options.queues, sizeof *requests);
+    acks = allot((size_t)options.queues, sizeof *acks);
     for (int queue = 0; queue < options.queues; queue++) {
-        struct request *request = &requests[queue];
-        switch (options.mode) {
-        case PULL: make_pull(request, options.topic, queue, options.batch); break;
-        case CREATE: make_create(request, options.topic, options.count > 1, options.queues); break;
-        case IDLE: make_heartbeat(request); break;
-        case REDIS: make_xadd(request, options.topic, queue, options.body); break;
-        case TOUCH: make_send(request, options.topic, true, 0, options.body, 0); break;
-        default:
-            make_send(request, options.topic, false, queue, options.body,
-                      options.mode == BATCH ? options.batch : 0);
-        }
-        if (request->size + 24 > request_max)
-            request_max = request->size + 24;
+        make_request(&requests[queue], queue);
+        make_ack(&acks[queue], options.topic, queue);
+        note_size(&acks[queue]);
     }
+    make_end(&ending, options.topic);
+    note_size(&ending);
 }
 
 static void open_connection(struct connection *connection, unsigned number)
 {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)options.port),
-        .sin_addr.s_addr = htonl(0x7f000001),
-    };
     size_t slots = slot_mask + 1;
-    connection->fd = socket(AF_INET, SOCK_STREAM, 0);
-    if (connection->fd < 0 || connect(connection->fd, (struct sockaddr *)&address, sizeof address))
+    connection->fd = connect_to(options.port);
+    if (connection->fd < 0)
         fail("connect");
-    setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    fcntl(connection->fd, F_SETFL, O_NONBLOCK);
-    connection->in = malloc(IN_BYTES);
-    connection->out = malloc(out_room);
-    connection->slots = calloc(slots, sizeof *connection->slots);
-    connection->free = calloc(slots, sizeof *connection->free);
-    if (!connection->in || !connection->out || !connection->slots || !connection->free)
-        fail("memory");
+    connection->in = allot(1, IN_BYTES);
+    connection->out = allot(1, out_room);
+    connection->slots = allot(slots, sizeof *connection->slots);
+    connection->free = allot(slots, sizeof *connection->free);
     for (unsigned index = 0; index < slots; index++) {
         connection->slots[index].opaque = OPAQUE_FIRST + index;
         connection->slots[index].queue = (int)((number + index) % (unsigned)options.queues);
@@ -430,12 +161,28 @@ static void open_connections(void)
     slot_mask = 0;
     while (slot_mask + 1 < options.in_flight)
         slot_mask = slot_mask * 2 + 1;
-    out_room = request_max * (slot_mask + 2);
-    connections = calloc(options.connections, sizeof *connections);
-    if (!connections)
-        fail("memory");
+    /* Each may be a half, with the end of another behind it. */
+    out_room = request_max * 2 * (slot_mask + 2);
+    connections = allot(options.connections, sizeof *connections);
     for (unsigned number = 0; number < options.connections; number++)
         open_connection(&connections[number], number);
+}
+
+/* Takes what the topic holds now. */
+static void look(void)
+{
+    if (!take_watch(&watch)) {
+        note_error("not the offset asked for", "", 0);
+        close(watch.fd);
+        watch.fd = -1;
+    }
+    if (watch.fd < 0 || watch.unanswered || watch.held == held_before + seen)
+        return;
+    seen = watch.held - held_before;
+    if (options.mode == TRANSACTION)
+        last_answer = now_ns();
+    for (unsigned i = 0; i < options.connections; i++)
+        fill(&connections[i]);
 }
 
 /* Waits for what happens next, and takes it. */
@@ -445,6 +192,10 @@ static void turn(int timeout_ms)
     int count = epoll_wait(waiter, events, EVENTS, timeout_ms);
     for (int i = 0; i < count; i++) {
         struct connection *connection = events[i].data.ptr;
+        if (events[i].data.ptr == &watch) {
+            look();
+            continue;
+        }
         if (!connection) { /* the timer, which needs no reading, or standard input */
             char told[64];
             is_told |= options.mode == IDLE && read(0, told, sizeof told) == 0;
@@ -462,14 +213,74 @@ static void turn(int timeout_ms)
 static bool is_over(void)
 {
     uint64_t now = now_ns();
+    bool is_unseen = options.mode == TRANSACTION && seen < good;
     if (errors > 1000000)
         return true;
     if ((options.count && issued >= options.count) || (ends && now >= ends))
-        return in_flight == 0 || now > last_answer + (uint64_t)(options.patience * 1e9);
+        return (in_flight == 0 && !is_unseen)
+            || now > last_answer + (uint64_t)(options.patience * 1e9);
     bool any = false;
     for (unsigned i = 0; i < options.connections && !any; i++)
         any = connections[i].fd >= 0;
     return !any;
+}
+
+static bool is_watched(void)
+{
+    return options.mode == DELAY || options.mode == TRANSACTION || options.mode == POP;
+}
+
+/* What the topic holds before anything is done. */
+static void look_first(void)
+{
+    if (!open_watch(&watch, options.port, options.topic, (unsigned)options.queues))
+        fail("connect");
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = &watch};
+    epoll_ctl(waiter, EPOLL_CTL_ADD, watch.fd, &event);
+    ask_watch(&watch, now_ns());
+    for (uint64_t began_looking = now_ns(); watch.unanswered && watch.fd >= 0;) {
+        if (epoll_wait(waiter, &event, 1, 100) == 1 && !take_watch(&watch))
+            fail("not the offsets asked for");
+        if (now_ns() > began_looking + (uint64_t)(options.patience * 1e9))
+            fail("nobody says what the topic holds");
+    }
+    held_before = watch.held;
+    for (int queue = 0; queue < options.queues; queue++)
+        if ((uint64_t)watch.ends[queue] > queue_room)
+            queue_room = (uint64_t)watch.ends[queue];
+    if (options.mode != POP)
+        return;
+    if (held_before < 20 * options.batch)
+        fail("too few messages to pop");
+    poppers = allot((size_t)options.queues * queue_room, sizeof *poppers);
+}
+
+/* Waits until everything delayed has come out, and then whether more does. */
+static void await_delayed(void)
+{
+    static const uint64_t before = 100000000, behind = 300000000;
+    uint64_t progress = due, counted = 0, now = now_ns();
+    if (now > due)
+        note_error("due before all were sent", "", 0);
+    while ((now = now_ns()) < due - before)
+        turn(1 + (int)((due - before - now) / 1000000));
+    while (watch.fd >= 0 && now < progress + (uint64_t)(options.patience * 1e9)) {
+        ask_watch(&watch, now);
+        turn(1);
+        now = now_ns();
+        if (seen && now < due) {
+            note_error("there before it was due", "", 0);
+            return;
+        }
+        if (seen != counted) {
+            first_out = counted ? first_out : (double)(now - due) / 1e9;
+            all_out = (double)(now - due) / 1e9;
+            progress = now;
+            counted = seen;
+        }
+        if (seen >= good && now > progress + behind)
+            return;
+    }
 }
 
 static void run(void)
@@ -480,8 +291,13 @@ static void run(void)
     if (options.mode != OPEN) {
         for (unsigned i = 0; i < options.connections; i++)
             fill(&connections[i]);
-        while (!is_over())
-            turn(100);
+        while (!is_over()) {
+            if (options.mode == TRANSACTION && watch.fd >= 0)
+                ask_watch(&watch, now_ns());
+            turn(options.mode == TRANSACTION ? 1 : 100);
+        }
+        if (options.mode == DELAY)
+            await_delayed();
         return;
     }
     int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
@@ -510,6 +326,10 @@ static void report(void)
         note_error("unanswered", "", 0);
         errors += in_flight - 1;
     }
+    if ((options.mode == DELAY || options.mode == TRANSACTION) && seen != good) {
+        note_error(seen < good ? "messages did not come" : "more messages than were sent", "", 0);
+        errors += (seen < good ? good - seen : seen - good) - 1;
+    }
     printf("{\"mode\":\"%s\",\"count\":%llu,\"requests\":%llu,\"seconds\":%.6f,\"rate\":%.1f,"
            "\"errors\":%llu,\"error\":\"%s\",\"cpu_seconds\":%.3f",
            MODES[options.mode], (unsigned long long)good, (unsigned long long)requests_answered,
@@ -518,6 +338,11 @@ static void report(void)
     latency_print(stdout, &latency, "");
     if (options.mode == OPEN)
         latency_print(stdout, &lateness, "late_");
+    if (options.mode == PULL_SQL)
+        printf(",\"examined_rate\":%.1f", seconds > 0 ? (double)examined / seconds : 0.0);
+    if (options.mode == DELAY)
+        printf(",\"first_out_ms\":%.1f,\"out_seconds\":%.6f,\"out_rate\":%.1f",
+               first_out * 1000, all_out, all_out > 0 ? (double)seen / all_out : 0.0);
     printf("}\n");
     fflush(stdout);
 }
@@ -552,11 +377,12 @@ static void read_options(int argc, char **argv)
         {"topic", required_argument, NULL, 't'}, {"queues", required_argument, NULL, 'q'},
         {"batch", required_argument, NULL, 'n'}, {"count", required_argument, NULL, 'k'},
         {"seconds", required_argument, NULL, 's'}, {"rate", required_argument, NULL, 'r'},
-        {"patience", required_argument, NULL, 'w'}, {"fault", required_argument, NULL, 'x'},
+        {"patience", required_argument, NULL, 'w'}, {"ahead", required_argument, NULL, 'a'},
+        {"fault", required_argument, NULL, 'x'},
         {NULL, 0, NULL, 0},
     };
     if (argc < 2) {
-        fprintf(stderr, "load: send, batch, pull, open, create, touch, idle, redis or dummy?\n");
+        fprintf(stderr, "load: what? send, pull, …: see the head of load.c\n");
         exit(2);
     }
     options.mode = (enum mode)choose(argv[1], MODES, sizeof MODES / sizeof *MODES);
@@ -573,6 +399,7 @@ static void read_options(int argc, char **argv)
         case 's': options.seconds = atof(optarg); break;
         case 'r': options.rate = atof(optarg); break;
         case 'w': options.patience = atof(optarg); break;
+        case 'a': options.ahead = atof(optarg); break;
         case 'x':
             options.fault = (enum fault)choose(optarg, FAULTS, sizeof FAULTS / sizeof *FAULTS);
             break;
@@ -585,6 +412,10 @@ static void read_options(int argc, char **argv)
         options.in_flight = 1;
         options.count = options.connections;
     }
+    if (options.mode == FILL)
+        options.batch -= options.batch % MARK_PERIOD;
+    if (options.mode == POP && options.in_flight < options.batch)
+        options.in_flight = options.batch;
     bool ends_some_time = options.count || options.seconds > 0 || options.mode == DUMMY;
     if (!ends_some_time || options.connections < 1 || options.in_flight < 1 || options.queues < 1
         || options.batch < 1 || options.batch >= BATCH_MAX || options.in_flight > OPEN_IN_FLIGHT
@@ -601,6 +432,8 @@ int main(int argc, char **argv)
         return serve_dummy(options.fault);
     waiter = epoll_create1(0);
     make_requests();
+    if (is_watched())
+        look_first();
     open_connections();
     run();
     report();
