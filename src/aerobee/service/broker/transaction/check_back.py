@@ -12,7 +12,8 @@ Laws:
   the connections of a group by turns; what is more waits, in its order.
 - A half that stays while thousands behind it are over is stored once more at the end of the queue,
   unasked, so that a start has little to read. At least four times as many as are open have to lie
-  behind it: moving all of them writes a third of what was written anyway, at most.
+  behind it: moving all of them writes a third of what was written anyway, at most. So is one in the
+  oldest quarter of the log, before a full disk takes it.
 
 Called from the core's thread only.
 """
@@ -199,12 +200,17 @@ class CheckBack:
         )
 
     def _move_oldest(self, now: Now) -> None:
-        """So that a start has little to read."""
+        """So that a start has little to read, and nothing goes with the oldest files."""
         ledger = self._ledger
-        while self._has_left and ledger.unread > max(self._unread_max, 4 * len(ledger.halves)):
+        while self._has_left:
             half = ledger.oldest()
-            message = self._read(half, now) if half is not None else None
-            if half is None or message is None:
+            if half is None:
+                break
+            unread_max = max(self._unread_max, 4 * len(ledger.halves))
+            if ledger.unread_from(half) <= unread_max and not ledger.is_old(half):
+                break
+            message = self._read(half, now)
+            if message is None:
                 break
             due_ms, is_waiting = half.due_ms, half.is_waiting
             try:

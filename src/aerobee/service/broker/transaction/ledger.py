@@ -97,15 +97,13 @@ class Ledger:
             self._progress.op_written(*span)
         self._saved = (-1, -1)
 
-    @property
-    def unread(self) -> int:
-        """How many halves of the queue a start would have to look at."""
-        return self._progress.half_end - self._progress.half_offset
-
     def oldest(self) -> Half | None:
-        """The open half because of which all behind it would have to be looked at."""
-        half = self.halves.find(self._progress.half_offset)
-        return half if half is not None and half.offset == self._progress.half_offset else None
+        """The open half with which a start would have to begin."""
+        return next(iter(self.halves), None)
+
+    def unread_from(self, half: Half) -> int:
+        """How many halves a start would have to look at because of this one."""
+        return self._progress.half_end - half.offset
 
     # Steps.
 
@@ -149,6 +147,16 @@ class Ledger:
         """Whether its record was removed with its log file."""
         queue = self._store.queue(_HALF, 0)
         return queue is not None and half.offset < queue.min_offset
+
+    def is_old(self, half: Half) -> bool:
+        """Whether its record is in the oldest quarter of a log of some files: those may go when
+        the disk is full, whatever their age."""
+        queue = self._store.queue(_HALF, 0)
+        unit = queue.unit(half.offset) if queue is not None else None
+        log_bytes = self._store.end_offset - self._store.min_offset
+        if unit is None or log_bytes <= 4 * self._store.config.log_file_bytes:
+            return False
+        return unit[0] - self._store.min_offset < log_bytes // 4
 
     def renew(self, half: Half, message: StoredMessage, times: int, now: Now) -> Renewed:
         """Store a half once more, at the end of its queue."""

@@ -453,6 +453,22 @@ def test_a_half_that_stays_is_moved_when_much_lies_behind_it() -> None:
     assert (check.message.body, rig.ledger.halves.find(0)) == (b"stays", half)
 
 
+def test_all_that_stay_are_moved_without_waiting_for_the_disk_each_time() -> None:
+    rig = Rig(unread_max=100)
+    for _ in range(2 * CHECKS_A_TICK):
+        rig.begin(b"stays")
+    rig.tick(0)
+    rig.run(TIMEOUT_MS)
+    for _ in range(400):
+        rig.roll_back(rig.begin())
+    rig.checks.on_tick(rig.clock.advance(LOOK_MS_MAX))
+    rig.checks.on_tick(rig.clock.advance(5))
+    rig.checks.on_tick(rig.clock.advance(5))
+    offsets = rig.open_offsets()
+    assert min(offsets) > 2 * CHECKS_A_TICK + 200
+    assert len(offsets) == 2 * CHECKS_A_TICK
+
+
 def test_many_that_stay_are_not_moved_for_their_own_sake() -> None:
     rig = Rig(unread_max=100)
     for _ in range(150):
@@ -461,6 +477,31 @@ def test_many_that_stay_are_not_moved_for_their_own_sake() -> None:
     end = rig.store.end_offset
     rig.run(TIMEOUT_MS + 5_000)
     assert rig.store.end_offset == end
+
+
+def test_a_half_in_the_oldest_part_of_the_log_is_moved_before_a_full_disk_takes_it() -> None:
+    rig = Rig(storage=replace(STORAGE, log_file_bytes=4096))
+    rig.begin(b"stays")
+    rig.tick(0)
+    rig.run(TIMEOUT_MS, 1_000)
+
+    def fill_a_file() -> None:
+        for _ in range(10):
+            rig.kit.append(draft(b"Orders", 0, b"x" * 300))
+        rig.look(LOOK_MS_MAX)
+        rig.kit.step()
+        rig.kit.worker.run_all()
+
+    for _ in range(3):
+        fill_a_file()
+    assert rig.open_offsets() == [0]
+    for _ in range(3):
+        fill_a_file()
+    (half,) = rig.ledger.halves
+    assert (half.offset, half.times, half.is_waiting) == (1, 0, True)
+    for _ in range(3):
+        fill_a_file()
+    assert rig.open_offsets() == [1], "once is enough for a while"
 
 
 def test_a_half_that_is_moved_is_asked_about_when_it_would_have_been() -> None:
