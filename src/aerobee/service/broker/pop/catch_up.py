@@ -1,9 +1,10 @@
 """Offsets of pops after a crash: raised to what the checkpoints in the log say.
 
-Offsets are saved every few seconds. A process that dies has popped since, and every pop left a
-checkpoint in the log; what it stands for must not be popped a second time, because some of it has
-been acknowledged. So whatever checkpoints were stored since the last save raise the offsets of
-their queues to the place that they name.
+Offsets are saved every few seconds, and count a checkpoint only when it is on the disk. A process
+that dies has popped more, and every pop left a checkpoint in the log; what it stands for must not
+be popped a second time, because some of it has been acknowledged. So the checkpoints that the saved
+offsets do not count raise the offsets of their queues to the place that they name. Which they are
+is saved with the offsets; where it is not, those stored since the save.
 
 A checkpoint counts only if the message before that place is older than itself: otherwise the topic
 was deleted and made anew since, and its offsets begin again. Checkpoints that extend a message's
@@ -19,7 +20,7 @@ from aerobee.protocol.bodies.revive_records import decode_checkpoint
 from aerobee.protocol.java_hash import tag_code
 from aerobee.protocol.stored_message import decode_records
 from aerobee.service.broker.pop.revive_log import CHECKPOINT_TAG, POPPED_TO, broker_host
-from aerobee.service.broker.state.offsets import Offsets
+from aerobee.service.broker.state.offsets import NOTHING_POPPED, Offsets
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.read.time_search import Boundary
 from aerobee.storage.store import Store
@@ -33,19 +34,34 @@ _TAGS = frozenset({tag_code(CHECKPOINT_TAG.encode())})
 
 def catch_up(store: Store, offsets: Offsets, topics: frozenset[bytes]) -> int:
     """Raise offsets by the checkpoints in these topics; how many were. Blocks on the disk."""
-    saved_ms = offsets.version.timestamp
     raised = 0
     for queue in store.queues():
         if queue.topic in topics and queue.max_offset > 0:
-            for record in _checkpoints(store, queue, saved_ms):
+            for record in _checkpoints(store, queue, _first(store, queue, offsets)):
                 raised += _raise(store, offsets, record)
+    if offsets.popped_to != NOTHING_POPPED:
+        offsets.popped_to = store.end_offset  # an operator may set offsets from now on
     if raised:
         _log.info("offsets of %d pops were not saved, and were found in the log", raised)
     return raised
 
 
-def _checkpoints(store: Store, queue: ConsumeQueue, since_ms: int) -> Iterator[StoredMessage]:
-    offset = store.offset_by_time(queue, since_ms, Boundary.LOWER)
+def _first(store: Store, queue: ConsumeQueue, offsets: Offsets) -> int:
+    """The first queue offset that may not be counted."""
+    if offsets.popped_to == NOTHING_POPPED:
+        return store.offset_by_time(queue, offsets.version.timestamp, Boundary.LOWER)
+    low, high = queue.min_offset, queue.max_offset
+    while low < high:
+        middle = (low + high) // 2
+        unit = queue.unit(middle)
+        if unit is None or unit[0] < offsets.popped_to:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _checkpoints(store: Store, queue: ConsumeQueue, offset: int) -> Iterator[StoredMessage]:
     while offset < queue.max_offset:
         try:
             found = store.read(

@@ -125,7 +125,7 @@ class HandingOut:
             checkpoint, popped.revive_queue, popped.now, popped_to=next_offset
         )
         self._in_flight.started(checkpoint.key)
-        self.offsets.popped(key, next_offset, stored.end_offset)
+        self.offsets.popped(key, next_offset, stored.log_offset, stored.end_offset)
 
     def _offsets_in(self, found: QueueRead) -> Iterator[int]:
         record = self._record

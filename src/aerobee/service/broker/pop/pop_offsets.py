@@ -6,6 +6,9 @@ The position is what the next pop begins at. What is committed, and saved every 
 when the log is on the disk up to the end of the checkpoint: after any crash the offset that is left
 names no message as popped whose checkpoint is not there.
 
+With what is committed goes a place in the log: checkpoints that begin there or later may not be
+counted in it. A start reads them again (`catch_up`).
+
 Checkpoints are appended in the order in which they are noted, so their ends rise, and one line of
 waiting serves all queues. A position is kept only while something of it waits: then what is
 committed says the same, and an operator who sets it is obeyed.
@@ -15,7 +18,7 @@ from collections import deque
 from typing import TypeAlias
 
 from aerobee.service.broker.queue_facts import QueueFacts
-from aerobee.service.broker.state.offsets import UNKNOWN, Offsets
+from aerobee.service.broker.state.offsets import NOTHING_POPPED, UNKNOWN, Offsets
 
 PopKey: TypeAlias = tuple[str, str, int]
 """Group, topic, queue."""
@@ -38,8 +41,9 @@ class PopOffsets:
         self._offsets = offsets
         self._queues = queues
         self._places: dict[PopKey, _Place] = {}
-        # (log end, whose, next offset), the first of them rising.
-        self._waiting: deque[tuple[int, PopKey, _Place, int]] = deque()
+        self._counted_to = offsets.popped_to
+        # Where the checkpoint begins and ends in the log, both rising; whose; the next offset.
+        self._waiting: deque[tuple[int, int, PopKey, _Place, int]] = deque()
 
     def position(self, key: PopKey) -> int:
         """Where the next pop begins; UNKNOWN: nobody has popped yet."""
@@ -51,19 +55,22 @@ class PopOffsets:
         self._commit(key, offset)
         return self._offsets.find(*key) != UNKNOWN
 
-    def popped(self, key: PopKey, next_offset: int, log_end: int) -> None:
-        """What lies before was popped; its checkpoint ends there in the log."""
+    def popped(self, key: PopKey, next_offset: int, log_start: int, log_end: int) -> None:
+        """What lies before was popped; its checkpoint lies there in the log."""
         place = self._places.get(key)
         if place is None:
             place = self._places[key] = _Place()
         place.offset = next_offset
         place.waiting += 1
-        self._waiting.append((log_end, key, place, next_offset))
+        self._waiting.append((log_start, log_end, key, place, next_offset))
+        if self._offsets.popped_to == NOTHING_POPPED:
+            self._offsets.popped_to = log_start
 
     def passed(self, key: PopKey, next_offset: int) -> None:
         """What lies before is of no use to the group: it goes on from here, after what waits."""
         if key in self._places:
-            self.popped(key, next_offset, self._waiting[-1][0])
+            log_start, log_end, *_ = self._waiting[-1]
+            self.popped(key, next_offset, log_start, log_end)
         else:
             self._commit(key, next_offset)
 
@@ -79,8 +86,8 @@ class PopOffsets:
 
     def commit_safe(self, flushed: int) -> None:
         """The log is on the disk up to here."""
-        while self._waiting and self._waiting[0][0] <= flushed:
-            _, key, place, next_offset = self._waiting.popleft()
+        while self._waiting and self._waiting[0][1] <= flushed:
+            _, self._counted_to, key, place, next_offset = self._waiting.popleft()
             place.waiting -= 1
             if place.is_void:
                 continue
@@ -88,6 +95,9 @@ class PopOffsets:
                 del self._places[key]
             if self._offsets.find(*key) != UNKNOWN:  # else the group or the topic was deleted
                 self._commit(key, next_offset)
+        if self._offsets.popped_to != NOTHING_POPPED:
+            waiting = self._waiting
+            self._offsets.popped_to = waiting[0][0] if waiting else self._counted_to
 
     @property
     def is_waiting(self) -> bool:

@@ -6,6 +6,9 @@
 An offset may be set back (that is how a group reads again), but is never kept beyond the end of its
 queue: after a loss in asynchronous mode a group must not wait for messages that will never come.
 Where pulls are is only shown. The map of groups says again what the table says, for Apache.
+
+Offsets of pops follow the log (`pop/pop_offsets.py`): `popLogOffset` is where in the log the
+checkpoints begin that may not be counted yet. It is there once anything was popped.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -36,6 +39,8 @@ __all__ = ["NO_ROOM", "UNKNOWN", "MaxOffset", "Offsets", "OffsetsPicture"]
 
 NO_ROOM = "there is no room for the offsets of another queue: delete groups that are not used"
 
+NOTHING_POPPED = -1
+
 MaxOffset: TypeAlias = Callable[[str, int], int]
 """(topic, queue) → the end of that queue."""
 
@@ -50,6 +55,8 @@ class Offsets:
         self._resets: dict[tuple[str, str, int], int] = {}
         self.version = DataVersion()
         self.is_dirty = False
+        # Checkpoints of pops before this log offset are counted; -1: none was written.
+        self.popped_to = NOTHING_POPPED
 
     # Consuming.
 
@@ -147,13 +154,16 @@ class Offsets:
         """Take what the file says, as far as the queues go. ProtocolError: it says nonsense."""
         members = Members(dict(saved), "the file of offsets")
         self.version = data_version_from(members.object("dataVersion"))
+        self.popped_to = members.int64("popLogOffset", NOTHING_POPPED)
         _load(self._pulled, members.object("pullOffsetTable"), max_offset)
         if _load(self._committed, members.object("offsetTable"), max_offset):
             self.is_dirty = True
 
     def picture(self) -> "OffsetsPicture":
         """Everything as it is now, whatever is committed later."""
-        return OffsetsPicture(self.version, self._committed.picture(), self._pulled.picture())
+        return OffsetsPicture(
+            self.version, self._committed.picture(), self._pulled.picture(), self.popped_to
+        )
 
     def take_saved(self, wall_ms: int) -> "OffsetsPicture":
         """What is to be saved now, as a version of its own."""
@@ -168,6 +178,7 @@ class OffsetsPicture(NamedTuple):
     version: DataVersion
     committed: Picture
     pulled: Picture
+    popped_to: int = NOTHING_POPPED
 
     def json(self) -> dict[str, Value]:
         """As the file holds it, and as slaves and tools are told."""
@@ -191,7 +202,11 @@ class OffsetsPicture(NamedTuple):
         topics: dict[str, list[str]] = {}
         for topic, group in self.committed:
             topics.setdefault(group, []).append(topic)
-        return {"dataVersion": data_version_json(self.version), "groupTopicMap": topics}
+        head: dict[str, Value] = {
+            "dataVersion": data_version_json(self.version),
+            "groupTopicMap": topics,
+        }
+        return head if self.popped_to < 0 else {**head, "popLogOffset": self.popped_to}
 
 
 def _load(table: OffsetTable, members: Members, max_offset: MaxOffset) -> bool:

@@ -52,6 +52,19 @@ def test_what_was_popped_before_the_save_says_nothing() -> None:
     assert rig.caught_up() == 3
 
 
+def test_what_the_saved_offsets_do_not_count_is_counted_whenever_it_was_popped() -> None:
+    rig = Rig()
+    rig.pop(0, 4)
+    rig.offsets.popped_to = rig.kit.store.end_offset
+    rig.pop(4, 9)
+    rig.kit.clock.advance(5)
+    rig.save(2)
+    assert rig.caught_up() == 9
+    # All of it is counted now: an operator may send the group back.
+    rig.offsets.commit("g", "Orders", 0, 3, 20)
+    assert rig.caught_up() == 3
+
+
 def test_an_offset_that_is_further_stays() -> None:
     rig = Rig()
     rig.pop(0, 4)

@@ -25,15 +25,15 @@ def test_the_next_pop_begins_behind_the_last_one_at_once() -> None:
     assert rig.offsets.position(KEY) == UNKNOWN
     assert rig.offsets.begin(KEY, 2)
     assert rig.offsets.position(KEY) == 2
-    rig.offsets.popped(KEY, 5, log_end=1_000)
+    rig.offsets.popped(KEY, 5, log_start=900, log_end=1_000)
     assert rig.offsets.position(KEY) == 5
 
 
 def test_nothing_is_committed_before_its_checkpoint_is_on_the_disk() -> None:
     rig = Rig()
     rig.offsets.begin(KEY, 0)
-    rig.offsets.popped(KEY, 5, log_end=1_000)
-    rig.offsets.popped(KEY, 9, log_end=2_000)
+    rig.offsets.popped(KEY, 5, log_start=900, log_end=1_000)
+    rig.offsets.popped(KEY, 9, log_start=1900, log_end=2_000)
     rig.offsets.commit_safe(999)
     assert rig.committed_at() == 0
     rig.offsets.commit_safe(1_999)
@@ -49,7 +49,7 @@ def test_what_is_passed_over_is_committed_after_what_was_popped_before_it() -> N
     rig.offsets.begin(KEY, 0)
     rig.offsets.passed(KEY, 3)
     assert rig.committed_at() == 3
-    rig.offsets.popped(KEY, 5, log_end=1_000)
+    rig.offsets.popped(KEY, 5, log_start=900, log_end=1_000)
     rig.offsets.passed(KEY, 8)
     assert (rig.committed_at(), rig.offsets.position(KEY)) == (3, 8)
     rig.offsets.commit_safe(1_000)
@@ -60,8 +60,8 @@ def test_queues_wait_for_their_own_checkpoints() -> None:
     rig = Rig()
     rig.offsets.begin(KEY, 0)
     rig.offsets.begin(OTHER, 0)
-    rig.offsets.popped(KEY, 5, log_end=1_000)
-    rig.offsets.popped(OTHER, 7, log_end=2_000)
+    rig.offsets.popped(KEY, 5, log_start=900, log_end=1_000)
+    rig.offsets.popped(OTHER, 7, log_start=1900, log_end=2_000)
     rig.offsets.commit_safe(1_000)
     assert rig.committed_at() == 5
     assert rig.committed.find(*OTHER) == 0
@@ -71,11 +71,11 @@ def test_queues_wait_for_their_own_checkpoints() -> None:
 def test_an_operator_sends_a_group_back_whatever_is_on_its_way() -> None:
     rig = Rig()
     rig.offsets.begin(KEY, 0)
-    rig.offsets.popped(KEY, 5, log_end=1_000)
+    rig.offsets.popped(KEY, 5, log_start=900, log_end=1_000)
     rig.committed.reset("g", "Orders", 0, 2)
     assert rig.offsets.take_reset(KEY) == 2
     assert rig.offsets.position(KEY) == 2
-    rig.offsets.popped(KEY, 4, log_end=3_000)
+    rig.offsets.popped(KEY, 4, log_start=2900, log_end=3_000)
     rig.offsets.commit_safe(2_000)
     assert rig.committed_at() == 2
     rig.offsets.commit_safe(3_000)
@@ -86,10 +86,23 @@ def test_an_operator_sends_a_group_back_whatever_is_on_its_way() -> None:
 def test_a_group_that_was_deleted_meanwhile_does_not_come_back() -> None:
     rig = Rig()
     rig.offsets.begin(KEY, 0)
-    rig.offsets.popped(KEY, 5, log_end=1_000)
+    rig.offsets.popped(KEY, 5, log_start=900, log_end=1_000)
     rig.committed.remove_group("g")
     rig.offsets.commit_safe(1_000)
     assert rig.committed_at() == UNKNOWN
+
+
+def test_where_checkpoints_begin_that_are_not_counted_is_known() -> None:
+    rig = Rig()
+    rig.offsets.begin(KEY, 0)
+    assert rig.committed.popped_to == -1
+    rig.offsets.popped(KEY, 5, log_start=900, log_end=1_000)
+    assert rig.committed.popped_to == 900
+    rig.offsets.popped(KEY, 9, log_start=1_900, log_end=2_000)
+    rig.offsets.commit_safe(1_500)
+    assert rig.committed.popped_to == 1_900
+    rig.offsets.commit_safe(2_500)
+    assert rig.committed.popped_to == 2_000
 
 
 def test_without_room_for_its_offset_a_group_cannot_begin() -> None:

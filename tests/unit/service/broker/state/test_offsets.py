@@ -240,3 +240,17 @@ def test_every_topic_and_group_with_an_offset_is_a_pair() -> None:
     offsets.commit("g", "Orders", 1, 1, 9)
     offsets.commit("h", "Orders", 0, 1, 9)
     assert sorted(offsets.pairs()) == [("Orders", "g"), ("Orders", "h")]
+
+
+def test_where_pops_are_counted_to_is_saved_once_there_are_any() -> None:
+    offsets = Offsets()
+    offsets.commit("g", "T", 0, 5, 10)
+    assert b"popLogOffset" not in offsets.picture().text()
+    offsets.popped_to = 700
+    picture = offsets.picture()
+    assert picture.text() == write_pretty(picture.json())
+    loaded = Offsets()
+    saved = parse(picture.text())
+    assert isinstance(saved, dict)
+    loaded.load(saved, lambda topic, queue_id: 10)
+    assert (loaded.popped_to, loaded.find("g", "T", 0)) == (700, 5)
