@@ -60,15 +60,17 @@ ordered: st.SearchStrategy[Node] = st.recursive(
 plain: st.SearchStrategy[Node] = st.one_of(ordered, texts.map(Text), truths)
 
 
-def _is_fair(node: Node) -> bool:
+def _fair(node: Node) -> Node:
+    """The node, or one like it that the rules of types allow."""
     match node:
-        case Compared(_, Truth(None), _) | Compared(_, _, Truth(None)):
-            return False
-        case Compared(_, Truth(), right):
-            return isinstance(right, Truth) or not isinstance(right, LITERALS)
-        case Between(_, Whole(low) | Real(low), Whole(high) | Real(high), False):
-            return low <= high
-    return True
+        case Compared(_, Truth(None), part) | Compared(_, part, Truth(None)):
+            return NullTest(part)
+        case Compared(operator, Truth() as left, right):
+            is_swapped = isinstance(right, LITERALS) and not isinstance(right, Truth)
+            return Compared(operator, right, left) if is_swapped else node
+        case Between(part, (Whole() | Real()) as low, (Whole() | Real()) as high, is_negated):
+            return node if low.value <= high.value else Between(part, high, low, is_negated)
+    return node
 
 
 def _over(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
@@ -87,7 +89,7 @@ def _over(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
             texts,
             st.booleans(),
         ),
-    ).filter(_is_fair)
+    ).map(_fair)
 
 
 _leaves: st.SearchStrategy[Node] = st.one_of(
@@ -99,7 +101,7 @@ _leaves: st.SearchStrategy[Node] = st.one_of(
     st.builds(Between, ordered, ordered, ordered, st.booleans()),
     st.builds(OneOf, properties, st.lists(texts, min_size=1, max_size=6).map(tuple), st.booleans()),
     st.builds(NullTest, plain, st.booleans()),
-).filter(_is_fair)
+).map(_fair)
 expressions: st.SearchStrategy[Node] = st.recursive(_leaves, _over, max_leaves=10)
 messages = st.dictionaries(
     st.sampled_from(NAMES),
