@@ -72,6 +72,8 @@ class Dequeue:
         self._walk: SlotWalk | None = None
         self._taken_back: set[bytes] = set()
         self._keys_read = 0
+        # Messages of the slot that the log has no more.
+        self._gone = 0
         self._batch: list[TimerUnit] = []
         self._fetch: _Fetch | None = None
         # Since the start.
@@ -90,6 +92,7 @@ class Dequeue:
         self._walk = SlotWalk(self._timer_log, slot)
         self._taken_back = set()
         self._keys_read = 0
+        self._gone = 0
         self._batch = []
         self._fetch = None
 
@@ -126,12 +129,7 @@ class Dequeue:
             budget.count -= 1 + (walk.step(UNITS_A_STEP) >> 5)
             if not walk.is_over:
                 return
-            if walk.was_cut:
-                _log.error(
-                    "messages for %d were removed before they were delivered: the log is kept for "
-                    "too short a time, or the disk is full",
-                    walk.time_ms,
-                )
+            self._gone += walk.was_cut
         try:
             if self._read_keys(walk, budget):
                 self._deliver(walk, budget, now)
@@ -140,6 +138,14 @@ class Dequeue:
 
     def _finish(self, walk: SlotWalk) -> None:
         """The slot is done with, unless it was given something meanwhile."""
+        if self._gone:
+            # Once for a slot: there may be millions.
+            _log.error(
+                "%d messages for %d, or more, were removed before they were delivered: the log is "
+                "kept for too short a time, or the disk is full",
+                self._gone,
+                walk.time_ms,
+            )
         slot = self._wheel.find(walk.time_ms)
         if slot is not None and slot.last > walk.last:
             self._wheel.put(slot._replace(first=walk.last + 1))
@@ -248,13 +254,13 @@ class Dequeue:
         return False
 
     def _record_of(self, unit: TimerUnit) -> memoryview | None:
-        fault = "it is not in the log any more"
         try:
             record = self._store.record_at(unit.log_offset)
         except CorruptRecord as error:
-            record, fault = None, str(error)
+            _report(unit, str(error))
+            return None
         if record is None:
-            _report(unit, fault)
+            self._gone += 1
         return record
 
 

@@ -120,3 +120,22 @@ def test_what_comes_late_for_a_slot_that_is_being_delivered_is_delivered_too() -
     kit.intake.put_as_is(message_with(late, b"late", "rmq_sys_wheel_timer"), kit.clock.now())
     kit.run(200)
     assert kit.bodies() == [*(b"%d" % number for number in range(count)), b"late"]
+
+
+def test_messages_that_the_log_has_no_more_are_counted_and_told_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    told = replace(FEW_FILES, timer_wheel_slots=400, timer_window_slots=200)
+    short = replace(ROOMY, log_file_bytes=4096, retention_ms=1_000, delete_interval_ms=1)
+    kit = TimerKit(storage=short, told=told)
+    for number in range(5):
+        kit.send(b"%d" % number, 99_000)
+    for _ in range(40):
+        kit.intake.put_as_is(message_with({}, b"x" * 300, "Other"), kit.clock.now())
+        kit.run(2_000, 200)
+    assert kit.store.min_offset > 2_000
+    with caplog.at_level(logging.ERROR):
+        kit.run(22_000, 200)
+    assert kit.bodies() == []
+    assert caplog.text.count("removed before they were delivered") == 1
+    assert "5 messages" in caplog.text
