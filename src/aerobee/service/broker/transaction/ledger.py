@@ -44,8 +44,8 @@ from aerobee.storage.store import Store
 
 _log = logging.getLogger(__name__)
 
-OPEN_MAX = 500_000
-"""Transactions at a time: some 150 MB. Beyond, halves are refused."""
+OPEN_MAX = 200_000
+"""Transactions at a time: some 120 MB. Beyond, halves are refused."""
 
 _HALF = TRANSACTION_HALF_TOPIC.encode()
 

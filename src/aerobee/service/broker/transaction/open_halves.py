@@ -10,7 +10,7 @@ Laws:
   half away is a deletion from a table. Entries that do not count are swept out when they are most.
 - A half that waits for somebody to ask stays in the heap with the time at which it is given up.
 
-Some 300 bytes each; whoever adds sees to it that there are not too many.
+Some 600 bytes each; whoever adds sees to it that there are not too many.
 """
 
 import heapq
