@@ -20,6 +20,7 @@ QUEUES = 4
 _GROUP = "interop-ground"
 
 _SEND, _PULL, _QUERY_OFFSET, _CREATE_TOPIC, _ROUTE, _CREATE_GROUP = 10, 11, 14, 17, 105, 200
+_SET_REQUEST_MODE = 401
 _FOUND, _NOTHING = 0, (19, 20, 21)
 
 
@@ -62,6 +63,13 @@ class Ground:
             answer = broker.ask(_CREATE_GROUP, body=json.dumps(described).encode())
         assert answer.code == 0, answer.remark
         self.create_topic(f"%RETRY%{group}", queues=1)
+
+    def let_pop(self, topic: str, group: str) -> None:
+        """The group's consumers, where they let the broker choose, pop the topic."""
+        mode = {"topic": topic, "consumerGroup": group, "mode": "POP", "popShareQueueNum": 0}
+        with self._broker() as broker:
+            answer = broker.ask(_SET_REQUEST_MODE, body=json.dumps(mode).encode())
+        assert answer.code == 0, answer.remark
 
     def send(self, topic: str, queue_id: int, body: str, **properties: str) -> None:
         answer = self._ask(

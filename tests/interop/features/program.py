@@ -4,21 +4,33 @@ Every client has the same commands and events, so that a test is written once an
 decided here and not in five languages. A command is a line of form-encoded fields, an event a line
 of JSON:
 
-    send       how=sync|async|oneway|batch|ordered topic body… [tags keys colour level shard] → sent
-    subscribe  consumer group topic [expression mode=concurrent|orderly verdict=ok|retry
-               model=clustering|broadcasting retries]                                → received…
+    send       how=sync|async|oneway|batch|ordered topic body… [tags keys colour level shard
+               delay deliver]                                                        → sent…
+               how=transaction group outcome check                         → sent…, checked…
+               how=traced group                                                      → sent…
+    recall     topic handle                                                          → recalled
+    request    topic body… wait                                                      → replied…
+    subscribe  consumer group topic [expression|sql mode=concurrent|orderly
+               verdict=ok|retry|none model=clustering|broadcasting retries pop reply traced]
+                                                                                     → received…
     close      consumer
     pull       group topic [expression]     everything in the topic's queues         → found…
     poll       group topic count            as a member of the group                 → found…
     query-key  topic key                                                             → found…
     query-id   topic wanted                                                          → found
 
-The Java client's asynchronous sends take a `window`, too: how many may be in flight.
+The Java client's asynchronous sends take a `window`, too: how many may be in flight. `delay` and
+`wait` are milliseconds, `deliver` is a time; `pop` is for how many milliseconds others do not see a
+message that a consumer has. `outcome` is what becomes of a transaction, commit, rollback or
+unknown; `check`, what is answered when the broker asks for it: some of these words, one after the
+other. A consumer answers each request with the words of `reply` and those of the request.
 
 A command has an `id`; it ends with `done` or `failed` (with `error`) of the same id. `sent` and
-`found` name the id, too; `received` names the consumer, and comes at any time.
+`found` name the id, too; `received` names the consumer, `checked` the group, and both come at any
+time.
 
-A `sent` has status, and what the client knows of msgId, offsetMsgId, queueId and queueOffset. A
+A `sent` has status, and what the client knows of msgId, offsetMsgId, queueId, queueOffset and
+recallHandle. A
 message has topic, body, tags, keys, colour (a property), queueId, queueOffset, reconsumeTimes,
 bornTimestamp, storeTimestamp and the time at which it was printed, all in milliseconds.
 """
@@ -110,6 +122,14 @@ class Program:
         """Back when the consumer has started, which does not mean that it has its queues."""
         self._consumers.add(consumer)
         self.ask("subscribe", consumer=consumer, group=group, topic=topic, **fields)
+
+    def checked(self, group: str) -> list[Event]:
+        """What the group's producer was asked so far, in that order."""
+        return [
+            event
+            for event in self._events
+            if event["event"] == "checked" and event["group"] == group
+        ]
 
     def close(self, consumer: str) -> None:
         self._consumers.remove(consumer)

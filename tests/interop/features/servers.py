@@ -35,6 +35,13 @@ _SETTINGS: Mapping[str, object] = {
     "autoCreateSubscriptionGroup": "true",
     "messageDelayLevel": " ".join(f"{seconds}s" for seconds in DELAY_SECONDS),
     "mappedFileSizeCommitLog": 64 << 20,
+    "enablePropertyFilter": "true",
+    "recallMessageEnable": "true",
+    "traceTopicEnable": "true",
+    # Producers are asked soon; and what they said of themselves is written before that.
+    "transactionTimeOut": 2000,
+    "transactionCheckInterval": 1000,
+    "transactionOpBatchInterval": 200,
 }
 _APACHE_OPTIONS = ("-Xms64m", "-Xmx384m")
 

@@ -42,14 +42,17 @@ type client struct {
 	spreading rocketmq.Producer
 	choosing  rocketmq.Producer
 	consumers map[string]rocketmq.PushConsumer
+	// By group.
+	transacting map[string]rocketmq.TransactionProducer
 }
 
 func main() {
 	rlog.SetLogLevel("warn")
 	told := client{
-		nameServer: primitive.NamesrvAddr{os.Args[1]},
-		process:    os.Args[2],
-		consumers:  map[string]rocketmq.PushConsumer{},
+		nameServer:  primitive.NamesrvAddr{os.Args[1]},
+		process:     os.Args[2],
+		consumers:   map[string]rocketmq.PushConsumer{},
+		transacting: map[string]rocketmq.TransactionProducer{},
 	}
 	told.spreading = told.newProducer("spread", producer.NewRoundRobinQueueSelector())
 	told.choosing = told.newProducer("choose", producer.NewHashQueueSelector())
@@ -68,14 +71,17 @@ func main() {
 	}
 }
 
-func (c *client) newProducer(name string, selector producer.QueueSelector) rocketmq.Producer {
-	made, err := rocketmq.NewProducer(
+func (c *client) newProducer(
+	name string, selector producer.QueueSelector, more ...producer.Option,
+) rocketmq.Producer {
+	options := []producer.Option{
 		producer.WithNameServer(c.nameServer),
-		producer.WithGroupName("interop-"+c.process+"-"+name),
-		producer.WithInstanceName(c.process+"-"+name),
+		producer.WithGroupName("interop-" + c.process + "-" + name),
+		producer.WithInstanceName(c.process + "-" + name),
 		producer.WithQueueSelector(selector),
 		producer.WithRetry(2),
-	)
+	}
+	made, err := rocketmq.NewProducer(append(options, more...)...)
 	if err == nil {
 		err = made.Start()
 	}
@@ -99,6 +105,8 @@ func (c *client) obey(command url.Values) error {
 		return c.pull(command)
 	case "poll":
 		return c.poll(command)
+	case "request":
+		return c.request(command)
 	}
 	return fmt.Errorf("not offered: %s", command.Get("do"))
 }
@@ -128,9 +136,40 @@ func (c *client) send(command url.Values) error {
 			sent(command, result).print()
 		}
 		return err
+	case "transaction":
+		return c.sendInTransactions(command, messages)
+	case "traced":
+		return c.sendTraced(command, messages)
 	default:
 		return fmt.Errorf("not offered: %s", how)
 	}
+}
+
+func (c *client) tracing() *primitive.TraceConfig {
+	return &primitive.TraceConfig{
+		Access:   primitive.Local,
+		Resolver: primitive.NewPassthroughResolver(c.nameServer),
+	}
+}
+
+func (c *client) sendTraced(command url.Values, messages []*primitive.Message) error {
+	traced := c.newProducer(
+		command.Get("group"), producer.NewRoundRobinQueueSelector(), producer.WithTrace(c.tracing()),
+	)
+	return sendEach(traced, command, messages)
+}
+
+func (c *client) request(command url.Values) error {
+	wait := time.Duration(number(command, "wait")) * time.Millisecond
+	for _, body := range command["body"] {
+		reply, err := c.spreading.Request(context.Background(), wait, message(command, body))
+		if err != nil {
+			return err
+		}
+		replied := event{"event": "replied", "id": command.Get("id"), "body": string(reply.Body)}
+		replied.print()
+	}
+	return nil
 }
 
 func sendEach(by rocketmq.Producer, command url.Values, messages []*primitive.Message) error {
@@ -174,8 +213,10 @@ func message(command url.Values, body string) *primitive.Message {
 	if command.Has("keys") {
 		made.WithKeys([]string{command.Get("keys")})
 	}
-	if command.Has("colour") {
-		made.WithProperty("colour", command.Get("colour"))
+	for _, name := range []string{"colour", "outcome", "check"} {
+		if command.Has(name) {
+			made.WithProperty(name, command.Get(name))
+		}
 	}
 	if command.Has("shard") {
 		made.WithShardingKey(command.Get("shard"))
@@ -227,6 +268,9 @@ func (c *client) options(group, instance string) []consumer.Option {
 }
 
 func selector(command url.Values) consumer.MessageSelector {
+	if command.Has("sql") {
+		return consumer.MessageSelector{Type: consumer.SQL92, Expression: command.Get("sql")}
+	}
 	if !command.Has("expression") {
 		return consumer.MessageSelector{}
 	}
@@ -244,6 +288,9 @@ func (c *client) subscribe(command url.Values) error {
 	if command.Has("retries") {
 		retries := int32(number(command, "retries"))
 		options = append(options, consumer.WithMaxReconsumeTimes(retries))
+	}
+	if command.Has("traced") {
+		options = append(options, consumer.WithTrace(c.tracing()))
 	}
 	verdict := consumer.ConsumeSuccess
 	if command.Get("verdict") == "retry" {
@@ -263,6 +310,11 @@ func (c *client) subscribe(command url.Values) error {
 			received := described("received", message)
 			received["consumer"] = name
 			received.print()
+			if command.Has("reply") {
+				if err := c.reply(message, command.Get("reply")); err != nil {
+					return consumer.ConsumeRetryLater, err
+				}
+			}
 		}
 		return verdict, nil
 	}
@@ -271,6 +323,18 @@ func (c *client) subscribe(command url.Values) error {
 	}
 	c.consumers[name] = made
 	return made.Start()
+}
+
+// To whoever asked: its words after ours.
+func (c *client) reply(asked *primitive.MessageExt, words string) error {
+	// The words go in by hand: the call takes them for properties.
+	made, err := consumer.CreateReplyMessage(asked, nil)
+	if err != nil {
+		return err
+	}
+	made.Body = []byte(words + string(asked.Body))
+	_, err = c.choosing.SendSync(context.Background(), made)
+	return err
 }
 
 func found(command url.Values, messages []*primitive.MessageExt) {

@@ -12,6 +12,7 @@ import org.apache.rocketmq.client.QueryResult;
 import org.apache.rocketmq.client.consumer.DefaultLitePullConsumer;
 import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.MessageSelector;
 import org.apache.rocketmq.client.consumer.PullResult;
 import org.apache.rocketmq.client.consumer.PullStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
@@ -21,6 +22,7 @@ import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendCallback;
 import org.apache.rocketmq.client.producer.SendResult;
+import org.apache.rocketmq.client.utils.MessageUtil;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageExt;
@@ -38,6 +40,7 @@ public class Client {
     private final String nameServer;
     private final String process;
     private final DefaultMQProducer producer;
+    private final Transactions transactions;
     private final Map<String, DefaultMQPushConsumer> consumers = new HashMap<>();
 
     public static void main(String[] args) throws Exception {
@@ -49,10 +52,16 @@ public class Client {
     private Client(String nameServer, String process) throws Exception {
         this.nameServer = nameServer;
         this.process = process;
-        producer = new DefaultMQProducer("interop-" + process);
-        producer.setNamesrvAddr(nameServer);
-        producer.setInstanceName(process);
-        producer.start();
+        producer = startProducer(new DefaultMQProducer("interop-" + process), process);
+        transactions = new Transactions(events, nameServer, process);
+    }
+
+    private DefaultMQProducer startProducer(DefaultMQProducer made, String instance)
+        throws Exception {
+        made.setNamesrvAddr(nameServer);
+        made.setInstanceName(instance);
+        made.start();
+        return made;
     }
 
     private void obey() throws Exception {
@@ -80,6 +89,8 @@ public class Client {
             case "close": consumers.remove(command.text("consumer")).shutdown(); break;
             case "pull": pull(command); break;
             case "poll": poll(command); break;
+            case "recall": recall(command); break;
+            case "request": request(command); break;
             case "query-key": queryKey(command); break;
             case "query-id": queryId(command); break;
             default: throw new IllegalArgumentException("not offered: " + command.text("do"));
@@ -116,8 +127,31 @@ public class Client {
                         command.text("shard"))));
                 }
                 break;
+            case "transaction":
+                for (Message message : messages) {
+                    events.print(
+                        Events.sent(id, transactions.send(command.text("group"), message)));
+                }
+                break;
+            case "traced":
+                sendTraced(command, messages);
+                break;
             default:
                 throw new IllegalArgumentException("not offered: " + command.text("how"));
+        }
+    }
+
+    private void sendTraced(Command command, List<Message> messages) throws Exception {
+        String group = command.text("group");
+        DefaultMQProducer traced =
+            startProducer(new DefaultMQProducer(group, true, null), process + "-" + group);
+        try {
+            for (Message message : messages) {
+                events.print(Events.sent(command.text("id"), traced.send(message)));
+            }
+        } finally {
+            // What was not reported yet is reported now.
+            traced.shutdown();
         }
     }
 
@@ -147,7 +181,7 @@ public class Client {
         }
     }
 
-    private static Message message(Command command, String body) {
+    private static Message message(Command command, String body) throws Exception {
         Message message =
             new Message(command.text("topic"), body.getBytes(StandardCharsets.UTF_8));
         if (command.has("tags")) {
@@ -156,24 +190,35 @@ public class Client {
         if (command.has("keys")) {
             message.setKeys(command.text("keys"));
         }
-        if (command.has("colour")) {
-            message.putUserProperty("colour", command.text("colour"));
+        for (String name : List.of("colour", "outcome", "check")) {
+            if (command.has(name)) {
+                message.putUserProperty(name, command.text(name));
+            }
         }
         if (command.has("level")) {
             message.setDelayTimeLevel(command.number("level"));
+        }
+        if (command.has("deliver")) {
+            Newer.deliverAt(message, Long.parseLong(command.text("deliver")));
+        }
+        if (command.has("delay")) {
+            Newer.delayFor(message, command.number("delay"));
         }
         return message;
     }
 
     private void subscribe(Command command) throws Exception {
         String name = command.text("consumer");
-        boolean retries = command.text("verdict", "ok").equals("retry");
-        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(command.text("group"));
+        DefaultMQPushConsumer consumer =
+            new DefaultMQPushConsumer(command.text("group"), command.has("traced"), null);
         consumer.setNamesrvAddr(nameServer);
         consumer.setInstanceName(process + "-" + name);
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         if (command.has("retries")) {
             consumer.setMaxReconsumeTimes(command.number("retries"));
+        }
+        if (command.has("pop")) {
+            Newer.letBrokerAssign(consumer, command.number("pop"));
         }
         if (command.text("model", "clustering").equals("broadcasting")) {
             // The enumeration lives in another package in each release, so it is not named.
@@ -184,7 +229,19 @@ public class Client {
                 }
             }
         }
-        consumer.subscribe(command.text("topic"), command.text("expression", "*"));
+        if (command.has("sql")) {
+            consumer.subscribe(command.text("topic"), MessageSelector.bySql(command.text("sql")));
+        } else {
+            consumer.subscribe(command.text("topic"), command.text("expression", "*"));
+        }
+        listen(consumer, command);
+        consumer.start();
+        consumers.put(name, consumer);
+    }
+
+    private void listen(DefaultMQPushConsumer consumer, Command command) {
+        String name = command.text("consumer");
+        boolean retries = command.text("verdict", "ok").equals("retry");
         if (command.text("mode", "concurrent").equals("orderly")) {
             consumer.registerMessageListener((MessageListenerOrderly) (messages, context) -> {
                 received(name, messages);
@@ -194,12 +251,38 @@ public class Client {
         } else {
             consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
                 received(name, messages);
+                if (command.has("reply")) {
+                    reply(messages, command.text("reply"));
+                }
+                if (command.text("verdict", "ok").equals("none")) {
+                    hang();
+                }
                 return retries ? ConsumeConcurrentlyStatus.RECONSUME_LATER
                     : ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
             });
         }
-        consumer.start();
-        consumers.put(name, consumer);
+    }
+
+    /** Until the process is killed: nobody hears what became of the messages. */
+    private static void hang() {
+        try {
+            new Semaphore(0).acquire();
+        } catch (InterruptedException end) {
+            throw new IllegalStateException(end);
+        }
+    }
+
+    /** To whoever asked: its words after ours. */
+    private void reply(List<MessageExt> messages, String words) {
+        for (MessageExt message : messages) {
+            String said = words + new String(message.getBody(), StandardCharsets.UTF_8);
+            try {
+                producer.send(MessageUtil.createReplyMessage(
+                    message, said.getBytes(StandardCharsets.UTF_8)));
+            } catch (Exception error) {
+                throw new IllegalStateException(error);
+            }
+        }
     }
 
     private void received(String consumer, List<MessageExt> messages) {
@@ -260,6 +343,23 @@ public class Client {
         for (MessageExt message : messages) {
             Map<String, Object> event = Events.message("found", message);
             event.put("id", command.text("id"));
+            events.print(event);
+        }
+    }
+
+    private void recall(Command command) throws Exception {
+        Map<String, Object> event = Events.event("recalled");
+        event.put("id", command.text("id"));
+        event.put("msgId", Newer.recall(producer, command.text("topic"), command.text("handle")));
+        events.print(event);
+    }
+
+    private void request(Command command) throws Exception {
+        for (String body : command.texts("body")) {
+            Message reply = producer.request(message(command, body), command.number("wait"));
+            Map<String, Object> event = Events.event("replied");
+            event.put("id", command.text("id"));
+            event.put("body", new String(reply.getBody(), StandardCharsets.UTF_8));
             events.print(event);
         }
     }

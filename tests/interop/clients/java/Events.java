@@ -35,6 +35,7 @@ final class Events {
         event.put("offsetMsgId", result.getOffsetMsgId());
         event.put("queueId", result.getMessageQueue().getQueueId());
         event.put("queueOffset", result.getQueueOffset());
+        event.put("recallHandle", Newer.recallHandle(result));
         return event;
     }
 

@@ -72,7 +72,10 @@ async function subscribe(command) {
     maxReconsumeTimes: Number(command.get('retries') || 16),
   });
   consumer.on('error', error => console.error(error));
-  consumer.subscribe(command.get('topic'), command.get('expression') || '*', async received => {
+  const wanted = command.has('sql')
+    ? { expressionType: 'SQL92', expression: command.get('sql') }
+    : command.get('expression') || '*';
+  consumer.subscribe(command.get('topic'), wanted, async received => {
     print({
       event: 'received',
       consumer: name,
