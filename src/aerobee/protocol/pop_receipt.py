@@ -10,12 +10,12 @@ itself, 1 the group's retry topic of it, 2 the same by its newer name. Agrees wi
 ExtraInfoUtil. A receipt comes back from a client, so it is read with distrust.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.fields import INT32, INT64, read_number
 
 FROM_TOPIC = "0"
 FROM_RETRY = "1"
@@ -23,9 +23,15 @@ FROM_RETRY_V2 = "2"
 ORDERLY = 999
 """The revive queue that receipts of ordered pops name: nothing is written there."""
 
-_PARTS_MIN = 6
-_PARTS_MAX = 8
 _CHARS_MAX = 1024
+# Start, pop time, time hidden, revive queue, origin, broker, and perhaps queue and offset.
+_TEXT = re.compile(
+    r"([0-9]{1,19}) ([0-9]{1,19}) ([0-9]{1,19}) ([0-9]{1,10}) ([^ ]*) ([^ ]*)"
+    r"(?: ([0-9]{1,10})(?: ([0-9]{1,19}))?)?",
+    re.ASCII,
+)
+_INT32_MAX = 2**31 - 1
+_INT64_MAX = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,26 +65,25 @@ def encode_pop_receipt(receipt: PopReceipt) -> str:
 
 def decode_pop_receipt(text: str) -> PopReceipt:
     """RemoteProtocolError: it is none. Where it lies may be missing: the request says it, too."""
-    parts = text.split(" ") if len(text) <= _CHARS_MAX else []
-    if not _PARTS_MIN <= len(parts) <= _PARTS_MAX:
-        raise RemoteProtocolError(f"the field extraInfo is no receipt: {text[:100]!r}")
-    return PopReceipt(
-        _number(parts[0]),
-        _number(parts[1]),
-        _number(parts[2]),
-        read_number("extraInfo", parts[3], INT32),
-        parts[4],
-        parts[5],
-        read_number("extraInfo", parts[6], INT32) if len(parts) > 6 else -1,
-        _number(parts[7]) if len(parts) > 7 else -1,
-    )
-
-
-def _number(text: str) -> int:
-    value = read_number("extraInfo", text, INT64)
-    if value < 0:
-        raise RemoteProtocolError(f"the field extraInfo has a negative part: {value}")
-    return value
+    found = _TEXT.fullmatch(text) if len(text) <= _CHARS_MAX else None
+    if found is not None:
+        start, pop_time, invisible, revive, origin, broker, queue, offset = found.groups("-1")
+        receipt = PopReceipt(
+            int(start),
+            int(pop_time),
+            int(invisible),
+            int(revive),
+            origin,
+            broker,
+            int(queue),
+            int(offset),
+        )
+        if (
+            max(receipt.start_offset, receipt.revive_time, receipt.queue_offset) <= _INT64_MAX
+            and max(receipt.revive_queue, receipt.queue_id) <= _INT32_MAX
+        ):
+            return receipt
+    raise RemoteProtocolError(f"the field extraInfo is no receipt: {text[:100]!r}")
 
 
 class PoppedRun(NamedTuple):

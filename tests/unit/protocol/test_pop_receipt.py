@@ -46,6 +46,7 @@ def test_where_the_message_lies_may_be_missing() -> None:
         "x" + TEXT,
         "-1 1 2 3 0 b 0 0",
         "1 2 3 9999999999 0 b 0 0",
+        "1 9223372036854775807 3 0 0 b 0 0",
         "1" * 2000,
     ],
 )

@@ -40,6 +40,14 @@ def test_several_acknowledgements_are_a_list() -> None:
     assert decode_ack(body) == AckRecord(KEY, (7, 10))
 
 
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "日本", "a\x07b"])
+def test_a_name_with_any_characters_is_written_so_that_it_is_read(name: str) -> None:
+    checkpoint = Checkpoint(name, name, 1, 7, 1, 2, name, (0, 1), True)
+    assert decode_checkpoint(encode_checkpoint(checkpoint)) == checkpoint
+    ack = AckRecord(checkpoint.key, (7, 8))
+    assert decode_ack(encode_ack(ack)) == ack
+
+
 @pytest.mark.parametrize("name", [b"cId", b"cid"])
 def test_a_group_is_found_under_every_name_that_apache_may_give_it(name: bytes) -> None:
     body = CHECKPOINT.replace(b'"c":', b'"' + name + b'":')
