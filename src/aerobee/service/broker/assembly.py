@@ -1,4 +1,4 @@
-"""A broker put together: tables, handlers and duties over one store.
+"""A broker put together: its parts, the table of what they answer, and their duties.
 
 Imports more than 15 modules because it puts the others together.
 """
@@ -8,27 +8,16 @@ from collections.abc import Sequence
 from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker
-from aerobee.ports.service import ChannelId, Effects
+from aerobee.ports.service import ChannelId
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.service.broker.admin_rows import admin_rows
 from aerobee.service.broker.broker import Broker, Duties
-from aerobee.service.broker.broker_status import BrokerStatus
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.consumer_rows import consumer_rows
-from aerobee.service.broker.delay.levels import DelayLevels
-from aerobee.service.broker.membership import Membership
-from aerobee.service.broker.parked.client_calls import ClientCalls
-from aerobee.service.broker.peers import Peers
-from aerobee.service.broker.pop_ways import PopWays
-from aerobee.service.broker.pull_ways import PullWays
-from aerobee.service.broker.registration import Registration
-from aerobee.service.broker.request_table import request_table
-from aerobee.service.broker.send_ways import SendWays
-from aerobee.service.broker.tables import Ground, open_tables
-from aerobee.service.broker.timer_ways import TimerWays
-from aerobee.service.broker.topic_routes import TopicRoutes
-from aerobee.service.broker.transaction_ways import TransactionWays
-from aerobee.service.broker.watching import Pending, Watching
+from aerobee.service.broker.parts import Parts, build_parts
+from aerobee.service.broker.request_table import RequestTable, request_table
+from aerobee.service.broker.tables import Ground
+from aerobee.service.broker.watching import Pending
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
 
@@ -46,109 +35,101 @@ def build_broker(
 ) -> Broker:
     """`addresses` are the name servers that are told. CorruptFile: one of its files cannot be
     believed."""
-    ground = Ground(store, disk, worker)
-    tables = open_tables(identity, config, ground, now)
-    outbox: Effects = []
-    peers = Peers()
-    calls = ClientCalls(outbox)
-    watching = Watching(identity, config, tables, store, now)
-    statistics, times = watching.statistics, watching.times
-    took_send, count_returned = watching.took_send, statistics.count_returned
-    sends = SendWays(identity, config, tables, store, peers, outbox, took_send, count_returned)
-    pulls = PullWays(config, tables, ground, statistics, watching.took_pull)
-    delays = DelayLevels(
-        store,
-        sends.intake,
-        tables.delay_offsets,
-        worker,
-        store.config.delay_levels_ms,
-        now,
+    parts = build_parts(identity, config, Ground(store, disk, worker), addresses, now)
+    timers = parts.timers.timers
+    pending = Pending(
+        parts.pulls.held,
+        lambda: len(parts.transactions.ledger.halves),
+        lambda: timers.delivered,
+        timers.behind_ms,
     )
-    waiting = TimerWays(identity, config, tables, ground, sends.intake, peers, now)
-    timers = waiting.timers
-    transactions = TransactionWays(identity, config, tables, store, sends.intake, outbox, now)
-    routes = TopicRoutes(addresses, outbox)
-    pops = PopWays(identity, config, tables, ground, sends.intake, timers, routes, now)
-    pulls.tell_arrivals(pops.note_arrival)
-    pops.tell_handed_out(statistics.count_out)
-    membership = Membership(
-        tables.consumers, tables.producers, tables.locks, tables.groups, config, outbox
+    name_servers = (addresses, parts.registration.strangers)
+    return Broker(
+        parts.sends.short,
+        parts.pulls,
+        _table(identity, config, store, parts),
+        parts.peers,
+        _duties(parts),
+        parts.outbox,
+        parts.watching.watch(name_servers, pending, now),
     )
-    status = BrokerStatus(sends.messages_in, watching.messages_out, times, timers, store, now)
-    table = request_table(
+
+
+def _table(
+    identity: BrokerIdentity, config: LiveConfig[BrokerConfig], store: Store, parts: Parts
+) -> RequestTable:
+    tables = parts.tables
+    return request_table(
         [
-            *sends.rows(calls, transactions.ledger),
-            *transactions.rows(),
-            *pulls.rows(),
-            *pops.rows(),
-            *consumer_rows(tables, store, membership, peers),
-            *admin_rows(identity, tables, store, calls, statistics),
-            *status.rows(config, delays),
-            *waiting.rows(),
+            *parts.sends.rows(parts.calls, parts.transactions.ledger),
+            *parts.transactions.rows(),
+            *parts.pulls.rows(),
+            *parts.pops.rows(),
+            *consumer_rows(tables, store, parts.membership, parts.peers),
+            *admin_rows(identity, tables, store, parts.calls, parts.watching.statistics),
+            *parts.status.rows(config, parts.delays),
+            *parts.timers.rows(),
         ]
     )
-    registration = Registration(identity, config, tables.topics, addresses, outbox)
+
+
+def _duties(parts: Parts) -> Duties:
+    """In the order in which they are done."""
+    tables, registration = parts.tables, parts.registration
+    timers = parts.timers.timers
 
     def closed(channel: ChannelId, now: Now) -> None:
-        membership.on_closed(channel)
-        pulls.drop_channel(channel)
-        pops.drop_channel(channel)
-        calls.drop_channel(channel)
+        parts.membership.on_closed(channel)
+        parts.pulls.drop_channel(channel)
+        parts.pops.drop_channel(channel)
+        parts.calls.drop_channel(channel)
 
     def answered(ticket: object, answer: RemotingCommand | None, now: Now) -> None:
-        routes.on_answer(ticket, answer, now)
+        parts.routes.on_answer(ticket, answer, now)
         registration.on_answer(ticket, answer, now)
 
     def say_goodbye(now: Now) -> None:
-        outbox.extend(registration.unregister())
+        parts.outbox.extend(registration.unregister())
 
-    duties = Duties(
+    return Duties(
         on_tick=(
-            pulls.on_tick,
-            membership.on_tick,
-            calls.take_late,
-            delays.on_tick,
+            parts.pulls.on_tick,
+            parts.membership.on_tick,
+            parts.calls.take_late,
+            parts.delays.on_tick,
             timers.on_tick,
-            pops.on_tick,
-            transactions.on_tick,
+            parts.pops.on_tick,
+            parts.transactions.on_tick,
             tables.offsets_file.on_tick,
             tables.consumer_filters.on_tick,
-            status.on_tick,
-            watching.on_tick,
+            parts.status.on_tick,
+            parts.watching.on_tick,
             registration.on_tick,
         ),
         on_closed=(closed,),
-        on_response=calls.on_response,
+        on_response=parts.calls.on_response,
         on_answer=answered,
         on_stop=(
             say_goodbye,
-            delays.stop,
-            transactions.stop,
+            parts.delays.stop,
+            parts.transactions.stop,
             timers.stop,
-            pops.stop,
+            parts.pops.stop,
             tables.offsets_file.close,
             tables.consumer_filters.close,
         ),
         rest_ms=(
-            pulls.rest_ms,
-            delays.rest_ms,
+            parts.pulls.rest_ms,
+            parts.delays.rest_ms,
             timers.rest_ms,
-            pops.rest_ms,
-            transactions.rest_ms,
+            parts.pops.rest_ms,
+            parts.transactions.rest_ms,
             registration.rest_ms,
             lambda now: REST_MS_MAX,
         ),
         is_settled=registration.is_settled,
-        on_round=(pops.on_round,),
-        heard=times.heard,
-        on_sent=times.measure,
-        on_visible=(pops.on_visible,),
+        on_round=(parts.pops.on_round,),
+        heard=parts.watching.times.heard,
+        on_sent=parts.watching.times.measure,
+        on_visible=(parts.pops.on_visible,),
     )
-    pending = Pending(
-        pulls.held,
-        lambda: len(transactions.ledger.halves),
-        lambda: timers.delivered,
-        timers.behind_ms,
-    )
-    watch = watching.watch((addresses, registration.strangers), pending, now)
-    return Broker(sends.short, pulls, table, peers, duties, outbox, watch)

@@ -1,12 +1,8 @@
-import pytest
-
-from aerobee.errors import CorruptFile
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.service.broker.config import BrokerConfig
 from tests.broker_kit import CLIENT, OTHER, BrokerKit, create_fields, pull_fields
 from tests.send_rig import send_frame
-from tests.store_kit import ROOT
 
 ORDERS = TopicConfig("Orders", 4, 4)
 NAME_SERVERS = ("10.0.0.1:9876", "10.0.0.2:9876")
@@ -83,17 +79,6 @@ def test_a_silent_client_is_dropped() -> None:
     assert kit.closed == []
     kit.run(20_000, 1_000)
     assert kit.closed == [CLIENT]
-
-
-@pytest.mark.parametrize("name", ["topics", "subscriptionGroup", "consumerOffset", "delayOffset"])
-def test_a_file_that_cannot_be_believed_stops_the_start(name: str) -> None:
-    kit = BrokerKit(ORDERS)
-    kit.stop()
-    path = f"{ROOT}/config/{name}.json"
-    kit.disk.replace(path, b"{nonsense")
-    kit.disk.replace(f"{path}.bak", b"")
-    with pytest.raises(CorruptFile, match=name):
-        BrokerKit(disk=kit.disk)
 
 
 def test_what_is_served_is_served_by_one_handler_each() -> None:

@@ -1,0 +1,95 @@
+"""The parts of a broker, each given what it needs of the others.
+
+Imports more than 15 modules because it puts the others together.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from aerobee.ports.clock import Now
+from aerobee.ports.service import Effects
+from aerobee.service.broker.broker_status import BrokerStatus
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.delay.levels import DelayLevels
+from aerobee.service.broker.membership import Membership
+from aerobee.service.broker.parked.client_calls import ClientCalls
+from aerobee.service.broker.peers import Peers
+from aerobee.service.broker.pop_ways import PopWays
+from aerobee.service.broker.pull_ways import PullWays
+from aerobee.service.broker.registration import Registration
+from aerobee.service.broker.send_ways import SendWays
+from aerobee.service.broker.tables import Ground, Tables, open_tables
+from aerobee.service.broker.timer_ways import TimerWays
+from aerobee.service.broker.topic_routes import TopicRoutes
+from aerobee.service.broker.transaction_ways import TransactionWays
+from aerobee.service.broker.watching import Watching
+from aerobee.service.live_config import LiveConfig
+
+
+class Parts(NamedTuple):
+    outbox: Effects
+    """Where all of them put what is to be carried out."""
+    tables: Tables
+    peers: Peers
+    calls: ClientCalls
+    watching: Watching
+    sends: SendWays
+    pulls: PullWays
+    delays: DelayLevels
+    timers: TimerWays
+    transactions: TransactionWays
+    routes: TopicRoutes
+    pops: PopWays
+    membership: Membership
+    status: BrokerStatus
+    registration: Registration
+
+
+def build_parts(
+    identity: BrokerIdentity,
+    config: LiveConfig[BrokerConfig],
+    ground: Ground,
+    addresses: Sequence[str],
+    now: Now,
+) -> Parts:
+    """CorruptFile: one of the broker's files cannot be believed."""
+    store = ground.store
+    tables = open_tables(identity, config, ground, now)
+    outbox: Effects = []
+    peers = Peers()
+    watching = Watching(identity, config, tables, store, now)
+    statistics = watching.statistics
+    took_send, count_returned = watching.took_send, statistics.count_returned
+    sends = SendWays(identity, config, tables, store, peers, outbox, took_send, count_returned)
+    intake = sends.intake
+    pulls = PullWays(config, tables, ground, statistics, watching.took_pull)
+    levels_ms = store.config.delay_levels_ms
+    delays = DelayLevels(store, intake, tables.delay_offsets, ground.worker, levels_ms, now)
+    timers = TimerWays(identity, config, tables, ground, intake, peers, now)
+    transactions = TransactionWays(identity, config, tables, store, intake, outbox, now)
+    routes = TopicRoutes(addresses, outbox)
+    pops = PopWays(identity, config, tables, ground, intake, timers.timers, routes, now)
+    pulls.tell_arrivals(pops.note_arrival)
+    pops.tell_handed_out(statistics.count_out)
+    membership = Membership(
+        tables.consumers, tables.producers, tables.locks, tables.groups, config, outbox
+    )
+    out = watching.messages_out
+    status = BrokerStatus(sends.messages_in, out, watching.times, timers.timers, store, now)
+    return Parts(
+        outbox,
+        tables,
+        peers,
+        ClientCalls(outbox),
+        watching,
+        sends,
+        pulls,
+        delays,
+        timers,
+        transactions,
+        routes,
+        pops,
+        membership,
+        status,
+        Registration(identity, config, tables.topics, addresses, outbox),
+    )
