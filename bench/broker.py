@@ -3,6 +3,7 @@
 python -m bench.broker                            # everything, about half an hour
 python -m bench.broker --quick                    # a first look, minutes
 python -m bench.broker --only send,pull,start     # some of it
+python -m bench.broker --only delay,pop,transaction,pull-sql
 python -m bench.broker --servers aerobee,apache   # without Redis
 python -m bench.broker --root DIR                 # on another disk (a folder of its own, emptied)
 
@@ -22,14 +23,14 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench.broker_cases import OPEN, QUICK, RATES, SYNC, Bench, Case, Measured, Plan
+from bench.broker_cases import FEATURES, OPEN, QUICK, RATES, SYNC, Bench, Case, Measured, Plan
 from bench.broker_load import Figures, compile_load, run_load
 from bench.broker_servers import SERVERS
 
 START_GOAL_SECONDS = 0.6
 MEMORY_GOAL_BYTES = 80_000_000
 OTHERS = ("generator", "open", "sync", "memory", "start", "idle", "topics")
-NAMES = tuple(case.name for case in RATES) + OTHERS
+NAMES = tuple(case.name for case in (*RATES, *FEATURES)) + OTHERS
 
 
 class Table:
@@ -56,26 +57,36 @@ def verdict(goal: str, is_met: bool | None) -> str:
 
 
 def add_rate(table: Table, case: Case, measured: Measured) -> None:
-    cells, rates, costs = {}, {}, []
+    add_line(table, case, measured, "rate", case.title)
+    if case.also is not None:
+        add_line(table, case, measured, *case.also)
+    costs = []
     for name in SERVERS:
         best = measured.best(name, lambda figures: float(figures["rate"]))
         if best is not None:
             costs.append(f"{SERVERS[name].title} {best[1]['server_us']:.2f} µs")
-            rates[name] = float(best[1]["rate"])
+    table.notes.append(f"{case.title}: the server's CPU for each, {', '.join(costs)}.")
+    table.notes += measured.complaints
+
+
+def add_line(table: Table, case: Case, measured: Measured, key: str, title: str) -> None:
+    cells, rates = {}, {}
+    for name in SERVERS:
+        best = measured.best(name, lambda figures: float(figures[key]))
+        if best is not None:
+            rates[name] = float(best[1][key])
             cells[name] = f"{rates[name]:,.0f} ({best[0]})"
     ratio, is_met = "", None
     goal = f"≥ {case.times:g}×" if case.times else ""
     beats_redis = case.name == "send"
     if beats_redis:
         goal += ", at least Redis"
-    if "aerobee" in rates and "apache" in rates:
+    if "aerobee" in rates and rates.get("apache"):
         times = rates["aerobee"] / rates["apache"]
         ratio, is_met = f"{times:.1f}×", times >= case.times if goal else None
         if beats_redis and "redis" in rates:
             is_met = is_met and rates["aerobee"] >= rates["redis"]
-    table.add(case.title, cells, ratio, verdict(goal, is_met))
-    table.notes.append(f"{case.title}: the server's CPU for each, {', '.join(costs)}.")
-    table.notes += measured.complaints
+    table.add(title, cells, ratio, verdict(goal, is_met))
 
 
 def add_latency(table: Table, measured: Measured) -> None:
@@ -191,7 +202,7 @@ def run(bench: Bench, program: Path, only: Sequence[str], table: Table) -> None:
         add_generator(table, program)
     cases = [case for case in (*RATES, OPEN) if case.name in only]
     if cases:
-        measured, memory = bench.rates(cases, "ASYNC_FLUSH")
+        measured, memory = bench.rates(cases, {})
         for case in cases:
             if case is OPEN:
                 add_latency(table, measured[case.name])
@@ -199,8 +210,14 @@ def run(bench: Bench, program: Path, only: Sequence[str], table: Table) -> None:
                 add_rate(table, case, measured[case.name])
         if "memory" in only:
             add_memory(table, memory)
+    features = [case for case in FEATURES if case.name in only]
+    if features:
+        figures = bench.features(features)
+        for case in features:
+            add_rate(table, case, figures[case.name])
     if "sync" in only:
-        add_rate(table, SYNC, bench.rates([SYNC], "SYNC_FLUSH")[0][SYNC.name])
+        flush = {"flushDiskType": "SYNC_FLUSH"}
+        add_rate(table, SYNC, bench.rates([SYNC], flush)[0][SYNC.name])
     if "start" in only:
         add_starts(table, bench.starts())
     if "idle" in only:

@@ -9,7 +9,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from bench.broker_servers import SERVERS, NameServer, Server
 
 TOPIC = "BenchTopic"
 FULL_TOPIC = "BenchPull"
+MARKED_TOPIC = "BenchMarked"
 BROKERS = ("aerobee", "apache")
 
 
@@ -83,6 +84,8 @@ class Case:
     topic: str = TOPIC
     is_buried: bool = False
     """Measured when gigabytes have been written since what it reads."""
+    also: tuple[str, str] | None = None
+    """A second figure of the same run: its name and title; the goal is the same."""
 
 
 SEND = "send --connections 4 --in-flight 64 --body 100"
@@ -109,10 +112,45 @@ RATES = (
         is_buried=True,
     ),
 )
+FILL = "fill --connections 4 --in-flight 16 --body 100 --batch 24"
+PULL_SQL = "pull-sql --connections 4 --in-flight 16"
+DELAY = "delay --connections 4 --in-flight 64 --body 100 --ahead 5"
+TRANSACTION = "transaction --connections 4 --in-flight 64 --body 100"
+POP = "pop --connections 4 --in-flight 128"
+# What is beyond sending and pulling. Pops come last: what they leave is read again a minute later.
+FEATURES = (
+    Case(
+        "pull-sql",
+        "pulls of 32 by SQL92, half of 100 B messages pass, passed/s",
+        PULL_SQL,
+        3,
+        topic=MARKED_TOPIC,
+        also=("examined_rate", "the same, examined/s"),
+    ),
+    Case(
+        "delay",
+        "sends for a later second, 4 × 64, 100 B, per s",
+        DELAY,
+        3,
+        also=("out_rate", "the same, delivered, messages/s"),
+    ),
+    Case("transaction", "transactions committed, 4 × 64, 100 B, per s", TRANSACTION, 3),
+    Case("pop", "pops of 32, 100 B, each acknowledged, messages/s", POP, 3, topic=FULL_TOPIC),
+)
+# Apache's defaults are without filters, and its timer is off here for everything else.
+FEATURE_SETTINGS = {"timerWheelEnable": "true", "enablePropertyFilter": "true"}
 OPEN = Case("open", "latency at 5,000/s", "open --connections 4 --body 100 --rate 5000")
 SYNC = Case("sync", "synchronous flush, single sends, 4 × 64, 100 B, per s", SEND, 3)
 # What Apache's warm-up consists of, with shares of its time.
-WARM_UP = ((SEND, TOPIC, 0.4), (SEND_ONE, TOPIC, 0.1), (BATCH, TOPIC, 0.2), (PULL, FULL_TOPIC, 0.3))
+WarmUp = Sequence[tuple[str, str, float]]
+WARM_UP: WarmUp = (
+    (SEND, TOPIC, 0.4),
+    (SEND_ONE, TOPIC, 0.1),
+    (BATCH, TOPIC, 0.2),
+    (PULL, FULL_TOPIC, 0.3),
+)
+# Topics that must be full before they are read: by what, so many messages with each request.
+FULL: Mapping[str, tuple[str, int]] = {FULL_TOPIC: (BATCH, 32), MARKED_TOPIC: (FILL, 24)}
 
 
 def say(text: str) -> None:
@@ -170,16 +208,20 @@ class Bench:
     def brokers(self) -> list[str]:
         return [name for name in self._names if name in BROKERS]
 
-    def rates(self, cases: Sequence[Case], flush: str) -> tuple[dict[str, Measured], list[Figures]]:
+    def rates(
+        self, cases: Sequence[Case], settings: Mapping[str, str], warm_up: WarmUp = WARM_UP
+    ) -> tuple[dict[str, Measured], list[Figures]]:
         """Every case in alternating rounds on servers that stay up; and their memory afterwards."""
+        topics = {TOPIC, *(case.topic for case in cases)}
         singles = any(case.is_single for case in cases)
         measured = {case.name: Measured() for case in cases}
         running: dict[str, Server] = {}
         try:
             for name in self._names:
                 if name in BROKERS or singles:
-                    running[name] = self._start(name, flush)
-                    self._warm_up(name, running[name], any(c.topic == FULL_TOPIC for c in cases))
+                    running[name] = self._start(name, settings)
+                    self._fill(name, running[name], topics)
+                    self._warm_up(name, running[name], [w for w in warm_up if w[1] in topics])
                     running[name].freeze()
             for case in cases:
                 if case.is_buried:
@@ -251,12 +293,18 @@ class Bench:
         time.sleep(self.plan.idle_seconds)
         return (server.cpu_seconds() - cpu) / (time.perf_counter() - began)
 
-    def _start(self, name: str, flush: str = "ASYNC_FLUSH") -> Server:
+    def features(self, cases: Sequence[Case]) -> dict[str, Measured]:
+        """Cases that ask for servers of their own; Apache is warmed up by the cases themselves."""
+        warm_up = [(case.arguments, case.topic, 1 / len(cases)) for case in cases]
+        return self.rates(cases, FEATURE_SETTINGS, warm_up)[0]
+
+    def _start(self, name: str, more: Mapping[str, str] | None = None) -> Server:
         if self._name_server is None:
             self._name_server = NameServer(self._root / "nameserver", {})
         settings = {
             "namesrvAddr": f"127.0.0.1:{self._name_server.port}",
-            "flushDiskType": flush,
+            "flushDiskType": "ASYNC_FLUSH",
+            **(more or {}),
         }
         server = SERVERS[name](self._root / name, settings)
         say(f"{name}: ready in {server.start_seconds:.2f} s")
@@ -274,22 +322,22 @@ class Bench:
             raise SystemExit(f"{server.title}, {arguments}: {figures['error']}")
         return figures
 
-    def _warm_up(self, name: str, server: Server, with_pulls: bool) -> None:
-        if name in BROKERS:
-            for topic in (TOPIC, FULL_TOPIC):
-                self._must(server, "create --queues 4", topic, "--count 1")
-            if with_pulls:
-                count = self.plan.pull_messages // 32
-                self._must(server, BATCH, FULL_TOPIC, f"--count {count}")
+    def _fill(self, name: str, server: Server, topics: Iterable[str]) -> None:
+        for topic in sorted(topics) if name in BROKERS else ():
+            self._must(server, "create --queues 4", topic, "--count 1")
+            if topic in FULL:
+                arguments, each = FULL[topic]
+                self._must(server, arguments, topic, f"--count {self.plan.pull_messages // each}")
+
+    def _warm_up(self, name: str, server: Server, warm_up: WarmUp) -> None:
         if name != "apache":
             arguments = "redis" if name == "redis" else SEND
             self._load(server, arguments, TOPIC, FREE, f"--seconds {self.plan.warm_seconds}")
             server.empty()
             return
-        for arguments, topic, share in WARM_UP:
-            if with_pulls or topic == TOPIC:
-                seconds = self.plan.apache_warm_seconds * share
-                self._load(server, arguments, topic, FREE, f"--seconds {seconds}")
+        for arguments, topic, share in warm_up:
+            seconds = self.plan.apache_warm_seconds * share
+            self._load(server, arguments, topic, FREE, f"--seconds {seconds}")
 
     def _bury(self, running: Mapping[str, Server]) -> None:
         for name in self.brokers():
