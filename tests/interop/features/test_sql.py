@@ -1,5 +1,7 @@
 """A consumer says in SQL92 which messages it wants."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.interop.features.conftest import Names
@@ -7,12 +9,12 @@ from tests.interop.features.ground import QUEUES, Ground
 from tests.interop.features.program import Program, bodies
 
 EXPRESSION = "(colour IN ('red', 'blue') OR colour IS NULL) AND size BETWEEN 2 AND 4"
-MATCHING = (
+MATCHING: Sequence[dict[str, str]] = (
     {"colour": "red", "size": "2"},
     {"colour": "blue", "size": "4"},
     {"size": "3"},
 )
-OTHERS = (
+OTHERS: Sequence[dict[str, str]] = (
     {"colour": "red", "size": "1"},
     {"colour": "green", "size": "3"},
     {"colour": "red"},

@@ -161,8 +161,10 @@ func (c *client) sendTraced(command url.Values, messages []*primitive.Message) e
 
 func (c *client) request(command url.Values) error {
 	wait := time.Duration(number(command, "wait")) * time.Millisecond
+	// A new one says hello to brokers in a second; one that has no topics yet, within 30.
+	asking := c.newProducer("request", producer.NewRoundRobinQueueSelector())
 	for _, body := range command["body"] {
-		reply, err := c.spreading.Request(context.Background(), wait, message(command, body))
+		reply, err := asking.Request(context.Background(), wait, message(command, body))
 		if err != nil {
 			return err
 		}
@@ -333,8 +335,14 @@ func (c *client) reply(asked *primitive.MessageExt, words string) error {
 		return err
 	}
 	made.Body = []byte(words + string(asked.Body))
-	_, err = c.choosing.SendSync(context.Background(), made)
-	return err
+	// Brokers may not know yet who asked: this client does not say hello before it asks.
+	for left := 30; ; left-- {
+		_, err = c.choosing.SendSync(context.Background(), made)
+		if err == nil || left == 0 {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
 func found(command url.Values, messages []*primitive.MessageExt) {

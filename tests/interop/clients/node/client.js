@@ -73,7 +73,7 @@ async function subscribe(command) {
   });
   consumer.on('error', error => console.error(error));
   const wanted = command.has('sql')
-    ? { expressionType: 'SQL92', expression: command.get('sql') }
+    ? { expressionType: 'SQL92', subString: command.get('sql') }
     : command.get('expression') || '*';
   consumer.subscribe(command.get('topic'), wanted, async received => {
     print({
