@@ -4,7 +4,7 @@
     # TYPE rocketmq_topic_number gauge
     rocketmq_topic_number{cluster="DefaultCluster",node_id="broker-a"} 14
 
-A name's lines stand together. The text comes in pieces of a hundred lines: whoever writes them
+A name's lines stand together. The text comes in pieces of fifty lines: whoever writes them
 out can do something else in between.
 """
 
@@ -12,10 +12,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 
 from aerobee.model.histogram import Histogram
-from aerobee.model.metric import Metric, Sample
+from aerobee.model.metric import Metric
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-LINES_A_PIECE = 100
+LINES_A_PIECE = 50
 
 _IN_LABELS = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 _IN_HELP = str.maketrans({"\\": r"\\", "\n": r"\n"})
@@ -34,17 +34,27 @@ def metrics_text(metrics: Iterable[Metric], shared: Mapping[str, str]) -> Iterat
 
 def _lines(metrics: Iterable[Metric], shared: str) -> Iterator[str]:
     for metric in metrics:
+        yield _head(metric, metric.name)
         if not metric.also:
-            yield from _family(metric, metric.name, metric.samples, shared)
-        else:
-            samples = list(metric.samples)
-            yield from _family(metric, metric.name, samples, shared)
-            yield from _family(metric, metric.also, samples, shared)
+            yield from _samples(metric, shared)
+            continue
+        # Not all of them first: samples are made while they are read.
+        written = []
+        for line in _samples(metric, shared):
+            written.append(line)
+            yield line
+        yield _head(metric, metric.also)
+        for line in written:
+            yield metric.also + line.removeprefix(metric.name)
 
 
-def _family(metric: Metric, name: str, samples: Iterable[Sample], shared: str) -> Iterator[str]:
-    yield f"# HELP {name} {metric.text.translate(_IN_HELP)}\n# TYPE {name} {metric.kind.value}\n"
-    for labels, value in samples:
+def _head(metric: Metric, name: str) -> str:
+    return f"# HELP {name} {metric.text.translate(_IN_HELP)}\n# TYPE {name} {metric.kind.value}\n"
+
+
+def _samples(metric: Metric, shared: str) -> Iterator[str]:
+    name = metric.name
+    for labels, value in metric.samples:
         text = _joined(shared, _labels_text(labels))
         if isinstance(value, Histogram):
             yield from _histogram(name, text, value)

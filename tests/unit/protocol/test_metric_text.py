@@ -81,3 +81,29 @@ def test_samples_are_made_while_the_text_is_read() -> None:
 
     next(metrics_text([gauge("g", "t", samples())], {}))
     assert len(made) <= LINES_A_PIECE
+
+
+def test_samples_with_two_names_are_made_while_the_text_is_read_too() -> None:
+    made = []
+
+    def samples() -> Iterator[Sample]:
+        for number in range(10 * LINES_A_PIECE):
+            made.append(number)
+            yield Sample({}, number)
+
+    pieces = metrics_text([gauge("g", "t", samples(), also="h")], {})
+    next(pieces)
+    assert len(made) <= LINES_A_PIECE
+    text = b"".join(pieces).decode()
+    assert f"\nh {10 * LINES_A_PIECE - 1}\n" in text
+
+
+def test_every_line_of_a_histogram_is_written_under_both_names() -> None:
+    times = Histogram((1,))
+    lines = text_of(histogram("ms", "Times", [Sample({}, times)], also="ms_too")).splitlines()
+    assert [line.split()[0] for line in lines if line.startswith("ms_too")] == [
+        'ms_too_bucket{le="1"}',
+        'ms_too_bucket{le="+Inf"}',
+        "ms_too_sum",
+        "ms_too_count",
+    ]
