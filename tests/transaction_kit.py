@@ -158,7 +158,7 @@ class Book:
             self.kit.worker,
             {},
         )
-        self.timing = HalfTiming(self.config, storage.retention_ms)
+        self.timing = HalfTiming(lambda: self.config.current, storage.retention_ms)
         self.ledger = Ledger(
             self.store,
             self.intake,

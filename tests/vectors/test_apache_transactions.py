@@ -11,6 +11,7 @@ import pytest
 
 from aerobee.model.message import Host, StoredMessage
 from aerobee.ports.clock import Now
+from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.intake import Intake
 from aerobee.service.broker.state.offsets import Offsets
 from aerobee.service.broker.transaction.half_message import committed
@@ -25,7 +26,6 @@ from tests.broker_replay import Replay
 from tests.conversation import conversations
 from tests.fixture_store import STORES, unpack
 from tests.store_kit import read_all
-from tests.tables_kit import TablesKit
 from tests.transaction_kit import HALF, OFFSETS_GROUP, OP, over
 from tests.vectors.test_apache_delays import all_of, meaning
 from tests.vectors.test_apache_stores import CONFIG, opened
@@ -106,7 +106,7 @@ def test_a_transaction_that_apaches_broker_began_ends_with_ours(store: Store, ro
         store,
         Intake(store, CONFIG.flush_mode, 18),
         offsets,
-        HalfTiming(TablesKit().config, CONFIG.retention_ms),
+        HalfTiming(BrokerConfig, CONFIG.retention_ms),
         Host("127.0.0.1", 50_961),
         now,
     )

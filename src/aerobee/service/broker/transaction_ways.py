@@ -39,7 +39,7 @@ class TransactionWays:
         self._identity = identity
         self._tables = tables
         self._store = store
-        timing = HalfTiming(config, store.config.retention_ms)
+        timing = HalfTiming(lambda: config.current, store.config.retention_ms)
         self.ledger = Ledger(
             store, intake, tables.offsets, timing, _host(store.config.store_host), now
         )

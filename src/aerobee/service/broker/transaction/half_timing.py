@@ -5,16 +5,17 @@ start has only its stamps, by the wall clock: what they say counts as far as it 
 clock that was set makes nobody wait for longer than if the half had just come.
 """
 
+from collections.abc import Callable
+
 from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.transaction.open_finder import OpenHalf
-from aerobee.service.live_config import LiveConfig
 
 
 class HalfTiming:
-    def __init__(self, config: LiveConfig[BrokerConfig], retention_ms: int) -> None:
-        """`retention_ms`: the log may be gone after that, and the half with it; so it is given up
-        somewhat earlier."""
+    def __init__(self, config: Callable[[], BrokerConfig], retention_ms: int) -> None:
+        """`config` as it is now. `retention_ms`: the log may be gone after that, and the half with
+        it; so it is given up somewhat earlier."""
         self._config = config
         self._kept_ms = retention_ms - retention_ms // 64
 
@@ -24,20 +25,20 @@ class HalfTiming:
 
     def next_check_ms(self, now: Now) -> int:
         """When they are asked again."""
-        return now.monotonic_ms + self._config.current.transaction_check_interval_ms
+        return now.monotonic_ms + self._config().transaction_check_interval_ms
 
     def expiry_ms(self, now: Now) -> int:
         return now.monotonic_ms + self._kept_ms
 
     @property
     def times_max(self) -> int:
-        return self._config.current.transaction_checks_max
+        return self._config().transaction_checks_max
 
     # Of halves that were found at the start.
 
     def found_check_ms(self, half: OpenHalf, now: Now) -> int:
         wait_ms = (
-            self._config.current.transaction_check_interval_ms
+            self._config().transaction_check_interval_ms
             if half.times
             else self._wait_ms(half.immunity_ms)
         )
@@ -52,7 +53,7 @@ class HalfTiming:
 
     def _wait_ms(self, immunity_ms: int | None) -> int:
         if immunity_ms is None:
-            return self._config.current.transaction_timeout_ms
+            return self._config().transaction_timeout_ms
         return min(immunity_ms, self._kept_ms)
 
 

@@ -14,7 +14,8 @@ NOW = Now(1_700_000_000_000, 5_000)
 
 
 def timing(config: BrokerConfig | None = None) -> HalfTiming:
-    return HalfTiming(TablesKit(config=config).config, RETENTION_MS)
+    told = config or BrokerConfig()
+    return HalfTiming(lambda: told, RETENTION_MS)
 
 
 def found(
@@ -36,7 +37,7 @@ def test_a_new_half_is_left_alone_for_the_timeout_or_for_as_long_as_it_wants(
 
 def test_settings_count_as_they_are_now() -> None:
     kit = TablesKit()
-    one = HalfTiming(kit.config, RETENTION_MS)
+    one = HalfTiming(lambda: kit.config.current, RETENTION_MS)
     kit.change(transactionTimeOut="50", transactionCheckInterval="70", transactionCheckMax="3")
     assert one.first_check_ms(None, NOW) == NOW.monotonic_ms + 50
     assert one.next_check_ms(NOW) == NOW.monotonic_ms + 70
