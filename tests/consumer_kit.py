@@ -73,7 +73,7 @@ class ConsumerKit(TablesKit):
             self.consumers, self.producers, self.locks, self.groups, self.config, self.outbox
         )
         self.filters = FilterCache()
-        self.choices = Choices(self.filters, self.consumers, self.config)
+        self.choices = Choices(self.filters, self.consumers, lambda: self.config.current.allows_sql)
         relay = ClientRelay(self.consumers, self.calls)
         facts = (self.offsets, self.queues)
         handlers = (

@@ -10,6 +10,7 @@ client filters what it gets, so nothing is missed and nobody has to wait. But fo
 not know it, and what an older filter keeps back would be lost. There the client has to wait.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from aerobee.model.names import is_retry_topic
@@ -19,10 +20,8 @@ from aerobee.protocol.headers.pulling import SUBSCRIPTION, PullHeader
 from aerobee.protocol.property_filter import PropertyFilter
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.protocol.tag_filter import find_expression_fault
-from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.state.consumers import Consumers
 from aerobee.service.filters.filter_cache import FilterCache
-from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer
 
 
@@ -36,11 +35,11 @@ class Choice(NamedTuple):
 
 class Choices:
     def __init__(
-        self, filters: FilterCache, consumers: Consumers, config: LiveConfig[BrokerConfig]
+        self, filters: FilterCache, consumers: Consumers, allows_sql: Callable[[], bool]
     ) -> None:
         self._filters = filters
         self._consumers = consumers
-        self._config = config
+        self._allows_sql = allows_sql
 
     def of_pull(self, header: PullHeader) -> Choice | Answer:
         """What a pull gets, by the filter that it brings or by its group's."""
@@ -77,7 +76,7 @@ class Choices:
         """What a group gets of a topic, or why its filter cannot be used."""
         if wanted.is_by_tag:
             return Choice(wanted.tag_codes)
-        if wanted.expression_type != BY_SQL or not self._config.current.allows_sql:
+        if wanted.expression_type != BY_SQL or not self._allows_sql():
             return Answer(
                 ResponseCode.SYSTEM_ERROR,
                 "The broker does not support consumer to filter message by "

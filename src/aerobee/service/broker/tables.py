@@ -91,7 +91,7 @@ def open_tables(
         consumers,
         Producers(),
         locks,
-        Choices(filters, consumers, config),
+        Choices(filters, consumers, lambda: config.current.allows_sql),
         ConsumerFilters(ground.config_file("consumerFilter.json"), worker, consumers, filters),
     )
 
