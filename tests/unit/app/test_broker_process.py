@@ -1,6 +1,7 @@
 import asyncio
 import contextlib
 import logging
+import re
 import socket
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -395,3 +396,34 @@ def test_it_can_be_reached_from_elsewhere_only_when_told(
                 assert not standin.identity.address.startswith("0.0.0.0")
 
     in_loop(test)
+
+
+def test_metrics_are_there_while_the_broker_is_and_not_longer(tmp_path: Path) -> None:
+    async def run() -> None:
+        told = {"metricsExporterType": "PROM", "metricsPromExporterPort": "0"}
+        part = BrokerPart(settings(tmp_path, **told), Standin().build)
+        place = await part.start(no_failure)
+        assert re.fullmatch(r"broker 127\.0\.0\.1:\d+, metrics 127\.0\.0\.1:\d+", place)
+        port = port_in(place)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET /healthz HTTP/1.0\r\n\r\n")
+        assert (await reader.read()).endswith(b"\r\n\r\nok\n")
+        writer.close()
+        await part.stop()
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.open_connection("127.0.0.1", port)
+
+    in_loop(run)
+
+
+def test_a_port_for_metrics_that_is_taken_is_said_and_nothing_is_touched(tmp_path: Path) -> None:
+    async def run() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = str(taken.getsockname()[1])
+            told = {"metricsExporterType": "PROM", "metricsPromExporterPort": port}
+            part = BrokerPart(settings(tmp_path, **told), Standin().build)
+            with pytest.raises(CannotStart, match="metricsPromExporterPort"):
+                await part.start(no_failure)
+        assert list(tmp_path.iterdir()) == []
+
+    in_loop(run)
