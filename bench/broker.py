@@ -169,7 +169,7 @@ def add_generator(table: Table, program: Path) -> None:
             assert dummy.stdout is not None
             port = json.loads(dummy.stdout.readline())["port"]
             os.sched_setaffinity(dummy.pid, cpus[:1])
-            for case in (case for case in RATES if not case.is_buried):
+            for case in (case for case in (*RATES, *FEATURES) if not case.is_buried):
                 arguments = [*case.arguments.split(), "--seconds", "2"]
                 figures = run_load(program, port, arguments, cpus[1:2] or cpus)
                 ns = figures["cpu_seconds"] / figures["count"] * 1e9

@@ -1,6 +1,7 @@
-/* A server that stores nothing: it answers sends, batches and pulls as a broker would, as fast as
- * one thread can. Against it the load generator's own limit shows. Every thousandth answer can be
- * wrong on purpose, so that a test sees whether the generator notices. */
+/* A server that stores nothing: it answers what the generator asks as a broker would, as fast as
+ * one thread can; of what is committed or due it keeps the number, as messages of queue 0. Against
+ * it the load generator's own limit shows. Every thousandth answer can be wrong on purpose, so that
+ * a test sees whether the generator notices. */
 
 #ifndef DUMMY_H
 #define DUMMY_H
@@ -13,7 +14,17 @@
 
 #include "load.h"
 
-enum { FAULT_EVERY = 1000, DUMMY_IN = 1 << 20, DUMMY_OUT = 1 << 23, PULLED = 32, RECORD = 250 };
+enum {
+    FAULT_EVERY = 1000,
+    DUMMY_IN = 1 << 20,
+    DUMMY_OUT = 1 << 23,
+    PULLED = 32,
+    RECORD = 250,
+    OFFSET_DIGITS = 12,
+    HELD = 1000000, /* that each queue seems to hold; of pops, that queue 0 does */
+    POP_GROUPS = 64,
+    EARLY_MS = 60,
+};
 
 struct dummy_connection {
     int fd;
@@ -25,9 +36,12 @@ struct dummy_connection {
 struct dummy {
     enum fault fault;
     uint64_t answers;
-    struct request send, batch, pull;
-    size_t next_offset_at;
-    size_t last_id_at, last_record_at; /* what is spoilt when fewer are to be there */
+    struct request send, batch, pull, pop, ack, max_offset;
+    size_t next_offset_at, max_offset_at, start_at, listed_at[PULLED];
+    size_t records_at, pop_records_at; /* where the first of them begins */
+    size_t last_id_at; /* what is spoilt when fewer are to be there */
+    uint64_t came, delayed, due_ms;
+    struct { int64_t number; uint64_t next; } groups[POP_GROUPS];
     size_t out_size;
     char *out;
 };
@@ -57,24 +71,114 @@ static size_t make_send_answer(struct request *answer, int batch)
     return last_id_at;
 }
 
+/* Returns where the first one begins. */
+static size_t put_records(struct request *answer)
+{
+    size_t first = answer->size;
+    for (int i = 0; i < PULLED; i++) {
+        put_i32(answer, RECORD);
+        put_i32(answer, 0xDAA320A7);
+        for (int zero = 0; zero < 3; zero++) /* checksum, queue, flag */
+            put_i32(answer, 0);
+        put_body(answer, RECORD - 20);
+    }
+    end_frame(answer);
+    return first;
+}
+
+static void make_pop_answer(struct dummy *dummy)
+{
+    struct request *pop = &dummy->pop;
+    begin_frame(pop);
+    put(pop, "{\"code\":0,\"extFields\":{\"invisibleTime\":\"60000\",\"startOffsetInfo\":\"0 0 ");
+    dummy->start_at = put_digits(pop, OFFSET_DIGITS);
+    put(pop, "\",\"restNum\":\"1\",\"popTime\":\"1794732599068\",\"reviveQid\":\"0\","
+        "\"msgOffsetInfo\":\"0 0");
+    for (int i = 0; i < PULLED; i++) {
+        put(pop, i ? "," : " ");
+        dummy->listed_at[i] = put_digits(pop, OFFSET_DIGITS);
+    }
+    put(pop, "\"");
+    end_answer(pop);
+    dummy->pop_records_at = put_records(pop);
+}
+
 static void make_answers(struct dummy *dummy)
 {
     make_send_answer(&dummy->send, 1);
+    make_pop_answer(dummy);
+    begin_frame(&dummy->ack);
+    put(&dummy->ack, "{\"code\":0,\"extFields\":{");
+    end_answer(&dummy->ack);
+    end_frame(&dummy->ack);
+    begin_frame(&dummy->max_offset);
+    put(&dummy->max_offset, "{\"code\":0,\"extFields\":{\"offset\":\"");
+    dummy->max_offset_at = put_digits(&dummy->max_offset, OFFSET_DIGITS);
+    put(&dummy->max_offset, "\"");
+    end_answer(&dummy->max_offset);
+    end_frame(&dummy->max_offset);
     dummy->last_id_at = make_send_answer(&dummy->batch, PULLED);
     struct request *pull = &dummy->pull;
     begin_frame(pull);
     put(pull, "{\"code\":0,\"extFields\":{\"suggestWhichBrokerId\":\"0\",\"groupSysFlag\":\"0\","
         "\"nextBeginOffset\":\"");
-    dummy->next_offset_at = put_digits(pull, 12);
-    put(pull, "\",\"maxOffset\":\"1000000\",\"minOffset\":\"0\",\"topicSysFlag\":\"0\"");
+    dummy->next_offset_at = put_digits(pull, OFFSET_DIGITS);
+    put(pull, "\",\"maxOffset\":\"%d\",\"minOffset\":\"0\",\"topicSysFlag\":\"0\"", HELD);
     end_answer(pull);
-    for (int i = 0; i < PULLED; i++) {
-        dummy->last_record_at = pull->size;
-        put_i32(pull, RECORD);
-        put_i32(pull, 0xDAA320A7);
-        put_body(pull, RECORD - 8);
+    dummy->records_at = put_records(pull);
+}
+
+static void place_record(char *records, int number, uint64_t offset)
+{
+    store_i32(records + number * RECORD + 20, (uint32_t)(offset >> 32));
+    store_i32(records + number * RECORD + 24, (uint32_t)offset);
+}
+
+/* The next messages of the queue, with a filter those that pass. */
+static void answer_pull(struct dummy *dummy, char *at, const char *header, const char *end)
+{
+    bool is_filtered = text_behind(header, end, "\"expressionType\":\"SQL92\"", 0);
+    uint64_t next = (uint64_t)number_behind(header, end, "\"queueOffset\":\"");
+    for (int i = 0; i < PULLED; next++)
+        if (!is_filtered || passes(next))
+            place_record(at + dummy->records_at, i++, next);
+    write_decimal(at + dummy->next_offset_at, OFFSET_DIGITS, next);
+}
+
+static void answer_pop(struct dummy *dummy, char *at, const char *header, const char *end,
+                       bool again)
+{
+    const char *group = text_behind(header, end, "\"consumerGroup\":\"bench-pop-", 1);
+    int64_t number = group ? number_behind(group, end, "-") : 0;
+    uint64_t *next = &dummy->groups[number % POP_GROUPS].next;
+    if (dummy->groups[number % POP_GROUPS].number != number) {
+        dummy->groups[number % POP_GROUPS].number = number;
+        *next = 0;
     }
-    end_frame(pull);
+    if (again && *next)
+        *next -= PULLED;
+    write_decimal(at + dummy->start_at, OFFSET_DIGITS, *next);
+    for (int i = 0; i < PULLED; i++, ++*next) {
+        write_decimal(at + dummy->listed_at[i], OFFSET_DIGITS, *next);
+        place_record(at + dummy->pop_records_at, i, *next);
+    }
+}
+
+static uint64_t messages_in(struct dummy *dummy, int64_t queue)
+{
+    struct stamp now = {0};
+    stamp_now(&now);
+    if (now.born_ms + (dummy->fault == EARLY ? EARLY_MS : 0) >= dummy->due_ms) {
+        dummy->came += dummy->delayed;
+        dummy->delayed = 0;
+    }
+    return queue == 0 ? HELD + dummy->came : 0;
+}
+
+/* What a request leaves behind: one message, or by a fault none, or two. */
+static uint64_t messages_of(const struct dummy *dummy, bool is_wrong)
+{
+    return !is_wrong ? 1 : dummy->fault == FEWER ? 0 : dummy->fault == TWICE ? 2 : 1;
 }
 
 static void flush_dummy(struct dummy *dummy, int fd)
@@ -99,9 +203,17 @@ static void answer_frame(struct dummy *dummy, struct dummy_connection *connectio
     int64_t code = number_behind(header, end, "\"code\":");
     int64_t opaque = opaque_of(header, end, &connection->from_end);
     const struct request *answer = code == 11 ? &dummy->pull
-        : code == 320 ? &dummy->batch : &dummy->send;
-    bool is_wrong = dummy->fault && ++dummy->answers % FAULT_EVERY == 0;
-    if (is_wrong && dummy->fault == NO_ANSWER)
+        : code == 30 ? &dummy->max_offset : code == 200050 ? &dummy->pop
+        : code == 200051 ? &dummy->ack : code == 320 ? &dummy->batch : &dummy->send;
+    bool is_wrong = dummy->fault && code != 30 && ++dummy->answers % FAULT_EVERY == 0;
+    int64_t due_ms = code == 310 ? number_behind(header, end, "TIMER_DELIVER_MS\\u0001") : -1;
+    if (due_ms >= 0) {
+        dummy->due_ms = (uint64_t)due_ms;
+        dummy->delayed += messages_of(dummy, is_wrong);
+    }
+    if (code == 37)
+        dummy->came += messages_of(dummy, is_wrong);
+    if (code == 37 || (is_wrong && dummy->fault == NO_ANSWER))
         return;
     if (dummy->out_size + answer->size > DUMMY_OUT)
         flush_dummy(dummy, connection->fd);
@@ -110,12 +222,16 @@ static void answer_frame(struct dummy *dummy, struct dummy_connection *connectio
     write_decimal(at + answer->opaque_at, OPAQUE_DIGITS,
                   (uint64_t)opaque + (is_wrong && dummy->fault == WRONG_OPAQUE ? 1 << 20 : 0));
     if (code == 11)
-        write_decimal(at + dummy->next_offset_at, 12,
-                      (uint64_t)number_behind(header, end, "\"queueOffset\":\"") + PULLED);
+        answer_pull(dummy, at, header, end);
+    if (code == 200050)
+        answer_pop(dummy, at, header, end, is_wrong && dummy->fault == TWICE);
+    if (code == 30)
+        write_decimal(at + dummy->max_offset_at, OFFSET_DIGITS,
+                      messages_in(dummy, number_behind(header, end, "\"queueId\":\"")));
     if (is_wrong && dummy->fault == WRONG_CODE)
         at[16] = '2';
-    if (is_wrong && dummy->fault == FEWER && code == 11)
-        store_i32(at + dummy->last_record_at + 4, 0); /* no record's magic */
+    if (is_wrong && dummy->fault == FEWER && (code == 11 || code == 200050))
+        store_i32(at + answer->size - RECORD + 4, 0); /* no record's magic */
     if (is_wrong && dummy->fault == FEWER && code == 320)
         at[dummy->last_id_at] = ';';
     dummy->out_size += answer->size;

@@ -42,7 +42,9 @@ static const char *const MODES[] = {
     "send", "batch", "fill", "pull", "pull-sql", "open", "delay", "transaction", "pop", "create",
     "touch", "idle", "redis", "dummy",
 };
-static const char *const FAULTS[] = {"none", "code", "opaque", "silence", "fewer"};
+static const char *const FAULTS[] = {
+    "none", "code", "opaque", "silence", "fewer", "twice", "early",
+};
 
 struct options options = {
     .connections = 4, .in_flight = 64, .batch = 32, .body = 100, .queues = 4,

@@ -20,7 +20,7 @@ enum mode {
     DUMMY,
 };
 
-enum fault { SOUND, WRONG_CODE, WRONG_OPAQUE, NO_ANSWER, FEWER };
+enum fault { SOUND, WRONG_CODE, WRONG_OPAQUE, NO_ANSWER, FEWER, TWICE, EARLY };
 
 struct slot {
     uint64_t since;

@@ -61,6 +61,70 @@ def test_good_answers_are_all_counted(dummy: Dummy, mode: str, messages: int) ->
     assert 0 < figures["p50_us"] <= figures["p99_us"] <= figures["p99.9_us"] <= figures["max_us"]
 
 
+def test_a_filtered_pull_counts_what_passed_and_what_was_examined(dummy: Dummy) -> None:
+    figures = dummy.load(f"pull-sql --count {SENDS} --in-flight 7")
+    assert (figures["errors"], figures["error"]) == (0, "")
+    assert figures["count"] == SENDS * BATCH
+    # Half of any twelve pass, so 32 of 63 to 68.
+    assert 1.9 < figures["examined_rate"] / figures["rate"] < 2.2
+
+
+def test_every_popped_message_is_acknowledged_once_and_counted_then(dummy: Dummy) -> None:
+    figures = dummy.load("pop --count 1000 --in-flight 128")
+    assert (figures["errors"], figures["error"]) == (0, "")
+    assert figures["count"] == 1000 * BATCH
+    assert figures["requests"] == 1000 + 1000 * BATCH
+
+
+def test_groups_of_pops_follow_each_other_before_the_topic_is_empty(dummy: Dummy) -> None:
+    # The topic seems to hold a million.
+    figures = dummy.load("pop --count 32000 --in-flight 256")
+    assert (figures["errors"], figures["error"]) == (0, "")
+    assert figures["count"] == 32_000 * BATCH
+
+
+def test_transactions_count_when_their_messages_are_there(dummy: Dummy) -> None:
+    figures = dummy.load(f"transaction --count {SENDS}")
+    assert (figures["errors"], figures["error"]) == (0, "")
+    assert figures["count"] == figures["requests"] == SENDS
+
+
+def test_delayed_messages_are_waited_for_and_timed_from_when_they_are_due(dummy: Dummy) -> None:
+    figures = dummy.load(f"delay --count {SENDS} --ahead 2")
+    assert (figures["errors"], figures["error"]) == (0, "")
+    assert figures["count"] == SENDS
+    assert 0 < figures["first_out_ms"] <= figures["out_seconds"] * 1000
+    assert figures["out_rate"] == pytest.approx(SENDS / figures["out_seconds"], rel=0.01)
+
+
+@pytest.mark.parametrize(("mode", "lost"), [("transaction", WRONG), ("delay --ahead 2", WRONG)])
+@pytest.mark.parametrize("dummy", ["fewer"], indirect=True)
+def test_a_message_that_never_comes_is_an_error(dummy: Dummy, mode: str, lost: int) -> None:
+    figures = dummy.load(f"{mode} --count {SENDS} --patience 0.5")
+    assert figures["error"].startswith("messages did not come")
+    assert figures["errors"] >= lost
+
+
+@pytest.mark.parametrize("mode", ["transaction", "delay --ahead 2"])
+@pytest.mark.parametrize("dummy", ["twice"], indirect=True)
+def test_a_message_more_than_was_sent_is_an_error(dummy: Dummy, mode: str) -> None:
+    figures = dummy.load(f"{mode} --count {SENDS}")
+    assert figures["error"].startswith("more messages than were sent")
+
+
+@pytest.mark.parametrize("dummy", ["twice"], indirect=True)
+def test_a_message_that_is_popped_twice_is_an_error(dummy: Dummy) -> None:
+    figures = dummy.load("pop --count 1000 --in-flight 128")
+    assert figures["errors"] > 0
+    assert figures["error"].startswith("not the messages asked for")
+
+
+@pytest.mark.parametrize("dummy", ["early"], indirect=True)
+def test_a_message_that_is_there_before_it_is_due_is_an_error(dummy: Dummy) -> None:
+    figures = dummy.load(f"delay --count {SENDS} --ahead 2")
+    assert figures["error"].startswith("there before it was due")
+
+
 @pytest.mark.parametrize("mode", ["send", "batch", "pull"])
 @pytest.mark.parametrize("dummy", ["code"], indirect=True)
 def test_an_answer_with_another_code_is_an_error(dummy: Dummy, mode: str) -> None:
@@ -78,7 +142,7 @@ def test_an_answer_to_nothing_is_an_error_and_so_is_what_stays_unanswered(dummy:
     assert figures["count"] == 999
 
 
-@pytest.mark.parametrize("mode", ["batch", "pull"])
+@pytest.mark.parametrize("mode", ["batch", "pull", "pull-sql"])
 @pytest.mark.parametrize("dummy", ["fewer"], indirect=True)
 def test_an_answer_with_fewer_messages_is_an_error(dummy: Dummy, mode: str) -> None:
     figures = dummy.load(f"{mode} --count {SENDS}")
