@@ -93,7 +93,7 @@ def test_delayed_messages_are_waited_for_and_timed_from_when_they_are_due(dummy:
     figures = dummy.load(f"delay --count {SENDS} --ahead 2")
     assert (figures["errors"], figures["error"]) == (0, "")
     assert figures["count"] == SENDS
-    assert 0 < figures["first_out_ms"] <= figures["out_seconds"] * 1000
+    assert 0 < figures["first_out_ms"] <= figures["out_seconds"] * 1000 + 0.1  # it is rounded
     assert figures["out_rate"] == pytest.approx(SENDS / figures["out_seconds"], rel=0.01)
 
 
