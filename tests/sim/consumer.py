@@ -42,6 +42,7 @@ class Taste(NamedTuple):
     fail_share: float
     tag: str = "*"
     is_wary: bool = True
+    is_popping: bool = False
 
 
 class Consumer(Client):

@@ -98,6 +98,10 @@ class History:
     processed: dict[str, set[bytes]] = field(default_factory=lambda: defaultdict(set))
     """By group, numbers of messages."""
     handed_back: list[HandedBack] = field(default_factory=list)
+    popped: dict[tuple[str, Place, int], int] = field(default_factory=dict)
+    """What is acknowledged by a group that pops, and since when."""
+    may_lose_after: Callable[[str, int], bool] = lambda broker, at_ms: False
+    """Whether a broker may have lost since what it never promised to keep."""
     breaches: list[Breach] = field(default_factory=list)
     early_ms_max: Callable[[str], int] = lambda broker: 0
     """How much too early a delayed message of a broker may come, because its clock was set."""
@@ -158,6 +162,18 @@ class History:
     def finish(self, group: str, place: Place, message: StoredMessage) -> None:
         self.done[group, place].add(message.queue_offset)
         self.processed[group].add(number_of(name_of(message.body)))
+
+    def pop(self, group: str, place: Place, message: StoredMessage) -> None:
+        """A message was popped. What was acknowledged may not be."""
+        acked_ms = self.popped.get((group, place, message.queue_offset))
+        if acked_ms is not None and not self.may_lose_after(place.broker, acked_ms):
+            self.breach(
+                "acknowledged", f"{group} is given {message.queue_offset} of {place} once more"
+            )
+
+    def acknowledge(self, group: str, place: Place, message: StoredMessage, began_ms: int) -> None:
+        """A broker says that it keeps an acknowledgement."""
+        self.popped[group, place, message.queue_offset] = began_ms
 
     def hand_back(self, group: str, place: Place, message: StoredMessage) -> None:
         self.done[group, place].add(message.queue_offset)

@@ -8,7 +8,9 @@ from aerobee.model.flags import TransactionType
 from aerobee.model.message import StoredMessage
 from aerobee.model.names import (
     DEAD_LETTER_PREFIX,
+    RETRY_PREFIX,
     SCHEDULE_TOPIC,
+    SYSTEM_TOPIC_PREFIX,
     TRANSACTION_GIVEN_UP_TOPIC,
     TRANSACTION_HALF_TOPIC,
     TRANSACTION_OP_TOPIC,
@@ -16,11 +18,13 @@ from aerobee.model.names import (
 from aerobee.protocol.json_text import parse
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.broker.pop.revive import REVIVE_GROUP
 from aerobee.service.broker.transaction.open_finder import OFFSETS_GROUP
 from aerobee.sim.broker_node import BrokerNode
 from tests.log_check import Found, Outcome, Queue, Sent, check
 from tests.sim.consumer import Taste
 from tests.sim.history import Ending, Place, name_of, number_of
+from tests.sim.plan import POPPERS
 from tests.sim.stored import count_open, is_original, still_scheduled
 from tests.sim.world import World
 
@@ -82,9 +86,15 @@ def _picture(world: World, broker: str) -> dict[str, object]:
     found: dict[str, object] = {
         f"{topic} {queue_id} {message.queue_offset}": (message.log_offset, name_of(message.body))
         for (topic, queue_id), messages in view.queues.items()
+        # What is popped goes on by itself.
+        if not topic.startswith((SYSTEM_TOPIC_PREFIX, f"{RETRY_PREFIX}{POPPERS}_"))
         for message in messages
     }
-    return found | {str(key): offset for key, offset in _offsets(world, broker).items()}
+    return found | {
+        str(key): offset
+        for key, offset in _offsets(world, broker).items()
+        if key[0] not in (POPPERS, REVIVE_GROUP)
+    }
 
 
 def _judge_log(world: World, broker: str) -> None:
@@ -99,7 +109,7 @@ def _judge_log(world: World, broker: str) -> None:
     copies = itertools.count()
     for (topic, queue_id), messages in world.views[broker].queues.items():
         queue = (topic.encode(), queue_id)
-        if topic == TRANSACTION_OP_TOPIC:
+        if topic == TRANSACTION_OP_TOPIC or topic.startswith(SYSTEM_TOPIC_PREFIX):
             continue  # the broker's own book
         for message in messages:
             name = name_of(message.body)
@@ -172,8 +182,8 @@ def _all_of(world: World, broker: str) -> Iterator[StoredMessage]:
 def _judge_offsets(world: World, broker: str) -> None:
     """No group is past what it is done with, or past the end."""
     for (group, place), offset in _offsets(world, broker).items():
-        if group == OFFSETS_GROUP:
-            continue  # the broker's own
+        if group in (OFFSETS_GROUP, REVIVE_GROUP, POPPERS):
+            continue  # the broker's own, and one whose offsets go before it
         world.history.see_offset(group, place, offset)
 
 

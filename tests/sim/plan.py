@@ -16,6 +16,8 @@ from tests.sim.consumer import Taste
 from tests.sim.producer import Load
 
 TOPICS = ("Orders", "Refunds")
+POPPERS = "poppers"
+"""The group that pops, in stories that have one."""
 DELAY_LEVELS_MS = (300, 500, 900, 1_400, *(1_500 + 250 * n for n in range(14)))
 UNLIMITED = 1 << 40
 
@@ -104,6 +106,10 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
             transaction_timeout_ms=draw((200, 1_000)),
             transaction_check_interval_ms=draw((300, 1_000)),
             transaction_checks_max=draw((2, 15)),
+            timer_precision_ms=100,
+            timer_wheel_slots=512,
+            timer_window_slots=200,
+            timer_log_file_bytes=40 * 52 + 20,
         ),
         draw((1, 2)),
         loads,
@@ -121,7 +127,8 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
                 is_wary or draw((True, False)),
             )
             for number in range(draw((1, 1, 2)))
-        ],
+        ]
+        + _poppers(seed),
         draw((1, 2, 2)),
         blows,
         trouble_ms,
@@ -129,6 +136,14 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
         [draw((3, 3, 150)) for _ in storages],
     )
     return plan, generator
+
+
+def _poppers(seed: int) -> list[Taste]:
+    """A group that pops, in some stories."""
+    if seed % 3:
+        return []
+    share = (0.0, 0.1, 0.3)[seed // 3 % 3]
+    return [Taste(POPPERS, TOPICS[:1], 50, share, is_popping=True)]
 
 
 def _draw_storage(generator: random.Random) -> StorageConfig:

@@ -18,7 +18,7 @@ from aerobee.protocol.stored_message import decode_records
 from aerobee.sim.broker_node import BrokerNode
 from aerobee.storage.store import Store
 from tests.log_check import Outcome
-from tests.sim.history import Attempt, Place, name_of
+from tests.sim.history import Attempt, Place, name_of, number_of
 from tests.store_kit import EVERYTHING
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ class StoredView:
             for attempt in world.history.acknowledged(broker):
                 if attempt.name not in self.names_at(attempt.place):
                     return f"{attempt.name!r} is in no queue of {broker}"
+        if node.store.flushed_offset < node.store.end_offset:
+            return f"{broker} has something to sync, which is not seen before"
         open_count = count_open(node)
         if open_count:
             return f"{open_count} transactions of {broker} are open"
@@ -71,9 +73,12 @@ class StoredView:
             for taste in world.plan.tastes:
                 if topic in taste.topics or topic == f"{RETRY_PREFIX}{taste.group}":
                     done = world.history.done[taste.group, place]
+                    processed = world.history.processed[taste.group]
                     for message in messages:
+                        name = name_of(message.body)
+                        if taste.is_popping and number_of(name) in processed:
+                            continue  # wherever it was popped from
                         if message.queue_offset not in done:
-                            name = name_of(message.body)
                             return f"{name!r} at {message.queue_offset} of {place}: {taste.group}"
             if topic == SCHEDULE_TOPIC:
                 for message in messages:

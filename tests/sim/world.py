@@ -28,6 +28,7 @@ from tests.sim.client import Client
 from tests.sim.consumer import Consumer
 from tests.sim.history import History, Place
 from tests.sim.plan import UNLIMITED, Blow, Plan, Trouble
+from tests.sim.popper import Popper
 from tests.sim.producer import Producer
 from tests.sim.stored import StoredView
 from tests.sim.trader import Trader
@@ -53,6 +54,9 @@ class World(Fate):
         self.timeline = Timeline()
         self.network = Network(self.timeline, generator, plan.buffer_bytes)
         self.history = History(lambda: self.timeline.now_ms)
+        self.history.may_lose_after = lambda broker, at_ms: any(
+            at_ms <= lost_ms for lost_ms in self.losses(broker)
+        )
         self.history.early_ms_max = self._early_ms_max
         self.trace: list[str] | None = [] if is_traced else None
         self.is_calm = False
@@ -92,7 +96,7 @@ class World(Fate):
         ]
         self._addresses = addresses
         self.producers: list[Producer] = []
-        self.consumers: list[Consumer] = []
+        self.consumers: list[Consumer | Popper] = []
         self._members = 0
         self._has_clients = True
 
@@ -147,14 +151,16 @@ class World(Fate):
             return
         self._members += 1
         host = self.network.host(f"10.0.3.{self._members}")
+        taste = self.plan.tastes[group]
+        kind = Popper if taste.is_popping else Consumer
         self.consumers.append(
-            Consumer(
+            kind(
                 f"c{self._members}",
                 host,
                 self._addresses,
                 self.random,
                 self.history,
-                taste=self.plan.tastes[group],
+                taste=taste,
             )
         )
 

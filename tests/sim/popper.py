@@ -1,0 +1,107 @@
+"""A member of a group that pops: messages of any queue of any broker, each acknowledged by itself.
+
+Some are not acknowledged, and come back; some are hidden for longer first. What the broker has
+answered to be acknowledged must not be handed out again from where it was, unless the power cut
+that took it was one that may take something.
+"""
+
+from aerobee.model.message import StoredMessage
+from aerobee.protocol.declared_header import write_header
+from aerobee.protocol.headers.popping import (
+    ANY_QUEUE,
+    AckHeader,
+    InvisibleTimeHeader,
+    PopHeader,
+)
+from aerobee.protocol.pop_receipt import PopReceipt, encode_pop_receipt
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.stored_message import decode_records
+from tests.sim.client import Client, addresses_of
+from tests.sim.consumer import Taste
+from tests.sim.history import Place
+
+HOLD_MS = 700
+INVISIBLE_MS = 900
+POP_MAX = 8
+LOOK_MS = 300
+
+
+class Popper(Client):
+    def __init__(self, *args: object, taste: Taste) -> None:
+        super().__init__(*args)  # type: ignore[arg-type]
+        self.taste = taste
+        self.is_binary = False  # codes of pop have no room there
+        self._popping: set[tuple[str, str]] = set()
+        self.spawn(self._live())
+
+    async def _live(self) -> None:
+        while True:
+            for topic in self.taste.topics:
+                route = await self.find_route(topic)
+                for broker, address in (addresses_of(route) if route is not None else {}).items():
+                    if (topic, broker) not in self._popping:
+                        self._popping.add((topic, broker))
+                        self.spawn(self._pop_all(topic, broker, address))
+            await self.pause(LOOK_MS)
+
+    async def _pop_all(self, topic: str, broker: str, address: str) -> None:
+        while True:
+            header = PopHeader(
+                self.taste.group, topic, ANY_QUEUE, POP_MAX, INVISIBLE_MS, HOLD_MS, exp="*"
+            )
+            command = RemotingCommand(RequestCode.POP_MESSAGE, ext_fields=write_header(header))
+            answer = await self.ask(address, command, HOLD_MS + 1_500)
+            if answer is not None and answer.code == 0:
+                self._take(topic, broker, address, answer)
+            else:
+                await self.pause(50)
+
+    def _take(self, topic: str, broker: str, address: str, answer: RemotingCommand) -> None:
+        fields = answer.ext_fields
+        starts: dict[tuple[str, int], int] = {}
+        for part in fields["startOffsetInfo"].split(";"):
+            origin, queue_id, start = part.split(" ")
+            starts[origin, int(queue_id)] = int(start)
+        origins = [
+            part.split(" ")[0]
+            for part in fields["msgOffsetInfo"].split(";")
+            for _ in part.split(" ")[2].split(",")
+        ]
+        for origin, message in zip(origins, decode_records(bytes(answer.body)), strict=True):
+            receipt = PopReceipt(
+                starts[origin, message.queue_id],
+                int(fields["popTime"]),
+                int(fields["invisibleTime"]),
+                int(fields["reviveQid"]),
+                origin,
+                broker,
+                message.queue_id,
+                message.queue_offset,
+            )
+            real = topic if origin == "0" else f"%RETRY%{self.taste.group}_{topic}"
+            place = Place(broker, real, message.queue_id)
+            self.history.hand(place, message)
+            self.history.pop(self.taste.group, place, message)
+            self.spawn(self._work(place, address, message, receipt))
+
+    async def _work(
+        self, place: Place, address: str, message: StoredMessage, receipt: PopReceipt
+    ) -> None:
+        await self.pause(self.random.randint(0, self.taste.work_ms_max))
+        luck = self.random.random()
+        if luck < self.taste.fail_share:
+            return  # it comes back by itself
+        at = (place.topic, place.queue_id, encode_pop_receipt(receipt), message.queue_offset)
+        if luck < 2 * self.taste.fail_share:
+            longer = InvisibleTimeHeader(self.taste.group, *at, INVISIBLE_MS // 2)
+            code = RequestCode.CHANGE_MESSAGE_INVISIBLETIME
+            await self.ask(address, RemotingCommand(code, ext_fields=write_header(longer)))
+            return
+        self.history.finish(self.taste.group, place, message)
+        header = AckHeader(self.taste.group, *at)
+        command = RemotingCommand(RequestCode.ACK_MESSAGE, ext_fields=write_header(header))
+        began_ms = self.history.now_ms()
+        answer = await self.ask(address, command)
+        if answer is not None and answer.code == 0:
+            self.history.acknowledge(self.taste.group, place, message, began_ms)
