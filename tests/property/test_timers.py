@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from aerobee.errors import StorageError
 from aerobee.ports.disk_worker import Lane
 from aerobee.storage.config import FlushMode
-from tests.timer_kit import PRECISION_MS, STORAGE, TIMER_TOPIC, TimerKit
+from tests.timer_kit import PRECISION_MS, STORAGE, TIMER_TOPIC, WINDOW_MS, TimerKit
 
 delays = st.one_of(st.integers(1, 6_000), st.integers(1, 70_000))
 clock_steps = st.one_of(
@@ -28,6 +28,7 @@ disks = st.sampled_from([(), (Lane.BACKGROUND,), (Lane.SYNC, Lane.BACKGROUND)])
 # A log that is often behind on the disk: what was delivered may be lost.
 LAGGING = replace(STORAGE, flush_interval_ms=2_000, flush_lag_ms_max=10_000)
 LATE_MS_MAX = PRECISION_MS + 600
+TURN_MS = 64 * PRECISION_MS
 
 
 class TimerMachine(RuleBasedStateMachine):
@@ -40,6 +41,8 @@ class TimerMachine(RuleBasedStateMachine):
         self.crashes = 0
         self.seen = 0
         self.latest_ms = 0
+        # By how much the clock was set, in all.
+        self.set_ms = 0
 
     # What happens.
 
@@ -67,6 +70,7 @@ class TimerMachine(RuleBasedStateMachine):
     @rule(ms=clock_steps)
     def set_clock(self, ms: int) -> None:
         self.kit.clock.jump_wall(ms)
+        self.set_ms += abs(ms)
 
     @rule(tick_ms=st.sampled_from([1, 5, 20, 100, 250, 999]), count=st.integers(1, 40), disk=disks)
     def pass_time(self, tick_ms: int, count: int, disk: tuple[Lane, ...]) -> None:
@@ -95,14 +99,15 @@ class TimerMachine(RuleBasedStateMachine):
 
     def tick(self, ms: int) -> None:
         self.kit.tick(ms)
-        wall_ms = self.kit.clock.now().wall_ms
         queue = self.kit.store.queue(b"Orders", 0)
         if queue is None or queue.max_offset <= self.seen:
             return
-        bodies = self.kit.bodies()
-        for body in bodies[self.seen :]:
-            assert self.at_ms[body] <= wall_ms, body
-        self.seen = len(bodies)
+        found = self.kit.messages()
+        for copy in found[self.seen :]:
+            # Then, not now: it may have waited for the disk, and the clock may have been set.
+            assert self.at_ms[copy.body] <= int(copy.properties["TIMER_DEQUEUE_MS"]), copy.body
+        self.seen = len(found)
+        bodies = [copy.body for copy in found]
         # Only a crash may have any delivered again.
         assert max(Counter(bodies).values()) <= 1 + self.crashes
 
@@ -131,9 +136,10 @@ class TimerMachine(RuleBasedStateMachine):
             self.tick(250)
         bodies = set(self.kit.bodies())
         assert self.waiting() <= bodies
-        assert not any(
-            f"Orders+{body.decode()}" in self.never_due() for body in bodies - self.waiting()
-        )
+        if self.set_ms < TURN_MS - WINDOW_MS:
+            # Else a tick may have the place of another one: messages of it come a tick late, and
+            # are not met by what takes them back.
+            assert not any(f"Orders+{body.decode()}" in self.never_due() for body in bodies)
 
     def never_due(self) -> set[str]:
         """Messages that were taken back before anything was delivered."""

@@ -208,10 +208,12 @@ class Timers:
 
     def _begin(self) -> bool:
         """Whether there is a slot to deliver, begun or not."""
+        if self._read_ms >= self._over_ms:
+            if self._dequeue.is_busy:
+                self._dequeue.pause()  # the clock was set back
+            return False
         if self._dequeue.is_busy:
             return True
-        if self._read_ms >= self._over_ms:
-            return False
         if self._enqueue.offset < self._over_to and not self._enqueue.is_blocked:
             return False
         self._read_ms = self._wheel.next_time(self._read_ms, self._over_ms)

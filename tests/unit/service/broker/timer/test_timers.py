@@ -299,6 +299,24 @@ def test_a_clock_set_back_makes_nothing_early_and_what_is_new_comes_by_the_new_t
     assert kit.bodies() == [b"first", b"new", b"old"]
 
 
+def test_a_clock_set_back_in_the_middle_of_a_slot_stops_it() -> None:
+    kit = TimerKit(storage=ROOMY)
+    count = COUNT_A_TICK + 100
+    for number in range(count):
+        kit.send(b"%d" % number, 2_000)
+    kit.run(1_900)
+    kit.run_to_tick()
+    kit.run_to_tick()
+    kit.tick()
+    delivered = kit.timers.delivered
+    assert 0 < delivered < count
+    kit.clock.jump_wall(-10_000)
+    kit.run(5_000)
+    assert kit.timers.delivered == delivered
+    kit.run(6_000)
+    assert kit.bodies() == [b"%d" % number for number in range(count)]
+
+
 def test_a_clock_that_was_years_ahead_leaves_nothing_behind() -> None:
     kit = TimerKit()
     kit.clock.jump_wall(20 * 365 * 86_400_000)
