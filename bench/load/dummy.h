@@ -135,13 +135,16 @@ static void place_record(char *records, int number, uint64_t offset)
 }
 
 /* The next messages of the queue, with a filter those that pass. */
-static void answer_pull(struct dummy *dummy, char *at, const char *header, const char *end)
+static void answer_pull(struct dummy *dummy, char *at, const char *header, const char *end,
+                        bool twice)
 {
     bool is_filtered = text_behind(header, end, "\"expressionType\":\"SQL92\"", 0);
     uint64_t next = (uint64_t)number_behind(header, end, "\"queueOffset\":\"");
     for (int i = 0; i < PULLED; next++)
         if (!is_filtered || passes(next))
             place_record(at + dummy->records_at, i++, next);
+    if (twice)
+        place_record(at + dummy->records_at, 0, next - 1);
     write_decimal(at + dummy->next_offset_at, OFFSET_DIGITS, next);
 }
 
@@ -205,7 +208,8 @@ static void answer_frame(struct dummy *dummy, struct dummy_connection *connectio
     const struct request *answer = code == 11 ? &dummy->pull
         : code == 30 ? &dummy->max_offset : code == 200050 ? &dummy->pop
         : code == 200051 ? &dummy->ack : code == 320 ? &dummy->batch : &dummy->send;
-    bool is_wrong = dummy->fault && code != 30 && ++dummy->answers % FAULT_EVERY == 0;
+    bool is_counted = code != 30 && code != 200051; /* what is asked for other things' sake */
+    bool is_wrong = dummy->fault && is_counted && ++dummy->answers % FAULT_EVERY == 0;
     int64_t due_ms = code == 310 ? number_behind(header, end, "TIMER_DELIVER_MS\\u0001") : -1;
     if (due_ms >= 0) {
         dummy->due_ms = (uint64_t)due_ms;
@@ -222,7 +226,7 @@ static void answer_frame(struct dummy *dummy, struct dummy_connection *connectio
     write_decimal(at + answer->opaque_at, OPAQUE_DIGITS,
                   (uint64_t)opaque + (is_wrong && dummy->fault == WRONG_OPAQUE ? 1 << 20 : 0));
     if (code == 11)
-        answer_pull(dummy, at, header, end);
+        answer_pull(dummy, at, header, end, is_wrong && dummy->fault == TWICE);
     if (code == 200050)
         answer_pop(dummy, at, header, end, is_wrong && dummy->fault == TWICE);
     if (code == 30)

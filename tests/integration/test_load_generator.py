@@ -114,8 +114,18 @@ def test_a_message_more_than_was_sent_is_an_error(dummy: Dummy, mode: str) -> No
 
 @pytest.mark.parametrize("dummy", ["twice"], indirect=True)
 def test_a_message_that_is_popped_twice_is_an_error(dummy: Dummy) -> None:
-    figures = dummy.load("pop --count 1000 --in-flight 128")
-    assert figures["errors"] > 0
+    figures = dummy.load("pop --count 2000 --in-flight 128")
+    assert figures["errors"] == 2
+    assert figures["error"].startswith("not the messages asked for")
+    assert figures["count"] == 1998 * BATCH
+
+
+@pytest.mark.parametrize("dummy", ["twice"], indirect=True)
+def test_a_filtered_pull_with_a_message_that_does_not_belong_there_is_an_error(
+    dummy: Dummy,
+) -> None:
+    figures = dummy.load(f"pull-sql --count {SENDS}")
+    assert figures["errors"] == WRONG
     assert figures["error"].startswith("not the messages asked for")
 
 
