@@ -73,6 +73,7 @@ NOT_OFFERED: Mapping[tuple[str, str], str] = {
     **dict.fromkeys(itertools.product(("java-4.9.8", "cpp", "go", "node"), _IN_JAVA_5), _NO_CALL),
     **dict.fromkeys(itertools.product(("cpp", "node"), _IN_JAVA_AND_GO), _NO_CALL),
     ("cpp", "sql"): _NO_CALL,
+    ("node", "timer"): "its `setStartDeliverTime` is for other servers: RocketMQ does not know it",
 }
 
 # What Apache's own server gets wrong with a client, and ours does not.
