@@ -84,10 +84,13 @@ static void make_delayed(struct request *request, int queue)
 {
     char property[64];
     if (!due_ms) {
-        uint64_t least = (uint64_t)((options.seconds + options.ahead) * 1000);
-        stamp_now(&stamp);
-        due_ms = (stamp.born_ms + least + 999) / 1000 * 1000;
-        due = now_ns() + (due_ms - stamp.born_ms) * 1000000;
+        struct timespec wall;
+        uint64_t least = (uint64_t)((options.seconds + options.ahead) * 1e9), now = now_ns();
+        clock_gettime(CLOCK_REALTIME, &wall);
+        uint64_t wall_ns = (uint64_t)wall.tv_sec * 1000000000 + (uint64_t)wall.tv_nsec;
+        uint64_t due_seconds = (wall_ns + least) / 1000000000 + 1;
+        due_ms = due_seconds * 1000;
+        due = now + due_seconds * 1000000000 - wall_ns;
     }
     snprintf(property, sizeof property, "TIMER_DELIVER_MS\\u0001%llu\\u0002",
              (unsigned long long)due_ms);
