@@ -14,7 +14,7 @@ import pytest
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
-from aerobee.storage.config import FlushMode, StorageConfig
+from aerobee.storage.config import FlushMode
 from tests.broker_kit import STORAGE, BrokerKit
 from tests.transaction_kit import (
     COMMIT,

@@ -19,6 +19,7 @@ RETRY_PREFIX = "%RETRY%"
 DEAD_LETTER_PREFIX = "%DLQ%"
 LIGHT_QUEUE_PREFIX = "%LMQ%"
 SYSTEM_TOPIC_PREFIX = "rmq_sys_"
+_REVIVE_PREFIX = f"{SYSTEM_TOPIC_PREFIX}REVIVE_LOG_"
 SYSTEM_GROUP_PREFIX = "CID_RMQ_SYS_"
 
 AUTO_CREATE_TEMPLATE_TOPIC = "TBW102"
@@ -63,7 +64,7 @@ UNSENDABLE_TOPICS = frozenset(
         OFFSET_MOVED_TOPIC,
     }
 )
-"""Topics that only the broker itself writes to."""
+"""Without those of a cluster: see `is_broker_written`."""
 
 SYSTEM_GROUPS = frozenset(
     {
@@ -149,7 +150,12 @@ def reply_topic(cluster: str) -> str:
 
 def revive_topic(cluster: str) -> str:
     """Where a broker logs what was popped and acknowledged."""
-    return f"{SYSTEM_TOPIC_PREFIX}REVIVE_LOG_{cluster}"
+    return f"{_REVIVE_PREFIX}{cluster}"
+
+
+def is_broker_written(topic: str) -> bool:
+    """Whether only a broker itself may write to it."""
+    return topic in UNSENDABLE_TOPICS or topic.startswith(_REVIVE_PREFIX)
 
 
 def _find_fault(name: str, kind: str, chars_max: int) -> str | None:

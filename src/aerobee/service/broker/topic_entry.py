@@ -6,7 +6,7 @@ Made anew whenever the topic's configuration changes.
 from typing import TYPE_CHECKING
 
 from aerobee.model.flags import is_writable
-from aerobee.model.names import UNSENDABLE_TOPICS, is_retry_topic
+from aerobee.model.names import is_broker_written, is_retry_topic
 from aerobee.model.topic import SINGLE_TAG, TopicConfig
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class TopicEntry:
             and not config.attributes
             and not config.is_order
             and not is_retry_topic(config.name)
-            and config.name not in UNSENDABLE_TOPICS
+            and not is_broker_written(config.name)
             and len(self.name) <= _PLAIN_BYTES_MAX
         )
         self._turn = 0

@@ -20,6 +20,7 @@ def test_an_ordinary_topic_is_plain() -> None:
         TopicConfig("T", is_order=True),
         TopicConfig("%RETRY%g"),
         TopicConfig("SCHEDULE_TOPIC_XXXX"),
+        TopicConfig("rmq_sys_REVIVE_LOG_c"),
         TopicConfig("%DLQ%" + "g" * 123),
     ],
 )

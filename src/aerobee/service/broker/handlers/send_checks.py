@@ -8,8 +8,8 @@ from aerobee.model.flags import is_writable
 from aerobee.model.group import GroupConfig
 from aerobee.model.names import (
     RETRY_PREFIX,
-    UNSENDABLE_TOPICS,
     find_topic_fault,
+    is_broker_written,
     is_retry_topic,
 )
 from aerobee.model.properties import DELAY
@@ -51,7 +51,7 @@ class SendChecks:
         fault = find_topic_fault(sending.topic)
         if fault is not None:
             return Answer(ResponseCode.INVALID_PARAMETER, fault)
-        if sending.topic in UNSENDABLE_TOPICS:
+        if is_broker_written(sending.topic):
             return Answer(
                 ResponseCode.NO_PERMISSION,
                 f"Sending message to topic[{sending.topic}] is forbidden.",

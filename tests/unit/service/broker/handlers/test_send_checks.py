@@ -66,6 +66,8 @@ def test_a_name_that_is_none_is_refused(topic: str) -> None:
         "TRANS_CHECK_MAX_TIME_TOPIC",
         "SELF_TEST_TOPIC",
         "OFFSET_MOVED_EVENT",
+        "rmq_sys_wheel_timer",
+        "rmq_sys_REVIVE_LOG_DefaultCluster",
     ],
 )
 def test_topics_that_only_the_broker_writes_to_are_forbidden(topic: str) -> None:
