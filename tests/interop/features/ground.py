@@ -102,6 +102,11 @@ class Ground:
                 assert answer.code in _NOTHING, answer.remark
         return messages
 
+    def stored_all(self, topic: str, count: int) -> list[StoredMessage]:
+        """The same, when there are so many: queues may be written after the answer to a send."""
+        until(lambda: len(self.stored(topic)) >= count, 10, f"not all are in {topic}")
+        return self.stored(topic)
+
     def committed(self, topic: str, group: str) -> int:
         """How many messages of the topic the group is done with."""
         done = 0

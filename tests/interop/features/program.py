@@ -144,9 +144,13 @@ class Program:
         return _received(self._events, consumer)
 
     def receive(
-        self, consumer: str, is_enough: Callable[[list[Event]], bool], seconds: float = 30
+        self, consumer: str, is_enough: Callable[[list[Event]], bool], seconds: float = 45
     ) -> list[Event]:
-        """Wait until the consumer has got enough; everything it got."""
+        """Wait until the consumer has got enough; everything it got.
+
+        Apache's server refuses pulls with a subscription that is newer than the last heartbeat,
+        which come every 30 s.
+        """
         return self.wait_for(lambda events: _received(events, consumer), is_enough, seconds)
 
     def wait_for(
@@ -200,6 +204,10 @@ def _has_ended(events: list[Event]) -> bool:
 
 def _received(events: list[Event], consumer: str) -> list[Event]:
     return [event for event in events if event.get("consumer") == consumer]
+
+
+def tagged(events: Sequence[Event], tag: str) -> list[Event]:
+    return [event for event in events if event["tags"] == tag]
 
 
 def bodies(events: Sequence[Mapping[str, Any]]) -> list[str]:

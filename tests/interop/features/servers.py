@@ -42,6 +42,8 @@ _SETTINGS: Mapping[str, object] = {
     "transactionTimeOut": 2000,
     "transactionCheckInterval": 1000,
     "transactionOpBatchInterval": 200,
+    # Apache's counts in vain while a group's producers have not said hello again.
+    "transactionCheckMax": 1000,
 }
 _APACHE_OPTIONS = ("-Xms64m", "-Xmx384m")
 

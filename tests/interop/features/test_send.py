@@ -4,10 +4,10 @@ import pytest
 
 from aerobee.model.message import StoredMessage
 from tests.interop.features.conftest import Names
-from tests.interop.features.ground import Ground
-from tests.interop.features.program import Event, Program
+from tests.interop.features.ground import QUEUES, Ground
+from tests.interop.features.meeting import meet
+from tests.interop.features.program import Event, Program, tagged
 from tests.interop.features.servers import DELAY_SECONDS
-from tests.interop.features.waiting import until
 
 LARGE = "long enough to be compressed; " * 400  # 12 kB
 
@@ -35,7 +35,7 @@ def test_each_answer_says_where_its_message_is(
     sent = ["plain", "Grüße 订单", LARGE]
     fields = {"tags": "red", "keys": "k1 k2", "colour": "teal"}
     told = client.send("sync", names.topic, *sent, **fields)
-    stored = by_body(ground.stored(names.topic))
+    stored = by_body(ground.stored_all(names.topic, len(sent)))
     assert stored.keys() == set(sent)
     for event, body in zip(told, sent, strict=True):
         message = stored[body]
@@ -52,7 +52,7 @@ def test_every_message_in_flight_gets_its_own_answer(
     ground.create_topic(names.topic)
     sent = [f"body {number}" for number in range(50)]
     told = client.send("async", names.topic, *sent)
-    stored = ground.stored(names.topic)
+    stored = ground.stored_all(names.topic, len(sent))
     assert by_body(stored).keys() == set(sent)
     by_id = {id_: m for m in stored for id_ in (m.message_id, m.offset_message_id)}
     assert len({event["msgId"] for event in told}) == len(sent)
@@ -65,8 +65,7 @@ def test_a_message_without_an_answer_arrives(client: Program, ground: Ground, na
     ground.create_topic(names.topic)
     sent = [f"body {number}" for number in range(5)]
     client.send("oneway", names.topic, *sent)
-    until(lambda: len(ground.stored(names.topic)) == 5, 10, "not all of them arrived")
-    assert by_body(ground.stored(names.topic)).keys() == set(sent)
+    assert by_body(ground.stored_all(names.topic, len(sent))).keys() == set(sent)
 
 
 @pytest.mark.feature("batch")
@@ -76,7 +75,7 @@ def test_a_batch_is_stored_as_its_messages_one_after_the_other(
     ground.create_topic(names.topic)
     sent = ["first", "second", "third"]
     (told,) = client.send("batch", names.topic, *sent, tags="red", keys="k1")
-    stored = ground.stored(names.topic)
+    stored = ground.stored_all(names.topic, len(sent))
     assert [message.body.decode() for message in stored] == sent
     assert {message.queue_id for message in stored} == {told["queueId"]}
     assert [message.queue_offset for message in stored] == [0, 1, 2]
@@ -96,7 +95,7 @@ def test_messages_of_one_key_are_in_one_queue_in_the_order_of_sending(
     sent = {shard: [f"{shard}{number}" for number in range(6)] for shard in ("7", "8", "9")}
     for shard, texts in sent.items():
         client.send("ordered", names.topic, *texts, shard=shard)
-    stored = ground.stored(names.topic)
+    stored = ground.stored_all(names.topic, 18)
     assert len(stored) == 18
     for texts in sent.values():
         own = [message for message in stored if message.body.decode() in texts]
@@ -111,12 +110,12 @@ def test_a_delayed_message_comes_late_and_never_early(
 ) -> None:
     ground.create_topic(names.topic)
     client.subscribe(names.one, names.group, names.topic)
-    client.send("sync", names.topic, "level 2", level=2)
-    client.send("sync", names.topic, "level 1", level=1)
-    client.send("sync", names.topic, "at once")
-    received = client.receive(names.one, lambda events: len(events) == 3)
-    # In any order: what came while the consumer was getting its queues comes as they do.
-    by_text = {event["body"]: event for event in received}
+    meet(client, ground, names.topic, {names.one: set(range(QUEUES))})
+    client.send("sync", names.topic, "level 2", tags="timed", level=2)
+    client.send("sync", names.topic, "level 1", tags="timed", level=1)
+    client.send("sync", names.topic, "at once", tags="timed")
+    received = client.receive(names.one, lambda events: len(tagged(events, "timed")) == 3)
+    by_text = {event["body"]: event for event in tagged(received, "timed")}
     assert by_text.keys() == {"at once", "level 1", "level 2"}
     for level in (1, 2):
         event, wanted = by_text[f"level {level}"], DELAY_SECONDS[level - 1] * 1000
@@ -129,4 +128,4 @@ def test_the_first_send_makes_the_topic(client: Program, ground: Ground, names: 
     assert not ground.has_topic(names.topic)
     client.send("sync", names.topic, "first", "second")
     ground.wait_for_route(names.topic)
-    assert by_body(ground.stored(names.topic)).keys() == {"first", "second"}
+    assert by_body(ground.stored_all(names.topic, 2)).keys() == {"first", "second"}

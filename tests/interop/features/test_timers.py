@@ -5,8 +5,9 @@ import time
 import pytest
 
 from tests.interop.features.conftest import Names
-from tests.interop.features.ground import Ground
-from tests.interop.features.program import Program, bodies
+from tests.interop.features.ground import QUEUES, Ground
+from tests.interop.features.meeting import meet
+from tests.interop.features.program import Program, bodies, tagged
 
 LATE_MAX_MS = 10_000
 """Of a machine that has other things to do."""
@@ -22,12 +23,14 @@ def test_a_message_for_a_time_comes_then_and_never_early(
 ) -> None:
     ground.create_topic(names.topic)
     client.subscribe(names.one, names.group, names.topic)
+    meet(client, ground, names.topic, {names.one: set(range(QUEUES))})
     deliver, late, delay = in_seconds(4.3), in_seconds(-60), 2700
-    client.send("sync", names.topic, "for a time", deliver=deliver, keys="k1", colour="teal")
-    client.send("sync", names.topic, "for later", delay=delay)
-    client.send("sync", names.topic, "for a time that is over", deliver=late)
-    received = client.receive(names.one, lambda events: len(events) == 3)
-    by_text = {event["body"]: event for event in received}
+    said = {"tags": "timed", "keys": "k1", "colour": "teal"}
+    client.send("sync", names.topic, "for a time", deliver=deliver, **said)
+    client.send("sync", names.topic, "for later", delay=delay, **said)
+    client.send("sync", names.topic, "for a time that is over", deliver=late, **said)
+    received = client.receive(names.one, lambda events: len(tagged(events, "timed")) == 3)
+    by_text = {event["body"]: event for event in tagged(received, "timed")}
     assert by_text.keys() == {"for a time", "for later", "for a time that is over"}
     timed, delayed = by_text["for a time"], by_text["for later"]
     for event, due in ((timed, deliver), (delayed, delayed["bornTimestamp"] + delay)):
