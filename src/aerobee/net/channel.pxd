@@ -2,6 +2,7 @@ import cython
 
 from aerobee.net.round cimport Round
 from aerobee.protocol.frame cimport FrameReader
+from aerobee.protocol.reply_buffer cimport ReplyBuffer
 
 cdef class Channel:
     cdef Py_ssize_t _begun_bytes
@@ -27,6 +28,10 @@ cdef class Channel:
     cdef void _refuse(self, object fault) except *
     cdef void _hold(self) except *
     cdef void _begin_round(self) except *
+    cpdef void write(self, list buffers) except *
+
+    @cython.locals(output=ReplyBuffer, size=Py_ssize_t)
+    cdef bint _gathered(self, list buffers) except -1
     cpdef void close(self) except *
     cdef void _check_unread(self) except *
     cdef void _flush(self) except *

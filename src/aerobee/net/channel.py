@@ -20,6 +20,7 @@ from aerobee.net.round import Round
 from aerobee.ports.service import ChannelId, FastService, Peer
 from aerobee.protocol.frame import FrameLimits, FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand, decode
+from aerobee.protocol.reply_buffer import ReplyBuffer
 
 if TYPE_CHECKING:
     import cython
@@ -32,6 +33,7 @@ WRITE_HIGH_BYTES = 1 << 20
 WRITE_LOW_BYTES = 256 << 10
 UNREAD_BYTES_MAX = 64 << 20  # held pulls of a thousand queues, answered together
 BEGUN_BYTES_MAX = 256 << 20  # of frames that have not come whole, over all connections
+GATHERED_BYTES_MAX = 16 << 10  # what costs less to copy than to write by itself
 SMALL_BYTES = 64 << 10  # a frame that has not brought more is never refused for that
 
 
@@ -187,12 +189,28 @@ class Channel:
     # From the driver.
 
     def write(self, buffers: list[bytes | memoryview]) -> None:
-        """Write the buffers of one frame, after whatever this read has answered so far."""
-        if self._transport is not None:
-            self._flush()
-            self._transport.writelines(buffers)
-            if self.paused_since_ms is not None:
-                self._check_unread()
+        """Write the buffers of one frame, after whatever this read has answered so far; a small one
+        with the others of this read."""
+        if self._transport is None or self._gathered(buffers):
+            return
+        self._flush()
+        self._transport.writelines(buffers)
+        if self.paused_since_ms is not None:
+            self._check_unread()
+
+    def _gathered(self, buffers: list[bytes | memoryview]) -> bool:
+        """Whether the frame goes out with this channel's read: one socket call for many."""
+        output: ReplyBuffer = self._round.output
+        if self._round.reader is not self or output.position > GATHERED_BYTES_MAX:
+            return False
+        size = 0
+        for buffer in buffers:
+            size += len(buffer)
+        if size > GATHERED_BYTES_MAX:
+            return False
+        for buffer in buffers:
+            output.append(bytes(buffer))
+        return True
 
     def _check_unread(self) -> None:
         if self._transport.get_write_buffer_size() > UNREAD_BYTES_MAX:

@@ -4,7 +4,13 @@ from typing import cast
 
 import pytest
 
-from aerobee.net.channel import BEGUN_BYTES_MAX, SMALL_BYTES, UNREAD_BYTES_MAX, Channel
+from aerobee.net.channel import (
+    BEGUN_BYTES_MAX,
+    GATHERED_BYTES_MAX,
+    SMALL_BYTES,
+    UNREAD_BYTES_MAX,
+    Channel,
+)
 from aerobee.net.round import Round
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, FastService, Peer
@@ -133,7 +139,45 @@ def test_a_frame_written_between_goes_out_in_its_place() -> None:
     c.channel = channel_of(c.owner, c.turn)
     c.channel.connection_made(c.wire)
     c.channel.data_received(frame(1) + frame(2) + frame(1))
-    assert b"".join(c.wire.writes) == b"taken;between;taken;"
+    assert c.wire.writes == [b"taken;between;taken;"]
+
+
+def test_a_large_frame_goes_out_by_itself_and_in_its_place() -> None:
+    c = Connected()
+    large = b"x" * (GATHERED_BYTES_MAX + 1)
+
+    class Interrupting(Owner):
+        def handle(self, channel: ChannelId, command: RemotingCommand) -> bool:
+            c.channel.write([b"between;"] if command.code == 2 else [b"large;", memoryview(large)])
+            return False
+
+    c.owner = Interrupting()
+    c.channel = channel_of(c.owner, c.turn)
+    c.channel.connection_made(c.wire)
+    c.channel.data_received(frame(2) + frame(3) + frame(2))
+    assert c.wire.writes == [b"between;", b"large;" + large, b"between;"]
+
+
+def test_what_gathers_for_one_read_is_bounded() -> None:
+    c = Connected()
+
+    class Talking(Owner):
+        def handle(self, channel: ChannelId, command: RemotingCommand) -> bool:
+            c.channel.write([b"y" * GATHERED_BYTES_MAX])
+            return False
+
+    c.owner = Talking()
+    c.channel = channel_of(c.owner, c.turn)
+    c.channel.connection_made(c.wire)
+    c.channel.data_received(frame(2) * 6)
+    assert len(b"".join(c.wire.writes)) == 6 * GATHERED_BYTES_MAX
+    assert max(len(write) for write in c.wire.writes) <= 3 * GATHERED_BYTES_MAX
+
+
+def test_what_is_written_while_another_is_read_goes_out_at_once() -> None:
+    c = Connected()
+    c.channel.write([b"now;"])
+    assert c.wire.writes == [b"now;"]
 
 
 def test_what_breaks_the_protocol_closes_the_connection_after_what_was_answered() -> None:
