@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from aerobee.errors import LocalProtocolError, Misuse, RemoteProtocolError
-from aerobee.model.flags import COMPRESSED, is_inner_batch
+from aerobee.model.flags import BORN_HOST_V6, COMPRESSED, is_inner_batch
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_id import address_text, pack_address
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
@@ -146,6 +146,20 @@ def fill_draft(draft: MessageDraft, message: StoredMessage, more: bytes = b"") -
         raise LocalProtocolError(f"{len(text)} bytes of properties do not fit")
     draft.set_properties(text)
     draft.is_batch = False
+
+
+def copy_to_draft(draft: MessageDraft, record: Record, view: memoryview, text: bytes) -> None:
+    """Have a draft say what a record says but for topic and queue, with this properties text.
+    `view` begins with the record, and the draft holds it."""
+    sys_flag = record.sys_flag
+    draft.flag = record.flag
+    draft.sys_flag = sys_flag
+    draft.born_timestamp = record.born_timestamp
+    born_end = _BORN_HOST_AT + (20 if sys_flag & BORN_HOST_V6 else 8)
+    draft.born_host = bytes(view[_BORN_HOST_AT:born_end])
+    draft.reconsume_times = record.reconsume_times
+    draft.set_body(view[record.body_start : record.body_start + record.body_size])
+    draft.set_properties(text)
 
 
 def _decode(view: memoryview, position: int, record: Record) -> StoredMessage:

@@ -30,10 +30,11 @@ from aerobee.model.names import SCHEDULE_TOPIC
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.service.broker.delay.delay_offsets import DelayOffsets
-from aerobee.service.broker.delay.delivery import Delivery, Undeliverable
+from aerobee.service.broker.delay.delivery import Delivery
 from aerobee.service.broker.delay.level import Level
 from aerobee.service.broker.delay.schedule_reader import ScheduleReader
 from aerobee.service.broker.intake import Intake
+from aerobee.service.broker.real_place import Undeliverable
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.store import Store
 

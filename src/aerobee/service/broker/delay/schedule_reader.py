@@ -12,6 +12,7 @@ from typing import NamedTuple
 from aerobee.errors import CorruptFile, CorruptRecord
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.protocol.record import WHOLE, Record
+from aerobee.service.broker.fetch import Fetch
 from aerobee.storage.index.consume_queue import FILLER_SIZE, ConsumeQueue
 from aerobee.storage.read.queue_reader import QueueRead
 from aerobee.storage.store import Store
@@ -35,7 +36,7 @@ class ScheduleReader:
         self._store = store
         self._worker = worker
         self._record = Record()
-        self._fetching: dict[int, _Fetch] = {}
+        self._fetching: dict[int, Fetch] = {}
 
     def read(self, queue: ConsumeQueue, offset: int, end: int, bytes_max: int) -> DueRecords | None:
         """Records from `offset` on, about so many bytes; None: ask again, the disk is asked.
@@ -47,7 +48,7 @@ class ScheduleReader:
             if not fetch.is_over:
                 return None
             del self._fetching[queue.queue_id]
-            if fetch.offset == offset:
+            if fetch.place == offset:
                 if fetch.error is not None:
                     return self._read_singly(queue, offset, end)
                 return self._split(queue, fetch.read, offset, end)
@@ -56,7 +57,7 @@ class ScheduleReader:
         except (CorruptRecord, CorruptFile):
             return self._read_singly(queue, offset, end)
         if found.is_cold:
-            fetch = self._fetching[queue.queue_id] = _Fetch(self._store, found, offset)
+            fetch = self._fetching[queue.queue_id] = Fetch(self._store, found, offset)
             self._worker.submit(Lane.BACKGROUND, fetch)
             return None
         return self._split(queue, found, offset, end)
@@ -104,21 +105,3 @@ class ScheduleReader:
             return False
         topic = bytes(record[found.topic_start : found.topic_start + found.topic_size])
         return (topic, found.queue_id, found.queue_offset) == (queue.topic, queue.queue_id, offset)
-
-
-class _Fetch:
-    """Disk job: have the records of a read in memory, and checked."""
-
-    def __init__(self, store: Store, read: QueueRead, offset: int) -> None:
-        self._store = store
-        self.read = read
-        self.offset = offset
-        self.is_over = False
-        self.error: BaseException | None = None
-
-    def run(self) -> None:
-        self._store.verify(self.read)
-
-    def done(self, error: BaseException | None) -> None:
-        self.is_over = True
-        self.error = error

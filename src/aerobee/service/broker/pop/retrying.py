@@ -14,6 +14,7 @@ from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.protocol.bodies.revive_records import Checkpoint
 from aerobee.protocol.stored_message import decode_record
+from aerobee.service.broker.fetch import Fetch
 from aerobee.service.broker.intake import Intake
 from aerobee.service.broker.pop.retry_copy import Origin, copy_to_revive, place_to_revive
 from aerobee.service.broker.retries import RetryPlace
@@ -51,7 +52,7 @@ class Retrying:
         self._origin = origin
         # Topics that are being made, or could not be until then.
         self._making: dict[str, int | None] = {}
-        self._fetch: _Fetch | None = None
+        self._fetch: Fetch | None = None
         # Messages, since the start.
         self.revived = 0
 
@@ -103,7 +104,7 @@ class Retrying:
         found = self._store.read(topic.encode(), queue_id, offset, 1, 1)
         if not found.is_cold:
             return found
-        self._fetch = _Fetch(self._store, found, place)
+        self._fetch = Fetch(self._store, found, place)
         self._worker.submit(Lane.BACKGROUND, self._fetch)
         return None
 
@@ -131,21 +132,3 @@ def _message_at(found: QueueRead, offset: int) -> StoredMessage | None:
         return None
     message = decode_record(bytes(found.slices[0]))
     return message if message.queue_offset == offset else None
-
-
-class _Fetch:
-    """Disk job: have a message in memory, and checked."""
-
-    def __init__(self, store: Store, read: QueueRead, place: _Place) -> None:
-        self._store = store
-        self.read = read
-        self.place = place
-        self.is_over = False
-        self.error: BaseException | None = None
-
-    def run(self) -> None:
-        self._store.verify(self.read)
-
-    def done(self, error: BaseException | None) -> None:
-        self.is_over = True
-        self.error = error

@@ -20,9 +20,10 @@ from aerobee.errors import (
 )
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker, Lane
+from aerobee.service.broker.real_place import Undeliverable
 from aerobee.service.broker.timer.clock_shifts import ClockShifts
 from aerobee.service.broker.timer.slot_walk import SlotWalk, TimerDamaged
-from aerobee.service.broker.timer.timer_delivery import TimerDelivery, Undeliverable
+from aerobee.service.broker.timer.timer_delivery import TimerDelivery
 from aerobee.service.broker.timer.timer_scale import TimerScale
 from aerobee.storage.store import Store
 from aerobee.storage.timer.timer_log import ROLL, TimerLog, TimerUnit

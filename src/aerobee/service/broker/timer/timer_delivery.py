@@ -11,14 +11,11 @@ The rest of the text stays as it is: consumers of Apache's broker see it, too, a
 what says that the message has waited.
 """
 
-from aerobee.errors import AerobeeError
-from aerobee.model.flags import BORN_HOST_V6
-from aerobee.model.names import SCHEDULE_TOPIC, TIMER_TOPIC, TRANSACTION_HALF_TOPIC
+from aerobee.model.names import TIMER_TOPIC
 from aerobee.model.properties import (
     NAME_END,
     PROPERTIES_BYTES_MAX,
     PROPERTY_END,
-    REAL_QUEUE_ID,
     REAL_TOPIC,
     TIMER_DELAY_MS,
     TIMER_DELAY_SECONDS,
@@ -33,12 +30,12 @@ from aerobee.model.properties import (
 from aerobee.ports.clock import Now
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.record import CRC_PROPERTY_BYTES, WHOLE, Record
-from aerobee.protocol.stored_message import without_crc
+from aerobee.protocol.stored_message import copy_to_draft, without_crc
 from aerobee.service.broker.intake import Intake
+from aerobee.service.broker.real_place import real_place
 from aerobee.storage.timer.timer_log import ROLL, TimerUnit
 
 _REAL_TOPIC = REAL_TOPIC.encode()
-_REAL_QUEUE_ID = REAL_QUEUE_ID.encode()
 _UNIQUE_KEY = UNIQUE_KEY.encode()
 _DELETE_KEY = TIMER_DELETE_UNIQUE_KEY.encode()
 _DELAY_NAMES = (TIMER_DELAY_SECONDS.encode(), TIMER_DELAY_MS.encode())
@@ -47,15 +44,8 @@ _ROLL_TIMES = TIMER_ROLL_TIMES.encode()
 _ENQUEUE_MS = TIMER_ENQUEUE_MS.encode()
 _DEQUEUE_MS = TIMER_DEQUEUE_MS.encode()
 _TIMER_TOPIC = TIMER_TOPIC.encode()
-_BORN_HOST_AT = 48
-# Delivered there it would be taken for half a transaction, or come back for ever.
-_NO_PLACE = (TRANSACTION_HALF_TOPIC.encode(), SCHEDULE_TOPIC.encode(), _TIMER_TOPIC)
 _NOTHING = memoryview(b"")
 _ROOM_BYTES = PROPERTIES_BYTES_MAX - CRC_PROPERTY_BYTES
-
-
-class Undeliverable(AerobeeError):
-    """The record does not say where its message belongs, or not so that it can go there."""
 
 
 class TimerDelivery:
@@ -108,7 +98,7 @@ class TimerDelivery:
         if unit.magic & ROLL:
             self.put_back(unit, self.out_ms(), now)
         else:
-            topic, queue_id = self._place()
+            topic, queue_id = real_place(self._text)
             self._put(topic, queue_id, _stamped(self._text, unit.enqueue_ms, now.wall_ms), now)
 
     def put_back(self, unit: TimerUnit, out_ms: int, now: Now) -> None:
@@ -121,30 +111,13 @@ class TimerDelivery:
     def _put(self, topic: bytes, queue_id: int, text: bytes, now: Now) -> None:
         record, draft, view = self._record, self._draft, self._view
         draft.topic, draft.queue_id = topic, queue_id
-        draft.flag = record.flag
-        draft.sys_flag = record.sys_flag
-        draft.born_timestamp = record.born_timestamp
-        draft.born_host = bytes(
-            view[_BORN_HOST_AT : _BORN_HOST_AT + (20 if record.sys_flag & BORN_HOST_V6 else 8)]
-        )
-        draft.reconsume_times = record.reconsume_times
-        draft.set_body(view[record.body_start : record.body_start + record.body_size])
-        draft.set_properties(text)
+        copy_to_draft(draft, record, view, text)
         self._intake.put_draft(draft, now)
 
     def let_go(self) -> None:
         """Refer to nothing that was read: a file of the log stays as long as somebody does."""
         self._view = _NOTHING
         self._draft.set_body(_NOTHING)
-
-    def _place(self) -> tuple[bytes, int]:
-        topic = find_property(self._text, _REAL_TOPIC)
-        if topic is None or topic in _NO_PLACE:
-            raise Undeliverable(f"its {REAL_TOPIC} is {topic!r:.300}")
-        queue_text = find_property(self._text, _REAL_QUEUE_ID)
-        if queue_text is None or not queue_text.isdigit() or len(queue_text) > 9:
-            raise Undeliverable(f"its {REAL_QUEUE_ID} is {queue_text!r:.100}")
-        return topic, int(queue_text)
 
     def _rolled_text(self) -> bytes:
         times = find_property(self._text, _ROLL_TIMES) or b"0"

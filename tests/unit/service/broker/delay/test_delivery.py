@@ -7,8 +7,9 @@ from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_queue import LogOffset
 from aerobee.ports.clock import Now
 from aerobee.protocol.stored_message import encode_record
-from aerobee.service.broker.delay.delivery import Delivery, Undeliverable
+from aerobee.service.broker.delay.delivery import Delivery
 from aerobee.service.broker.intake import Intake
+from aerobee.service.broker.real_place import Undeliverable
 from aerobee.storage.config import FlushMode
 from tests.delay_kit import CONFIG, message
 from tests.store_kit import StoreKit, read_all

@@ -6,7 +6,8 @@ from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
 from aerobee.protocol.stored_message import encode_record
 from aerobee.service.broker.intake import Intake
-from aerobee.service.broker.timer.timer_delivery import TimerDelivery, Undeliverable
+from aerobee.service.broker.real_place import Undeliverable
+from aerobee.service.broker.timer.timer_delivery import TimerDelivery
 from aerobee.storage.config import FlushMode
 from aerobee.storage.timer.timer_log import TimerUnit
 from tests.store_kit import SMALL, StoreKit, read_all
