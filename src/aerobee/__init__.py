@@ -6,6 +6,7 @@ to the linter, and a test compares the two.
     cli        the command line: one module per noun, one function per verb
     app        processes: configuration, start and stop; the only place where real things are built
     sim        the core on a pretend world: a clock that tests move, a disk that loses power
+    client     what applications import: producers, consumers, administration
     net        sockets ⇄ bytes, and the loop that drives a service
     service    name server and broker: commands in, effects out
     system     the core on the real one: mapped files, disk threads, clocks
@@ -29,3 +30,30 @@ The walk of one message, from the bytes of a send to the slice that answers a pu
 A module with a .pxd of its name beside it is hot: it is compiled when the package is built, and
 runs the same, slower, when it is not.
 """
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aerobee.client.client import Client as Client
+    from aerobee.client.client import connect as connect
+
+# What `import aerobee` offers, by where it is. Imported at its first use: a command line that only
+# asks for help need not load an event loop.
+_PUBLIC = {
+    "Client": "aerobee.client.client",
+    "connect": "aerobee.client.client",
+}
+
+if not TYPE_CHECKING:  # a type checker is to see a name that is not there
+
+    def __getattr__(name):
+        place = _PUBLIC.get(name)
+        if place is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        import importlib
+
+        return getattr(importlib.import_module(place), name)
+
+
+def __dir__() -> list[str]:
+    return sorted((*globals(), *_PUBLIC))

@@ -15,10 +15,19 @@
     ├── RemoteAnswer             the other side said no
     │   ├── Retriable                another broker or a later try may work
     │   └── Refused                  it will not
+    ├── NoAnswer                 the other side said nothing
+    │   ├── Unreachable              no connection to an address: nothing was sent
+    │   ├── ConnectionLost           it ended before the answer came
+    │   └── RequestTimeout           no answer in time
+    ├── TopicNotFound            no broker has the topic, and none may create it
+    ├── SendFailed               a message that was not acknowledged, and what is known of it
     └── Misuse                   wrong arguments, closed store: a bug in the application
 
 A status that is a normal outcome (queue empty, offset too small) is a return value, not an error.
 """
+
+from collections.abc import Sequence
+from enum import Enum
 
 
 class AerobeeError(Exception):
@@ -104,6 +113,53 @@ class Retriable(RemoteAnswer):
 
 class Refused(RemoteAnswer):
     """The same request will be refused again."""
+
+
+class NoAnswer(AerobeeError):
+    """The other side said nothing: what it did is not known unless nothing was sent."""
+
+    def __init__(self, message: str, *, address: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.address = address
+
+
+class Unreachable(NoAnswer):
+    """No connection to an address. Nothing was sent."""
+
+
+class ConnectionLost(NoAnswer):
+    """The connection ended before the answer came."""
+
+
+class RequestTimeout(NoAnswer):
+    """The answer did not come in time."""
+
+
+class TopicNotFound(AerobeeError):
+    """No broker has the topic."""
+
+    def __init__(self, message: str, *, topic: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.topic = topic
+
+
+class Stored(Enum):
+    """What a producer may believe of a message whose send failed."""
+
+    NO = "not stored"
+    UNKNOWN = "unknown"
+    """It may be in a log: a retry may make a second one."""
+
+
+class SendFailed(AerobeeError):
+    """A message was not acknowledged. `attempts` says what each try came to, in order."""
+
+    def __init__(
+        self, message: str, *, stored: Stored, attempts: Sequence[str] = (), hint: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.stored = stored
+        self.attempts = tuple(attempts)
 
 
 class Misuse(AerobeeError):

@@ -26,6 +26,8 @@ BREACHES = {
         "import aerobee.service.nameserver",
         "aerobee.service.broker -> aerobee.service.nameserver",
     ),
+    "client/__init__.py": ("import aerobee.service", "aerobee.client -> aerobee.service"),
+    "client/core/__init__.py": ("import aerobee.net", "aerobee.client.core -> aerobee.net"),
     "app/__init__.py": ("import aerobee.sim", "aerobee.app -> aerobee.sim"),
     "ports/__init__.py": ("from time import time", "aerobee.ports -> time"),
     "unplaced/__init__.py": ("", "- aerobee.unplaced"),

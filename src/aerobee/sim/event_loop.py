@@ -202,8 +202,9 @@ class SimLoop:
         return self._connections.listen(factory, sock.port)
 
     async def create_connection(
-        self, factory: Factory, host: str, port: int
+        self, factory: Factory, host: str, port: int, *, ssl: object = None
     ) -> tuple[asyncio.Transport, asyncio.BaseProtocol]:
+        assert ssl is None, "nothing is encrypted here"
         return await self._connections.connect(factory, host, port)
 
 

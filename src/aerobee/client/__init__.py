@@ -1,0 +1,1 @@
+"""What applications import: `aerobee.connect` and what it leads to."""

@@ -1,0 +1,103 @@
+"""What a client knows of where topics are: routes as it uses them, and when to ask again.
+
+A route as a name server tells it names queues per broker and addresses per broker id. A client
+wants lists: the queues that it may write to, those that it may read from, and an address for each.
+
+R1. Queues that may be written are on brokers whose master is known, sorted by broker name, then by
+    id; an order configuration replaces them by what it says.
+R2. A topic that does not exist may be sent to if the default topic does: with its brokers, and no
+    more queues than a producer may ask for.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from aerobee.model.flags import is_readable, is_writable
+from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.model.route import MASTER_ID, BrokerData, QueueData, TopicRoute
+
+DEFAULT_TOPIC = "TBW102"
+NEW_TOPIC_QUEUES = 4  # how many queues a topic gets that a send creates, at most
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRoute:
+    """Where one topic is, for a client."""
+
+    topic: str
+    writable: tuple[MessageQueue, ...]
+    readable: tuple[MessageQueue, ...]
+    brokers: dict[str, BrokerData] = field(default_factory=dict)
+    advertised_by: str = ""
+    """The name server that said so: whom to ask when an address cannot be reached."""
+
+    def master(self, broker_name: str) -> str | None:
+        broker = self.brokers.get(broker_name)
+        return None if broker is None else broker.addresses.get(MASTER_ID)
+
+    def address(self, broker_name: str, broker_id: int = MASTER_ID) -> str | None:
+        """Of this broker id; else of the next slave, else of any: for reading, any will do."""
+        broker = self.brokers.get(broker_name)
+        if broker is None:
+            return None
+        found = broker.addresses
+        return found.get(broker_id) or found.get(broker_id + 1) or next(iter(found.values()), None)
+
+
+def client_route(topic: str, route: TopicRoute, *, advertised_by: str = "") -> ClientRoute:
+    brokers = {broker.name: broker for broker in route.brokers}
+    in_order = sorted(route.queues, key=lambda queue: queue.broker_name)
+    return ClientRoute(
+        topic,
+        writable=tuple(_writable(topic, route, in_order, brokers)),
+        readable=tuple(
+            MessageQueue(topic, queue.broker_name, QueueId(number))
+            for queue in in_order
+            if is_readable(queue.permission)
+            for number in range(queue.read_queues)
+        ),
+        brokers=brokers,
+        advertised_by=advertised_by,
+    )
+
+
+def route_of_new_topic(topic: str, default: TopicRoute, *, advertised_by: str = "") -> ClientRoute:
+    """The route of a topic that the first send will create, from that of the default topic."""
+    queues = tuple(
+        queue._replace(
+            read_queues=min(NEW_TOPIC_QUEUES, queue.read_queues),
+            write_queues=min(NEW_TOPIC_QUEUES, queue.read_queues),
+        )
+        for queue in default.queues
+    )
+    return client_route(topic, replace(default, queues=queues), advertised_by=advertised_by)
+
+
+def broker_addresses(routes: Iterable[ClientRoute]) -> dict[str, str]:
+    """Every address that the routes name, with the name of its broker."""
+    return {
+        address: broker.name
+        for route in routes
+        for broker in route.brokers.values()
+        for address in broker.addresses.values()
+    }
+
+
+def _writable(
+    topic: str,
+    route: TopicRoute,
+    in_order: list[QueueData],
+    brokers: dict[str, BrokerData],
+) -> Iterable[MessageQueue]:
+    if route.order_conf:
+        for item in route.order_conf.split(";"):
+            name, _, count = item.partition(":")
+            for number in range(int(count) if count.isdigit() else 0):
+                yield MessageQueue(topic, name, QueueId(number))
+        return
+    for queue in in_order:
+        broker = brokers.get(queue.broker_name)
+        if broker is None or MASTER_ID not in broker.addresses or not is_writable(queue.permission):
+            continue
+        for number in range(queue.write_queues):
+            yield MessageQueue(topic, queue.broker_name, QueueId(number))

@@ -1,0 +1,135 @@
+"""A name server and brokers in this process, on real sockets and a real disk, for client tests."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from aerobee.app import broker_settings, nameserver_settings
+from aerobee.app.broker_process import BrokerPart
+from aerobee.app.config import Given
+from aerobee.app.nameserver_process import NameServerPart
+from aerobee.client.client import Client, connect
+from aerobee.client.session import Session
+from aerobee.service.broker.assembly import build_broker
+from tests.net_kit import in_loop
+
+_SMALL = {
+    "mappedFileSizeCommitLog": str(16 << 20),
+    "mappedFileSizeConsumeQueue": "60000",
+    "maxHashSlotNum": "1000",
+    "maxIndexNum": "4000",
+    "listenPort": "0",
+    "bindAddress": "127.0.0.1",
+    "brokerIP1": "127.0.0.1",
+}
+
+
+class LocalCluster:
+    """One name server and some brokers; `broker-a` is the first."""
+
+    def __init__(self, folder: Path, *, brokers: int = 1, **settings: str) -> None:
+        """`settings` are RocketMQ's names, for every broker."""
+        self._folder = folder
+        self._names = [f"broker-{chr(ord('a') + number)}" for number in range(brokers)]
+        self._settings = settings
+        self._nameserver = NameServerPart(_nameserver_settings(folder))
+        self._brokers: dict[str, BrokerPart] = {}
+
+    @property
+    def address(self) -> str:
+        """Of the name server."""
+        return self._nameserver.address
+
+    async def __aenter__(self) -> "LocalCluster":
+        await self._nameserver.start(_failed)
+        for name in self._names:
+            await self.start_broker(name)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for name in list(self._brokers):
+            await self.stop_broker(name)
+        await self.stop_nameserver()
+
+    async def stop_nameserver(self) -> None:
+        """Stopping what has stopped is nothing."""
+        await self._nameserver.stop()
+
+    async def start_broker(self, name: str, port: int = 0) -> None:
+        settings = broker_settings.read_settings(
+            None,
+            {},
+            [
+                Given("storePathRootDir", str(self._folder / name), "test"),
+                Given("brokerName", name, "test"),
+                *(
+                    Given(key, text, "test")
+                    for key, text in {
+                        **_SMALL,
+                        **self._settings,
+                        **({"listenPort": str(port)} if port else {}),
+                    }.items()
+                ),
+            ],
+            [],
+        )
+        broker = BrokerPart(settings, build_broker, nameservers=lambda: [self.address])
+        await broker.start(_failed)
+        self._brokers[name] = broker
+
+    async def stop_broker(self, name: str) -> None:
+        await self._brokers.pop(name).stop()
+
+    def client(self) -> Client:
+        return connect(self.address)
+
+
+def _nameserver_settings(folder: Path) -> nameserver_settings.NameServerSettings:
+    return nameserver_settings.read_settings(
+        None,
+        {},
+        [
+            Given("kvConfigPath", str(folder / "namesrv" / "kvConfig.json"), "test"),
+            Given("configStorePath", str(folder / "namesrv" / "namesrv.properties"), "test"),
+            Given("bindAddress", "127.0.0.1", "test"),
+            Given("listenPort", "0", "test"),
+        ],
+    )
+
+
+def _failed(error: BaseException) -> None:
+    raise AssertionError("a server failed") from error
+
+
+def with_cluster(
+    folder: Path,
+    test: Callable[[LocalCluster], Awaitable[None]],
+    *,
+    brokers: int = 1,
+    **settings: str,
+) -> None:
+    """Run a test beside a cluster, for at most half a minute."""
+
+    async def run() -> None:
+        async with LocalCluster(folder, brokers=brokers, **settings) as cluster:
+            await test(cluster)
+
+    in_loop(run)
+
+
+def session_of(client: Client) -> Session:
+    """What is inside a client, for tests of its parts."""
+    return client._session
+
+
+async def turn() -> None:
+    """Let the loop go round once."""
+    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().call_soon(done.set_result, None)
+    await done
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Come back as soon as something is so; the test's own time limit ends a wait in vain."""
+    while not is_so():
+        await turn()

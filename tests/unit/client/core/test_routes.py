@@ -1,0 +1,75 @@
+from aerobee.client.core.routes import (
+    ClientRoute,
+    broker_addresses,
+    client_route,
+    route_of_new_topic,
+)
+from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.model.route import BrokerData, QueueData, TopicRoute
+
+READ, WRITE = 4, 2
+
+
+def _broker(name: str, **addresses: str) -> BrokerData:
+    return BrokerData("c", name, {int(number[1:]): text for number, text in addresses.items()})
+
+
+def _queues(route: ClientRoute) -> tuple[list[str], list[str]]:
+    def names(queues: tuple[MessageQueue, ...]) -> list[str]:
+        return [f"{queue.broker_name}{queue.queue_id}" for queue in queues]
+
+    return names(route.writable), names(route.readable)
+
+
+def test_queues_come_in_order_of_broker_and_number() -> None:
+    route = client_route(
+        "t",
+        TopicRoute(
+            (QueueData("b", 2, 1, READ | WRITE, 0), QueueData("a", 1, 2, READ | WRITE, 0)),
+            (_broker("a", _0="a:1"), _broker("b", _0="b:1")),
+        ),
+    )
+    assert _queues(route) == (["a0", "a1", "b0"], ["a0", "b0", "b1"])
+    assert route.writable[0] == MessageQueue("t", "a", QueueId(0))
+
+
+def test_only_a_master_with_the_right_is_written_to() -> None:
+    route = client_route(
+        "t",
+        TopicRoute(
+            (QueueData("a", 1, 1, READ, 0), QueueData("b", 1, 1, 6, 0), QueueData("c", 1, 1, 2, 0)),
+            (_broker("a", _0="a:1"), _broker("b", _1="b:1"), _broker("c", _0="c:1")),
+        ),
+    )
+    assert _queues(route) == (["c0"], ["a0", "b0"])
+    assert route.master("b") is None
+    assert route.master("c") == "c:1"
+
+
+def test_an_order_configuration_says_which_queues_are_written() -> None:
+    route = client_route(
+        "t",
+        TopicRoute(
+            (QueueData("a", 8, 8, 6, 0),), (_broker("a", _0="a:1"),), order_conf="a:2;b:1;odd"
+        ),
+    )
+    assert _queues(route)[0] == ["a0", "a1", "b0"]
+
+
+def test_a_reader_takes_the_next_best_address() -> None:
+    route = ClientRoute("t", (), (), {"a": _broker("a", _0="m:1", _2="s:1")})
+    assert [route.address("a", number) for number in (0, 1, 2, 7)] == ["m:1", "s:1", "s:1", "m:1"]
+    assert route.address("z") is None
+
+
+def test_a_new_topic_has_no_more_queues_than_a_producer_may_ask_for() -> None:
+    default = TopicRoute((QueueData("a", 8, 8, 7, 0),), (_broker("a", _0="a:1"),))
+    assert _queues(route_of_new_topic("new", default))[0] == ["a0", "a1", "a2", "a3"]
+    narrow = TopicRoute((QueueData("a", 2, 8, 7, 0),), (_broker("a", _0="a:1"),))
+    assert _queues(route_of_new_topic("new", narrow))[0] == ["a0", "a1"]
+
+
+def test_every_address_of_every_route_is_known_with_its_broker() -> None:
+    first = ClientRoute("t", (), (), {"a": _broker("a", _0="m:1", _1="s:1")})
+    second = ClientRoute("u", (), (), {"b": _broker("b", _0="n:1")})
+    assert broker_addresses([first, second]) == {"m:1": "a", "s:1": "a", "n:1": "b"}

@@ -1,0 +1,47 @@
+import pytest
+
+from aerobee.client.core.target import Credentials, Target, parse_target
+from aerobee.errors import Misuse
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses"),
+    [
+        ("localhost:9876", ("localhost:9876",)),
+        ("10.0.0.1:1;10.0.0.2:2", ("10.0.0.1:1", "10.0.0.2:2")),
+        ("a:1, b:2", ("a:1", "b:2")),
+        ("a:1;a:1;", ("a:1",)),
+        ("a", ("a:9876",)),
+        ("[::1]", ("[::1]:9876",)),
+        ("[::1]:10", ("[::1]:10",)),
+        ("rmq://a;b:1", ("a:9876", "b:1")),
+    ],
+)
+def test_name_servers_are_found_in_every_form(text: str, addresses: tuple[str, ...]) -> None:
+    assert parse_target(text).name_servers == addresses
+
+
+def test_a_url_says_everything() -> None:
+    assert parse_target("rmq://key:s%40cret@a;b/shop?tls=on") == Target(
+        ("a:9876", "b:9876"), Credentials("key", "s@cret"), "shop", True
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", ";", "a:", "a:0", "a:65536", "a:x", ":1", "::1", "http://a", "rmq://"),
+        *("rmq://a?tsl=on", "rmq://a?tls=perhaps", "rmq://key@a", "rmq://:secret@a"),
+    ],
+)
+def test_what_is_no_target_is_refused_with_a_hint(text: str) -> None:
+    with pytest.raises(Misuse) as caught:
+        parse_target(text)
+    assert caught.value.hint
+
+
+def test_a_secret_never_shows() -> None:
+    assert "hush" not in repr(parse_target("rmq://key:hush@a"))
+    with pytest.raises(Misuse) as caught:
+        parse_target("rmq://key:hush@a:b")
+    assert "hush" not in str(caught.value)

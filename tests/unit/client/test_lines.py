@@ -1,0 +1,85 @@
+import asyncio
+
+import pytest
+
+from aerobee.client.core.target import Credentials
+from aerobee.client.lines import Lines
+from aerobee.errors import Unreachable
+from aerobee.net.line import Line
+from aerobee.net.listener import bind, port_of
+from aerobee.protocol.command_header import BINARY_TYPE, JSON_TYPE
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.signature import is_signed_by, signed_text
+from tests.client_kit import turn
+from tests.net_kit import CLOSE_ME, ECHO, SILENCE, Running, in_loop
+
+
+def _unasked(line: Line, command: RemotingCommand) -> None:
+    raise AssertionError("nobody asks us")
+
+
+def test_all_who_ask_an_address_at_once_share_one_connection() -> None:
+    async def test() -> None:
+        lines = Lines(_unasked)
+        async with Running() as server:
+            address = f"127.0.0.1:{server.port}"
+            asked = (lines.ask(address, RemotingCommand(ECHO, body=b"x"), 5) for _ in range(20))
+            assert {answer.body for answer in await asyncio.gather(*asked)} == {b"x"}
+            assert len(server.service.opened) == 1
+            await lines.close()
+
+    in_loop(test)
+
+
+def test_a_connection_that_was_lost_is_opened_again() -> None:
+    async def test() -> None:
+        lines = Lines(_unasked)
+        async with Running() as server:
+            address = f"127.0.0.1:{server.port}"
+            await lines.tell(address, RemotingCommand(CLOSE_ME))
+            await server.service.closed.get()
+            assert lines.find(address) is None
+            assert (await lines.ask(address, RemotingCommand(ECHO, body=b"y"), 5)).body == b"y"
+            await lines.close()
+
+    in_loop(test)
+
+
+def test_an_address_where_nobody_is_is_named() -> None:
+    async def test() -> None:
+        (free,) = bind("127.0.0.1", 0)
+        address = f"127.0.0.1:{port_of(free)}"
+        free.close()
+        with pytest.raises(Unreachable, match=address) as caught:
+            await Lines(_unasked).ask(address, RemotingCommand(ECHO), 5)
+        assert caught.value.address == address
+
+    in_loop(test)
+
+
+def test_one_who_gives_up_connecting_takes_nobody_else_with_him() -> None:
+    async def test() -> None:
+        lines = Lines(_unasked)
+        async with Running() as server:
+            address = f"127.0.0.1:{server.port}"
+            loop = asyncio.get_running_loop()
+            first, second = loop.create_task(lines.to(address)), loop.create_task(lines.to(address))
+            await turn()
+            first.cancel()
+            assert (await second).is_open
+            await lines.close()
+
+    in_loop(test)
+
+
+def test_a_command_is_dressed_as_ours_and_signed() -> None:
+    lines = Lines(_unasked, credentials=Credentials("key", "secret", "token"))
+    command = RemotingCommand(SILENCE, ext_fields={"topic": "t"}, body=b"body")
+    lines.dress(command)
+    assert (command.language, command.serialize_type) == ("PYTHON", BINARY_TYPE)
+    assert command.ext_fields["SecurityToken"] == "token"
+    text = signed_text(command.ext_fields, b"body")
+    assert is_signed_by(text, "secret", command.ext_fields["Signature"])
+    pop = RemotingCommand(200050)
+    lines.dress(pop)
+    assert pop.serialize_type == JSON_TYPE
