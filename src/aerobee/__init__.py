@@ -36,12 +36,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aerobee.client.client import Client as Client
     from aerobee.client.client import connect as connect
+    from aerobee.client.core.outgoing import Outgoing as Outgoing
+    from aerobee.client.receipt import BatchReceipt as BatchReceipt
+    from aerobee.client.receipt import Durability as Durability
+    from aerobee.client.receipt import Receipt as Receipt
 
 # What `import aerobee` offers, by where it is. Imported at its first use: a command line that only
 # asks for help need not load an event loop.
 _PUBLIC = {
     "Client": "aerobee.client.client",
     "connect": "aerobee.client.client",
+    "Outgoing": "aerobee.client.core.outgoing",
+    "BatchReceipt": "aerobee.client.receipt",
+    "Durability": "aerobee.client.receipt",
+    "Receipt": "aerobee.client.receipt",
 }
 
 if not TYPE_CHECKING:  # a type checker is to see a name that is not there

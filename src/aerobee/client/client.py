@@ -7,12 +7,20 @@ Its verbs are thin: each hands over to the module that knows how.
 """
 
 import ssl
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Self
 
+from aerobee.client.core.outgoing import Codec, to_json
 from aerobee.client.core.target import Credentials, Target
+from aerobee.client.delivery import RETRIES
+from aerobee.client.drafting import Compress
 from aerobee.client.options import ClientOptions, Duration, options_for
+from aerobee.client.receipt import Receipt
+from aerobee.client.sending import Sending
 from aerobee.client.session import Session
+from aerobee.model.message_queue import MessageQueue
 from aerobee.ports.clock import Clock
 
 
@@ -49,6 +57,7 @@ class Client:
 
     def __init__(self, options: ClientOptions, *, clock: Clock | None = None) -> None:
         self._session = Session(options, clock=clock)
+        self._sending = Sending(self._session)
 
     @property
     def id(self) -> str:
@@ -62,6 +71,103 @@ class Client:
     async def close(self) -> None:
         """Leave every group, say goodbye, close. What was sent with an await is stored."""
         await self._session.close()
+
+    async def send(
+        self,
+        topic: str,
+        body: object,
+        *,
+        tag: str = "",
+        keys: str | Iterable[str] = (),
+        headers: Mapping[str, str] | None = None,
+        order_by: str | None = None,
+        delay: Duration | None = None,
+        deliver_at: datetime | None = None,
+        queue: MessageQueue | None = None,
+        timeout: Duration | None = None,
+        retries: int = RETRIES,
+        compress: Compress = True,
+        codec: Codec = to_json,
+        group: str | None = None,
+    ) -> Receipt:
+        """Have a message stored; what it returns says where.
+
+        A body is bytes, text, or whatever the codec takes: JSON, if none is given. Messages with
+        the same `order_by` go to the same queue. `delay` or `deliver_at` have it delivered later.
+        SendFailed says whether the message may be stored all the same.
+        """
+        return await self._sending.send(
+            topic,
+            body,
+            tag=tag,
+            keys=keys,
+            headers=headers,
+            order_by=order_by,
+            delay=delay,
+            deliver_at=deliver_at,
+            queue=queue,
+            timeout=timeout,
+            retries=retries,
+            compress=compress,
+            codec=codec,
+            group=group,
+        )
+
+    async def send_oneway(
+        self,
+        topic: str,
+        body: object,
+        *,
+        tag: str = "",
+        keys: str | Iterable[str] = (),
+        headers: Mapping[str, str] | None = None,
+        order_by: str | None = None,
+        queue: MessageQueue | None = None,
+        compress: Compress = True,
+        codec: Codec = to_json,
+        group: str | None = None,
+    ) -> None:
+        """Send a message that nobody confirms. It may be lost, and nobody would know."""
+        await self._sending.send_oneway(
+            topic,
+            body,
+            tag=tag,
+            keys=keys,
+            headers=headers,
+            order_by=order_by,
+            queue=queue,
+            compress=compress,
+            codec=codec,
+            group=group,
+        )
+
+    async def send_batch(
+        self,
+        topic: str,
+        messages: Iterable[object],
+        *,
+        order_by: str | None = None,
+        queue: MessageQueue | None = None,
+        timeout: Duration | None = None,
+        retries: int = RETRIES,
+        codec: Codec = to_json,
+        group: str | None = None,
+    ) -> Sequence[Receipt]:
+        """Have messages stored one after the other in one queue, with one request.
+
+        Each is a body, or an `Outgoing` where it is more than that. What is more than a broker
+        takes at once goes in several requests.
+        """
+        return await self._sending.send_batch(
+            topic,
+            messages,
+            order_by=order_by,
+            queue=queue,
+            timeout=timeout,
+            retries=retries,
+            codec=codec,
+            group=group,
+        )
 
     async def __aenter__(self) -> Self:
         await self.open()

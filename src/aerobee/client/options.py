@@ -44,6 +44,10 @@ class ClientOptions:
     """How often routes are asked for again. Longer: changes are noticed later, by an error."""
     heartbeat_seconds: float = 30.0
     """A broker forgets a client after 120 s."""
+    max_message_bytes: int = 4 * 1024 * 1024
+    """A larger body is refused here. A broker has its own limit, maxMessageSize."""
+    latency_table: tuple[tuple[int, int], ...] = ()
+    """How long brokers that were slow are left alone (`core.latency_faults`). Empty: never."""
 
     def __post_init__(self) -> None:
         for name in ("timeout", "connect_timeout", "route_seconds", "heartbeat_seconds"):

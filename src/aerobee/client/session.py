@@ -11,6 +11,7 @@ import os
 import socket
 import time
 from collections.abc import Awaitable, Callable, Coroutine
+from datetime import datetime, timedelta
 
 from aerobee.client.core.identity import UniqueIds, client_id
 from aerobee.client.lines import Lines
@@ -48,6 +49,7 @@ class Session:
         self.name_servers = NameServers(self.lines, options.name_servers, options.timeout)
         self.routes = RouteKeeper(self.name_servers)
         self.members = Membership(self.client_id, self.lines, self.routes, options.timeout)
+        self._month_start_ms = self._month_end_ms = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_open = False
 
@@ -83,6 +85,13 @@ class Session:
                 "this client was opened before a fork",
                 hint="open one in each process; `aerobee run --workers` does it for you",
             )
+
+    def new_id(self) -> str:
+        """An id for a message."""
+        wall_ms = self.clock.now().wall_ms
+        if not self._month_start_ms <= wall_ms < self._month_end_ms:
+            self._month_start_ms, self._month_end_ms = _month_of(wall_ms)
+        return self.unique_ids.take(wall_ms - self._month_start_ms)
 
     def spawn(self, work: Coroutine[object, object, None], name: str) -> "asyncio.Task[None]":
         """Run something beside the application, until it ends or the client closes."""
@@ -144,3 +153,12 @@ def _own_address() -> str:
         except OSError:
             return "127.0.0.1"
         return str(probe.getsockname()[0])
+
+
+def _month_of(wall_ms: int) -> tuple[int, int]:
+    """The start of a moment's month and of the next one, here: ids count from there."""
+    start = datetime.fromtimestamp(wall_ms / 1000).replace(
+        day=1, hour=0, minute=0, second=0, microsecond=0
+    )
+    end = (start + timedelta(days=32)).replace(day=1)
+    return int(start.timestamp() * 1000), int(end.timestamp() * 1000)

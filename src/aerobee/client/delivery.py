@@ -1,0 +1,236 @@
+"""A draft → a queue of a broker → what the broker says: with all tries, within one deadline.
+
+    draft ─▶ route ─▶ queue ─▶ broker ─▶ stored
+                        ▲         │
+                        └─────────┘ another queue, while time and tries are left
+
+D1. What `deliver` returned is stored. What it raised says whether it may be: SendFailed.stored.
+D2. A message that must go to one queue, for its key or by name, is never sent to another.
+
+Imports more than 15 modules because it joins what is decided, kept and written elsewhere.
+"""
+
+import asyncio
+import random
+from dataclasses import dataclass
+
+from aerobee.client.core.latency_faults import LatencyFaults
+from aerobee.client.core.namespace import with_namespace
+from aerobee.client.core.outgoing import Draft
+from aerobee.client.core.queue_choice import QueueRound, find_queue, queue_for_key
+from aerobee.client.core.routes import ClientRoute
+from aerobee.client.core.send_attempt import SendTries
+from aerobee.client.receipt import DURABILITIES, Durability
+from aerobee.client.session import Session
+from aerobee.errors import (
+    AerobeeError,
+    NoAnswer,
+    Refused,
+    RemoteAnswer,
+    SendFailed,
+    Stored,
+    Unreachable,
+)
+from aerobee.model.message_queue import MessageQueue
+from aerobee.net.line import Line
+from aerobee.protocol.command_header import ONEWAY_FLAG
+from aerobee.protocol.declared_header import read_header, write_header
+from aerobee.protocol.headers.sending import SendV2Header, SentHeader
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode, error_for
+
+RETRIES = 2
+_ROUTE_CODES = frozenset({ResponseCode.TOPIC_NOT_EXIST, ResponseCode.NO_PERMISSION})
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a broker said of what it has stored."""
+
+    said: SentHeader
+    queue: MessageQueue
+    durability: Durability
+
+
+class Delivery:
+    """Delivers drafts for one client."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._rounds: dict[str, QueueRound] = {}
+        table = session.options.latency_table
+        self._faults = LatencyFaults(table) if table else None
+
+    async def deliver(
+        self,
+        draft: Draft,
+        *,
+        group: str | None = None,
+        queue: MessageQueue | None = None,
+        timeout: float | None = None,
+        retries: int = RETRIES,
+    ) -> Sent:
+        """Have a draft stored. SendFailed, or TopicNotFound if nobody has or makes the topic."""
+        self._session.check()
+        now = asyncio.get_running_loop().time
+        deadline = now() + (self._session.options.timeout if timeout is None else timeout)
+        tries = SendTries(draft.topic, retries=retries, deadline=deadline)
+        while True:
+            broker_name = ""
+            try:
+                route = await self._route(draft.topic, tries.seconds_left(now()))
+                chosen = self._choose(route, draft, queue, tries.failed_broker)
+                broker_name = chosen.broker_name
+                if draft.order_by is not None:
+                    queue = chosen  # also when the queues have become others by the next try
+                pause = tries.pause(broker_name, now())
+                if pause:
+                    await asyncio.sleep(pause)
+                command = self._command(draft, group, chosen)
+                return await self._try(route, chosen, command, tries.seconds_left(now()))
+            except (NoAnswer, RemoteAnswer) as error:
+                if not tries.note(broker_name, error, now()):
+                    raise tries.failure() from error
+                self._look_again(draft.topic, error)
+
+    async def tell(
+        self, draft: Draft, *, group: str | None = None, queue: MessageQueue | None = None
+    ) -> None:
+        """Send a draft that no broker is to answer: it may be lost, and nobody would know."""
+        self._session.check()
+        route = await self._session.routes.of(draft.topic, may_be_new=True)
+        chosen = self._choose(route, draft, queue, "")
+        command = self._command(draft, group, chosen)
+        command.flag = ONEWAY_FLAG
+        line = await self._line(self._master(route, chosen), self._session.options.timeout)
+        self._session.lines.dress(command)
+        line.tell(command)
+
+    async def _try(
+        self, route: ClientRoute, queue: MessageQueue, command: RemotingCommand, seconds: float
+    ) -> Sent:
+        started_ms = self._session.clock.monotonic_ms()
+        try:
+            line = await self._line(self._master(route, queue), seconds)
+            self._session.lines.dress(command)
+            answer = await line.ask(command, seconds)
+        except NoAnswer:
+            self._note_fault(queue, started_ms, is_isolated=True)
+            raise
+        durability = DURABILITIES.get(answer.code)
+        if durability is None:
+            self._note_fault(queue, started_ms, is_isolated=True, is_reachable=False)
+            raise error_for(answer.code, answer.remark) or Refused(
+                f"{answer.code} is no answer to a send", code=answer.code
+            )
+        self._note_fault(queue, started_ms)
+        return Sent(read_header(SentHeader, answer.ext_fields), queue, durability)
+
+    async def _route(self, topic: str, seconds: float) -> ClientRoute:
+        route = self._session.routes.find(topic)
+        if route is not None:
+            return route
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._session.routes.of(topic, may_be_new=True)
+        except TimeoutError:
+            servers = ";".join(self._session.name_servers.addresses)
+            raise Unreachable(
+                f"no name server told in time where {topic} is", address=servers
+            ) from None
+
+    async def _line(self, address: str, seconds: float) -> Line:
+        line = self._session.lines.find(address)
+        if line is not None and not line.is_full:
+            return line
+        try:
+            async with asyncio.timeout(seconds):
+                line = await self._session.lines.to(address)
+                await line.drained()
+        except TimeoutError:
+            raise Unreachable(
+                f"nothing could be sent to {address} in time", address=address
+            ) from None
+        except Unreachable as error:
+            raise self._session.with_advertiser(error) from None
+        return line
+
+    def _choose(
+        self, route: ClientRoute, draft: Draft, wanted: MessageQueue | None, avoid: str
+    ) -> MessageQueue:
+        queues = route.writable
+        if not queues:
+            raise SendFailed(
+                f"{draft.topic} has no queue that can be written to",
+                stored=Stored.NO,
+                hint="is a master of its brokers running, and is the topic's permission 6?",
+            )
+        if wanted is not None:
+            found = find_queue(queues, wanted)
+            if found is None:
+                raise Unreachable(
+                    f"{wanted} is no queue that can be written to now",
+                    address=wanted.broker_name,
+                    hint=f"there are {len(queues)}: {', '.join(map(str, queues[:8]))}",
+                )
+            return found
+        if draft.order_by is not None:
+            return queue_for_key(queues, draft.order_by)
+        turn = self._rounds.get(draft.topic)
+        if turn is None:
+            turn = self._rounds[draft.topic] = QueueRound(random.randrange(1 << 16))
+        if self._faults is None:
+            return turn.take(queues, avoid=avoid)
+        return turn.take_fast(queues, self._faults, self._session.clock.monotonic_ms(), avoid=avoid)
+
+    def _command(self, draft: Draft, group: str | None, queue: MessageQueue) -> RemotingCommand:
+        options = self._session.options
+        header = SendV2Header(
+            producer_group=with_namespace(options.namespace, group or options.group),
+            topic=draft.topic,
+            queue_id=queue.queue_id,
+            sys_flag=draft.sys_flag,
+            born_timestamp=self._session.clock.now().wall_ms,
+            properties=draft.properties_text().decode(),
+            is_batch=draft.is_batch,
+            broker_name=queue.broker_name,
+        )
+        code = RequestCode.SEND_BATCH_MESSAGE if draft.is_batch else RequestCode.SEND_MESSAGE_V2
+        return RemotingCommand(int(code), ext_fields=write_header(header), body=draft.body)
+
+    def _master(self, route: ClientRoute, queue: MessageQueue) -> str:
+        address = route.master(queue.broker_name)
+        if address is None:
+            raise Unreachable(
+                f"no master of {queue.broker_name} is known", address=queue.broker_name
+            )
+        return address
+
+    def _note_fault(
+        self,
+        queue: MessageQueue,
+        started_ms: int,
+        *,
+        is_isolated: bool = False,
+        is_reachable: bool = True,
+    ) -> None:
+        if self._faults is not None:
+            now_ms = self._session.clock.monotonic_ms()
+            self._faults.note(
+                queue.broker_name,
+                now_ms - started_ms,
+                now_ms,
+                is_isolated=is_isolated,
+                is_reachable=is_reachable,
+            )
+
+    def _look_again(self, topic: str, error: AerobeeError) -> None:
+        """Ask where the topic is by now, beside the next try."""
+        if isinstance(error, RemoteAnswer) and error.code not in _ROUTE_CODES:
+            return
+
+        async def refresh() -> None:
+            await self._session.routes.refresh(topic, may_be_new=True)
+
+        self._session.spawn(refresh(), f"asking for the route of {topic}")

@@ -1,0 +1,102 @@
+"""Arguments of a send → a draft: names as the wire has them, times as numbers, ids, compression.
+
+What is decided of a message alone is in `core.outgoing`; here is what takes a clock, the client's
+ids and its options.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import lru_cache
+
+from aerobee.client.core.namespace import with_namespace
+from aerobee.client.core.outgoing import (
+    COMPRESS_FROM_BYTES,
+    Codec,
+    Draft,
+    Outgoing,
+    body_bytes,
+    check_body_size,
+    properties_of,
+    set_delivery,
+    set_identity,
+    to_json,
+)
+from aerobee.client.options import Duration, seconds_of
+from aerobee.client.session import Session
+from aerobee.errors import Misuse
+from aerobee.model.flags import CompressionType
+from aerobee.model.names import check_topic
+
+Compress = bool | str
+"""Whether a large body is compressed, or by what: "zlib", "lz4" or "zstd"."""
+
+
+class Drafts:
+    """Makes drafts for one client."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._wire_topics: dict[str, str] = {}
+
+    def draft(
+        self,
+        topic: str,
+        body: object,
+        *,
+        tag: str = "",
+        keys: str | Iterable[str] = (),
+        headers: Mapping[str, str] | None = None,
+        order_by: str | None = None,
+        delay: Duration | None = None,
+        deliver_at: datetime | None = None,
+        compress: Compress = True,
+        codec: Codec = to_json,
+    ) -> Draft:
+        """A message as it will be sent; Misuse says what no broker would take."""
+        draft = self.plain(topic, Outgoing(body, tag, keys, headers, order_by), codec)
+        if delay is not None or deliver_at is not None:
+            set_delivery(
+                draft.properties,
+                delay_ms=None if delay is None else round(seconds_of(delay, "delay") * 1000),
+                deliver_ms=None if deliver_at is None else wall_ms_of(deliver_at),
+            )
+        if compress and len(draft.body) >= COMPRESS_FROM_BYTES:
+            draft.compress(compression_of(compress))
+        check_body_size(draft.body, self._session.options.max_message_bytes)
+        return draft
+
+    def plain(self, topic: str, message: Outgoing, codec: Codec = to_json) -> Draft:
+        """A message that is delivered at once, as it is: one of a batch."""
+        body = body_bytes(message.body, codec)
+        properties = properties_of(message.tag, message.keys, message.headers, message.order_by)
+        set_identity(properties, self._session.new_id(), self._session.options.namespace)
+        return Draft(self.wire_topic(topic), body, properties, order_by=message.order_by)
+
+    def wire_topic(self, topic: str) -> str:
+        """What brokers call a topic."""
+        name = self._wire_topics.get(topic)
+        if name is None:
+            check_topic(topic)
+            name = with_namespace(self._session.options.namespace, topic)
+            self._wire_topics[topic] = name
+        return name
+
+
+def wall_ms_of(moment: datetime) -> int:
+    if moment.tzinfo is None:
+        raise Misuse(
+            f"{moment} has no time zone", hint="say which: datetime.now(UTC), or .astimezone()"
+        )
+    return round(moment.timestamp() * 1000)
+
+
+@lru_cache
+def compression_of(compress: Compress) -> CompressionType:
+    if compress is True:
+        return CompressionType.ZLIB
+    try:
+        return CompressionType[str(compress).upper()]
+    except KeyError:
+        raise Misuse(
+            f"no compression is called {compress!r}", hint='True, False, "zlib", "lz4" or "zstd"'
+        ) from None

@@ -1,0 +1,138 @@
+"""What is known of a message that a broker has stored.
+
+A receipt is given for what is in the log of a broker; how safe it is there is the broker's own
+promise (flushed at once or soon, replicated or not), unless the answer said that it was not kept in
+time. A batch has one receipt that is a sequence of receipts, made when they are looked at.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from enum import Enum
+from typing import overload
+
+from aerobee.errors import Misuse
+from aerobee.model.message_queue import MessageQueue, QueueOffset
+from aerobee.protocol.response_codes import ResponseCode
+
+Recall = Callable[["Receipt"], Awaitable[None]]
+
+
+class Durability(Enum):
+    """Whether a broker kept its promise when it answered."""
+
+    PROMISED = "as promised"
+    """Stored, and as safe as the broker is set to make it."""
+    NOT_FLUSHED = "not flushed in time"
+    """Stored, but the disk did not confirm it in time."""
+    NOT_REPLICATED = "not replicated in time"
+    """Stored, but no replica confirmed it in time."""
+
+
+DURABILITIES: dict[int, Durability] = {
+    int(ResponseCode.SUCCESS): Durability.PROMISED,
+    int(ResponseCode.FLUSH_DISK_TIMEOUT): Durability.NOT_FLUSHED,
+    int(ResponseCode.SLAVE_NOT_AVAILABLE): Durability.NOT_REPLICATED,
+    int(ResponseCode.FLUSH_SLAVE_TIMEOUT): Durability.NOT_REPLICATED,
+}
+"""Codes that say that a message is stored."""
+
+
+class Receipt:
+    """Where one message is."""
+
+    __slots__ = (
+        "_recall",
+        "durability",
+        "message_id",
+        "offset",
+        "offset_id",
+        "queue",
+        "recall_handle",
+    )
+
+    def __init__(
+        self,
+        message_id: str,
+        offset_id: str,
+        queue: MessageQueue,
+        offset: QueueOffset,
+        durability: Durability = Durability.PROMISED,
+        recall_handle: str = "",
+        recall: Recall | None = None,
+    ) -> None:
+        self.message_id = message_id
+        """The sender's name for it, given before any broker saw it. Consumers see the same."""
+        self.offset_id = offset_id
+        """The broker's name for it: which broker, and where in its log."""
+        self.queue = queue
+        self.offset = offset
+        self.durability = durability
+        self.recall_handle = recall_handle
+        """What takes a delayed message back, from any client; empty for others."""
+        self._recall = recall
+
+    async def cancel(self) -> None:
+        """Take back a delayed message that was not delivered yet."""
+        if not self.recall_handle or self._recall is None:
+            raise Misuse(
+                f"{self.message_id} cannot be taken back",
+                hint="only a message sent with delay= or deliver_at= to a broker "
+                "with recallMessageEnable can",
+            )
+        await self._recall(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"Receipt({self.message_id}, {self.queue}, offset {self.offset}, "
+            f"{self.durability.value})"
+        )
+
+
+class BatchReceipt(Sequence[Receipt]):
+    """Where the messages of a batch are, in their order: one after the other in one queue."""
+
+    __slots__ = ("_message_ids", "_offset_ids", "durability", "first_offset", "queue")
+
+    def __init__(
+        self,
+        message_ids: Sequence[str],
+        offset_ids: str,
+        queue: MessageQueue,
+        first_offset: QueueOffset,
+        durability: Durability = Durability.PROMISED,
+    ) -> None:
+        """`offset_ids` as the answer says them, joined by commas."""
+        self._message_ids = message_ids
+        self._offset_ids: str | list[str] = offset_ids  # taken apart when one is wanted
+        self.queue = queue
+        self.first_offset = first_offset
+        self.durability = durability
+
+    def __len__(self) -> int:
+        return len(self._message_ids)
+
+    @overload
+    def __getitem__(self, index: int) -> Receipt: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Receipt]: ...
+
+    def __getitem__(self, index: int | slice) -> Receipt | Sequence[Receipt]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        number = range(len(self))[index]
+        return Receipt(
+            self._message_ids[number],
+            self._offset_id(number),
+            self.queue,
+            QueueOffset(self.first_offset + number),
+            self.durability,
+        )
+
+    def _offset_id(self, number: int) -> str:
+        if isinstance(self._offset_ids, str):
+            self._offset_ids = self._offset_ids.split(",")
+        # A broker that stores a batch as one record has one id for all.
+        return self._offset_ids[number if len(self._offset_ids) == len(self) else 0]
+
+    def __repr__(self) -> str:
+        return f"BatchReceipt({len(self)} messages, {self.queue}, from offset {self.first_offset})"

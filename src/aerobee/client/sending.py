@@ -1,0 +1,232 @@
+"""The verbs of sending: one message, one without an answer, a batch; and taking one back.
+
+Those who send special messages (a half one, a request) take a draft from `drafts`, add to its
+properties, and hand it to `delivery`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from aerobee.client.core.outgoing import Codec, Draft, Outgoing, to_json
+from aerobee.client.delivery import RETRIES, Delivery, Sent
+from aerobee.client.drafting import Compress, Drafts
+from aerobee.client.options import Duration, seconds_of
+from aerobee.client.receipt import BatchReceipt, Receipt
+from aerobee.client.session import Session
+from aerobee.errors import Misuse, Refused, SendFailed, Stored
+from aerobee.model.message_queue import MessageQueue, QueueOffset
+from aerobee.model.properties import WAIT
+from aerobee.protocol.declared_header import write_header
+from aerobee.protocol.headers.recalling import RecallHeader
+from aerobee.protocol.message_batch import BATCH_MESSAGES_MAX, BatchMessage, encode_batch
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode, error_for
+
+_ENTRY_BYTES = 22  # of a batch, besides body and properties
+
+
+class Sending:
+    """What a client's verbs of sending hand over to."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.drafts = Drafts(session)
+        self.delivery = Delivery(session)
+
+    async def send(
+        self,
+        topic: str,
+        body: object,
+        *,
+        tag: str = "",
+        keys: str | Iterable[str] = (),
+        headers: Mapping[str, str] | None = None,
+        order_by: str | None = None,
+        delay: Duration | None = None,
+        deliver_at: datetime | None = None,
+        queue: MessageQueue | None = None,
+        timeout: Duration | None = None,
+        retries: int = RETRIES,
+        compress: Compress = True,
+        codec: Codec = to_json,
+        group: str | None = None,
+    ) -> Receipt:
+        self._session.check()
+        draft = self.drafts.draft(
+            topic,
+            body,
+            tag=tag,
+            keys=keys,
+            headers=headers,
+            order_by=order_by,
+            delay=delay,
+            deliver_at=deliver_at,
+            compress=compress,
+            codec=codec,
+        )
+        sent = await self.delivery.deliver(
+            draft,
+            group=group,
+            queue=queue,
+            timeout=None if timeout is None else seconds_of(timeout, "timeout"),
+            retries=retries,
+        )
+        return self.receipt(draft, sent)
+
+    async def send_oneway(
+        self,
+        topic: str,
+        body: object,
+        *,
+        tag: str = "",
+        keys: str | Iterable[str] = (),
+        headers: Mapping[str, str] | None = None,
+        order_by: str | None = None,
+        queue: MessageQueue | None = None,
+        compress: Compress = True,
+        codec: Codec = to_json,
+        group: str | None = None,
+    ) -> None:
+        self._session.check()
+        draft = self.drafts.draft(
+            topic,
+            body,
+            tag=tag,
+            keys=keys,
+            headers=headers,
+            order_by=order_by,
+            compress=compress,
+            codec=codec,
+        )
+        await self.delivery.tell(draft, group=group, queue=queue)
+
+    async def send_batch(
+        self,
+        topic: str,
+        messages: Iterable[object],
+        *,
+        order_by: str | None = None,
+        queue: MessageQueue | None = None,
+        timeout: Duration | None = None,
+        retries: int = RETRIES,
+        codec: Codec = to_json,
+        group: str | None = None,
+    ) -> Sequence[Receipt]:
+        self._session.check()
+        seconds = None if timeout is None else seconds_of(timeout, "timeout")
+        drafts = [self._one_of_batch(topic, message, order_by, codec) for message in messages]
+        stored: list[Sequence[Receipt]] = []
+        for part in self._parts(drafts):
+            try:
+                sent = await self.delivery.deliver(
+                    _batch(part, order_by),
+                    group=group,
+                    queue=queue,
+                    timeout=seconds,
+                    retries=retries,
+                )
+            except SendFailed as failure:
+                if not stored:
+                    raise
+                raise _partial_failure(failure, sum(map(len, stored)), len(drafts)) from failure
+            stored.append(
+                BatchReceipt(
+                    [draft.unique_id for draft in part],
+                    sent.said.message_ids,
+                    sent.queue,
+                    QueueOffset(sent.said.queue_offset),
+                    sent.durability,
+                )
+            )
+        if len(stored) == 1:
+            return stored[0]
+        return [receipt for receipts in stored for receipt in receipts]
+
+    def receipt(self, draft: Draft, sent: Sent) -> Receipt:
+        said = sent.said
+        return Receipt(
+            draft.unique_id,
+            said.message_ids,
+            sent.queue,
+            QueueOffset(said.queue_offset),
+            sent.durability,
+            said.recall_handle,
+            self._recall if said.recall_handle else None,
+        )
+
+    async def _recall(self, receipt: Receipt) -> None:
+        """Take a delayed message back."""
+        self._session.check()
+        topic = receipt.queue.topic
+        route = await self._session.routes.of(topic, may_be_new=True)
+        address = route.master(receipt.queue.broker_name)
+        if address is None:
+            raise Misuse(f"no master of {receipt.queue.broker_name} is known")
+        header = RecallHeader(
+            topic,
+            receipt.recall_handle,
+            producer_group=self._session.options.group,
+            broker_name=receipt.queue.broker_name,
+        )
+        answer = await self._session.ask(
+            address,
+            RemotingCommand(int(RequestCode.RECALL_MESSAGE), ext_fields=write_header(header)),
+        )
+        error = error_for(answer.code, answer.remark)
+        if error is not None:
+            raise Refused(
+                f"{receipt.message_id} was not taken back: {error.message}",
+                code=error.code,
+                hint="set recallMessageEnable of the broker"
+                if error.code == ResponseCode.NO_PERMISSION
+                else "it may have been delivered",
+            )
+
+    def _one_of_batch(
+        self, topic: str, message: object, order_by: str | None, codec: Codec
+    ) -> Draft:
+        if not isinstance(message, Outgoing):
+            message = Outgoing(message, order_by=order_by)
+        elif message.order_by is not None and message.order_by != order_by:
+            raise Misuse(
+                "a message with an order of its own in a batch",
+                hint="a batch goes to one queue: say order_by for all, or use a producer",
+            )
+        return self.drafts.plain(topic, message, codec)
+
+    def _parts(self, drafts: list[Draft]) -> Iterable[list[Draft]]:
+        """The batch, cut where it would be more than a broker takes at once."""
+        if not drafts:
+            raise Misuse("a batch without messages")
+        bytes_max = self._session.options.max_message_bytes
+        part: list[Draft] = []
+        size = 0
+        for draft in drafts:
+            entry = _ENTRY_BYTES + len(draft.body) + len(draft.properties_text())
+            if entry > bytes_max:
+                raise Misuse(
+                    f"a message of {entry} bytes in a batch; at most {bytes_max} are taken"
+                )
+            if part and (size + entry > bytes_max or len(part) == BATCH_MESSAGES_MAX):
+                yield part
+                part, size = [], 0
+            part.append(draft)
+            size += entry
+        yield part
+
+
+def _batch(drafts: Sequence[Draft], order_by: str | None) -> Draft:
+    body = encode_batch(BatchMessage(draft.body, draft.properties) for draft in drafts)
+    # Not empty: a Java broker would take empty text of a binary header for none, and a signature
+    # over it for wrong.
+    return Draft(drafts[0].topic, body, {WAIT: "true"}, order_by=order_by, is_batch=True)
+
+
+def _partial_failure(failure: SendFailed, stored: int, count: int) -> SendFailed:
+    return SendFailed(
+        f"the first {stored} of {count} messages are stored; of the others: {failure.message}",
+        stored=Stored.UNKNOWN,
+        attempts=failure.attempts,
+        hint=failure.hint,
+    )

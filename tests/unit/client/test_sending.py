@@ -1,0 +1,176 @@
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import aerobee
+from aerobee.client.client import Client
+from aerobee.client.options import ClientOptions
+from aerobee.client.receipt import Receipt
+from aerobee.client.sending import Sending
+from aerobee.client.session import Session
+from aerobee.errors import Misuse, Refused, SendFailed, Stored
+from aerobee.model.message import StoredMessage
+from aerobee.model.message_id import parse_offset_message_id
+from aerobee.protocol.declared_header import write_header
+from aerobee.protocol.headers.queries import ViewMessageHeader
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.stored_message import decode_record, expanded
+from tests.client_kit import LocalCluster, with_cluster
+
+
+class Bench:
+    """What sends, and what looks at what was stored."""
+
+    def __init__(self, cluster: LocalCluster, **options: object) -> None:
+        self.session = Session(ClientOptions((cluster.address,), **options))  # type: ignore[arg-type]
+        self.sending = Sending(self.session)
+
+    async def __aenter__(self) -> "Bench":
+        await self.session.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.session.close()
+
+    async def stored(self, receipt: Receipt) -> StoredMessage:
+        route = await self.session.routes.of(receipt.queue.topic, may_be_new=True)
+        address = route.master(receipt.queue.broker_name)
+        assert address is not None
+        offset = parse_offset_message_id(receipt.offset_id).log_offset
+        fields = write_header(ViewMessageHeader(offset))
+        command = RemotingCommand(int(RequestCode.VIEW_MESSAGE_BY_ID), ext_fields=fields)
+        answer = await self.session.ask(address, command)
+        assert answer.code == 0, answer.remark
+        return expanded(decode_record(bytes(answer.body)))
+
+
+def test_what_was_sent_is_what_is_stored_where_the_receipt_says(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with Bench(cluster) as bench:
+            receipt = await bench.sending.send(
+                "orders", {"id": 1}, tag="paid", keys=["o-1"], headers={"v": "ü"}, order_by="u7"
+            )
+            message = await bench.stored(receipt)
+            assert message.body == b'{"id":1}'
+            assert message.topic == "orders"
+            assert message.queue_id == receipt.queue.queue_id
+            assert message.queue_offset == receipt.offset
+            assert message.properties["UNIQ_KEY"] == receipt.message_id
+            assert message.properties["TAGS"] == "paid"
+            assert message.properties["KEYS"] == "o-1"
+            assert message.properties["v"] == "ü"
+            assert message.properties["__SHARDINGKEY"] == "u7"
+            large = await bench.sending.send("orders", b"a" * 100_000)
+            assert (await bench.stored(large)).body == b"a" * 100_000
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_namespace_keeps_topics_apart(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with Bench(cluster, namespace="shop") as bench:
+            receipt = await bench.sending.send("orders", b"x")
+            assert (await bench.stored(receipt)).topic == "shop%orders"
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_batch_is_stored_in_order_in_one_queue(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with Bench(cluster) as bench:
+            receipts = await bench.sending.send_batch(
+                "orders", [b"a", aerobee.Outgoing({"b": 1}, tag="t", keys="k"), "c"], order_by="u"
+            )
+            messages = [await bench.stored(receipt) for receipt in receipts]
+            assert [message.body for message in messages] == [b"a", b'{"b":1}', b"c"]
+            assert [message.queue_offset for message in messages] == [0, 1, 2]
+            assert len({message.queue_id for message in messages}) == 1
+            assert [message.properties["UNIQ_KEY"] for message in messages] == [
+                receipt.message_id for receipt in receipts
+            ]
+            assert messages[1].properties["TAGS"] == "t"
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_batch_that_is_too_large_for_one_request_goes_in_several(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with Bench(cluster, max_message_bytes=1000) as bench:
+            bodies = [bytes([index]) * 100 for index in range(20)]
+            receipts = await bench.sending.send_batch("orders", bodies, order_by="u")
+            assert [(await bench.stored(receipt)).body for receipt in receipts] == bodies
+            assert [receipt.offset for receipt in receipts] == list(range(20))
+            with pytest.raises(Misuse, match="at most 1000"):
+                await bench.sending.send_batch("orders", [b"x" * 1001])
+            with pytest.raises(Misuse, match="without messages"):
+                await bench.sending.send_batch("orders", [])
+            with pytest.raises(Misuse, match="order of its own"):
+                await bench.sending.send_batch("orders", [aerobee.Outgoing(b"x", order_by="v")])
+
+    with_cluster(tmp_path, test, maxMessageSize="1500")
+
+
+def test_of_a_batch_that_fails_half_way_it_is_said_how_much_is_stored(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with Bench(cluster, max_message_bytes=5000) as bench:
+            with pytest.raises(SendFailed) as caught:
+                await bench.sending.send_batch("orders", [b"x" * 800, b"y", b"z" * 4900])
+            assert caught.value.stored is Stored.UNKNOWN
+            assert "the first 2 of 3 messages are stored" in caught.value.message
+
+    with_cluster(tmp_path, test, maxMessageSize="1500")
+
+
+def test_a_delayed_message_can_be_taken_back(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with Bench(cluster) as bench:
+            receipt = await bench.sending.send("orders", b"x", delay=timedelta(minutes=5))
+            assert receipt.recall_handle
+            await receipt.cancel()
+            later = datetime.now(UTC) + timedelta(hours=1)
+            assert (await bench.sending.send("orders", b"x", deliver_at=later)).recall_handle
+
+    with_cluster(tmp_path, test, recallMessageEnable="true")
+
+
+def test_a_broker_that_takes_nothing_back_says_how_it_would(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with Bench(cluster) as bench:
+            receipt = await bench.sending.send("orders", b"x", delay=60)
+            with pytest.raises(Refused) as caught:
+                await receipt.cancel()
+            assert "recallMessageEnable" in caught.value.hint
+
+    with_cluster(tmp_path, test)
+
+
+def test_what_is_sent_one_way_arrives(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with Bench(cluster) as bench:
+            first = await bench.sending.send("orders", b"x", order_by="u")
+            await bench.sending.send_oneway("orders", b"y", order_by="u")
+            last = await bench.sending.send("orders", b"z", order_by="u")
+            assert last.offset == first.offset + 2
+
+    with_cluster(tmp_path, test)
+
+
+def test_the_verbs_of_a_client_send(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            receipt = await client.send("orders", b"x", order_by="u", timeout=timedelta(seconds=2))
+            await client.send_oneway("orders", b"x", order_by="u")
+            batch = await client.send_batch("orders", [b"x", b"y"], order_by="u")
+            assert batch[0].offset == receipt.offset + 2
+        with pytest.raises(Misuse, match="not open"):
+            await client.send("orders", b"x")
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_client_that_was_never_opened_says_how_to_open_it() -> None:
+    client = Client(ClientOptions(("127.0.0.1:1",)))
+    with pytest.raises(Misuse, match="async with"):
+        client.send("orders", b"x").send(None)
