@@ -5,6 +5,7 @@ to the linter, and a test compares the two.
 
     cli        the command line: one module per noun, one function per verb
     app        processes: configuration, start and stop; the only place where real things are built
+    pipeline   topics as Spark tables: sources, sinks, capture, jobs
     sim        the core on a pretend world: a clock that tests move, a disk that loses power
     client     what applications import: producers, consumers, administration
     net        sockets ⇄ bytes, and the loop that drives a service

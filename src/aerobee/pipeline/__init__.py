@@ -1,0 +1,1 @@
+"""Topics as Spark tables: sources, sinks, capture and jobs, through PySpark, without a JAR."""

@@ -1,0 +1,107 @@
+"""The columns of a topic: their names, their types in Spark's words, and which bits build them.
+
+    key              binary     the KEYS property; null if there is none
+    value            binary     the body, expanded
+    topic            string
+    brokerName       string
+    queueId          int
+    offset           long       in its queue
+    timestamp        timestamp  when it was stored
+    bornTimestamp    timestamp  when its sender made it
+    tags             string     null if there is none
+    msgId            string     the sender's id, else the broker's
+    reconsumeTimes   int
+    properties       string     `name 0x01 value 0x02 …`, as stored; or a map; or left out
+
+Spark prunes no column of a Python source, so whoever wants fewer says so: a column that is not
+chosen is not built.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aerobee.errors import Misuse
+from aerobee.pipeline import columns
+
+RAW = "raw"
+MAP = "map"
+NONE = "none"
+PROPERTY_FORMS = (RAW, MAP, NONE)
+
+BROKER_NAME = "brokerName"
+PROPERTIES = "properties"
+
+_TYPES = {
+    "key": "binary",
+    "value": "binary",
+    "topic": "string",
+    BROKER_NAME: "string",
+    "queueId": "int",
+    "offset": "long",
+    "timestamp": "timestamp",
+    "bornTimestamp": "timestamp",
+    "tags": "string",
+    "msgId": "string",
+    "reconsumeTimes": "int",
+    PROPERTIES: "string",
+}
+_BITS = {
+    "key": columns.KEY,
+    "value": columns.VALUE,
+    "topic": columns.TOPIC,
+    BROKER_NAME: 0,  # the same for a whole batch
+    "queueId": columns.QUEUE_ID,
+    "offset": columns.OFFSET,
+    "timestamp": columns.TIMESTAMP,
+    "bornTimestamp": columns.BORN_TIMESTAMP,
+    "tags": columns.TAGS,
+    "msgId": columns.MESSAGE_ID,
+    "reconsumeTimes": columns.RECONSUME_TIMES,
+    PROPERTIES: columns.PROPERTIES,
+}
+COLUMN_NAMES = tuple(_TYPES)
+_MAP_TYPE = "map<string,string>"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSchema:
+    """S1. `names` are columns of a topic, in the order in which they are built, each once."""
+
+    names: tuple[str, ...]
+    property_form: str = RAW
+
+    @property
+    def wanted(self) -> int:
+        """Bits for `MessageColumns`."""
+        bits = 0
+        for name in self.names:
+            bits |= _BITS[name]
+        return bits
+
+    def ddl(self) -> str:
+        """The schema, as Spark reads it from text."""
+        return ", ".join(f"{name} {self._type_of(name)}" for name in self.names)
+
+    def _type_of(self, name: str) -> str:
+        is_map = name == PROPERTIES and self.property_form == MAP
+        return _MAP_TYPE if is_map else _TYPES[name]
+
+
+def topic_schema(chosen: Sequence[str] = (), property_form: str = RAW) -> TopicSchema:
+    """The schema of these columns; of all if none is named. Misuse names what is wrong."""
+    if property_form not in PROPERTY_FORMS:
+        raise Misuse(f"properties={property_form!r}", hint=f"one of {', '.join(PROPERTY_FORMS)}")
+    unknown = [name for name in chosen if name not in _TYPES]
+    if unknown:
+        raise Misuse(
+            f"a topic has no column {', '.join(map(repr, unknown))}",
+            hint=f"its columns are {', '.join(COLUMN_NAMES)}",
+        )
+    if len(set(chosen)) != len(chosen):
+        raise Misuse("a column is chosen twice")
+    if property_form == NONE and PROPERTIES in chosen:
+        raise Misuse("properties is chosen as a column, and left out by properties=none")
+    names = tuple(chosen) or COLUMN_NAMES
+    if property_form == NONE:
+        names = tuple(name for name in names if name != PROPERTIES)
+    return TopicSchema(names, property_form)

@@ -1,0 +1,40 @@
+import pytest
+
+from aerobee.errors import Misuse
+from aerobee.pipeline.offsets import QueueKey, as_dict, from_dict, read_offsets, write_offsets
+
+A0, A1, B0 = QueueKey("t", "a", 0), QueueKey("t", "a", 1), QueueKey("t", "b", 0)
+
+
+def test_the_same_places_are_the_same_text() -> None:
+    text = '{"o":{"t":{"a":{"0":5,"1":7},"b":{"0":9}}},"v":1}'
+    assert write_offsets({A0: 5, A1: 7, B0: 9}) == text
+    assert write_offsets({B0: 9, A1: 7, A0: 5}) == text
+    assert read_offsets(text) == {A0: 5, A1: 7, B0: 9}
+
+
+def test_people_may_leave_out_the_envelope_and_name_the_ends() -> None:
+    assert read_offsets('{"t":{"a":{"0":-2,"1":-1}}}') == {A0: -2, A1: -1}
+    assert from_dict(as_dict({A0: 1})) == {A0: 1}
+    assert read_offsets("{}") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("nonsense", "JSON"),
+        ("[]", "offsets"),
+        ('{"t":5}', "t is 5"),
+        ('{"t":{"a":[]}}', "t@a"),
+        ('{"t":{"a":{"x":1}}}', "'x'"),
+        ('{"t":{"a":{"0":-3}}}', "-3"),
+        ('{"t":{"a":{"0":true}}}', "True"),
+        ('{"t":{"a":{"0":"1"}}}', "'1'"),
+        ('{"o":{},"v":2}', "version 2"),
+    ],
+)
+def test_what_is_wrong_is_named(text: str, named: str) -> None:
+    with pytest.raises(Misuse) as caught:
+        read_offsets(text)
+    assert named in caught.value.message
+    assert caught.value.hint
