@@ -80,10 +80,16 @@ class AdminKit(TablesKit):
         super().__init__(disk, config)
         self.offsets = Offsets()
         self.deleted: list[bytes] = []
-        topics = TopicHandlers(self.topics, self.offsets, IDENTITY, self.deleted.append)
+        self.compacted: dict[bytes, bool] = {}
+        topics = TopicHandlers(
+            self.topics, self.offsets, IDENTITY, self.deleted.append, self.compact
+        )
         queries = TopicQueries(self.topics, IDENTITY)
         groups = GroupHandlers(self.groups, self.offsets)
         self._table = request_table([*topics.rows(), *queries.rows(), *groups.rows()])
+
+    def compact(self, topic: bytes, is_compacted: bool) -> None:
+        self.compacted[topic] = is_compacted
 
     def send(
         self, code: int, fields: Mapping[str, str] | None = None, body: bytes = b""

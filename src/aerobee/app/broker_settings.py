@@ -192,6 +192,8 @@ STORAGE_SETTINGS = (
     Setting("diskSpaceCleanForciblyRatio", "disk_used_ratio_clean", Percent(10, 100)),
     Setting("diskSpaceWarningLevelRatio", "disk_used_ratio_full", Percent(10, 100)),
     Setting("deleteCommitLogFilesInterval", "delete_interval_ms", Whole(1, 60_000)),
+    Setting("compactionScheduleInternal", "compaction_interval_ms", Whole(1, _INT32_MAX)),
+    Setting("maxOffsetMapSize", "compaction_map_bytes", Whole(1, _INT32_MAX)),
 )
 FIXED_SETTINGS = (
     Setting("brokerRole", "role", Only("ASYNC_MASTER", _NO_COPIES)),

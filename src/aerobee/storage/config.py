@@ -77,6 +77,15 @@ class StorageConfig:
     delete_interval_ms: int = 100
     """Pause between two deletions, so that they do not come in a burst."""
 
+    compaction_interval_ms: int = 15 * MINUTE_MS
+    """How long messages of compacted topics may wait for it. Shorter: what was kept is written
+    again more often."""
+    compaction_map_bytes: int = 100 * MIB
+    """Memory for the keys of one run. Less: more runs, each of which writes again what was kept."""
+    deletion_retention_ms: int = 24 * HOUR_MS
+    """How long a message that deletes its key outlives the key. Shorter: a consumer that was away
+    for longer, and comes back, never hears of it."""
+
     def __post_init__(self) -> None:
         problems = [*self._misfit_sizes(), *self._misfit_times()]
         if len(self.store_host) not in (8, 20):
@@ -100,6 +109,8 @@ class StorageConfig:
             yield "body_bytes_max must be at least 1 and below 2 GiB"
         if self.checkpoint_bytes < 1:
             yield "checkpoint_bytes must be at least 1"
+        if self.compaction_map_bytes < 1:
+            yield "compaction_map_bytes must be at least 1"
         if self.hot_bytes < 0 or self.disk_free_bytes_min < 0:
             yield "hot_bytes and disk_free_bytes_min must not be below 0"
 
@@ -110,6 +121,8 @@ class StorageConfig:
             yield "mark_interval_ms and checkpoint_interval_ms must not be below 0"
         if self.retention_ms < 1:
             yield "retention_ms must be positive"
+        if self.compaction_interval_ms < 0 or self.deletion_retention_ms < 0:
+            yield "compaction_interval_ms and deletion_retention_ms must not be below 0"
         if self.delete_interval_ms < 0:
             yield "delete_interval_ms must not be below 0"
         if any(delay_ms < 0 for delay_ms in self.delay_levels_ms):

@@ -125,6 +125,7 @@ def _open_locked(
     if Defect.ABORT_FLAG_NOT_SET not in defects:
         abort_flag.set()
     remove_folders(disk, start.dead)
+    start.derived.kept.tidy()
     dispatcher = _dispatch_again(recovered, start, config, progress, defects)
     if dispatcher.offset != start.offset:
         timestamp = max(timestamp, dispatcher.last_timestamp)
@@ -177,6 +178,7 @@ def _dispatch_again(
     for queue in derived.all_queues():
         queue.drop_below(recovered.state.min_offset)
     derived.take_dead()  # made of records of deleted topics, and empty
+    derived.begin_where_kept()
     for queue in derived.queues.all():
         queue.next_offset = queue.max_offset
     return dispatcher

@@ -4,6 +4,7 @@
     consumequeue/         per topic and queue                index
     batchconsumequeue/    the same, for queues of batches    index
     index/                by key                             index
+    compacted/            kept of compacted topics, ours     index
     checkpoint            RocketMQ's                         recover
     durable_mark          ours                               recover
     abort                 there while a process writes       recover
@@ -30,10 +31,12 @@ from aerobee.storage.config import FlushMode, StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.opening import StoreParts, open_parts
+from aerobee.storage.read.kept_reader import KeptReader
 from aerobee.storage.read.queue_reader import QueueReader
 from aerobee.storage.read.readers import Readers
 from aerobee.storage.recover.log_recovery import Progress
 from aerobee.storage.retain.cleaner import Cleaner, shortage_of
+from aerobee.storage.retain.compaction import Compaction
 from aerobee.storage.retain.topic_deletions import TopicDeletions
 
 _RECORDS_A_DISPATCH = 1 << 40  # whatever was appended since
@@ -79,17 +82,26 @@ class Store(Readers):
             defects,
         )
         self._flush.start_at(parts.log.end_offset(), parts.log.last_timestamp)
-        super().__init__(parts.derived.queues, QueueReader(parts.log.sequence), parts.records)
+        super().__init__(
+            parts.derived.queues,
+            QueueReader(parts.log.sequence),
+            parts.records,
+            KeptReader(parts.derived.kept),
+        )
         self._reader.crc_from = parts.records.crc_from = parts.crc_from
         # Older records were not written by this process: reads check their checksums.
         self._opened_at = parts.log.end_offset()
         self._is_closed = False
+        self._compaction = Compaction(
+            parts.log.sequence, parts.derived, worker, config, parts.crc_from
+        )
         self._cleaner = Cleaner(
             parts.log.sequence,
             parts.derived,
             parts.records.store_timestamp_at,
             worker,
             config,
+            self._compaction,
             defects,
         )
         self._deletions = TopicDeletions(
@@ -306,6 +318,17 @@ class Store(Readers):
         """
         self._cleaner.set_topic_retention(topic, retention_ms)
 
+    def set_compaction(self, topic: bytes, is_compacted: bool) -> None:
+        """Whether of a topic the newest message of each key is kept for good, and the others for a
+        while. Not remembered: set it after every start, before the first step. See `Compaction`.
+        """
+        self._compaction.set(topic, is_compacted)
+
+    @property
+    def compaction_problem(self) -> str:
+        """Why topics are not compacted, and their log not cleaned; empty if all is well."""
+        return self._compaction.problem
+
     def delete_topic(self, topic: bytes) -> None:
         """Take the queues of a topic out, and their files in the steps that follow.
 
@@ -313,6 +336,7 @@ class Store(Readers):
         its files are gone (a second or two) appends to it are refused as busy; then its queues
         begin at 0 again. See `TopicDeletions`.
         """
+        self._compaction.forget(topic)
         self._deletions.delete(topic, self._log.end_offset())
 
     # Ending.

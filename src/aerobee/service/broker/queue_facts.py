@@ -24,7 +24,7 @@ class QueueFacts:
 
     def min_offset(self, topic: str, queue_id: int) -> int:
         queue = self._store.queue(topic.encode(), queue_id)
-        return queue.min_offset if queue is not None else 0
+        return self._store.first_offset(queue) if queue is not None else 0
 
     def max_offset(self, topic: str, queue_id: int) -> int:
         """Where it ends for those who read."""
@@ -49,9 +49,15 @@ class QueueFacts:
         return self._store.offset_by_time(queue, time_ms, boundary)
 
     def stored_ms(self, topic: str, queue_id: int, queue_offset: int) -> int:
-        """When the message at an offset was stored; NEVER if there is none."""
+        """When the message at an offset was stored, of a compacted queue the next that was kept;
+        NEVER if there is none."""
         queue = self._store.queue(topic.encode(), queue_id)
-        unit = queue.unit(queue_offset) if queue is not None else None
+        if queue is None:
+            return NEVER
+        kept_ms = self._store.kept_ms(queue, queue_offset)
+        if kept_ms is not None:
+            return kept_ms
+        unit = queue.unit(queue_offset)
         view = self._store.record_at(unit[0]) if unit is not None else None
         if view is None or self._record.read_from(view, 0) != WHOLE:
             return NEVER

@@ -12,9 +12,10 @@ from aerobee.model.message_id import pack_address
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
 from aerobee.model.message_type import MessageType, takes, type_of
 from aerobee.model.names import is_retry_topic
-from aerobee.model.properties import TRANSACTION_PREPARED, UNIQUE_KEY, decode_properties
+from aerobee.model.properties import KEYS, TRANSACTION_PREPARED, UNIQUE_KEY, decode_properties
 from aerobee.model.topic import SINGLE_TAG, TopicConfig
 from aerobee.protocol.command_header import CommandHeader
+from aerobee.protocol.message_batch import decode_batch
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.recall_handle import RecallHandle, encode_recall_handle
 from aerobee.protocol.send_fields import SEND_BATCH_MESSAGE, SendFields
@@ -51,6 +52,12 @@ class Sending:
         """Whether it begins a transaction. What was consumed once does not."""
         flag = self.properties.get(TRANSACTION_PREPARED, "")
         return flag.lower() == "true" and self.reconsume_times <= 0
+
+    def has_keys(self) -> bool:
+        """Whether it has a key; of a batch, whether each of its messages has."""
+        if not self.is_batch:
+            return bool(self.properties.get(KEYS, "").strip())
+        return all(one.properties.get(KEYS, "").strip() for one in decode_batch(self.body))
 
     def type_fault(self, topic: TopicConfig) -> str | None:
         """That the topic takes messages of another type, in the words of RocketMQ's proxy."""

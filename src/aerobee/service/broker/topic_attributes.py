@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from aerobee.errors import RemoteProtocolError
+from aerobee.model.topic import TopicConfig
 from aerobee.protocol.fields import INT64, read_number
 
 CHANGES_CHARS_MAX = 4096
@@ -35,6 +36,11 @@ _KNOWN = {
     ),
     "reserve.time": _Attribute(True, frozenset()),
 }
+
+
+def is_compacted(topic: TopicConfig) -> bool:
+    """Whether the newest message of each of its keys is kept for good."""
+    return topic.attributes.get(CLEANUP_POLICY) == COMPACTION
 
 
 def parse_changes(text: str) -> dict[str, str]:

@@ -217,6 +217,14 @@ class ConsumeQueue:
 
     # Recovery and retention.
 
+    def begin_at(self, queue_offset: int) -> None:
+        """A queue without units was further once, and goes on from here."""
+        if self.max_offset == 0 and not self.sequence.files:
+            self._make_room(queue_offset, 0)
+            self._open_end()  # its name says how far, if nothing else does
+            self.min_offset = self.next_offset = queue_offset
+            self.is_dirty = True
+
     def load(self, is_torn: bool) -> None:
         """Map the files and find the end of the written units.
 

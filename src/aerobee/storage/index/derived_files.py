@@ -13,6 +13,7 @@ from aerobee.storage.index.batch_consume_queue import BatchConsumeQueue
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
 from aerobee.storage.index.consume_queue import FILLER_SIZE, ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues
+from aerobee.storage.index.kept_files import KeptFiles
 from aerobee.storage.index.key_index import KeyIndex
 
 NO_COUNT = 1 << 62  # what no files ever count up to: not kept, or begun anew
@@ -35,14 +36,19 @@ class Fingerprint(NamedTuple):
 
 
 class DerivedFiles:
-    """The three kinds of derived files of one store."""
+    """The three kinds of derived files of one store, and what outlives the log of its queues."""
 
     def __init__(
-        self, queues: ConsumeQueues, batch_queues: BatchConsumeQueues, index: KeyIndex | None
+        self,
+        queues: ConsumeQueues,
+        batch_queues: BatchConsumeQueues,
+        index: KeyIndex | None,
+        kept: KeptFiles,
     ) -> None:
         self.queues = queues
         self.batch_queues = batch_queues
         self.index = index
+        self.kept = kept
 
     def all_queues(self) -> list[ConsumeQueue | BatchConsumeQueue]:
         return [*self.queues.all(), *self.batch_queues.all()]
@@ -80,11 +86,24 @@ class DerivedFiles:
 
     def take_topic(self, topic: bytes) -> list[str]:
         """Forget the queues of a topic; their folders, for the caller to remove."""
-        return [*self.queues.take_topic(topic), *self.batch_queues.take_topic(topic)]
+        return [
+            *self.queues.take_topic(topic),
+            *self.batch_queues.take_topic(topic),
+            *self.kept.take_topic(topic),
+        ]
 
     def take_dead(self) -> list[str]:
         """Forget the queues that end before their topic was deleted; their folders."""
-        return [*self.queues.take_dead(), *self.batch_queues.take_dead()]
+        return [
+            *self.queues.take_dead(),
+            *self.batch_queues.take_dead(),
+            *self.kept.take_dead(),
+        ]
+
+    def begin_where_kept(self) -> None:
+        """A queue of which only compacted messages are left goes on behind them."""
+        for topic, queue_id, kept in self.kept.all():
+            self.queues.find_or_make(topic, queue_id).begin_at(kept.end)
 
     def clear_queues(self) -> None:
         self.queues.clear()

@@ -131,6 +131,29 @@ class QueueRead:
                     raise misled(queue, queue_offset)
                 queue_offset += 1
 
+    def take_kept(
+        self, queue: ConsumeQueue, ranges: list[tuple[MappedFile, int, int, int]], crc_from: int
+    ) -> None:
+        """Be a read of records that lie outside the log, one range each: they are checked now if
+        they are at hand, else said to be cold."""
+        self._queue = queue
+        self._ranges = ranges
+        for file, position, size, _ in ranges:
+            self.slices.append(file.slice(position, size))
+            self.count += 1
+            self.size += size
+            try:
+                if not file.disk_file.is_resident(position, position + size):
+                    self.is_cold = True
+            except OSError:
+                self.is_cold = True  # as in `QueueReader`
+        if not self.is_cold:
+            self.verify(crc_from)
+
+    def begin_at(self, min_offset: int) -> None:
+        """Say where the queue begins for its readers."""
+        self.min_offset = min_offset
+
     def choose(self, chosen: PropertyFilter, count_max: int, bytes_max: int) -> None:
         """Keep what a filter lets through of records that were checked, within the limits."""
         ranges = self._ranges

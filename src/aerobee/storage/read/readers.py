@@ -9,6 +9,8 @@ Called from the core's thread only, but for `verify`.
 from aerobee.protocol.property_filter import PropertyFilter
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues
+from aerobee.storage.index.kept_file import KeptFile
+from aerobee.storage.read.kept_reader import KeptReader
 from aerobee.storage.read.queue_reader import QueueRead, QueueReader, ReadStatus
 from aerobee.storage.read.record_reader import RecordReader
 from aerobee.storage.read.time_search import Boundary, offset_by_time
@@ -21,10 +23,17 @@ CHECKED_BYTES_MAX = 1 << 20
 class Readers:
     """The readers of one store over its queues."""
 
-    def __init__(self, queues: ConsumeQueues, reader: QueueReader, records: RecordReader) -> None:
+    def __init__(
+        self,
+        queues: ConsumeQueues,
+        reader: QueueReader,
+        records: RecordReader,
+        kept: KeptReader,
+    ) -> None:
         self._queues = queues
         self._reader = reader
         self._records = records
+        self._kept = kept
 
     @property
     def hot_ways(self) -> tuple[ConsumeQueues, QueueReader]:
@@ -36,6 +45,19 @@ class Readers:
 
     def queues(self) -> list[ConsumeQueue]:
         return self._queues.all()
+
+    def first_offset(self, queue: ConsumeQueue) -> int:
+        """Where a queue begins for its readers: before its units if older messages were kept."""
+        kept = self._kept.find(queue)
+        return queue.min_offset if kept is None else kept.first_offset
+
+    def kept_ms(self, queue: ConsumeQueue, offset: int) -> int | None:
+        """When the next message that compaction kept was stored, or the last if none follows; None
+        if the offset lies behind what was compacted."""
+        kept = self._kept.find(queue)
+        if kept is None or offset >= kept.end or kept.count == 0:
+            return None
+        return kept.entry(min(kept.first_at(offset), kept.count - 1)).stored_ms
 
     def read(
         self,
@@ -53,6 +75,46 @@ class Readers:
         queue = self._queues.find(topic, queue_id)
         if queue is None:
             return QueueRead(ReadStatus.NO_MATCHED_LOGIC_QUEUE, 0, 0, 0)
+        kept = self._kept.find(queue)
+        if kept is not None:
+            return self._read_compacted(
+                queue, kept, offset, count_max, bytes_max, tag_codes, chosen
+            )
+        return self._read(queue, offset, count_max, bytes_max, tag_codes, chosen)
+
+    def _read_compacted(
+        self,
+        queue: ConsumeQueue,
+        kept: KeptFile,
+        offset: int,
+        count_max: int,
+        bytes_max: int,
+        tag_codes: frozenset[int] | None,
+        chosen: PropertyFilter | None,
+    ) -> QueueRead:
+        if offset >= kept.end or kept.first_at(offset) == kept.count:
+            offset = max(offset, kept.end)
+            read = self._read(queue, offset, count_max, bytes_max, tag_codes, chosen)
+            read.begin_at(kept.first_offset)
+            return read
+        if chosen is None:
+            limits = (count_max, bytes_max)
+        else:
+            limits = (CHECKED_UNITS_MAX, CHECKED_BYTES_MAX)
+        read = self._kept.read(queue, kept, offset, *limits, tag_codes, self._reader.crc_from)
+        if chosen is not None and not read.is_cold:
+            read.choose(chosen, count_max, bytes_max)
+        return read
+
+    def _read(
+        self,
+        queue: ConsumeQueue,
+        offset: int,
+        count_max: int,
+        bytes_max: int,
+        tag_codes: frozenset[int] | None,
+        chosen: PropertyFilter | None,
+    ) -> QueueRead:
         if chosen is None or not self._reader.is_old_at(queue, offset):
             return self._reader.read(queue, offset, count_max, bytes_max, tag_codes, chosen)
         read = self._reader.read(queue, offset, CHECKED_UNITS_MAX, CHECKED_BYTES_MAX, tag_codes)
@@ -81,4 +143,9 @@ class Readers:
         return self._records.by_key(topic, key, begin_ms, end_ms, limit)
 
     def offset_by_time(self, queue: ConsumeQueue, time_ms: int, boundary: Boundary) -> int:
+        kept = self._kept.find(queue)
+        if kept is not None:
+            found = self._kept.offset_by_time(kept, time_ms, boundary)
+            if found is not None:
+                return found
         return offset_by_time(queue, time_ms, boundary, self._records.store_timestamp_at)

@@ -24,6 +24,8 @@ from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
 from aerobee.storage.index.consume_queues import ConsumeQueues
 from aerobee.storage.index.derived_files import NO_COUNT, DerivedFiles
+from aerobee.storage.index.kept_files import FOLDER as KEPT_FOLDER
+from aerobee.storage.index.kept_files import KeptFiles
 from aerobee.storage.index.key_index import KeyIndex, KeyIndexConfig, discard
 from aerobee.storage.recover.durable_mark import DurableMark
 
@@ -66,7 +68,9 @@ def open_derived(
     units = config.queue_file_units
     queues = ConsumeQueues(disk, f"{root}/consumequeue", units, deleted)
     batch_queues = BatchConsumeQueues(disk, f"{root}/batchconsumequeue", units, deleted)
-    derived = DerivedFiles(queues, batch_queues, None)
+    kept = KeptFiles(disk, f"{root}/{KEPT_FOLDER}", deleted)
+    kept.load()
+    derived = DerivedFiles(queues, batch_queues, None, kept)
     queues.load(not log.was_clean)
     batch_queues.load(not log.was_clean)
     trusted = _trusted_offset(derived, log, mark)

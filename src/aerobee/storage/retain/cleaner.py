@@ -12,6 +12,8 @@ After 1 the messages are just not seen any more. A crash anywhere in between is 
 a little earlier or later: queue files without their log or log without its queue files are both
 fine, and a name that comes back is an old file that is there again.
 
+A file that holds a record which compaction has yet to look at stays until it has (`compaction`).
+
 At most one log file goes per `delete_interval_ms`, and none while the one before is not gone.
 Called from the core's thread only.
 """
@@ -30,6 +32,7 @@ from aerobee.storage.files.lack_of_room import is_out_of_handles, is_out_of_room
 from aerobee.storage.index.batch_consume_queue import BatchConsumeQueue
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.derived_files import DerivedFiles
+from aerobee.storage.retain.compaction import Compaction
 from aerobee.storage.retain.disk_space import DiskSpaceWatch, SpaceLimits
 from aerobee.storage.retain.removals import Removals
 from aerobee.storage.retain.retention import AgeClock, LogRetention
@@ -49,9 +52,11 @@ class Cleaner:
         store_timestamp_at: Callable[[int], int | None],
         worker: DiskWorker,
         config: StorageConfig,
+        compaction: Compaction,
         defects: Defects,
     ) -> None:
         self._log = log
+        self._compaction = compaction
         self._derived = derived
         self._delete_interval_ms = config.delete_interval_ms
         self._removals = Removals(log.disk, worker, defects)
@@ -91,6 +96,7 @@ class Cleaner:
         time_ms = self._clock.time_ms(now)
         if time_ms is not None:
             self._topics.step(time_ms, now.monotonic_ms)
+        self._compaction.step(now, time_ms, safe_to)
         if self._trim is None and self._is_file_due(now.monotonic_ms, time_ms, safe_to):
             self._trim = _Trim(self._derived, self._log.files[0].end_offset())
         if self._trim is not None:
@@ -104,7 +110,10 @@ class Cleaner:
         if monotonic_ms < self._next_file_ms:
             return False
         is_too_full = self._space.excess_bytes(self._removals.removed_bytes) > 0
-        return is_too_full or self._retention.is_expired(oldest, time_ms)
+        if not is_too_full and not self._retention.is_expired(oldest, time_ms):
+            return False
+        needed = self._compaction.needed_from()
+        return needed is None or oldest.end_offset() <= needed
 
     def _go_on(self, trim: "_Trim", monotonic_ms: int) -> None:
         for _ in range(min(QUEUES_A_STEP, len(trim.queues))):
@@ -169,6 +178,7 @@ class Cleaner:
 
     def close(self) -> None:
         """Block until what a disk thread does for us is done."""
+        self._compaction.close()
         self._removals.close()
         self._space.close()
 

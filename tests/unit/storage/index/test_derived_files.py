@@ -6,6 +6,7 @@ from aerobee.sim.disk import SimDisk
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
 from aerobee.storage.index.consume_queues import ConsumeQueues
 from aerobee.storage.index.derived_files import NO_COUNT, DerivedFiles, Fingerprint
+from aerobee.storage.index.kept_files import KeptFiles
 from aerobee.storage.index.key_index import KeyIndex, KeyIndexConfig
 from tests.store_kit import contents, properties
 
@@ -17,6 +18,7 @@ def made(disk: SimDisk, *, with_index: bool = True) -> DerivedFiles:
         ConsumeQueues(disk, "store/consumequeue", 4),
         BatchConsumeQueues(disk, "store/batchconsumequeue", 2),
         KeyIndex.open(disk, "store/index", KeyIndexConfig(8, 4)) if with_index else None,
+        KeptFiles(disk, "store/compacted"),
     )
 
 
@@ -97,7 +99,7 @@ def test_what_points_below_the_log_is_hidden_and_index_files_are_handed_out() ->
     assert [queue.min_offset for queue in derived.all_queues()] == [3, 6]
     assert derived.fingerprint().first_total == 2
     assert len(files) == 1
-    without = DerivedFiles(derived.queues, derived.batch_queues, None)
+    without = DerivedFiles(derived.queues, derived.batch_queues, None, derived.kept)
     assert without.drop_below(4000) == []
     assert derived.queues.all()[0].min_offset == 4
 

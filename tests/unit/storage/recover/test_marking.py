@@ -18,6 +18,7 @@ from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
 from aerobee.storage.index.consume_queues import ConsumeQueues
 from aerobee.storage.index.derived_files import DerivedFiles
+from aerobee.storage.index.kept_files import KeptFiles
 from aerobee.storage.index.key_index import KeyIndex, KeyIndexConfig
 from aerobee.storage.recover.checkpoint import Checkpoint
 from aerobee.storage.recover.durable_mark import DurableMark, DurableMarkFile
@@ -49,7 +50,9 @@ class MarkingKit:
         index = KeyIndex.open(self.disk, "store/index", KeyIndexConfig(16, index_units))
         queues = ConsumeQueues(self.disk, "store/consumequeue", 8)
         batch_queues = BatchConsumeQueues(self.disk, "store/batchconsumequeue", 8)
-        self.derived = DerivedFiles(queues, batch_queues, index)
+        self.derived = DerivedFiles(
+            queues, batch_queues, index, KeptFiles(self.disk, "store/compacted")
+        )
         self.dispatcher = Dispatcher(self.log, queues, batch_queues, index, ())
         self.checkpoint = Checkpoint.open(self.disk, CHECKPOINT)
         self.marking = Marking(

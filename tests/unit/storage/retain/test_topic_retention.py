@@ -9,6 +9,7 @@ from aerobee.storage.defects import NO_DEFECTS
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
 from aerobee.storage.index.consume_queues import ConsumeQueues
 from aerobee.storage.index.derived_files import DerivedFiles
+from aerobee.storage.index.kept_files import KeptFiles
 from aerobee.storage.retain.removals import Removals
 from aerobee.storage.retain.topic_retention import (
     PASS_INTERVAL_MS,
@@ -36,7 +37,9 @@ class TopicKit:
         self.reads = 0
         self.log_end = 0
         self.topics = TopicRetention(
-            DerivedFiles(self.queues, self.batch_queues, None),
+            DerivedFiles(
+                self.queues, self.batch_queues, None, KeptFiles(self.disk, "store/compacted")
+            ),
             self.store_timestamp_at,
             self.removals,
             STORE_RETENTION_MS,

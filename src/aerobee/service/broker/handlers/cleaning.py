@@ -74,7 +74,7 @@ class CleaningHandlers:
             name = queue.topic.decode()
             if self._topics.find(name) is None and not self._is_kept(name):
                 # What was appended counts, whether or not it can be read yet.
-                has_messages = queue.next_offset > queue.min_offset
+                has_messages = queue.next_offset > self._store.first_offset(queue)
                 found[name] = found.get(name, False) or has_messages
         return found
 

@@ -174,7 +174,9 @@ class PullHandlers:
         """An operator set another offset: the client is sent there."""
         topic, queue_id = plan.queue
         queue = self._store.queue(topic, queue_id)
-        low, high = (queue.min_offset, queue.max_offset) if queue is not None else (0, 0)
+        low, high = 0, 0
+        if queue is not None:
+            low, high = self._store.first_offset(queue), queue.max_offset
         return Answer(
             ResponseCode.PULL_OFFSET_MOVED,
             "OFFSET_RESET",

@@ -25,11 +25,10 @@ from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.offsets import Offsets
 from aerobee.service.broker.state.topics import QUEUES_MAX, Find, Topics
 from aerobee.service.broker.topic_attributes import (
-    CLEANUP_POLICY,
-    COMPACTION,
     MESSAGE_TYPE,
     MIXED,
     changed_attributes,
+    is_compacted,
     parse_changes,
 )
 from aerobee.service.request import Answer, Request
@@ -45,12 +44,15 @@ class TopicHandlers:
         offsets: Offsets,
         identity: BrokerIdentity,
         delete_queues: Callable[[bytes], object],
+        set_compaction: Callable[[bytes, bool], object],
     ) -> None:
-        """`delete_queues` takes a topic's queues out of the store."""
+        """`delete_queues` takes a topic's queues out of the store, `set_compaction` tells it
+        whether one is compacted."""
         self._topics = topics
         self._offsets = offsets
         self._identity = identity
         self._delete_queues = delete_queues
+        self._set_compaction = set_compaction
 
     def rows(self) -> list[Row]:
         lane, right = Lane.ADMIN, Right.ADMINISTER
@@ -85,12 +87,24 @@ class TopicHandlers:
             fault = self._find_fault(config)
             if fault is not None:
                 return invalid(fault)
+        answer = answer_change(request)
+
+        def saved(error: BaseException | None) -> None:
+            if error is None:
+                self._note([config.name for config in wanted])
+            answer(error)
+
         self._topics.edit(
-            lambda find: [_with_attributes(config, find) for config in wanted],
-            request.now,
-            answer_change(request),
+            lambda find: [_with_attributes(config, find) for config in wanted], request.now, saved
         )
         return None
+
+    def _note(self, names: Sequence[str]) -> None:
+        """Have the store know how topics are cleaned up."""
+        for name in names:
+            config = self._topics.find(name)
+            if config is not None:
+                self._set_compaction(name.encode(), is_compacted(config))
 
     def _find_fault(self, wanted: TopicConfig) -> str | None:
         fault = find_topic_fault(wanted.name)
@@ -110,9 +124,6 @@ class TopicHandlers:
             return f"topicFilterType is {wanted.filter_type[:40]!r}, not one of {FILTER_TYPES}"
         if wanted.attributes.get(f"+{MESSAGE_TYPE}") == MIXED:
             return "MIXED message type is not supported."
-        if wanted.attributes.get(f"+{CLEANUP_POLICY}") == COMPACTION:
-            # Accepting it would let go of messages that were to be kept.
-            return "this broker does not compact topics: leave cleanup.policy at DELETE"
         return None
 
     def _is_system(self, name: str) -> bool:

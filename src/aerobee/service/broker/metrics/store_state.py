@@ -48,6 +48,11 @@ def store_metrics(store: Store, now: Now) -> Iterator[Metric]:
         "1 while nothing can be stored: the disk is full, too slow or failed",
         int(store.appender.refusal is not None),
     )
+    yield _gauge(
+        "aerobee_storage_compaction_stuck",
+        "1 while a compacted topic cannot be compacted: its log is not cleaned",
+        int(bool(store.compaction_problem)),
+    )
     yield histogram(
         "aerobee_storage_sync_seconds",
         "How long syncs of the log took",

@@ -87,7 +87,7 @@ class Popping:
             if queue is None or self._is_blocked(plan, key, now.wall_ms):
                 continue
             position = self._out.offsets.position(key)
-            if queue.max_offset > max(position, queue.min_offset):
+            if queue.max_offset > max(position, self._store.first_offset(queue)):
                 return True
         return False
 
@@ -101,7 +101,7 @@ class Popping:
             if queue is None:
                 continue
             position = self._out.offsets.position((plan.group, topic, queue_id))
-            start = max(position, queue.min_offset)
+            start = max(position, self._store.first_offset(queue))
             if left > 0:
                 found = self._read(plan, queue, start, left)
                 if found.status == ReadStatus.FOUND and not found.is_cold:
@@ -147,7 +147,7 @@ class Popping:
         position = offsets.position(key)
         if position != UNKNOWN:
             return position
-        position = queue.min_offset
+        position = self._store.first_offset(queue)
         is_from_min = plan.is_from_min or origin == FROM_RETRY
         if not is_from_min and not self._queues.is_young(key[1], key[2]):
             position = max(queue.max_offset - 1, position)

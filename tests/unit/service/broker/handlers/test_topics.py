@@ -125,7 +125,6 @@ def test_attributes_that_cannot_be_are_refused_and_say_why(attributes: str, said
         ({"perm": "-1"}, "perm is -1"),
         ({"topicFilterType": "EVERY_TAG"}, "EVERY_TAG"),
         ({"attributes": "+message.type=MIXED"}, "MIXED message type is not supported."),
-        ({"attributes": "+cleanup.policy=COMPACTION"}, "does not compact"),
     ],
 )
 def test_a_topic_that_cannot_be_is_refused_as_invalid(changed: dict[str, str], said: str) -> None:
@@ -135,6 +134,17 @@ def test_a_topic_that_cannot_be_is_refused_as_invalid(changed: dict[str, str], s
     assert answer.code == 29
     assert said in answer.remark
     assert kit.topics.all() == before
+
+
+def test_the_store_is_told_of_a_topic_that_is_compacted_once_it_is_on_the_disk() -> None:
+    kit = AdminKit()
+    kit.disk.faults.fail_call(1)
+    wanted = {**fields(), "attributes": "+cleanup.policy=COMPACTION"}
+    assert kit.ask(17, wanted).code == 1
+    assert kit.compacted == {}
+    assert kit.ask(17, wanted).code == 0
+    assert kit.ask(17, {**fields(), "topic": "Plain"}).code == 0
+    assert kit.compacted == {b"Orders": True, b"Plain": False}
 
 
 def test_a_topic_without_queues_and_rights_can_be() -> None:
@@ -260,7 +270,7 @@ def test_queues_that_cannot_be_deleted_are_answered_with_why() -> None:
     def refuse(topic: bytes) -> None:
         raise StoreBusy(f"not now: {topic!r}")
 
-    handlers = TopicHandlers(kit.topics, kit.offsets, IDENTITY, refuse)
+    handlers = TopicHandlers(kit.topics, kit.offsets, IDENTITY, refuse, kit.compact)
     outbox: Effects = []
     command = RemotingCommand(215, ext_fields={"topic": "Orders"})
     request = Request(ChannelId(1), command, kit.clock.now(), outbox)
@@ -276,5 +286,5 @@ def test_queues_that_cannot_be_deleted_are_answered_with_why() -> None:
 
 def test_changes_are_for_administrators() -> None:
     kit = AdminKit()
-    handlers = TopicHandlers(kit.topics, kit.offsets, IDENTITY, kit.deleted.append)
+    handlers = TopicHandlers(kit.topics, kit.offsets, IDENTITY, kit.deleted.append, kit.compact)
     assert {(row.lane, row.right) for row in handlers.rows()} == {(Lane.ADMIN, Right.ADMINISTER)}
