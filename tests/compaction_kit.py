@@ -16,9 +16,10 @@ from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.retain.retention import CLOCK_SETTLE_MS
 from aerobee.storage.store import Store
-from tests.store_kit import EVERYTHING, SMALL, StoreKit, draft, messages_of, properties
+from tests.store_kit import EVERYTHING, ROOT, SMALL, StoreKit, draft, messages_of, properties
 
 TOPIC = b"Prices"
+FOLDER = f"{ROOT}/compacted/Prices/0"
 INTERVAL_MS = 100_000
 CONFIG = replace(
     SMALL,

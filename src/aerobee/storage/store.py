@@ -290,6 +290,8 @@ class Store(Readers):
             )
         if self._deletions.failure is not None:
             return self._deletions.failure
+        if self._compaction.failure is not None:
+            return self._compaction.failure
         refusal = self._parts.log_files.refusal() or self._cleaner.refusal()
         if refusal is not None:
             return refusal
@@ -323,6 +325,11 @@ class Store(Readers):
         while. Not remembered: set it after every start, before the first step. See `Compaction`.
         """
         self._compaction.set(topic, is_compacted)
+
+    @property
+    def is_compacting(self) -> bool:
+        """Whether a topic is being compacted: a little at every step."""
+        return self._compaction.is_running
 
     @property
     def compaction_problem(self) -> str:

@@ -89,7 +89,12 @@ class BatchConsumeQueues:
             self._take(queue)
             for queue in self.all()
             if queue.topic in self._born_at
-            and (queue.max_offset == queue.min_offset or queue.log_end <= queue.born_at)
+            and (
+                # One that came far and is empty now may be of the topic's next life.
+                queue.log_end <= queue.born_at
+                if queue.max_offset > queue.min_offset
+                else queue.max_offset == 0
+            )
         ]
 
     def _take(self, queue: BatchConsumeQueue) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from aerobee.errors import Misuse, StoreBusy
 from aerobee.ports.disk import Disk
-from aerobee.storage.index.consume_queue import UNIT_BYTES, ConsumeQueue
+from aerobee.storage.index.consume_queue import FILLER_SIZE, UNIT_BYTES, ConsumeQueue
 
 if TYPE_CHECKING:
     import cython
@@ -196,7 +196,9 @@ class ConsumeQueues:
         for topic, offset in self._born_at.items():
             for queue in self.of_topic(topic):
                 last = queue.unit(queue.max_offset - 1)
-                if last is None or last[0] < offset:
+                # One that came far and is empty now may be of the topic's next life.
+                is_empty = last is None or last[1] == FILLER_SIZE
+                if queue.max_offset == 0 if is_empty else last[0] < offset:
                     self._forget(queue)
                     queue.let_go()
                     folders.append(queue.sequence.directory)

@@ -17,6 +17,7 @@ Called from the core's thread only.
 
 from contextlib import suppress
 
+from aerobee.errors import DiskFailed
 from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker, Lane
@@ -62,8 +63,13 @@ class Compaction:
         self._now_ms = 0
         self.problem = ""
         """Why the last run failed; empty once one did not."""
-        self.finished = 0
-        """Runs, since the start."""
+        self.failure: DiskFailed | None = None
+        """Set once a folder could not be synced: nothing is compacted any more."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is something to do at every step."""
+        return self._run is not None
 
     def set(self, topic: bytes, is_compacted: bool) -> None:
         """Whether a topic is compacted from now on."""
@@ -99,7 +105,7 @@ class Compaction:
         and have their units there; `time_ms` is the time by which things are old, None while that
         is not known."""
         self._now_ms = now.monotonic_ms
-        if self._job is not None or not self._topics:
+        if self._job is not None or not self._topics or self.failure is not None:
             return
         if self._run is None:
             deletions_before_ms = (
@@ -186,14 +192,19 @@ class Compaction:
             return  # forgotten meanwhile, or to be continued
         self._run = None
         key = (run.plan.topic, run.plan.queue_id)
-        if error is not None:
+        if isinstance(error, DiskFailed):
+            self.failure = error
+        elif error is not None:
             self.problem = f"queue {key[1]} of {key[0].decode()} is not compacted: {error}"
             self._retry_ms[key] = self._now_ms + RETRY_INTERVAL_MS
             self._worker.submit(Lane.BACKGROUND, _Discard(run))
-            return
+        else:
+            self._put(key, run)
+
+    def _put(self, key: tuple[bytes, int], run: CompactionRun) -> None:
+        """Have the file of a run count."""
         assert run.outcome is not None
         self.problem = ""
-        self.finished += 1
         self._retry_ms.pop(key, None)
         if run.outcome.end >= run.plan.end:
             self._looked_ms[key] = self._now_ms

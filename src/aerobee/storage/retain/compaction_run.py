@@ -22,7 +22,7 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import NamedTuple, TypeAlias
 
-from aerobee.errors import CorruptRecord
+from aerobee.errors import CorruptRecord, DiskFailed
 from aerobee.model.properties import find_property
 from aerobee.ports.disk import Disk
 from aerobee.protocol.record import WHOLE, Record
@@ -188,11 +188,22 @@ class CompactionRun:
         file = writer.finish()
         yield
         self._disk.rename(self._path + UNFINISHED, self._path)
-        folder = self._path.rpartition("/")[0]
-        for _ in range(4):  # of the queue, the topic, all topics, and the store: each may be new
-            self._disk.sync_directory(folder)
-            folder = folder.rpartition("/")[0]
+        self._sync_folders()
         self.outcome = file
+
+    def _sync_folders(self) -> None:
+        """Of the queue, the topic, all topics, and the store: each may be new. One that cannot be
+        synced is final, as everywhere: the next sync would say that all is well."""
+        folder = self._path
+        for _ in range(4):
+            folder = folder.rpartition("/")[0]
+            try:
+                self._disk.sync_directory(folder)
+            except OSError as error:
+                raise DiskFailed(
+                    f"a sync of {folder} failed: {error}",
+                    hint="the store takes no more writes; check the disk, then restart",
+                ) from error
 
     def _stays(self, newest: _Newest) -> bool:
         return not newest.flags or newest.stored_ms >= self.plan.deletions_before_ms
