@@ -47,7 +47,7 @@ class CompactionKit(StoreKit):
     ) -> None:
         super().__init__(disk, config, clock=clock)
         for topic in topics:
-            self.store.set_compaction(topic, True)
+            self.store.compaction.set(topic, True)
 
     def put(self, key: str, body: bytes, topic: bytes = TOPIC, queue_id: int = 0) -> int:
         """Store the newest message of a key; its log offset."""

@@ -103,6 +103,6 @@ def test_a_disk_call_that_fails_in_a_compaction_loses_nothing() -> None:
         kit.disk.faults.fail_call(n)
         kit.grow_old()
         check(kit, newest, f"call {n}")
-        failed += bool(kit.store.failure or kit.store.compaction_problem)
+        failed += bool(kit.store.failure or kit.store.compaction.problem)
         check(kit.opened_again(kit.disk.kill()), newest, f"call {n}, opened again")
     assert failed > 5

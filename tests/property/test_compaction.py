@@ -95,7 +95,7 @@ class CompactionMachine(RuleBasedStateMachine):
         self.kit.store.delete_topic(TOPIC)
         for _ in range(4):
             self.kit.settle()
-        self.kit.store.set_compaction(TOPIC, True)
+        self.kit.store.compaction.set(TOPIC, True)
         self.stored = {queue_id: [] for queue_id in QUEUES}
 
     # What must be so.
@@ -118,7 +118,7 @@ class CompactionMachine(RuleBasedStateMachine):
 
     @invariant()
     def compaction_has_no_problem(self) -> None:
-        assert self.kit.store.compaction_problem == ""
+        assert self.kit.store.compaction.problem == ""
 
 
 def test_a_compacted_store_agrees_with_a_dictionary() -> None:

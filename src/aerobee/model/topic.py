@@ -15,6 +15,9 @@ UNIT_SUBSCRIPTION = 0x2
 
 DEFAULT_QUEUES = 16
 SINGLE_TAG = "SINGLE_TAG"
+CLEANUP_POLICY = "cleanup.policy"
+COMPACTION = "COMPACTION"
+"""An attribute, and its value for topics of which the newest message of each key stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,10 @@ class TopicConfig:
     is_order: bool = False
     filter_type: str = SINGLE_TAG
     attributes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_compacted(self) -> bool:
+        return self.attributes.get(CLEANUP_POLICY) == COMPACTION
 
 
 class DataVersion(NamedTuple):

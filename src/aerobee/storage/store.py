@@ -92,7 +92,8 @@ class Store(Readers):
         # Older records were not written by this process: reads check their checksums.
         self._opened_at = parts.log.end_offset()
         self._is_closed = False
-        self._compaction = Compaction(
+        # Which topics are compacted is told it after every start, before the first step.
+        self.compaction = Compaction(
             parts.log.sequence, parts.derived, worker, config, parts.crc_from
         )
         self._cleaner = Cleaner(
@@ -101,7 +102,7 @@ class Store(Readers):
             parts.records.store_timestamp_at,
             worker,
             config,
-            self._compaction,
+            self.compaction.needed_from,
             defects,
         )
         self._deletions = TopicDeletions(
@@ -226,7 +227,9 @@ class Store(Readers):
         self.appender.refusal = self._refusal(now)
         failure = self.failure
         if failure is None:
-            self._cleaner.step(now, self._parts.marking.dispatched_durably)
+            durable_to = self._parts.marking.dispatched_durably
+            self.compaction.step(now, self._cleaner.time_ms(now), durable_to)
+            self._cleaner.step(now, durable_to)
             self._deletions.step(self._parts.marking.durable_checkpoint)
         else:
             self._flush.stop(failure)
@@ -290,8 +293,8 @@ class Store(Readers):
             )
         if self._deletions.failure is not None:
             return self._deletions.failure
-        if self._compaction.failure is not None:
-            return self._compaction.failure
+        if self.compaction.failure is not None:
+            return self.compaction.failure
         refusal = self._parts.log_files.refusal() or self._cleaner.refusal()
         if refusal is not None:
             return refusal
@@ -320,22 +323,6 @@ class Store(Readers):
         """
         self._cleaner.set_topic_retention(topic, retention_ms)
 
-    def set_compaction(self, topic: bytes, is_compacted: bool) -> None:
-        """Whether of a topic the newest message of each key is kept for good, and the others for a
-        while. Not remembered: set it after every start, before the first step. See `Compaction`.
-        """
-        self._compaction.set(topic, is_compacted)
-
-    @property
-    def is_compacting(self) -> bool:
-        """Whether a topic is being compacted: a little at every step."""
-        return self._compaction.is_running
-
-    @property
-    def compaction_problem(self) -> str:
-        """Why topics are not compacted, and their log not cleaned; empty if all is well."""
-        return self._compaction.problem
-
     def delete_topic(self, topic: bytes) -> None:
         """Take the queues of a topic out, and their files in the steps that follow.
 
@@ -343,7 +330,7 @@ class Store(Readers):
         its files are gone (a second or two) appends to it are refused as busy; then its queues
         begin at 0 again. See `TopicDeletions`.
         """
-        self._compaction.forget(topic)
+        self.compaction.forget(topic)
         self._deletions.delete(topic, self._log.end_offset())
 
     # Ending.
@@ -367,6 +354,7 @@ class Store(Readers):
         self._is_closed = True
         parts = self._parts
         try:
+            self.compaction.close()
             self._cleaner.close()
             failure = self.failure or self._flush.failure or parts.marking.failure
             if failure is None:

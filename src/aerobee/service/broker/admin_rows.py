@@ -42,7 +42,7 @@ def admin_rows(
     relay = ClientRelay(consumers, calls)
     watched = (identity, offsets, queues, topics, groups)
     return [
-        *TopicHandlers(topics, offsets, identity, store.delete_topic, store.set_compaction).rows(),
+        *TopicHandlers(topics, offsets, identity, store.delete_topic, store.compaction.set).rows(),
         *TopicQueries(topics, identity).rows(),
         *TopicStatsHandlers(topics, queues, identity, statistics).rows(),
         *GroupHandlers(groups, offsets).rows(),

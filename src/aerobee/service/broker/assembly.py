@@ -126,7 +126,7 @@ def _duties(parts: Parts, store: Store) -> Duties:
             parts.pops.rest_ms,
             parts.transactions.rest_ms,
             registration.rest_ms,
-            lambda now: COMPACTION_REST_MS if store.is_compacting else REST_MS_MAX,
+            lambda now: COMPACTION_REST_MS if store.compaction.is_running else REST_MS_MAX,
         ),
         is_settled=registration.is_settled,
         on_round=(parts.pops.on_round,),

@@ -20,7 +20,6 @@ from aerobee.service.broker.plain_pull import PlainPull
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.statistics.statistics import Statistics
 from aerobee.service.broker.tables import Ground, Tables
-from aerobee.service.broker.topic_attributes import is_compacted
 from aerobee.service.live_config import LiveConfig
 
 REST_MS_MAX = 60_000
@@ -78,7 +77,7 @@ class PullWays:
     def _learn(self, channel: ChannelId, header: PullHeader, plan: PullPlan) -> None:
         topic = self._topics.find(header.topic)
         # The short way reads the log, where messages are that compaction did not keep.
-        if topic is not None and not is_compacted(topic):
+        if topic is not None and not topic.is_compacted:
             self._short.learn(channel, header, plan, topic.read_queues)
 
     def rows(self) -> list[Row]:

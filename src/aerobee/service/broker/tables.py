@@ -28,7 +28,6 @@ from aerobee.service.broker.state.offsets_file import OffsetsFile
 from aerobee.service.broker.state.producers import Producers
 from aerobee.service.broker.state.queue_locks import QueueLocks
 from aerobee.service.broker.state.topics import Topics
-from aerobee.service.broker.topic_attributes import is_compacted
 from aerobee.service.filters.filter_cache import FilterCache
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.metadata.config_file import ConfigFile
@@ -76,9 +75,10 @@ def open_tables(
         config.current.offsets_interval_ms,
         now.monotonic_ms,
     )
+    # Before the store's first step, which may clean up.
     for topic in topics.all():
-        if is_compacted(topic):
-            ground.store.set_compaction(topic.name.encode(), True)
+        if topic.is_compacted:
+            ground.store.compaction.set(topic.name.encode(), True)
     offsets_file.load(lambda topic, queue_id: _end_of(ground.store, topic, queue_id))
     for fault in (topics.fault, groups.fault, offsets_file.fault):
         if fault:

@@ -11,15 +11,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.model.topic import TopicConfig
+from aerobee.model.topic import CLEANUP_POLICY, COMPACTION
 from aerobee.protocol.fields import INT64, read_number
 
 CHANGES_CHARS_MAX = 4096
 
 MESSAGE_TYPE = "message.type"
 MIXED = "MIXED"
-CLEANUP_POLICY = "cleanup.policy"
-COMPACTION = "COMPACTION"
 
 
 class _Attribute(NamedTuple):
@@ -36,11 +34,6 @@ _KNOWN = {
     ),
     "reserve.time": _Attribute(True, frozenset()),
 }
-
-
-def is_compacted(topic: TopicConfig) -> bool:
-    """Whether the newest message of each of its keys is kept for good."""
-    return topic.attributes.get(CLEANUP_POLICY) == COMPACTION
 
 
 def parse_changes(text: str) -> dict[str, str]:

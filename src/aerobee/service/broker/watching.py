@@ -4,6 +4,7 @@ Counting begins before there is anything to show: parts are given `statistics` a
 are made, and what they count is shown when all of them are.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 
 from aerobee.model.names import is_system_topic
@@ -18,6 +19,8 @@ from aerobee.service.broker.statistics.statistics import Statistics
 from aerobee.service.broker.tables import Tables
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
+
+_log = logging.getLogger(__name__)
 
 __all__ = ["Pending", "Watching"]
 
@@ -39,6 +42,7 @@ class Watching:
         self._tables = tables
         self._store = store
         self._health: Health | None = None
+        self._problem = ""
         self.statistics = Statistics(store.queues(), self._is_system, now)
         self.times = RequestTimes()
         self.took_send = self.times.of_successes(RequestCode.SEND_MESSAGE_V2).add
@@ -65,11 +69,19 @@ class Watching:
     def on_tick(self, now: Now) -> None:
         if self._health is not None:
             self._health.on_tick(now)
+        self._note_problem()
         self.statistics.on_tick(now)
         topics, groups = self._tables.topics, self._tables.groups
         self.statistics.forget(
             lambda name: topics.find(name) is not None, lambda name: groups.find(name) is not None
         )
+
+    def _note_problem(self) -> None:
+        """A log that is not cleaned fills the disk: say why, once."""
+        problem = self._store.compaction.problem
+        if problem and problem != self._problem:
+            _log.error("the log cannot be cleaned: %s", problem)
+        self._problem = problem
 
     def _is_system(self, topic: str) -> bool:
         return is_system_topic(topic, cluster=self._identity.cluster, broker=self._identity.name)

@@ -196,9 +196,12 @@ class ConsumeQueues:
         for topic, offset in self._born_at.items():
             for queue in self.of_topic(topic):
                 last = queue.unit(queue.max_offset - 1)
-                # One that came far and is empty now may be of the topic's next life.
-                is_empty = last is None or last[1] == FILLER_SIZE
-                if queue.max_offset == 0 if is_empty else last[0] < offset:
+                if last is None or last[1] == FILLER_SIZE:
+                    # One that came far and is empty now may be of the topic's next life.
+                    is_dead = queue.max_offset == 0
+                else:
+                    is_dead = last[0] < offset
+                if is_dead:
                     self._forget(queue)
                     queue.let_go()
                     folders.append(queue.sequence.directory)

@@ -32,7 +32,6 @@ from aerobee.storage.files.lack_of_room import is_out_of_handles, is_out_of_room
 from aerobee.storage.index.batch_consume_queue import BatchConsumeQueue
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.derived_files import DerivedFiles
-from aerobee.storage.retain.compaction import Compaction
 from aerobee.storage.retain.disk_space import DiskSpaceWatch, SpaceLimits
 from aerobee.storage.retain.removals import Removals
 from aerobee.storage.retain.retention import AgeClock, LogRetention
@@ -52,11 +51,12 @@ class Cleaner:
         store_timestamp_at: Callable[[int], int | None],
         worker: DiskWorker,
         config: StorageConfig,
-        compaction: Compaction,
+        needed_from: Callable[[], int | None],
         defects: Defects,
     ) -> None:
+        """`needed_from` says from which log offset on somebody else needs the log."""
         self._log = log
-        self._compaction = compaction
+        self._needed_from = needed_from
         self._derived = derived
         self._delete_interval_ms = config.delete_interval_ms
         self._removals = Removals(log.disk, worker, defects)
@@ -86,6 +86,10 @@ class Cleaner:
         self._retention.set(retention_ms)
         self._topics.set_max(retention_ms)
 
+    def time_ms(self, now: Now) -> int | None:
+        """The time by which things are old; None: too early to say."""
+        return self._clock.time_ms(now)
+
     def step(self, now: Now, safe_to: int) -> None:
         """Do a little of what is due. Log files from `safe_to` on are needed for a start."""
         removals = self._removals
@@ -96,7 +100,6 @@ class Cleaner:
         time_ms = self._clock.time_ms(now)
         if time_ms is not None:
             self._topics.step(time_ms, now.monotonic_ms)
-        self._compaction.step(now, time_ms, safe_to)
         if self._trim is None and self._is_file_due(now.monotonic_ms, time_ms, safe_to):
             self._trim = _Trim(self._derived, self._log.files[0].end_offset())
         if self._trim is not None:
@@ -112,7 +115,7 @@ class Cleaner:
         is_too_full = self._space.excess_bytes(self._removals.removed_bytes) > 0
         if not is_too_full and not self._retention.is_expired(oldest, time_ms):
             return False
-        needed = self._compaction.needed_from()
+        needed = self._needed_from()
         return needed is None or oldest.end_offset() <= needed
 
     def _go_on(self, trim: "_Trim", monotonic_ms: int) -> None:
@@ -178,7 +181,6 @@ class Cleaner:
 
     def close(self) -> None:
         """Block until what a disk thread does for us is done."""
-        self._compaction.close()
         self._removals.close()
         self._space.close()
 

@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.service.broker.assembly import COMPACTION_REST_MS
 from aerobee.service.broker.config import BrokerConfig
-from tests.broker_kit import CLIENT, OTHER, BrokerKit, create_fields, pull_fields
+from tests.broker_kit import CLIENT, OTHER, STORAGE, BrokerKit, create_fields, pull_fields
 from tests.send_rig import send_frame
+from tests.store_kit import draft, properties
 
 ORDERS = TopicConfig("Orders", 4, 4)
 NAME_SERVERS = ("10.0.0.1:9876", "10.0.0.2:9876")
@@ -89,3 +93,21 @@ def test_what_is_served_is_served_by_one_handler_each() -> None:
     served += [351, 352, 353, 361]
     for code in served:
         assert kit.ask(code).code != 3, code
+
+
+def test_a_broker_that_compacts_a_topic_is_called_again_soon() -> None:
+    storage = replace(STORAGE, log_file_bytes=1 << 13, compaction_interval_ms=1000)
+    topic = TopicConfig("Prices", 1, 1, attributes={"cleanup.policy": "COMPACTION"})
+    kit = BrokerKit(topic, storage=storage).restarted()
+    for topic_name in (b"Prices", *[b"Filler"] * 20):
+        message = draft(topic_name, 0, bytes(900), properties(KEYS="k"))
+        kit.store.append(message, kit.clock.now().wall_ms)
+    rests = set()
+    for _ in range(300):
+        kit.tick(100)
+        rests.add(kit.broker.rest_ms(kit.clock.now()))
+        kit.work()
+    assert min(rests) <= COMPACTION_REST_MS < kit.broker.rest_ms(kit.clock.now())
+    queue = kit.store.queue(b"Prices", 0)
+    assert queue is not None
+    assert kit.store.kept_ms(queue, 0) is not None, "topics of the file are compacted, too"

@@ -3,6 +3,7 @@
 from aerobee.service.broker.queue_facts import NEVER, QueueFacts
 from aerobee.storage.config import FlushMode
 from aerobee.storage.read.time_search import Boundary
+from tests.compaction_kit import CompactionKit
 from tests.store_kit import SMALL_SYNC, StoreKit, draft
 
 
@@ -69,3 +70,20 @@ def test_with_synchronous_flush_the_end_for_readers_is_behind_that_for_writers()
     assert facts.max_offset("Orders", 0) == 0
     kit.settle()
     assert facts.max_offset("Orders", 0) == 1
+
+
+def test_a_compacted_queue_begins_with_what_was_kept_of_it() -> None:
+    kit = CompactionKit()
+    for number in range(6):
+        kit.put(f"k{number % 3}", b"value")
+        kit.clock.advance(1)
+    kit.fill()
+    facts = QueueFacts(kit.store)
+    last_ms = facts.stored_ms("Prices", 0, 5)
+    kit.grow_old()
+    assert (facts.min_offset("Prices", 0), facts.max_offset("Prices", 0)) == (3, 6)
+    assert facts.earliest_ms("Prices", 0) == last_ms - 2
+    assert [facts.stored_ms("Prices", 0, offset) - last_ms for offset in (0, 3, 5)] == [-2, -2, 0]
+    assert facts.stored_ms("Prices", 0, 6) == NEVER
+    assert facts.offset_at("Prices", 0, last_ms, Boundary.LOWER) == 5
+    assert facts.offset_at("Prices", 0, last_ms + 1, Boundary.LOWER) == 6

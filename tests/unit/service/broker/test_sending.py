@@ -5,6 +5,7 @@ import pytest
 from aerobee.errors import MessageIllegal, RemoteProtocolError
 from aerobee.model.message import Host
 from aerobee.protocol.command_header import CommandHeader
+from aerobee.protocol.message_batch import BatchMessage, encode_batch
 from aerobee.service.broker.sending import Sending, read_sending
 from tests.captured import captured
 from tests.wire import JAVA_FIELDS, LONG_NAMES
@@ -134,3 +135,15 @@ def test_a_batch_from_an_ipv6_host_is_kept_with_its_address() -> None:
 )
 def test_what_begins_a_transaction(properties: str, times: str, is_half: bool) -> None:
     assert read_sending(header(i=properties, j=times), b"").is_half is is_half
+
+
+@pytest.mark.parametrize(
+    ("keys", "is_enough"),
+    [(("k",), True), (("k", "l"), True), (("k", ""), False), (("", "k"), False)],
+)
+def test_a_batch_has_keys_if_each_of_its_messages_has(
+    keys: tuple[str, ...], is_enough: bool
+) -> None:
+    messages = [BatchMessage(b"body", {"KEYS": key} if key else {}) for key in keys]
+    sending = read_sending(header(320), encode_batch(messages))
+    assert sending.has_keys() == is_enough

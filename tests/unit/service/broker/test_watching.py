@@ -1,11 +1,15 @@
+from dataclasses import replace
+
+import pytest
+
 from aerobee.model.topic import TopicConfig
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
 from aerobee.service.broker.tables import Ground, open_tables
 from aerobee.service.broker.watching import Watching
 from aerobee.service.live_config import ChangesFile, LiveConfig
-from tests.broker_kit import IDENTITY, BrokerKit
+from tests.broker_kit import IDENTITY, STORAGE, BrokerKit
 from tests.send_rig import send_frame
-from tests.store_kit import StoreKit
+from tests.store_kit import StoreKit, draft, properties
 
 HOUR = 3_600_000
 
@@ -43,3 +47,24 @@ def test_the_systems_topics_are_told_apart() -> None:
     view = watching.statistics.view("BROKER_GET_NUMS_WITHOUT_SYSTEM_TOPIC", "c", now)
     assert view is not None
     assert view.minute.sum == 3
+
+
+def test_why_the_log_cannot_be_cleaned_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    storage = replace(STORAGE, log_file_bytes=1 << 13, compaction_interval_ms=1000)
+    topic = TopicConfig("Prices", 1, 1, attributes={"cleanup.policy": "COMPACTION"})
+    kit = BrokerKit(topic, storage=storage)
+    for name in (b"Prices", *[b"Filler"] * 20):
+        message = draft(name, 0, bytes(900), properties(KEYS="k"))
+        kit.store.append(message, kit.clock.now().wall_ms)
+    for number in range(1, 10):
+        kit.disk.faults.fail_sync("*.new", number)
+    kit.run(60_000)
+    assert [record.getMessage()[:37] for record in caplog.records] == [
+        "the log cannot be cleaned: queue 0 of"
+    ]
+    (stuck,) = [
+        metric.samples
+        for metric in kit.broker.watch.metrics(kit.clock.now())
+        if metric.name == "aerobee_storage_compaction_stuck"
+    ]
+    assert [sample.value for sample in stuck] == [1]

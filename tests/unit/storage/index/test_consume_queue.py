@@ -551,3 +551,19 @@ def test_what_is_appended_is_counted_until_somebody_takes_the_count() -> None:
     queue.new_units = queue.new_bytes = 0
     queue.append(5, 1000, 10, 0)  # the units between are fillers, and no messages
     assert (queue.new_units, queue.new_bytes) == (1, 10)
+
+
+@pytest.mark.parametrize("offset", [1, 7, 8, 21])
+def test_a_queue_without_units_goes_on_where_it_is_told_to_and_so_it_is_loaded(offset: int) -> None:
+    disk = SimDisk()
+    queue = ConsumeQueue(disk, "store/consumequeue/T/0", b"T", 0, 8)
+    queue.begin_at(offset)
+    assert (queue.min_offset, queue.max_offset, queue.next_offset) == (offset,) * 3
+    loaded = ConsumeQueue(disk, "store/consumequeue/T/0", b"T", 0, 8)
+    loaded.load(is_torn=False)
+    assert loaded.max_offset == offset
+    loaded.begin_at(3 * offset)
+    assert loaded.max_offset == offset, "it has files"
+    assert queue.append(offset, 1000, 100, 5)
+    assert queue.unit(offset) == (1000, 100, 5)
+    assert queue.unit(offset - 1) is None

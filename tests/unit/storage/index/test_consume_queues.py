@@ -232,3 +232,24 @@ def test_the_queue_of_a_record_that_is_stored_is_made_however_many_there_are() -
     twin = pure("aerobee.storage.index.consume_queues")
     queues = twin.ConsumeQueues(SimDisk(), FOLDER, FILE_UNITS, count_max=0)
     assert queues.at(memoryview(b"Orders"), 0, 6, 3).topic == b"Orders"
+
+
+def test_of_a_topic_that_was_deleted_an_empty_queue_that_came_far_may_be_of_its_next_life() -> None:
+    disk = SimDisk()
+    before = new_queues(disk)
+    fill(before, b"Dead", 0, 3)
+    fill(before, b"Alive", 0, 6)
+    queues = ConsumeQueues(disk, FOLDER, FILE_UNITS, {b"Dead": 5000, b"Alive": 5000})
+    queues.load(is_torn=False)
+    queues.find_or_make(b"Dead", 1)  # of dead records, from which it gets nothing
+    for queue in queues.all():
+        queue.drop_below(5500)  # the log begins behind all of them
+    queues.find_or_make(b"Alive", 1).begin_at(7)
+    assert queues.take_dead() == [f"{FOLDER}/Dead/1"]
+    fresh = ConsumeQueues(disk, FOLDER, FILE_UNITS, {b"Dead": 5000, b"Alive": 5000})
+    fresh.load(is_torn=False)
+    assert fresh.take_dead() == [f"{FOLDER}/Dead/0"]
+    assert [(queue.topic, queue.max_offset) for queue in fresh.all()] == [
+        (b"Alive", 6),
+        (b"Alive", 7),
+    ]

@@ -57,7 +57,7 @@ def test_other_topics_are_not_compacted() -> None:
     kit.fill()
     kit.compact()
     assert len(seen(kit.store)) == 5
-    kit.store.set_compaction(TOPIC, True)
+    kit.store.compaction.set(TOPIC, True)
     kit.step()
     kit.compact()
     assert len(seen(kit.store)) == 1
@@ -97,11 +97,11 @@ def test_no_log_file_goes_before_it_was_compacted_and_then_it_need_not_wait() ->
     kit.disk.faults.fail_sync("*.new")
     kit.grow_old()
     assert kit.store.min_offset == 0
-    assert "is not compacted" in kit.store.compaction_problem
+    assert "is not compacted" in kit.store.compaction.problem
     assert len(seen(kit.store)) == 12
     kit.compact(20_000)
     assert kit.store.min_offset > 0
-    assert kit.store.compaction_problem == ""
+    assert kit.store.compaction.problem == ""
     assert seen(kit.store) == NEWEST
 
 
@@ -190,7 +190,7 @@ def test_a_deleted_topic_takes_what_was_kept_with_it_and_begins_at_0_again() -> 
     for _ in range(4):
         kit.settle()
     assert not kit.disk.exists(FOLDER)
-    kit.store.set_compaction(TOPIC, True)
+    kit.store.compaction.set(TOPIC, True)
     for number in range(6):
         kit.put("k0", b"n%d" % number)
     kit.fill()
@@ -204,7 +204,7 @@ def test_a_topic_that_is_deleted_while_it_is_compacted_leaves_nothing_behind() -
     whole.settle()
     parts = 0
     whole.step(INTERVAL_MS)
-    while whole.store.is_compacting:
+    while whole.store.compaction.is_running:
         whole.worker.run_all()
         whole.step()
         parts += 1

@@ -8,6 +8,7 @@ from aerobee.errors import StoreBusy
 from aerobee.ports.disk_worker import Lane
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.retain.topic_deletions import remove_folders
+from tests.compaction_kit import TOPIC, CompactionKit, seen
 from tests.store_kit import INNER_BATCH, ROOT, StoreKit, bodies_of, draft, properties, read_all
 
 QUEUES = f"{ROOT}/consumequeue"
@@ -168,3 +169,25 @@ def test_a_topic_folder_in_which_somebody_has_a_file_stays() -> None:
     disk.remove("q/T/note")
     remove_folders(disk, ["q/T/0"])
     assert disk.power_cut().list_directory("q") == []
+
+
+def test_a_topic_that_was_made_again_keeps_its_offsets_when_its_messages_have_expired() -> None:
+    """Its note is still on the disk, and all that its queues lead to is gone."""
+    kit = CompactionKit(topics=())
+    kit.put("k", b"first life")
+    kit.settle()
+    kit.store.delete_topic(TOPIC)
+    for _ in range(4):
+        kit.settle()
+    for _ in range(3):
+        kit.put("k", b"second life")
+    kit.fill()
+    kit.grow_old()
+    for disk in (None, kit.disk.kill()):
+        after = kit.opened_again(disk)
+        queue = after.store.queue(TOPIC, 0)
+        assert queue is not None
+        assert (queue.min_offset, queue.next_offset) == (3, 3)
+        after.put("k", b"goes on")
+        after.settle()
+        assert [one.offset for one in seen(after.store)] == [3]

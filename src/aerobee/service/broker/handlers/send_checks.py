@@ -27,7 +27,6 @@ from aerobee.service.broker.sending import Sending
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.queue_locks import QueueLocks
 from aerobee.service.broker.state.topics import Topics
-from aerobee.service.broker.topic_attributes import is_compacted
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer
 
@@ -134,7 +133,7 @@ class SendChecks:
                 f"request queueId[{sending.queue_id}] is illegal, the topic {sending.topic} "
                 f"has {queues} queues",
             )
-        if is_compacted(config) and not sending.has_keys():
+        if config.is_compacted and not sending.has_keys():
             return Answer(ResponseCode.MESSAGE_ILLEGAL, "Required message key is missing")
         fault = sending.type_fault(config) if self._config.current.checks_message_types else None
         return config if fault is None else Answer(ResponseCode.MESSAGE_ILLEGAL, fault)

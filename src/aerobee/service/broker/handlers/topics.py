@@ -28,7 +28,6 @@ from aerobee.service.broker.topic_attributes import (
     MESSAGE_TYPE,
     MIXED,
     changed_attributes,
-    is_compacted,
     parse_changes,
 )
 from aerobee.service.request import Answer, Request
@@ -104,7 +103,7 @@ class TopicHandlers:
         for name in names:
             config = self._topics.find(name)
             if config is not None:
-                self._set_compaction(name.encode(), is_compacted(config))
+                self._set_compaction(name.encode(), config.is_compacted)
 
     def _find_fault(self, wanted: TopicConfig) -> str | None:
         fault = find_topic_fault(wanted.name)

@@ -51,7 +51,7 @@ def store_metrics(store: Store, now: Now) -> Iterator[Metric]:
     yield _gauge(
         "aerobee_storage_compaction_stuck",
         "1 while a compacted topic cannot be compacted: its log is not cleaned",
-        int(bool(store.compaction_problem)),
+        int(bool(store.compaction.problem)),
     )
     yield histogram(
         "aerobee_storage_sync_seconds",

@@ -236,3 +236,15 @@ def test_a_topic_that_says_no_type_takes_all() -> None:
     rig = Rig(config=CHECKED)
     sending = replace(SENDING, properties={"TRAN_MSG": "true"})
     assert isinstance(rig.checks.check_topic(sending), TopicConfig)
+
+
+@pytest.mark.parametrize("keys", [None, "", " "])
+def test_a_compacted_topic_takes_no_message_without_a_key(keys: str | None) -> None:
+    compacted = TopicConfig("Prices", attributes={"cleanup.policy": "COMPACTION"})
+    rig = Rig(compacted, TopicConfig("Plain", attributes={"cleanup.policy": "DELETE"}))
+    properties = {} if keys is None else {"KEYS": keys}
+    sending = replace(SENDING, topic="Prices", properties=properties)
+    answer = rig.checks.check_topic(sending)
+    assert refused(answer) == 13
+    assert rig.checks.check_topic(replace(sending, topic="Plain")) == rig.topics.find("Plain")
+    assert rig.checks.check_topic(replace(sending, properties={"KEYS": "k"})) == compacted

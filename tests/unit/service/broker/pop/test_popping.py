@@ -1,7 +1,11 @@
+from dataclasses import replace
+
 import pytest
 
 from aerobee.protocol.bodies.revive_records import decode_checkpoint
+from tests.broker_kit import STORAGE
 from tests.pop_kit import INVISIBLE_MS, PopKit
+from tests.store_kit import draft, properties
 
 
 def checkpoints(kit: PopKit) -> list[tuple[int, tuple[int, ...]]]:
@@ -178,3 +182,20 @@ def test_what_is_popped_is_counted_for_its_group_and_topic() -> None:
     assert (labels["topic"], labels["consumer_group"], count) == ("Orders", "g", 3)
     ((_, size),) = found["rocketmq_throughput_out_total"]
     assert size == sum(map(len, kit.store.read(b"Orders", 0, 0, 32, 1 << 20).slices))
+
+
+def test_of_a_compacted_topic_what_was_kept_is_popped_and_gaps_are_passed() -> None:
+    storage = replace(STORAGE, log_file_bytes=1 << 13, compaction_interval_ms=1000)
+    kit = PopKit(storage=storage)
+    kit.store.compaction.set(b"Orders", True)
+    for number in range(9):
+        text = properties(KEYS=f"k{number % 3}")
+        kit.store.append(draft(b"Orders", 0, b"m%d" % number, text), kit.clock.now().wall_ms)
+    for _ in range(20):
+        kit.store.append(draft(b"Filler", 0, bytes(900)), kit.clock.now().wall_ms)
+    kit.run(20_000)
+    assert [got.body for got in kit.pop(maxMsgNums=2)] == [b"m6", b"m7"]
+    got = kit.pop(maxMsgNums=9)
+    assert [one.body for one in got] == [b"m8"]
+    assert kit.ack(got[0]) == 0
+    assert kit.pop(maxMsgNums=9) == []
