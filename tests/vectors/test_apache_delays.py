@@ -15,9 +15,9 @@ from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
 from aerobee.protocol.stored_message import encode_record
 from aerobee.service.broker.delay.delay_offsets import DelayOffsets
-from aerobee.service.broker.delay.delivery import Delivery
 from aerobee.service.broker.delay.levels import DelayLevels
 from aerobee.service.broker.intake import Intake
+from aerobee.service.broker.redelivery import Redelivery
 from aerobee.service.broker.retries import copy_to_return, place_to_return
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
@@ -62,10 +62,9 @@ def meaning(message: StoredMessage) -> dict[str, object]:
 
 def delivered(waiting: StoredMessage) -> StoredMessage:
     kit = StoreKit(config=SMALL_CONFIG)
-    delivery = Delivery(Intake(kit.store, FlushMode.ASYNC, 18))
-    record = memoryview(encode_record(waiting))
-    delivery.read(record)
-    delivery.put(record, Now(1_900_000_000_000, 0))
+    redelivery = Redelivery(kit.store.appender)
+    redelivery.read(memoryview(encode_record(waiting)))
+    redelivery.put(b"", 1_900_000_000_000)
     kit.store.dispatch()
     (queue,) = kit.store.queues()
     (found,) = read_all(kit.store, queue.topic, queue.queue_id)

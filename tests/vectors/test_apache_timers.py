@@ -13,15 +13,15 @@ from aerobee.ports.clock import Now
 from aerobee.protocol.stored_message import encode_record
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
 from aerobee.service.broker.intake import Intake
+from aerobee.service.broker.redelivery import Redelivery
 from aerobee.service.broker.tables import Ground
+from aerobee.service.broker.timer.putting_back import stamp
 from aerobee.service.broker.timer.slot_walk import SlotWalk
-from aerobee.service.broker.timer.timer_delivery import TimerDelivery
 from aerobee.service.broker.timer.timer_scale import TimerScale
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
-from aerobee.storage.config import FlushMode
 from aerobee.storage.store import Store
 from aerobee.storage.timer.timer_checkpoint import decode_check
 from aerobee.storage.timer.timer_log import TimerLog
@@ -46,8 +46,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def log_of(root: str) -> TimerLog:
     log = TimerLog(MappedDisk(), f"{root}/timerlog", LOG_FILE_BYTES)
-    assert log.load(0)
-    log.end = LOG_FILE_BYTES
+    assert log.load(LOG_FILE_BYTES)
     return log
 
 
@@ -61,7 +60,8 @@ def test_apaches_units_are_read_and_are_those_that_we_would_write(store: Store) 
         assert (unit.log_offset, unit.record_size) == (message.log_offset, message.store_size)
         out_ms = int(message.properties["TIMER_OUT_MS"])
         written_ms = SCALE.floor(message.store_timestamp)
-        assert (unit.time_ms, bool(unit.magic & 2)) == SCALE.place(out_ms, written_ms)
+        assert unit.time_ms == SCALE.slot_ms(out_ms, written_ms)
+        assert bool(unit.magic & 2) == SCALE.is_beyond(out_ms, written_ms)
         assert abs(unit.enqueue_ms - message.store_timestamp) <= 2_000
 
 
@@ -81,7 +81,7 @@ def test_apaches_wheel_is_read_slot_by_slot(store: Store) -> None:
         assert slot.waiting == len(positions)
         walk = SlotWalk(log, slot)
         walk.step(100)
-        assert walk.positions(100) == positions
+        assert [walk.position(index) for index in range(walk.left)] == positions
     assert wheel.next_time(0, 1 << 50) == min(by_slot)
 
 
@@ -112,9 +112,10 @@ def test_what_we_deliver_is_what_apaches_broker_delivered(store: Store) -> None:
             continue
         assert unit is not None
         kit = StoreKit(config=replace(SMALL, log_file_bytes=1 << 16))
-        delivery = TimerDelivery(Intake(kit.store, FlushMode.ASYNC, 18))
-        delivery.read(memoryview(encode_record(waiting)))
-        delivery.put(unit, Now(int(copy.properties["TIMER_DEQUEUE_MS"]), 0))
+        dequeue_ms = int(copy.properties["TIMER_DEQUEUE_MS"])
+        redelivery = Redelivery(kit.store.appender)
+        redelivery.read(memoryview(encode_record(waiting)))
+        redelivery.put(stamp(unit.enqueue_ms, dequeue_ms), dequeue_ms)
         kit.store.dispatch()
         (queue,) = kit.store.queues()
         (found,) = read_all(kit.store, queue.topic, queue.queue_id)

@@ -156,7 +156,10 @@ class Driver:
             self._loop = None
             self._failed(error)
             return
-        self._tick_in(max(TICK_SECONDS, min(rest_ms, REST_MS_MAX) / 1000))
+        if rest_ms < 0:
+            self._tick_in(0)
+        else:
+            self._tick_in(max(TICK_SECONDS, min(rest_ms, REST_MS_MAX) / 1000))
 
     def _tick_in(self, seconds: float) -> None:
         if self._timer is not None:

@@ -99,7 +99,8 @@ class PatientService(Service, Protocol):
     """A service that knows when it has nothing to do, so that an idle process costs nothing."""
 
     def rest_ms(self, now: Now) -> int:
-        """Asked after a tick: for how long it need not be called, unless something happens."""
+        """Asked after a tick: for how long it need not be called, unless something happens. Below
+        0: there is more to do, as soon as others had their turn."""
 
 
 class EndingService(Service, Protocol):

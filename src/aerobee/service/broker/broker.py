@@ -136,9 +136,10 @@ class Broker:
         return self._sent()
 
     def rest_ms(self, now: Now) -> int:
+        rest_ms = min(rest(now) for rest in self._duties.rest_ms)
         if self._failure is not None or self._send_way.is_busy():
-            return 0
-        return min(rest(now) for rest in self._duties.rest_ms)
+            return min(rest_ms, 0)
+        return rest_ms
 
     def is_settled(self) -> bool:
         return self._duties.is_settled()

@@ -2,8 +2,8 @@
 retries, dead letters, what the broker itself writes.
 
 A delayed message (property DELAY above 0) is put into the schedule topic under its level, with its
-own topic and queue remembered in REAL_TOPIC and REAL_QID; whoever delivers it puts it back with
-`put_as_is`. One for a time (TIMER_DELIVER_MS and the like) goes to the timer's topic in the same
+own topic and queue remembered in REAL_TOPIC and REAL_QID; whoever delivers it puts it there by
+`redelivery`. One for a time (TIMER_DELIVER_MS and the like) goes to the timer's topic in the same
 way; a level goes before a time.
 """
 
@@ -27,6 +27,7 @@ from aerobee.model.properties import (
 from aerobee.ports.clock import Now
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.stored_message import fill_draft
+from aerobee.service.broker.redelivery import Redelivery
 from aerobee.storage.config import FlushMode
 from aerobee.storage.store import Store
 
@@ -75,8 +76,14 @@ class Intake:
         self._delay_levels = delay_levels
         self._draft = MessageDraft()
         self._timer: Diversion | None = None
-        # Records, since the start.
-        self.stored = 0
+        self._stored = 0
+        self.redelivery = Redelivery(store.appender)
+        """For what has waited, by whoever made it wait."""
+
+    @property
+    def stored(self) -> int:
+        """Records, since the start."""
+        return self._stored + self.redelivery.stored
 
     def divert_to(self, timer: Diversion) -> None:
         """Have messages for a time kept by this; without, they are stored where they say."""
@@ -107,7 +114,7 @@ class Intake:
         """Store a draft as it is; a batch becomes as many records."""
         log_offset = self._store.append(draft, now.wall_ms)
         appender = self._store.appender
-        self.stored += appender.count
+        self._stored += appender.count
         return Stored(
             log_offset,
             draft.topic.decode(),

@@ -78,7 +78,7 @@ class NameServer:
 
     def rest_ms(self, now: Now) -> int:
         """Until brokers are looked for again: what the disk has done is told at once."""
-        return self._scanned_ms + self._config.current.scan_interval_ms - now.monotonic_ms
+        return max(0, self._scanned_ms + self._config.current.scan_interval_ms - now.monotonic_ms)
 
     def on_closed(self, channel: ChannelId, now: Now) -> Effects:
         for address in self._routes.drop_channel(channel):

@@ -40,6 +40,15 @@ class Readers:
         """For a caller that is compiled and reads hundreds of thousands of times a second."""
         return self._queues, self._reader
 
+    @property
+    def records(self) -> RecordReader:
+        """For a caller that is compiled and looks for single records by the hundred thousand."""
+        return self._records
+
+    def is_hot(self, log_offset: int) -> bool:
+        """Whether a record is so new that it is in memory."""
+        return log_offset >= self._reader.hot_from
+
     def queue(self, topic: bytes, queue_id: int) -> ConsumeQueue | None:
         return self._queues.find(topic, queue_id)
 

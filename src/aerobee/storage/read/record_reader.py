@@ -4,14 +4,28 @@ What comes from here was asked for by a person or a tool, now and then: every re
 against its checksums before it is handed out, wherever it lies.
 """
 
+from typing import TYPE_CHECKING
+
 from aerobee.errors import CorruptRecord
 from aerobee.protocol.record import WHOLE, Record
 from aerobee.storage.files.file_sequence import FileSequence
+from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.index.key_index import KeyIndex
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+
+
+def is_compiled() -> bool:
+    return cython.compiled
 
 
 class RecordReader:
     """Single records of one log."""
+
+    __slots__ = ("_log", "_record", "crc_from", "index", "readable_to")
 
     def __init__(self, log: FileSequence) -> None:
         self._log = log
@@ -28,16 +42,23 @@ class RecordReader:
         An offset may come from anywhere (a message id is a number that someone sent): what stands
         there must name this very offset as its own. CorruptRecord if it does, but is damaged.
         """
+        record = self._record
+        file = self.find(log_offset, record)
+        if file is None:
+            return None
+        return file.slice(record.position, record.size)
+
+    def find(self, log_offset: int, record: Record) -> MappedFile | None:
+        """Have `record` say what lies at a log offset, and where in which file; None as `at`."""
         file = self._log.find(log_offset)
-        if file is None or not 0 <= log_offset < self.readable_to:
+        if file is None or log_offset < 0 or log_offset >= self.readable_to:
             return None
         position = log_offset - file.first_offset
-        record = self._record
-        if record.read_from(file.view, position) != WHOLE or record.log_offset != log_offset:
+        if record.read(file.memory, position, file.size) != 0 or record.log_offset != log_offset:
             return None
         if log_offset + record.size > self.readable_to:
             return None
-        if not record.is_sound_in(file.view, log_offset >= self.crc_from):
+        if not record.is_sound(file.memory, log_offset >= self.crc_from):
             raise CorruptRecord(
                 "a record does not match its checksum",
                 path=file.disk_file.path,
@@ -45,7 +66,14 @@ class RecordReader:
                 log_offset=log_offset,
                 hint="restore the file from a replica or a backup",
             )
-        return file.slice(position, record.size)
+        return file
+
+    def is_at_hand(self, start: int, end: int) -> bool:
+        """Whether these log offsets lie in one file, and in memory."""
+        file = self._log.find(start)
+        if file is None or end > file.end_offset():
+            return False
+        return file.disk_file.is_resident(start - file.first_offset, end - file.first_offset)
 
     def cold_part(self, log_offset: int, size: int) -> memoryview | None:
         """The bytes of a record if reading them would wait for the disk; None if it would not."""

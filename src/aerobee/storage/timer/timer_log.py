@@ -19,12 +19,18 @@ Files have one size and are named by their first position. A unit is never split
 TimerLog.
 """
 
-import struct
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aerobee.ports.disk import Disk
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.mapped_file import MappedFile
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.big_endian import load_i32, load_i64, store_i32, store_i64
 
 UNIT_BYTES = 52
 FILE_BYTES = 100 << 20
@@ -34,10 +40,12 @@ DEFAULT = 1
 ROLL = 2
 DELETE = 4
 
-_UNIT = struct.Struct(">iqiqiqiiq")
-_BLANK = struct.Struct(">iqi")
+_BLANK_BYTES = 16
 _BLANK_MAGIC = -875286124  # 0xCBD43194
-_MAGICS = frozenset({DEFAULT, DEFAULT | ROLL, DEFAULT | DELETE, DEFAULT | ROLL | DELETE})
+
+
+def is_compiled() -> bool:
+    return cython.compiled
 
 
 class TimerUnit(NamedTuple):
@@ -54,7 +62,27 @@ class TimerUnit(NamedTuple):
         return self.enqueue_ms + self.delayed_ms
 
 
-_make_unit = TimerUnit._make
+class UnitFields:
+    """Of one unit: filled by `TimerLog.look`, used again for the next one."""
+
+    __slots__ = (
+        "delayed_ms",
+        "enqueue_ms",
+        "log_offset",
+        "magic",
+        "previous",
+        "record_size",
+        "topic_hash",
+    )
+
+    def __init__(self) -> None:
+        self.previous = -1
+        self.magic = 0
+        self.enqueue_ms = 0
+        self.delayed_ms = 0
+        self.log_offset = 0
+        self.record_size = 0
+        self.topic_hash = 0
 
 
 class Unsynced(NamedTuple):
@@ -66,6 +94,17 @@ class Unsynced(NamedTuple):
 
 class TimerLog:
     """T1. Units at positions [first_position, end) are whole."""
+
+    __slots__ = (
+        "_directory",
+        "_disk",
+        "_file_bytes",
+        "_files",
+        "_names_changed",
+        "_newest",
+        "_synced_to",
+        "end",
+    )
 
     def __init__(self, disk: Disk, directory: str, file_bytes: int) -> None:
         self._files = FileSequence(disk, directory, file_bytes, True)
@@ -107,38 +146,80 @@ class TimerLog:
 
     def unit(self, position: int) -> TimerUnit | None:
         """The unit at a position; None if there is none."""
+        found = UnitFields()
+        if not self.look(position, found):
+            return None
+        return TimerUnit(
+            found.previous,
+            found.magic,
+            found.enqueue_ms,
+            found.delayed_ms,
+            found.log_offset,
+            found.record_size,
+            found.topic_hash,
+        )
+
+    def look(self, position: int, unit: UnitFields) -> bool:
+        """Have `unit` say what stands at a position; False if that is none."""
         file = self._files.find(position)
-        if file is None or position - file.first_offset > file.size - UNIT_BYTES:
-            return None
-        fields = _UNIT.unpack_from(file.view, position - file.first_offset)
-        if fields[0] != UNIT_BYTES or fields[2] not in _MAGICS:
-            return None
-        return _make_unit(fields[1:8])
+        if file is None or position - file.first_offset > file.size - 52:
+            return False
+        place = position - file.first_offset
+        memory = file.memory
+        magic = load_i32(memory, place + 12)
+        # Whatever it is besides, bit 1 says that there is one.
+        if load_i32(memory, place) != 52 or magic & ~6 != 1:
+            return False
+        unit.previous = load_i64(memory, place + 4)
+        unit.magic = magic
+        unit.enqueue_ms = load_i64(memory, place + 16)
+        unit.delayed_ms = load_i32(memory, place + 24)
+        unit.log_offset = load_i64(memory, place + 28)
+        unit.record_size = load_i32(memory, place + 36)
+        unit.topic_hash = load_i32(memory, place + 40)
+        return True
 
     def next_position(self) -> int:
         """Where the next unit goes."""
         left = self._file_bytes - self.end % self._file_bytes
-        return self.end if left >= FILE_BYTES_MIN else self.end + left
+        return self.end if left >= 68 else self.end + left
 
-    def append(self, unit: TimerUnit) -> int:
+    def append(
+        self,
+        previous: int,
+        magic: int,
+        enqueue_ms: int,
+        delayed_ms: int,
+        log_offset: int,
+        record_size: int,
+        topic_hash: int,
+    ) -> int:
         """Add a unit; its position. OSError: there is no room for it now."""
         position = self.next_position()
         file = self._newest
-        place = position - file.first_offset if file is not None else -1
-        if file is None or not 0 <= place < file.size:
+        if file is None or not 0 <= position - file.first_offset < file.size:
             file = self._newest = self._file_at(position)
-            place = position - file.first_offset
-        if place + UNIT_BYTES > file.room:
-            file.make_room(place + UNIT_BYTES)
+        place = position - file.first_offset
+        if place + 52 > file.room:
+            file.make_room(place + 52)
         if position != self.end:
             self._end_file(position)
-        _UNIT.pack_into(file.view, place, UNIT_BYTES, *unit, 0)
-        self.end = position + UNIT_BYTES
+        memory = file.memory
+        store_i32(memory, place, 52)
+        store_i64(memory, place + 4, previous)
+        store_i32(memory, place + 12, magic)
+        store_i64(memory, place + 16, enqueue_ms)
+        store_i32(memory, place + 24, delayed_ms)
+        store_i64(memory, place + 28, log_offset)
+        store_i32(memory, place + 36, record_size)
+        store_i32(memory, place + 40, topic_hash)
+        store_i64(memory, place + 44, 0)
+        self.end = position + 52
         return position
 
     def pass_over(self) -> None:
         """Leave the unit that stands at the next position as it is."""
-        self.end = self.next_position() + UNIT_BYTES
+        self.end = self.next_position() + 52
 
     def _file_at(self, position: int) -> MappedFile:
         file = self._files.find(position)
@@ -151,8 +232,10 @@ class TimerLog:
         file = self._files.find(self.end)
         assert file is not None
         position = self.end - file.first_offset
-        file.make_room(position + _BLANK.size)
-        _BLANK.pack_into(file.view, position, next_file - self.end, 0, _BLANK_MAGIC)
+        file.make_room(position + _BLANK_BYTES)
+        store_i32(file.memory, position, next_file - self.end)
+        store_i64(file.memory, position + 4, 0)
+        store_i32(file.memory, position + 12, _BLANK_MAGIC)
 
     # Files.
 

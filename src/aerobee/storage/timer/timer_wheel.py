@@ -21,49 +21,93 @@ The file is made when the first slot is written. `sync` may be called from a dis
 belongs to the core's. Agrees with Apache's TimerWheel and Slot.
 """
 
-import struct
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from aerobee.ports.disk import Disk, DiskFile
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.big_endian import address, load_i32, load_i64, store_i32, store_i64
 
 SLOT_BYTES = 32
 SLOT_COUNT = 2 * 7 * 86_400
 
-_SLOT = struct.Struct(">qqqii")
 _PAGE_BYTES = 4096
 _BLOCK_SLOTS = _PAGE_BYTES // SLOT_BYTES
-_EMPTY_SLOT = bytes(SLOT_BYTES)
 _EMPTY_BLOCK = bytes(_PAGE_BYTES)
+_NOTHING = memoryview(b"")
+_TICK_MAX = 1 << 47  # of 10 ms: 44,000 years; of 60 s: less than 63 bits
 
 
-class Slot(NamedTuple):
-    """One tick: positions in the timer log."""
-
-    time_ms: int
-    first: int
-    """Units of the chain before this position are done with."""
-    last: int
-    waiting: int
-    """How many units, less those that take back."""
+def is_compiled() -> bool:
+    return cython.compiled
 
 
-_Change = Slot | None
-"""None: the slot is done with."""
+class Slot:
+    """One tick: positions in the timer log. Units of the chain before `first` are done with;
+    `waiting` is how many units there are, less those that take back. Never changed once made."""
+
+    __slots__ = ("first", "last", "time_ms", "waiting")
+
+    def __init__(self, time_ms: int, first: int, last: int, waiting: int) -> None:
+        self.time_ms = time_ms
+        self.first = first
+        self.last = last
+        self.waiting = waiting
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Slot)
+            and self.time_ms == other.time_ms
+            and self.first == other.first
+            and self.last == other.last
+            and self.waiting == other.waiting
+        )
+
+    def __repr__(self) -> str:
+        return f"Slot({self.time_ms}, {self.first}, {self.last}, {self.waiting})"
+
+    def begun_at(self, first: int) -> "Slot":
+        """The same, with what lies before a position done with."""
+        return Slot(self.time_ms, first, self.last, self.waiting)
+
+
+_NO_SLOT = Slot(0, 0, 0, 0)  # as one that is done with stands in the file
 
 
 class TimerWheel:
+    """`_changed` and `_frozen` are by slot number; None there: the slot is done with."""
+
+    __slots__ = (
+        "_changed",
+        "_disk",
+        "_file",
+        "_frozen",
+        "_has_room",
+        "_is_name_new",
+        "_memory",
+        "_path",
+        "_precision_ms",
+        "_slot_count",
+        "_view",
+    )
+
     def __init__(self, disk: Disk, path: str, slot_count: int, precision_ms: int) -> None:
         self._disk = disk
         self._path = path
         self._slot_count = slot_count
         self._precision_ms = precision_ms
         self._file: DiskFile | None = None
-        self._view = memoryview(b"")
+        self._view = _NOTHING
+        self._memory = address(self._view)
         self._has_room = bytearray(-(-slot_count * SLOT_BYTES // _PAGE_BYTES))
         self._is_name_new = False
-        # By slot number: changed since `freeze`; set aside, and yet to be written.
-        self._changed: dict[int, _Change] = {}
-        self._frozen: dict[int, _Change] = {}
+        # Changed since `freeze`; set aside, and yet to be written.
+        self._changed: dict[int, Slot | None] = {}
+        self._frozen: dict[int, Slot | None] = {}
 
     @property
     def turn_ms(self) -> int:
@@ -75,9 +119,13 @@ class TimerWheel:
         size = self._slot_count * SLOT_BYTES
         if not self._disk.exists(self._path) or self._disk.size(self._path) != size:
             return False
-        self._file = self._disk.open_sparse(self._path)
-        self._view = self._file.view
+        self._use(self._disk.open_sparse(self._path))
         return True
+
+    def _use(self, file: DiskFile) -> None:
+        self._file = file
+        self._view = file.view
+        self._memory = address(self._view)
 
     def reset(self) -> None:
         """Begin anew, without a file."""
@@ -89,7 +137,9 @@ class TimerWheel:
             self._is_name_new = True
 
     def close(self) -> None:
-        file, self._file, self._view = self._file, None, memoryview(b"")
+        file, self._file = self._file, None
+        self._view = _NOTHING
+        self._memory = address(self._view)
         if file is not None:
             file.close()
 
@@ -145,14 +195,23 @@ class TimerWheel:
         return True
 
     def _at(self, number: int) -> Slot | None:
-        if number in self._changed:
-            return self._changed[number]
-        if number in self._frozen:
-            return self._frozen[number]
+        found = self._changed.get(number, _NO_SLOT)
+        if found is _NO_SLOT and self._frozen:
+            found = self._frozen.get(number, _NO_SLOT)
+        if found is not _NO_SLOT:
+            return found
         if self._file is None:
             return None
-        tick, first, last, count, _ = _SLOT.unpack_from(self._view, number * SLOT_BYTES)
-        return Slot(tick * self._precision_ms, first, last, count) if tick > 0 else None
+        position = number * 32
+        tick = load_i64(self._memory, position)
+        if not 0 < tick <= _TICK_MAX:
+            return None
+        return Slot(
+            tick * self._precision_ms,
+            load_i64(self._memory, position + 8),
+            load_i64(self._memory, position + 16),
+            load_i32(self._memory, position + 24),
+        )
 
     # Changing.
 
@@ -179,22 +238,25 @@ class TimerWheel:
         """Write some of what was set aside; whether that was the last. OSError: no room now."""
         frozen = self._frozen
         if frozen and self._file is None:
-            self._file = self._disk.create_sparse(self._path, self._slot_count * SLOT_BYTES)
-            self._view = self._file.view
+            self._use(self._disk.create_sparse(self._path, self._slot_count * SLOT_BYTES))
             self._is_name_new = True
         while frozen and count_max > 0:
             number = next(iter(frozen))
-            slot = frozen[number]
-            position = number * SLOT_BYTES
-            self._make_room(position)
-            if slot is None:
-                self._view[position : position + SLOT_BYTES] = _EMPTY_SLOT
-            else:
-                tick = slot.time_ms // self._precision_ms
-                _SLOT.pack_into(self._view, position, tick, slot.first, slot.last, slot.waiting, 0)
+            self._make_room(number * SLOT_BYTES)
+            self._write(number * SLOT_BYTES, frozen[number])
             del frozen[number]
             count_max -= 1
         return not frozen
+
+    def _write(self, position: int, slot: Slot | None) -> None:
+        memory = self._memory
+        if slot is None:
+            slot = _NO_SLOT  # zeros
+        store_i64(memory, position, slot.time_ms // self._precision_ms)
+        store_i64(memory, position + 8, slot.first)
+        store_i64(memory, position + 16, slot.last)
+        store_i32(memory, position + 24, slot.waiting)
+        store_i32(memory, position + 28, 0)
 
     def _make_room(self, position: int) -> None:
         page = position // _PAGE_BYTES

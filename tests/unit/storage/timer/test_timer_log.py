@@ -23,13 +23,13 @@ def unit(number: int, previous: int = -1, magic: int = 1) -> TimerUnit:
 
 def filled(disk: SimDisk, count: int) -> tuple[TimerLog, list[int]]:
     log = opened(disk)
-    return log, [log.append(unit(number)) for number in range(count)]
+    return log, [log.append(*unit(number)) for number in range(count)]
 
 
 def test_a_unit_is_what_rocketmq_writes() -> None:
     disk = SimDisk()
     log = opened(disk)
-    assert log.append(unit(4, previous=-1, magic=5)) == 0
+    assert log.append(*unit(4, previous=-1, magic=5)) == 0
     fields = struct.unpack(">iqiqiqiiq", disk.files()[FIRST][:UNIT_BYTES])
     assert fields == (52, -1, 5, 1_700_000_000_000, 3_000, 4_000, 200, -7, 0)
     assert log.unit(0) == unit(4, -1, 5)
@@ -55,7 +55,7 @@ def test_where_there_is_no_unit_none_is_found(position: int) -> None:
 @pytest.mark.parametrize("magic", [0, 2, 8, -875286124])
 def test_a_unit_of_unknown_magic_is_none(magic: int) -> None:
     log = opened(SimDisk())
-    log.append(unit(0, magic=magic))
+    log.append(*unit(0, magic=magic))
     assert log.unit(0) is None
 
 
@@ -64,14 +64,14 @@ def test_a_log_is_written_again_from_where_it_was_saved() -> None:
     log, _ = filled(disk, 7)
     again = opened(disk.kill(), 104)
     assert again.next_position() == 104
-    assert again.append(unit(20)) == 104
+    assert again.append(*unit(20)) == 104
     again.pass_over()
     assert again.end == 208
     assert [again.unit(at) for at in (52, 104, 156)] == [unit(1), unit(20), unit(3)]
     again.pass_over()
     assert again.next_position() == 280
     again.pass_over()
-    assert again.append(unit(21)) == 332
+    assert again.append(*unit(21)) == 332
     assert log.end == 384
 
 
@@ -91,7 +91,7 @@ def test_what_was_synced_survives_a_power_cut_names_and_all() -> None:
     disk.make_directory("store")
     log, positions = filled(disk, 6)
     log.sync(log.take_unsynced())
-    log.append(unit(6))
+    log.append(*unit(6))
     after = opened(disk.power_cut(), 332)
     assert [after.unit(at) for at in positions] == [unit(number) for number in range(6)]
     assert after.unit(332) is None
@@ -102,14 +102,14 @@ def test_only_files_with_something_new_are_synced() -> None:
     log, _ = filled(disk, 3)
     assert [file.disk_file.path for file in log.take_unsynced().files] == [FIRST]
     assert log.take_unsynced() == ([], False)
-    log.append(unit(3))
+    log.append(*unit(3))
     assert [file.disk_file.path for file in log.take_unsynced().files] == [FIRST]
-    log.append(unit(4))
-    log.append(unit(5))
+    log.append(*unit(4))
+    log.append(*unit(5))
     unsynced = log.take_unsynced()
     assert [file.disk_file.path for file in unsynced.files] == [FIRST, SECOND]
     assert unsynced.has_new_names
-    log.append(unit(6))
+    log.append(*unit(6))
     assert [file.disk_file.path for file in log.take_unsynced().files] == [SECOND]
 
 
@@ -140,7 +140,7 @@ def test_a_reset_log_begins_at_0_without_files() -> None:
     log, _ = filled(disk, 7)
     log.reset()
     assert not disk.files()
-    assert log.append(unit(9)) == 0
+    assert log.append(*unit(9)) == 0
 
 
 def test_without_room_nothing_is_appended() -> None:
@@ -148,7 +148,7 @@ def test_without_room_nothing_is_appended() -> None:
     log, _ = filled(disk, 5)
     disk.capacity_bytes = disk.used_bytes()
     with pytest.raises(OSError, match="full"):
-        log.append(unit(5))
+        log.append(*unit(5))
     assert log.end == 260
     disk.capacity_bytes = 1 << 20
-    assert log.append(unit(5)) == 280
+    assert log.append(*unit(5)) == 280

@@ -13,6 +13,7 @@ from aerobee.errors import CorruptFile, CorruptRecord
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.protocol.record import WHOLE, Record
 from aerobee.service.broker.fetch import Fetch
+from aerobee.service.broker.redelivery import are_whole
 from aerobee.storage.index.consume_queue import FILLER_SIZE, ConsumeQueue
 from aerobee.storage.read.queue_reader import QueueRead
 from aerobee.storage.store import Store
@@ -23,8 +24,8 @@ _SINGLES_MAX = 32  # each may have to be fetched from the disk
 
 
 class DueRecords(NamedTuple):
-    records: list[memoryview]
-    """Whole, and in the order of the queue."""
+    views: list[memoryview]
+    """Each of whole records, one behind another, in the order of the queue."""
     next_offset: int
     """Where to go on when all of them are delivered."""
 
@@ -51,7 +52,7 @@ class ScheduleReader:
             if fetch.place == offset:
                 if fetch.error is not None:
                     return self._read_singly(queue, offset, end)
-                return self._split(queue, fetch.read, offset, end)
+                return self._checked(queue, fetch.read, offset, end)
         try:
             found = self._store.read(queue.topic, queue.queue_id, offset, end - offset, bytes_max)
         except (CorruptRecord, CorruptFile):
@@ -60,18 +61,13 @@ class ScheduleReader:
             fetch = self._fetching[queue.queue_id] = Fetch(self._store, found, offset)
             self._worker.submit(Lane.BACKGROUND, fetch)
             return None
-        return self._split(queue, found, offset, end)
+        return self._checked(queue, found, offset, end)
 
-    def _split(self, queue: ConsumeQueue, found: QueueRead, offset: int, end: int) -> DueRecords:
-        records = []
+    def _checked(self, queue: ConsumeQueue, found: QueueRead, offset: int, end: int) -> DueRecords:
         for view in found.slices:
-            position = 0
-            while position < len(view):
-                if self._record.read_from(view, position) != WHOLE:
-                    return self._read_singly(queue, offset, end)
-                records.append(view[position : position + self._record.size])
-                position += self._record.size
-        return DueRecords(records, found.next_offset)
+            if not are_whole(view):
+                return self._read_singly(queue, offset, end)
+        return DueRecords(found.slices, found.next_offset)
 
     def _read_singly(self, queue: ConsumeQueue, offset: int, end: int) -> DueRecords:
         """One by one, each checked: something among them is damaged."""

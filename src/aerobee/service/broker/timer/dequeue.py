@@ -4,34 +4,23 @@
                                               └─ no: a disk job brings them there
 
 Each part is done in pieces, as much as a tick allows. What the store refuses now is tried again
-later, from the same message on. A record that is gone or damaged is reported and passed over: it
-must not hold up the others for ever.
+later, from the same message on. What is done for each message is `slot_delivery`'s.
 
 Called from the core's thread only.
 """
 
 import logging
 
-from aerobee.errors import (
-    CorruptRecord,
-    MessageIllegal,
-    Misuse,
-    ProtocolError,
-)
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker, Lane
-from aerobee.service.broker.real_place import Undeliverable
-from aerobee.service.broker.timer.clock_shifts import ClockShifts
-from aerobee.service.broker.timer.slot_walk import SlotWalk, TimerDamaged
-from aerobee.service.broker.timer.timer_delivery import TimerDelivery
-from aerobee.service.broker.timer.timer_scale import TimerScale
-from aerobee.storage.store import Store
-from aerobee.storage.timer.timer_log import ROLL, TimerLog, TimerUnit
+from aerobee.service.broker.timer.slot_delivery import SlotDelivery
+from aerobee.service.broker.timer.slot_walk import SlotWalk
+from aerobee.storage.timer.timer_log import TimerLog
 from aerobee.storage.timer.timer_wheel import Slot, TimerWheel
 
 _log = logging.getLogger(__name__)
 
-UNITS_A_STEP = 4_000  # a chain's next unit costs about a µs
+UNITS_A_STEP = 8_000  # a chain's next unit costs about a tenth of a µs, a message over one
 BATCH = 256
 _PAGE_BYTES = 4096
 
@@ -55,30 +44,25 @@ class Dequeue:
 
     def __init__(
         self,
-        store: Store,
         worker: DiskWorker,
         wheel: TimerWheel,
         log: TimerLog,
-        delivery: TimerDelivery,
-        shifts: ClockShifts,
-        scale: TimerScale,
+        delivery: SlotDelivery,
     ) -> None:
-        self._store = store
         self._worker = worker
         self._wheel = wheel
         self._timer_log = log
         self._delivery = delivery
-        self._shifts = shifts
-        self._scale = scale
         self._walk: SlotWalk | None = None
-        self._taken_back: set[bytes] = set()
         self._keys_read = 0
-        # Messages of the slot that the log has no more.
-        self._gone = 0
-        self._batch: list[TimerUnit] = []
+        # So many of the next units have their records in memory.
+        self._ready = 0
         self._fetch: _Fetch | None = None
-        # Since the start.
-        self.delivered = 0
+
+    @property
+    def delivered(self) -> int:
+        """Since the start."""
+        return self._delivery.delivered
 
     @property
     def is_busy(self) -> bool:
@@ -91,10 +75,9 @@ class Dequeue:
 
     def begin(self, slot: Slot) -> None:
         self._walk = SlotWalk(self._timer_log, slot)
-        self._taken_back = set()
+        self._delivery.begin()
         self._keys_read = 0
-        self._gone = 0
-        self._batch = []
+        self._ready = 0
         self._fetch = None
 
     def pause(self) -> None:
@@ -112,13 +95,13 @@ class Dequeue:
         if walk is not None and walk.is_over:
             slot = self._wheel.find(walk.time_ms)
             if slot is not None:
-                self._wheel.put(slot._replace(first=walk.progress().first))
+                self._wheel.put(slot.begun_at(walk.progress().first))
 
     def _forget(self) -> None:
         self._walk = None
-        self._taken_back = set()
-        self._batch = []
+        self._ready = 0
         self._fetch = None
+        self._delivery.begin()
         self._delivery.let_go()
 
     def run(self, budget: Budget, now: Now) -> None:
@@ -127,10 +110,9 @@ class Dequeue:
         walk = self._walk
         assert walk is not None
         if not walk.is_over:
-            budget.count -= 1 + (walk.step(UNITS_A_STEP) >> 5)
+            budget.count -= 1 + (walk.step(UNITS_A_STEP) >> 4)
             if not walk.is_over:
                 return
-            self._gone += walk.was_cut
         try:
             if self._read_keys(walk, budget):
                 self._deliver(walk, budget, now)
@@ -139,130 +121,68 @@ class Dequeue:
 
     def _finish(self, walk: SlotWalk) -> None:
         """The slot is done with, unless it was given something meanwhile."""
-        if self._gone:
+        gone = self._delivery.gone + walk.was_cut
+        if gone:
             # Once for a slot: there may be millions.
             _log.error(
                 "%d messages for %d, or more, were removed before they were delivered: the log is "
                 "kept for too short a time, or the disk is full",
-                self._gone,
+                gone,
                 walk.time_ms,
             )
         slot = self._wheel.find(walk.time_ms)
         if slot is not None and slot.last > walk.last:
-            self._wheel.put(slot._replace(first=walk.last + 1))
+            self._wheel.put(slot.begun_at(walk.last + 1))
         else:
             self._wheel.clear(walk.time_ms)
         self._forget()
 
-    # What was taken back.
-
     def _read_keys(self, walk: SlotWalk, budget: Budget) -> bool:
-        """Whether all of them are known."""
+        """Whether all messages that were taken back are known."""
         while self._keys_read < len(walk.deletes):
             if budget.is_spent:
                 return False
-            if not self._batch:
-                positions = walk.deletes[self._keys_read : self._keys_read + BATCH]
-                self._batch = self._units_at(list(positions))
-            if not self._is_at_hand(self._batch):
+            positions = list(walk.deletes[self._keys_read : self._keys_read + BATCH])
+            if not self._is_at_hand(positions):
                 return False
-            for unit in self._batch:
-                budget.count -= 1
-                record = self._record_of(unit)
-                if record is not None:
-                    self._delivery.read(record)
-                    self._taken_back.add(self._delivery.delete_key())
-            self._keys_read += len(self._batch)
-            self._batch = []
+            for position in positions:
+                self._delivery.learn(position)
+            budget.count -= len(positions)
+            self._keys_read += len(positions)
+            self._ready = 0
         return True
-
-    # The rest.
 
     def _deliver(self, walk: SlotWalk, budget: Budget, now: Now) -> None:
         while walk.left:
             if budget.is_spent:
                 return
-            if not self._batch:
-                self._batch = self._units_at(walk.positions(min(BATCH, budget.count)))
-            if not self._is_at_hand(self._batch):
+            if self._ready == 0 and not self._is_at_hand(
+                [walk.position(index) for index in range(min(BATCH, walk.left))]
+            ):
                 return
-            done = 0
+            left = walk.left
             try:
-                for unit in self._batch:
-                    self._deliver_one(unit, now)
-                    budget.bytes -= unit.record_size
-                    done += 1
+                self._delivery.deliver(walk, min(self._ready, budget.count), budget.bytes, now)
             finally:
+                done = left - walk.left
+                self._ready -= done
                 budget.count -= done
-                walk.take(done)
-                del self._batch[:done]
+                budget.bytes -= self._delivery.bytes_done
         self._finish(walk)
 
-    def _deliver_one(self, unit: TimerUnit, now: Now) -> None:
-        """Store one again. A StorageError says that the store takes none now."""
-        record = self._record_of(unit)
-        if record is None:
-            return
-        self._delivery.read(record)
-        is_rolled = unit.magic & ROLL
-        if self._taken_back and not is_rolled and self._delivery.key() in self._taken_back:
-            return
-        try:
-            self._put(unit, now)
-            self.delivered += 1
-        except (Undeliverable, MessageIllegal, Misuse, ProtocolError) as error:
-            _report(unit, str(error))
-
-    def _put(self, unit: TimerUnit, now: Now) -> None:
-        """Where it belongs, or to the timer again if its delay is not over."""
-        delivery = self._delivery
-        if self._shifts.has_steps and delivery.is_delayed():
-            shift_ms = self._shifts.since(delivery.queue_offset, delivery.stored_ms)
-            out_ms = self._scale.ceiling(delivery.out_ms() + shift_ms)
-            is_over = out_ms + self._scale.precision_ms <= now.wall_ms
-            if shift_ms > 0 and (unit.magic & ROLL or not is_over):
-                delivery.put_back(unit, out_ms, now)
-                return
-        delivery.put(unit, now)
-
-    # Records.
-
-    def _units_at(self, positions: list[int]) -> list[TimerUnit]:
-        units = []
-        for position in positions:
-            unit = self._timer_log.unit(position)
-            if unit is None:
-                raise TimerDamaged(f"the unit at {position} of the timer log is gone")
-            units.append(unit)
-        return units
-
-    def _is_at_hand(self, units: list[TimerUnit]) -> bool:
-        """Whether the records of a batch are in memory; the disk is asked for them if not."""
-        if self._fetch is not None:
-            if not self._fetch.is_over:
+    def _is_at_hand(self, positions: list[int]) -> bool:
+        """Whether the records of these units are in memory; the disk is asked for them if not."""
+        if self._fetch is None:
+            parts = self._delivery.cold_parts(positions)
+            if parts:
+                self._fetch = _Fetch(parts)
+                self._worker.submit(Lane.BACKGROUND, self._fetch)
                 return False
-            self._fetch = None
-            return True
-        cold = []
-        for unit in units:
-            part = self._store.cold_part(unit.log_offset, unit.record_size)
-            if part is not None:
-                cold.append(part)
-        if not cold:
-            return True
-        self._fetch = _Fetch(cold)
-        self._worker.submit(Lane.BACKGROUND, self._fetch)
-        return False
-
-    def _record_of(self, unit: TimerUnit) -> memoryview | None:
-        try:
-            record = self._store.record_at(unit.log_offset)
-        except CorruptRecord as error:
-            _report(unit, str(error))
-            return None
-        if record is None:
-            self._gone += 1
-        return record
+        elif not self._fetch.is_over:
+            return False
+        self._fetch = None
+        self._ready = len(positions)
+        return True
 
 
 class _Fetch:
@@ -280,12 +200,3 @@ class _Fetch:
         # An error shows itself when the records are read.
         self._parts = []
         self.is_over = True
-
-
-def _report(unit: TimerUnit, fault: str) -> None:
-    _log.error(
-        "a message that waited for %d cannot be delivered, and is passed over: log offset %d: %s",
-        unit.time_ms,
-        unit.log_offset,
-        fault,
-    )

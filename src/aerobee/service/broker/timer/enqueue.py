@@ -12,24 +12,26 @@ Called from the core's thread only.
 """
 
 import logging
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aerobee.model.names import TIMER_TOPIC
-from aerobee.model.properties import (
-    REAL_TOPIC,
-    TIMER_DELETE_UNIQUE_KEY,
-    TIMER_OUT_MS,
-    find_property,
-)
-from aerobee.protocol.java_hash import tag_code
-from aerobee.protocol.record import WHOLE, Record
+from aerobee.protocol.record import Record
+from aerobee.protocol.waiting_text import WaitingText
 from aerobee.service.broker.delay.schedule_reader import ScheduleReader
 from aerobee.service.broker.timer.slot_walk import TimerDamaged
 from aerobee.service.broker.timer.timer_scale import TimerScale
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.store import Store
-from aerobee.storage.timer.timer_log import DEFAULT, DELETE, ROLL, TimerLog, TimerUnit
+from aerobee.storage.timer.timer_log import TimerLog, UnitFields
 from aerobee.storage.timer.timer_wheel import Slot, TimerWheel
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.big_endian import address
+    from aerobee.protocol.java_hash import signed32, text_hash
 
 _log = logging.getLogger(__name__)
 
@@ -38,14 +40,13 @@ ROLL_DOUBT_MS = 300_000
 in the last minutes before its read time it is not known whether they were rolled."""
 
 _TOPIC = TIMER_TOPIC.encode()
-_OUT_MS = TIMER_OUT_MS.encode()
-_REAL_TOPIC = REAL_TOPIC.encode()
-_DELETE_KEY = TIMER_DELETE_UNIQUE_KEY.encode()
-_TAKES_BACK = DELETE | ROLL  # when the first is there and the second is not
-_DIGITS_MAX = 15
-_TOPICS_MAX = 10_000
+_DOUBT_MS = ROLL_DOUBT_MS
 _NEVER_MS = 1 << 62
 _DELAYED_MS_MAX = 2**31 - 1
+
+
+def is_compiled() -> bool:
+    return cython.compiled
 
 
 class Done(NamedTuple):
@@ -56,6 +57,22 @@ class Done(NamedTuple):
 
 
 class Enqueue:
+    __slots__ = (
+        "_done_before_ms",
+        "_done_to",
+        "_lowest_ms",
+        "_reader",
+        "_record",
+        "_scale",
+        "_store",
+        "_text",
+        "_timer_log",
+        "_unit",
+        "_wheel",
+        "is_blocked",
+        "offset",
+    )
+
     def __init__(
         self,
         store: Store,
@@ -70,8 +87,10 @@ class Enqueue:
         self._timer_log = log
         self._scale = scale
         self._record = Record()
-        self._hashes: dict[bytes, int] = {}
-        self._done = Done()
+        self._text = WaitingText()
+        self._unit = UnitFields()
+        self._done_to = 0
+        self._done_before_ms = 0
         # The first message that is not in log and wheel.
         self.offset = 0
         # The earliest tick that was given something since `take_lowest_ms`.
@@ -81,12 +100,13 @@ class Enqueue:
 
     def start_at(self, offset: int, done: Done) -> None:
         self.offset = offset
-        self._done = done
+        self._done_to = done.queue_offset
+        self._done_before_ms = done.before_ms
 
     @property
     def is_rebuilding(self) -> bool:
         """Whether some of what was saved once is not in log and wheel again."""
-        return self.offset < self._done.queue_offset
+        return self.offset < self._done_to
 
     def queue(self) -> ConsumeQueue | None:
         return self._store.queue(_TOPIC, 0)
@@ -111,24 +131,34 @@ class Enqueue:
         if found is None:
             return 0
         begun_at = self.offset
-        for view in found.records:
-            outcome = self._record.read_from(view, 0)
-            assert outcome == WHOLE, outcome
-            if not self._take(view, read_ms, over_ms):
+        for view in found.views:
+            if not self._take_all(view, read_ms, over_ms):
                 self.is_blocked = True
                 return self.offset - begun_at
-            self.offset = self._record.queue_offset + 1
         self.offset = max(self.offset, found.next_offset)
         return self.offset - begun_at
 
-    def _take(self, view: memoryview, read_ms: int, over_ms: int) -> bool:
-        """One record; False: not yet."""
+    def _take_all(self, view: memoryview, read_ms: int, over_ms: int) -> bool:
+        """Whole records, one behind another; False: one of them not yet."""
         record = self._record
-        start = record.properties_start
-        text = bytes(view[start : start + record.properties_size])
-        out = find_property(text, _OUT_MS)
-        topic = find_property(text, _REAL_TOPIC)
-        if out is None or topic is None or not out.isdigit() or len(out) > _DIGITS_MAX:
+        memory = address(view)
+        position = 0
+        end = len(view)
+        while position < end:
+            outcome = record.read(memory, position, end)
+            assert outcome == 0, outcome
+            self._text.read(memory, record.properties_start, record.properties_size)
+            if not self._take(memory, read_ms, over_ms):
+                return False
+            self.offset = record.queue_offset + 1
+            position += record.size
+        return True
+
+    def _take(self, memory: memoryview, read_ms: int, over_ms: int) -> bool:
+        """The record just read; False: not yet."""
+        record = self._record
+        text = self._text
+        if text.out_ms < 0 or text.topic_size == 0:
             _log.error(
                 "a message of the timer says no time or no topic, and is passed over: "
                 "queue offset %d",
@@ -136,64 +166,63 @@ class Enqueue:
             )
             return True
         written_ms = self._scale.floor(record.store_timestamp)
-        slot_ms, is_rolled = self._scale.place(int(out), written_ms)
-        if record.queue_offset < self._done.queue_offset:
-            doubt_ms = ROLL_DOUBT_MS if is_rolled else 0
-            if slot_ms < self._done.before_ms - doubt_ms:
+        slot_ms = self._scale.slot_ms(text.out_ms, written_ms)
+        is_rolled = self._scale.is_beyond(text.out_ms, written_ms)
+        if record.queue_offset < self._done_to:
+            doubt_ms = _DOUBT_MS if is_rolled else 0
+            if slot_ms < self._done_before_ms - doubt_ms:
                 return True
         slot = self._wheel.at_place_of(slot_ms)
         while slot is not None and slot.time_ms != slot_ms:
             other_ms = slot.time_ms
-            if other_ms < min(read_ms, self._lowest_ms):
+            if other_ms < read_ms and other_ms < self._lowest_ms:
                 slot = None  # done with
-            elif slot_ms > other_ms < over_ms:
+            elif slot_ms > other_ms and other_ms < over_ms:
                 return False
             else:
                 # Somebody set the clock by turns, and what waits there may wait for long.
                 slot_ms += self._scale.precision_ms
                 slot = self._wheel.at_place_of(slot_ms)
-        magic = DEFAULT | ROLL if is_rolled else DEFAULT
-        if _DELETE_KEY in text and find_property(text, _DELETE_KEY) is not None:
-            magic |= DELETE
+        magic = 3 if is_rolled else 1
+        if text.delete_size > 0:
+            magic |= 4
         if abs(slot_ms - written_ms) > _DELAYED_MS_MAX:
             written_ms = slot_ms  # the clock was set by weeks
-        unit = TimerUnit(
-            slot.last if slot is not None else -1,
+        topic_hash = signed32(text_hash(memory, text.topic_start, text.topic_size, 0))
+        self._add(slot_ms, slot, magic, written_ms, topic_hash)
+        if slot_ms < self._lowest_ms:
+            self._lowest_ms = slot_ms
+        return True
+
+    def _add(
+        self, slot_ms: int, slot: Slot | None, magic: int, written_ms: int, topic_hash: int
+    ) -> None:
+        """The record just read to the chain of a slot, or as the first of it."""
+        log = self._timer_log
+        record = self._record
+        next_position = log.next_position()
+        if slot is not None and slot.last >= next_position:
+            if not log.look(next_position, self._unit) or (
+                self._unit.log_offset != record.log_offset
+            ):
+                raise TimerDamaged(f"the timer log has another unit at {next_position}")
+            log.pass_over()
+            return
+        position = log.append(
+            -1 if slot is None else slot.last,
             magic,
             written_ms,
             slot_ms - written_ms,
             record.log_offset,
             record.size,
-            self._hash_of(topic),
+            topic_hash,
         )
-        self._add(slot_ms, slot, unit)
-        if slot_ms < self._lowest_ms:
-            self._lowest_ms = slot_ms
-        return True
-
-    def _add(self, slot_ms: int, slot: Slot | None, unit: TimerUnit) -> None:
-        """To the chain of a slot, or as the first of it."""
-        wheel, log = self._wheel, self._timer_log
-        weight = -1 if unit.magic & _TAKES_BACK == DELETE else 1
+        # One that takes back counts against the one that it takes; rolled, it takes none yet.
+        weight = -1 if magic & 6 == 4 else 1
         if slot is None:
-            position = log.append(unit)
-            wheel.put(Slot(slot_ms, position, position, weight))
-        elif slot.last < log.next_position():
-            position = log.append(unit)
-            wheel.put(Slot(slot_ms, slot.first, position, slot.waiting + weight))
+            self._wheel.put(Slot(slot_ms, position, position, weight))
         else:
-            there = log.unit(log.next_position())
-            if there is None or there.log_offset != unit.log_offset:
-                raise TimerDamaged(f"the timer log has another unit at {log.next_position()}")
-            log.pass_over()
-
-    def _hash_of(self, topic: bytes) -> int:
-        found = self._hashes.get(topic)
-        if found is None:
-            if len(self._hashes) >= _TOPICS_MAX:
-                self._hashes.clear()
-            found = self._hashes[topic] = tag_code(topic)
-        return found
+            self._wheel.put(Slot(slot_ms, slot.first, position, slot.waiting + weight))
 
     def _correct(self, queue: ConsumeQueue) -> None:
         """Keep inside the queue."""

@@ -5,10 +5,20 @@ slot is delivered. Units that take a message back count wherever in the slot the
 """
 
 from array import array
+from typing import TYPE_CHECKING
 
 from aerobee.errors import AerobeeError
-from aerobee.storage.timer.timer_log import DELETE, ROLL, TimerLog
+from aerobee.storage.timer.timer_log import TimerLog, UnitFields
 from aerobee.storage.timer.timer_wheel import Slot
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+
+
+def is_compiled() -> bool:
+    return cython.compiled
 
 
 class TimerDamaged(AerobeeError):
@@ -16,16 +26,33 @@ class TimerDamaged(AerobeeError):
 
 
 class SlotWalk:
+    """`deletes` are the positions of units that take back. `was_cut`: older units are gone, and
+    with them messages that were never delivered."""
+
+    __slots__ = (
+        "_found",
+        "_log",
+        "_next",
+        "_slot",
+        "_unit",
+        "deletes",
+        "is_over",
+        "left",
+        "was_cut",
+    )
+
     def __init__(self, log: TimerLog, slot: Slot) -> None:
         self._log = log
         self._slot = slot
         self._next = slot.last
+        self._unit = UnitFields()
         # Newest first: what is to be delivered or put back, and what takes back.
         self._found: array[int] = array("q")
         self.deletes: array[int] = array("q")
+        # Of what is to be delivered, how many were not taken yet.
+        self.left = 0
         self.is_over = False
         self.was_cut = False
-        """Older units are gone, and with them messages that were never delivered."""
 
     @property
     def time_ms(self) -> int:
@@ -38,20 +65,28 @@ class SlotWalk:
     def step(self, count_max: int) -> int:
         """Go back along so many units, or fewer: how many. TimerDamaged: the chain is broken."""
         count = 0
-        log, slot, position = self._log, self._slot, self._next
-        first_position, end = log.first_position, log.end
+        log = self._log
+        unit = self._unit
+        slot = self._slot
+        position = self._next
+        first_position = log.first_position
         while count < count_max:
             if position < first_position:
                 self.is_over = True
+                self.left = len(self._found)
                 self.was_cut = position >= slot.first
                 break
-            unit = log.unit(position) if position < end else None
-            if unit is None or unit.previous >= position or unit.time_ms != slot.time_ms:
+            if (
+                position >= log.end
+                or not log.look(position, unit)
+                or unit.previous >= position
+                or unit.enqueue_ms + unit.delayed_ms != slot.time_ms
+            ):
                 raise TimerDamaged(
                     f"the slot of {slot.time_ms} leads to position {position} of the timer log, "
                     f"where there is no unit of it"
                 )
-            if unit.magic & DELETE and not unit.magic & ROLL:
+            if unit.magic & 6 == 4:  # a rolled one takes back later
                 self.deletes.append(position)
             elif position >= slot.first:
                 self._found.append(position)
@@ -62,24 +97,19 @@ class SlotWalk:
 
     # Once it is over.
 
-    @property
-    def left(self) -> int:
-        """How many units were not taken yet."""
-        return len(self._found)
-
-    def positions(self, count_max: int) -> list[int]:
-        """The next so many, in the order in which they came."""
-        return list(self._found[: -count_max - 1 : -1])
+    def position(self, index: int) -> int:
+        """Of the unit that comes after so many others, of those that were not taken yet."""
+        found: int = self._found[self.left - 1 - index]
+        return found
 
     def take(self, count: int) -> None:
         """So many are done with."""
-        if count:
-            del self._found[-count:]
+        self.left -= count
 
     def progress(self) -> Slot:
         """The slot without what is done with."""
         slot = self._slot
         if not self.is_over:
             return slot
-        first = self._found[-1] if self._found else slot.last + 1
-        return slot._replace(first=first, waiting=len(self._found))
+        first = self.position(0) if self.left else slot.last + 1
+        return Slot(slot.time_ms, first, slot.last, self.left)

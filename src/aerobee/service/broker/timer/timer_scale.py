@@ -9,12 +9,26 @@ queue when that comes: its record would be removed with the rest of the log othe
 depends on the record alone, so that wheel and log can be built again from the queue.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
 
 
-class TimerScale(NamedTuple):
-    precision_ms: int
-    window_ms: int
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+class TimerScale:
+    """`precision_ms`: a tick; `window_ms`: how far ahead the wheel is used, a number of ticks."""
+
+    __slots__ = ("precision_ms", "window_ms")
+
+    def __init__(self, precision_ms: int, window_ms: int) -> None:
+        self.precision_ms = precision_ms
+        self.window_ms = window_ms
 
     def floor(self, time_ms: int) -> int:
         return time_ms - time_ms % self.precision_ms
@@ -26,11 +40,15 @@ class TimerScale(NamedTuple):
         """What a message that is to be delivered then gets as TIMER_OUT_MS."""
         return self.floor(deliver_ms - 1)
 
-    def place(self, out_ms: int, written_ms: int) -> tuple[int, bool]:
-        """The slot of a record that was stored in this tick, and whether it is a nearer one."""
-        ahead_ms, window_ms = out_ms - written_ms, self.window_ms
-        if ahead_ms < window_ms:
-            return self.floor(out_ms), False
-        beyond_ms = ahead_ms - window_ms
+    def is_beyond(self, out_ms: int, written_ms: int) -> bool:
+        """Whether a record that was stored in this tick waits for longer than the window."""
+        return out_ms - written_ms >= self.window_ms
+
+    def slot_ms(self, out_ms: int, written_ms: int) -> int:
+        """The slot of a record that was stored in this tick: its own, or a nearer one."""
+        window_ms = self.window_ms
+        beyond_ms = out_ms - written_ms - window_ms
+        if beyond_ms < 0:
+            return self.floor(out_ms)
         step_ms = window_ms // 2 if beyond_ms < window_ms // 3 else window_ms
-        return written_ms + self.floor(step_ms), True
+        return written_ms + self.floor(step_ms)

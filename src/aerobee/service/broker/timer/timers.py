@@ -36,9 +36,10 @@ from aerobee.service.broker.timer.clock_shifts import ClockShifts
 from aerobee.service.broker.timer.dequeue import Budget, Dequeue
 from aerobee.service.broker.timer.enqueue import Done, Enqueue
 from aerobee.service.broker.timer.opening import TimerFiles, open_timer_files
+from aerobee.service.broker.timer.putting_back import PuttingBack
 from aerobee.service.broker.timer.saving import Position, TimerSaving
+from aerobee.service.broker.timer.slot_delivery import SlotDelivery
 from aerobee.service.broker.timer.slot_walk import TimerDamaged
-from aerobee.service.broker.timer.timer_delivery import TimerDelivery
 from aerobee.service.broker.timer.timer_scale import TimerScale
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.files.lack_of_room import is_out_of_handles, is_out_of_room
@@ -46,8 +47,8 @@ from aerobee.storage.timer.timer_checkpoint import Seal, TimerCheck
 
 _log = logging.getLogger(__name__)
 
-# At a tick of 5 ms: 80,000 messages a second each way.
-COUNT_A_TICK = 400
+# Some 2 ms each way; while there is more, the next tick comes at once.
+COUNT_A_TICK = 1_000
 BYTES_A_TICK = 1 << 20
 LOOK_MS_MAX = 250
 LOOK_MS_BUSY = 20  # messages come: a tick should not begin with many of them to take in
@@ -83,15 +84,14 @@ class Timers:
             self._scale,
         )
         self._shifts = ClockShifts(now, self._queue_end())
-        self._dequeue = Dequeue(
+        delivery = SlotDelivery(
             self._store,
-            self._worker,
-            self._wheel,
             self._timer_log,
-            TimerDelivery(intake),
+            intake.redelivery,
+            PuttingBack(intake, self._shifts, self._scale),
             self._shifts,
-            self._scale,
         )
+        self._dequeue = Dequeue(self._worker, self._wheel, self._timer_log, delivery)
         self._saving = TimerSaving(
             self._store, self._disk, self._worker, self._wheel, self._timer_log, files.check, seal
         )
@@ -104,6 +104,8 @@ class Timers:
         self._over_to = 0
         self._look_ms = self._saved_ms = now.monotonic_ms
         self._refusal = ""
+        # The last tick ended before what was to be done.
+        self._has_more = False
         self._is_stopped = False
         self.acceptance = TimerAcceptance(
             self._scale,
@@ -134,8 +136,8 @@ class Timers:
         return max(0, now.wall_ms - self._read_ms - self.precision_ms)
 
     def rest_ms(self, now: Now) -> int:
-        """How long no tick is needed."""
-        return max(0, self._look_ms - now.monotonic_ms)
+        """How long no tick is needed; below 0: there is more to do at once."""
+        return -1 if self._has_more else max(0, self._look_ms - now.monotonic_ms)
 
     def _count_at(self, out_ms: int) -> int:
         slot = self._wheel.find(out_ms)
@@ -145,6 +147,7 @@ class Timers:
 
     def on_tick(self, now: Now) -> None:
         """Take in what is new, deliver what is due, save how far that is."""
+        self._has_more = False
         if not self.is_enabled or self._is_stopped or self._store.failure is not None:
             return
         self._watch_clock(now)
@@ -193,7 +196,8 @@ class Timers:
             self._dequeue.run(budget, now)
             if self._dequeue.is_waiting:
                 return 1
-        if budget.is_spent or taken >= COUNT_A_TICK or self._dequeue.is_busy:
+        self._has_more = budget.is_spent or taken >= COUNT_A_TICK
+        if self._has_more or self._dequeue.is_busy:
             return 0
         to_tick_ms = self.precision_ms - now.wall_ms % self.precision_ms
         is_awaited = self._enqueue.offset < self._over_to

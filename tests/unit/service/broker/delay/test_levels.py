@@ -299,7 +299,9 @@ def test_a_tick_delivers_a_bounded_number_of_messages() -> None:
         kit.send(b"%d" % number, 1)
     kit.run(990)
     assert kit.tick(50) == COUNT_A_TICK
+    assert kit.levels.rest_ms(kit.clock.now()) < 0, "there is more, and it should not wait"
     assert kit.tick() == 10
+    assert kit.levels.rest_ms(kit.clock.now()) >= 0
 
 
 def test_a_tick_delivers_a_bounded_number_of_bytes() -> None:

@@ -16,7 +16,7 @@ class Rig:
         self.disk, self.worker, self.clock = SimDisk(), SimDiskWorker(), SimClock()
         self.log = TimerLog(self.disk, FOLDER, 280)
         for number in range(50):
-            self.log.append(TimerUnit(-1, 1, 0, 0, 100 * number, 100, 0))
+            self.log.append(*TimerUnit(-1, 1, 0, 0, 100 * number, 100, 0))
         self.cleaning = TimerCleaning(self.disk, self.worker, self.log, self.clock.now())
 
     def step(self, log_offset_min: int, ms: int = INTERVAL_MS) -> int:

@@ -134,7 +134,7 @@ def test_gone_through_again_units_come_out_as_before() -> None:
     for position in range(end, second.log.end, 4):
         unit = second.log.unit(position)
         if unit is not None:
-            first.log.append(unit)
+            first.log.append(*unit)
     first.log.end = end
     first.run()
     assert first.log.end == second.log.end
@@ -235,6 +235,6 @@ def test_a_queue_that_lost_its_beginning_is_gone_on_with(
     with caplog.at_level(logging.ERROR):
         assert rig.run() == 1
     assert "2 messages of the timer were removed" in caplog.text
-    rig.enqueue.offset = 99
+    rig.enqueue.start_at(99, Done())
     assert rig.run() == 0
     assert rig.enqueue.offset == 3

@@ -34,7 +34,8 @@ def test_when_its_tick_is_over_a_message_is_due_and_less_than_a_tick_late(delive
 def test_what_waits_for_longer_than_the_window_gets_a_nearer_slot(
     out_ms: int, slot_ms: int, is_rolled: bool
 ) -> None:
-    assert SCALE.place(out_ms, 100_000) == (slot_ms, is_rolled)
+    assert SCALE.slot_ms(out_ms, 100_000) == slot_ms
+    assert SCALE.is_beyond(out_ms, 100_000) == is_rolled
 
 
 def test_floor_and_ceiling_are_whole_ticks() -> None:
@@ -44,5 +45,5 @@ def test_floor_and_ceiling_are_whole_ticks() -> None:
 
 def test_an_odd_window_still_gives_whole_ticks() -> None:
     odd = TimerScale(1_000, 5_000)
-    assert odd.place(106_000, 100_000) == (102_000, True)
-    assert odd.place(200_000, 100_000) == (105_000, True)
+    assert odd.slot_ms(106_000, 100_000) == 102_000
+    assert odd.slot_ms(200_000, 100_000) == 105_000

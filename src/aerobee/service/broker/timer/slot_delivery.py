@@ -1,0 +1,203 @@
+"""The units of one slot, message by message: what takes back is learned, the rest is stored again
+where it belongs.
+
+    position ──▶ unit ──▶ record, checked ──▶ taken back? ──▶ REAL_TOPIC, with TIMER_ENQUEUE_MS and
+                                                 └ waits on     TIMER_DEQUEUE_MS
+                                                   (putting_back)
+
+Compiled, because everything that ever waited comes by here. A record that is damaged, or that does
+not say where it belongs, is reported and passed over: it must not hold up the others for ever. One
+that the log has no more is counted. Called from the core's thread only.
+"""
+
+import logging
+from typing import TYPE_CHECKING
+
+from aerobee.errors import CorruptRecord, MessageIllegal, Misuse, ProtocolError
+from aerobee.ports.clock import Now
+from aerobee.service.broker.real_place import Undeliverable
+from aerobee.service.broker.redelivery import Redelivery
+from aerobee.service.broker.timer.clock_shifts import ClockShifts
+from aerobee.service.broker.timer.putting_back import PuttingBack, stamp
+from aerobee.service.broker.timer.slot_walk import SlotWalk, TimerDamaged
+from aerobee.storage.files.mapped_file import MappedFile
+from aerobee.storage.read.record_reader import RecordReader
+from aerobee.storage.store import Store
+from aerobee.storage.timer.timer_log import TimerLog, UnitFields
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+
+_log = logging.getLogger(__name__)
+
+_STRETCH_BYTES_MAX = 4 << 20  # a thousand pages: some 10 µs
+
+
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+class SlotDelivery:
+    """`taken_back` are the keys that were learned of the slot, `gone` its messages that the log has
+    no more; `delivered` counts since the start."""
+
+    __slots__ = (
+        "_file",
+        "_log",
+        "_putting_back",
+        "_records",
+        "_redelivery",
+        "_shifts",
+        "_stamp",
+        "_stamp_ms",
+        "_store",
+        "_unit",
+        "_wall_ms",
+        "bytes_done",
+        "delivered",
+        "gone",
+        "taken_back",
+    )
+
+    def __init__(
+        self,
+        store: Store,
+        log: TimerLog,
+        redelivery: Redelivery,
+        putting_back: PuttingBack,
+        shifts: ClockShifts,
+    ) -> None:
+        self._store = store
+        self._records: RecordReader = store.records
+        self._log = log
+        self._redelivery = redelivery
+        self._putting_back = putting_back
+        self._shifts = shifts
+        self._unit = UnitFields()
+        self._file: MappedFile | None = None
+        # What messages of one second that are delivered now get.
+        self._stamp = b""
+        self._stamp_ms = -1
+        self._wall_ms = -1
+        self.taken_back: set[bytes] = set()
+        self.gone = 0
+        self.delivered = 0
+        # Of the last `deliver`.
+        self.bytes_done = 0
+
+    def begin(self) -> None:
+        """Another slot."""
+        self.taken_back = set()
+        self.gone = 0
+
+    def let_go(self) -> None:
+        """Refer to nothing that was read."""
+        self._file = None
+        self._redelivery.let_go()
+
+    # What is not in memory.
+
+    def cold_parts(self, positions: list[int]) -> list[memoryview]:
+        """Of the records of these units, what the disk would have to be asked for."""
+        unit = self._unit
+        first = -1
+        end = -1
+        for position in positions:
+            self._look(position)
+            if first < 0 or unit.log_offset < first:
+                first = unit.log_offset
+            if unit.log_offset + unit.record_size > end:
+                end = unit.log_offset + unit.record_size
+        if not positions or self._store.is_hot(first):
+            return []
+        # A call for each would cost more than delivering it.
+        if end - first <= _STRETCH_BYTES_MAX and self._records.is_at_hand(first, end):
+            return []
+        found = []
+        for position in positions:
+            self._look(position)
+            part = self._store.cold_part(unit.log_offset, unit.record_size)
+            if part is not None:
+                found.append(part)
+        return found
+
+    # Messages.
+
+    def learn(self, position: int) -> None:
+        """A unit that takes back: which message."""
+        self._look(position)
+        if self._read():
+            self.taken_back.add(self._redelivery.delete_key())
+
+    def deliver(self, walk: SlotWalk, count_max: int, bytes_max: int, now: Now) -> None:
+        """The next so many of a walk that is over, or fewer if they have many bytes. A StorageError
+        says that the store takes none now: the rest of the walk is what is left."""
+        self.bytes_done = 0
+        wall_ms = now.wall_ms
+        while count_max > 0 and self.bytes_done < bytes_max:
+            self._look(walk.position(0))
+            if self._read():
+                self._deliver(wall_ms, now)
+            walk.take(1)
+            self.bytes_done += self._unit.record_size
+            count_max -= 1
+
+    def _look(self, position: int) -> None:
+        if not self._log.look(position, self._unit):
+            raise TimerDamaged(f"the unit at {position} of the timer log is gone")
+
+    def _read(self) -> bool:
+        """Whether the record of the unit just looked at is there, and sound."""
+        redelivery = self._redelivery
+        try:
+            file = self._records.find(self._unit.log_offset, redelivery.record)
+        except CorruptRecord as error:
+            self._report(error)
+            return False
+        if file is None:
+            self.gone += 1
+            return False
+        self._file = file
+        redelivery.look(file.view)
+        return True
+
+    def _deliver(self, wall_ms: int, now: Now) -> None:
+        """The message just read."""
+        redelivery = self._redelivery
+        unit = self._unit
+        is_rolled = unit.magic & 2 != 0
+        if self.taken_back and not is_rolled and redelivery.key() in self.taken_back:
+            return
+        try:
+            if (is_rolled or redelivery.text.is_delayed) and self._is_put_back(is_rolled, now):
+                self.delivered += 1
+                return
+            if unit.enqueue_ms != self._stamp_ms or wall_ms != self._wall_ms:
+                self._stamp = stamp(unit.enqueue_ms, wall_ms)
+                self._stamp_ms = unit.enqueue_ms
+                self._wall_ms = wall_ms
+            redelivery.put(self._stamp, wall_ms)
+            self.delivered += 1
+        except (Undeliverable, MessageIllegal, Misuse, ProtocolError) as error:
+            self._report(error)
+
+    def _is_put_back(self, is_rolled: bool, now: Now) -> bool:
+        """Whether it waits on. Seldom: what waits for days, or a clock that was set."""
+        if not is_rolled and not self._shifts.has_steps:
+            return False
+        file = self._file
+        assert file is not None
+        record = self._redelivery.record
+        view = file.slice(record.position, record.size)
+        return self._putting_back.take(view, is_rolled, self._unit.enqueue_ms, now)
+
+    def _report(self, error: Exception) -> None:
+        _log.error(
+            "a message that waited for %d cannot be delivered, and is passed over: "
+            "log offset %d: %s",
+            self._unit.enqueue_ms + self._unit.delayed_ms,
+            self._unit.log_offset,
+            error,
+        )
