@@ -51,8 +51,10 @@ class Rig:
         assert walk.is_over
         return walk
 
-    def deliver(self, walk: SlotWalk, count: int = 100, size: int = EVERYTHING) -> None:
-        self.delivery.deliver(walk, min(count, walk.left), size, NOW)
+    def deliver(
+        self, walk: SlotWalk, count: int = 100, size: int = EVERYTHING, now: Now = NOW
+    ) -> None:
+        self.delivery.deliver(walk, min(count, walk.left), size, now)
         self.delivery.let_go()
         self.kit.store.dispatch()
 
@@ -73,6 +75,17 @@ def test_messages_are_delivered_in_order_with_the_times_of_the_timer() -> None:
     assert last.properties["TIMER_ENQUEUE_MS"] == str(OUT_MS - 3_000)
     assert last.properties["TIMER_DEQUEUE_MS"] == str(NOW.wall_ms)
     assert rig.delivery.delivered == 25
+
+
+def test_the_time_of_delivery_is_that_of_the_round() -> None:
+    rig = Rig()
+    rig.add(b"a")
+    rig.add(b"b")
+    walk = rig.walk()
+    rig.deliver(walk, 1)
+    rig.deliver(walk, now=Now(NOW.wall_ms + 5, 0))
+    stamps = [int(one.properties["TIMER_DEQUEUE_MS"]) for one in rig.kit.messages()]
+    assert stamps == [NOW.wall_ms, NOW.wall_ms + 5]
 
 
 def test_many_bytes_end_a_round() -> None:
