@@ -21,13 +21,14 @@ PROJECT_IMPORTS_WITH_REASON_MAX = 20
 WIDTH_REASON = "Imports more than 15 modules because"  # for what puts the others together
 IMPORTED_BY_MAX = 30
 # What everybody may name: values, ports, errors, the header line of every hot module; what every
-# handler of every request takes and gives: codes, declared headers, JSON, rows, settings; and the
-# store's one face.
+# handler of every request takes and gives: codes, declared headers, JSON, rows, settings; the
+# store's one face; and the bytes that every hot module reads.
 IMPORTED_BY_ALL = (
     "aerobee.model",
     "aerobee.ports",
     "aerobee.errors",
     "aerobee._cython_compat",
+    "aerobee.protocol.big_endian",
     "aerobee.protocol.declared_header",
     "aerobee.protocol.json_text",
     "aerobee.protocol.request_codes",
