@@ -41,11 +41,17 @@ if TYPE_CHECKING:
     from aerobee.client.receipt import BatchReceipt as BatchReceipt
     from aerobee.client.receipt import Durability as Durability
     from aerobee.client.receipt import Receipt as Receipt
+    from aerobee.client.consumer import Consumer as Consumer
+    from aerobee.client.core.backoff import Backoff as Backoff
+    from aerobee.client.message import Message as Message
 
 # What `import aerobee` offers, by where it is. Imported at its first use: a command line that only
 # asks for help need not load an event loop.
 _PUBLIC = {
+    "Backoff": "aerobee.client.core.backoff",
     "Client": "aerobee.client.client",
+    "Consumer": "aerobee.client.consumer",
+    "Message": "aerobee.client.message",
     "connect": "aerobee.client.client",
     "Outgoing": "aerobee.client.core.outgoing",
     "BatchReceipt": "aerobee.client.receipt",

@@ -10,9 +10,11 @@ import ssl
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from types import TracebackType
-from typing import Self
+from typing import Self, Unpack
 
 from aerobee.client.core.outgoing import Codec, to_json
+from aerobee.client.consumer import Consumer
+from aerobee.client.consumer_options import ConsumerKeywords, Topics, consumer_options
 from aerobee.client.core.target import Credentials, Target
 from aerobee.client.delivery import RETRIES
 from aerobee.client.drafting import Compress
@@ -168,6 +170,10 @@ class Client:
             codec=codec,
             group=group,
         )
+    def consumer(self, topics: Topics, **options: Unpack[ConsumerKeywords]) -> Consumer:
+        """Messages of these topics for a group, to be used with `async with`; see `Consumer`, and
+        `ConsumerOptions` for what can be said."""
+        return Consumer(self._session, consumer_options(topics, **options))
 
     async def __aenter__(self) -> Self:
         await self.open()

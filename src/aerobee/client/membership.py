@@ -43,6 +43,9 @@ class Membership:
         self._consumers[beat.group] = beat
         await self.beat()
 
+    def is_consuming(self, group: str) -> bool:
+        return group in self._consumers
+
     async def stop_producing(self, group: str) -> None:
         self._producers[group] -= 1
         if self._producers[group] <= 0:

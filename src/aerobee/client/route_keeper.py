@@ -73,6 +73,9 @@ class RouteKeeper:
     def watch(self, changed: Changed) -> None:
         self._watchers.append(changed)
 
+    def unwatch(self, changed: Changed) -> None:
+        self._watchers.remove(changed)
+
     def broker_addresses(self) -> dict[str, str]:
         """Every address that a route names, with the name of its broker."""
         return broker_addresses(self._routes.values())
@@ -111,5 +114,5 @@ class RouteKeeper:
         return route
 
     def _tell(self, topic: str) -> None:
-        for changed in self._watchers:
+        for changed in tuple(self._watchers):
             changed(topic)

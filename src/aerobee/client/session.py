@@ -51,6 +51,7 @@ class Session:
         self.members = Membership(self.client_id, self.lines, self.routes, options.timeout)
         self._month_start_ms = self._month_end_ms = 0
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closers: list[Periodic] = []
         self._is_open = False
 
     async def start(self) -> None:
@@ -66,6 +67,8 @@ class Session:
         """Leave every group, end every task, close every connection."""
         if not self._is_open:
             return
+        for close in tuple(reversed(self._closers)):
+            await close()
         self._is_open = False
         for task in list(self._tasks):
             task.cancel()
@@ -73,6 +76,14 @@ class Session:
         await self.members.leave()
         await self.routes.close()
         await self.lines.close()
+
+    def at_close(self, close: Periodic) -> None:
+        """Have something done before the client closes: whoever consumes or sends leaves first."""
+        self._closers.append(close)
+
+    def not_at_close(self, close: Periodic) -> None:
+        """It is done already."""
+        self._closers.remove(close)
 
     def check(self) -> None:
         """Misuse unless the client can be used, here and now."""

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from aerobee.model.subscription import ConsumeFrom, ConsumeType, MessageModel, Subscription
 from aerobee.protocol.bodies.subscription import subscription_json
 from aerobee.protocol.command_header import LANGUAGES, OTHER_LANGUAGE
-from aerobee.protocol.json_text import Value, write_compact
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import Value, parse, write_compact
 
 
 class Connection(NamedTuple):
@@ -35,6 +36,11 @@ class ConsumerManner(NamedTuple):
 
 def encode_client_ids(client_ids: Iterable[str]) -> bytes:
     return write_compact({"consumerIdList": list(client_ids)})
+
+
+def decode_client_ids(body: bytes) -> tuple[str, ...]:
+    ids = Members(parse(body), "the list of members").array("consumerIdList")
+    return tuple(str(one) for one in ids)
 
 
 def encode_consumer_connections(

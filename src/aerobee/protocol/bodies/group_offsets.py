@@ -32,15 +32,24 @@ def encode_consumer_status(clients: Mapping[str, Mapping[MessageQueue, int]]) ->
     return write_compact({"consumerTable": table, "messageQueueTable": {}})
 
 
+def decode_reset_offsets(body: bytes) -> dict[MessageQueue, int]:
+    """Also what C++ is sent, and what Java's consumers keep in files: a list, or a map by queue."""
+    members = Members(parse(body, bytes_max=STATUS_BYTES_MAX), "the offsets")
+    table = members.plain().get("offsetTable")
+    if isinstance(table, list):
+        items = [Members(one, "an item of offsetTable") for one in table]
+        return {queue_from(one): one.int64("offset") for one in items}
+    return _offsets_from(members.object("offsetTable"))
+
+
 def decode_client_status(body: bytes) -> dict[MessageQueue, int]:
     """What one client answers."""
     members = Members(parse(body, bytes_max=STATUS_BYTES_MAX), "the client's status")
-    found = {}
-    for key, offset in members.object("messageQueueTable").plain().items():
-        if not isinstance(key, tuple) or not isinstance(offset, int):
-            raise RemoteProtocolError("the client's status is no map from queues to offsets")
-        found[queue_from(Members(dict(key), "a queue of the client's status"))] = offset
-    return found
+    return _offsets_from(members.object("messageQueueTable"))
+
+
+def encode_client_status(offsets: Mapping[MessageQueue, int]) -> bytes:
+    return write_compact({"messageQueueTable": _by_queue(offsets)})
 
 
 def encode_correction(offsets: Mapping[int, int]) -> bytes:
@@ -60,3 +69,12 @@ def encode_group_subscription(group: str, topic: str, subscription: Subscription
 
 def _by_queue(offsets: Mapping[MessageQueue, int]) -> dict[ObjectKey, Value]:
     return {queue_key(queue): offset for queue, offset in offsets.items()}
+
+
+def _offsets_from(table: Members) -> dict[MessageQueue, int]:
+    found = {}
+    for key, offset in table.plain().items():
+        if not isinstance(key, tuple) or not isinstance(offset, int):
+            raise RemoteProtocolError(f"{table.what} is no map from queues to offsets")
+        found[queue_from(Members(dict(key), f"a queue of {table.what}"))] = offset
+    return found

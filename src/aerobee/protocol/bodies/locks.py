@@ -60,3 +60,13 @@ def encode_lock_request(request: LockRequest) -> bytes:
 
 def encode_locked(queues: Iterable[MessageQueue]) -> bytes:
     return write_compact({"lockOKMQSet": [queue_json(queue) for queue in queues]})
+
+
+def decode_locked(body: bytes) -> tuple[MessageQueue, ...]:
+    """What a client got of what it wanted."""
+    members = Members(
+        parse(body, bytes_max=LOCK_BYTES_MAX, dialect_bytes_max=DIALECT_BYTES_MAX), "the answer"
+    )
+    return tuple(
+        queue_from(Members(one, "an item of lockOKMQSet")) for one in members.array("lockOKMQSet")
+    )

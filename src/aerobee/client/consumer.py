@@ -1,0 +1,226 @@
+"""A consumer: messages of its share of the queues, one at a time or many at once.
+
+    async with client.consumer("orders", group="billing", concurrency=64) as consumer:
+        async for message in consumer:
+            async with message.process():
+                ...
+
+Any number of tasks may iterate over one consumer; `run` starts as many as `concurrency` says. The
+heartbeats, pulls and commits are tasks of their own: a handler holds them up only by blocking the
+whole event loop.
+
+K1. A message is handed out once, until it failed, or its queue went to another member.
+K2. A handler's exception reaches the log and the retry, never the loop that feeds it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Hashable
+from types import TracebackType
+from typing import Self, cast
+
+from aerobee.client.asked_consumer import AskedConsumer
+from aerobee.client.consumer_options import ConsumerOptions, StartAt, start_rule
+from aerobee.client.core.backoff import Backoff
+from aerobee.client.core.namespace import SEPARATOR, with_namespace
+from aerobee.client.core.start_offset import Start
+from aerobee.client.group_calls import GroupCalls
+from aerobee.client.group_member import GroupMember
+from aerobee.client.inbox import Inbox
+from aerobee.client.message import Holder, Message
+from aerobee.client.offsets import BrokerOffsets, LocalOffsets, Offsets, local_folder
+from aerobee.client.owned_queue import Consuming, OwnedQueue
+from aerobee.client.session import Session
+from aerobee.errors import Misuse
+from aerobee.model.message_queue import MessageQueue
+from aerobee.model.names import retry_topic
+from aerobee.model.properties import SHARDING_KEY
+from aerobee.model.subscription import Subscription
+from aerobee.protocol.bodies.subscription import make_subscription
+
+_log = logging.getLogger(__name__)
+
+Handler = Callable[[Message], Awaitable[object]]
+
+
+class Consumer:
+    """Made by `client.consumer(...)`, used with `async with`."""
+
+    def __init__(self, session: Session, options: ConsumerOptions) -> None:
+        self.options = options
+        namespace = session.options.namespace
+        self._session = session
+        self._calls = GroupCalls(session, with_namespace(namespace, options.group))
+        self._inbox = Inbox(options.concurrency, _LANES[options.order])
+        consuming = Consuming(
+            session,
+            options,
+            self._calls,
+            self._inbox,
+            f"{namespace}{SEPARATOR}" if namespace else "",
+        )
+        self._member = GroupMember(consuming, self._offsets(), self._subscriptions())
+        self._asked = AskedConsumer(session, self._member, self._inbox)
+        self._last: Message | None = None
+        self._is_open = False
+
+    async def open(self) -> None:
+        """Join the group and begin to receive. What `async with` does first."""
+        self._session.check()
+        if self._session.members.is_consuming(self._calls.group):
+            raise Misuse(
+                f"this client has a consumer of {self.options.group} already",
+                hint="one consumer may be iterated over by many tasks; else open another client",
+            )
+        self._is_open = True
+        self._asked.begin()
+        self._session.at_close(self.close)
+        await self._member.join()
+
+    async def close(self) -> None:
+        """Hand out nothing more, wait for what is out, commit, leave the group."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        self._acknowledge_last()
+        self._inbox.close()
+        self._session.not_at_close(self.close)
+        await self._member.leave()
+        self._asked.end()
+
+    async def receive(self) -> Message:
+        """The next message, however long it takes."""
+        message = await self._inbox.take()
+        if message is None:
+            raise Misuse("the consumer is closed", hint="receive inside its `async with`")
+        return message
+
+    async def run(self, handler: Handler, *, retry: Backoff | None = None) -> None:
+        """Call a handler with every message, `concurrency` of them at once, until the consumer is
+        closed. A handler that raises has its message again later."""
+
+        async def work() -> None:
+            while (message := await self._inbox.take()) is not None:
+                async with message.process(retry=retry):
+                    await handler(message)
+
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(self.options.concurrency):
+                workers.create_task(work())
+
+    # Where it is, and where it goes on.
+
+    @property
+    def queues(self) -> tuple[MessageQueue, ...]:
+        """Those that are this consumer's now."""
+        return tuple(sorted(self._member.owned))
+
+    def position(self, queue: MessageQueue) -> int:
+        """The smallest offset that is not settled: where another would begin."""
+        return self._owned(queue).in_hand.commit_offset()
+
+    async def commit(self) -> None:
+        """Have the brokers know now how far everything is, not at the next turn."""
+        await self._member.commit(is_certain=True)
+
+    async def seek(self, to: int | StartAt, *, queue: MessageQueue | None = None) -> None:
+        """Go on at an offset, a moment, or an end; in one queue, or in all that are owned here.
+        What was received before and not settled is forgotten."""
+        for one in [queue] if queue is not None else self.queues:
+            self._owned(one)
+            await self._member.seek(one, await self._find(one, to))
+
+    def pause(self, *queues: MessageQueue) -> None:
+        """Hand out nothing more of these queues, or of all; stay a member of the group."""
+        if not queues:
+            self._inbox.pause()
+        for queue in queues:
+            self._owned(queue).pause()
+
+    def resume(self, *queues: MessageQueue) -> None:
+        if not queues:
+            self._inbox.resume()
+        for queue in queues:
+            self._owned(queue).resume()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Message:
+        if self.options.auto_ack:
+            self._acknowledge_last()
+        message = await self._inbox.take()
+        if message is None:
+            raise StopAsyncIteration
+        if self.options.auto_ack:
+            self._last = message
+        return message
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            self._last = None  # it was not handled
+        await self.close()
+
+    def _acknowledge_last(self) -> None:
+        last, self._last = self._last, None
+        if last is not None:
+            cast(Holder, last.holder).settle(last)
+
+    def _owned(self, queue: MessageQueue) -> OwnedQueue:
+        found = self._member.owned.get(queue)
+        if found is None:
+            raise Misuse(f"{queue} is not this consumer's now", hint="see Consumer.queues")
+        return found
+
+    async def _find(self, queue: MessageQueue, to: int | StartAt) -> int:
+        if isinstance(to, int):
+            return to
+        rule = start_rule(to)
+        if rule.start is Start.MOMENT:
+            return await self._calls.offset_at(queue, rule.moment_ms)
+        if rule.start is Start.LATEST:
+            return await self._calls.end_of(queue)
+        return await self._calls.beginning_of(queue)
+
+    def _offsets(self) -> Offsets:
+        if not self.options.is_broadcasting:
+            return BrokerOffsets(self._calls)
+        # As Java's: not the process, which would be another after a restart.
+        address = self._session.client_id.partition("@")[0]
+        folder = self.options.offsets_folder or local_folder()
+        return LocalOffsets(folder, f"{address}@DEFAULT", self._calls.group)
+
+    def _subscriptions(self) -> list[Subscription]:
+        namespace = self._session.options.namespace
+        version = self._session.clock.now().wall_ms
+        found = [
+            make_subscription(
+                with_namespace(namespace, topic), expression, version, self.options.expression_type
+            )
+            for topic, expression in self.options.topics.items()
+        ]
+        if not self.options.is_broadcasting:
+            found.append(make_subscription(retry_topic(self._calls.group), version=version))
+        return found
+
+
+def _lane_of_key(message: Message) -> tuple[object, Hashable] | None:
+    """Messages sent with the same `order_by`, else with the same first key."""
+    key = message.properties.get(SHARDING_KEY) or next(iter(message.keys), None)
+    return None if key is None else (message.holder, key)
+
+
+def _lane_of_queue(message: Message) -> tuple[object, Hashable] | None:
+    return (message.holder, None)
+
+
+_LANES = {"none": None, "queue": _lane_of_queue, "key": _lane_of_key}

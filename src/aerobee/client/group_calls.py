@@ -1,0 +1,198 @@
+"""What a consumer asks of brokers in the name of its group, one method for each request.
+
+All names are as on the wire. A broker is found by the route of the topic that is meant; a broker
+that no route names any more is Unreachable.
+"""
+
+import asyncio
+from collections.abc import Iterable
+
+from aerobee.client.session import Session
+from aerobee.errors import AerobeeError, Unreachable
+from aerobee.model.message_queue import MessageQueue
+from aerobee.model.route import MASTER_ID
+from aerobee.protocol.bodies.connections import decode_client_ids
+from aerobee.protocol.bodies.locks import LockRequest, decode_locked, encode_lock_request
+from aerobee.protocol.command_header import ONEWAY_FLAG
+from aerobee.protocol.declared_header import read_header, write_header
+from aerobee.protocol.headers.clients import ConsumerGroupHeader
+from aerobee.protocol.headers.offsets import (
+    CommitOffsetHeader,
+    MaxOffsetHeader,
+    OffsetAnswerHeader,
+    QueryOffsetHeader,
+    QueueHeader,
+    SearchOffsetHeader,
+)
+from aerobee.protocol.headers.sending_back import SendBackHeader
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode, error_for
+
+LOCK_SECONDS = 1.0
+SEND_BACK_SECONDS = 5.0
+
+
+class GroupCalls:
+    def __init__(self, session: Session, group: str) -> None:
+        self.group = group
+        self._session = session
+
+    async def address(self, topic: str, broker_name: str, broker_id: int = MASTER_ID) -> str:
+        """Of a broker that a route names; asked for again if none does."""
+        routes = self._session.routes
+        route = routes.find(topic) or await routes.refresh(topic)
+        found = route.address(broker_name, broker_id)
+        if found is None:
+            found = (await routes.refresh(topic)).address(broker_name, broker_id)
+        if found is None:
+            raise Unreachable(
+                f"no broker {broker_name} has the topic {topic}",
+                address=broker_name,
+                hint="it has left the cluster, or lost its name servers",
+            )
+        return found
+
+    async def members(self, topic: str) -> tuple[str, ...] | None:
+        """The ids of all clients of the group; None: no broker of the topic can say."""
+        route = self._session.routes.find(topic)
+        for broker in () if route is None else route.brokers.values():
+            address = broker.addresses.get(MASTER_ID) or next(iter(broker.addresses.values()))
+            try:
+                answer = await self._ask(
+                    address,
+                    RequestCode.GET_CONSUMER_LIST_BY_GROUP,
+                    ConsumerGroupHeader(self.group),
+                )
+            except AerobeeError:
+                continue
+            if answer.code == ResponseCode.SUCCESS:
+                return decode_client_ids(bytes(answer.body))
+        return None
+
+    async def committed(self, queue: MessageQueue) -> int | None:
+        """How far the group is in a queue; None: it was never there."""
+        answer = await self._ask(
+            await self.address(queue.topic, queue.broker_name),
+            RequestCode.QUERY_CONSUMER_OFFSET,
+            QueryOffsetHeader(self.group, queue.topic, queue.queue_id),
+        )
+        if answer.code == ResponseCode.QUERY_NOT_FOUND:
+            return None
+        return _offset(answer)
+
+    async def commit(self, queue: MessageQueue, offset: int, *, is_certain: bool = False) -> None:
+        """Have the broker remember how far the group is. `is_certain`: wait until it does."""
+        address = await self.address(queue.topic, queue.broker_name)
+        command = RemotingCommand(
+            RequestCode.UPDATE_CONSUMER_OFFSET,
+            ext_fields=write_header(
+                CommitOffsetHeader(self.group, queue.topic, queue.queue_id, offset)
+            ),
+        )
+        if is_certain:
+            _checked(await self._session.ask(address, command))
+        else:
+            command.flag = ONEWAY_FLAG
+            await self._session.lines.tell(address, command)
+
+    async def end_of(self, queue: MessageQueue) -> int:
+        return await self._offset(
+            queue, RequestCode.GET_MAX_OFFSET, MaxOffsetHeader(queue.topic, queue.queue_id)
+        )
+
+    async def beginning_of(self, queue: MessageQueue) -> int:
+        return await self._offset(
+            queue, RequestCode.GET_MIN_OFFSET, QueueHeader(queue.topic, queue.queue_id)
+        )
+
+    async def offset_at(self, queue: MessageQueue, moment_ms: int) -> int:
+        """Of the first message that was stored then or later."""
+        return await self._offset(
+            queue,
+            RequestCode.SEARCH_OFFSET_BY_TIMESTAMP,
+            SearchOffsetHeader(queue.topic, queue.queue_id, moment_ms),
+        )
+
+    async def lock(self, queues: Iterable[MessageQueue]) -> frozenset[MessageQueue]:
+        """Which of these queues are ours alone now. A broker that does not answer gives none."""
+        granted = await asyncio.gather(
+            *(self._lock(name, own) for name, own in _by_broker(queues).items())
+        )
+        return frozenset().union(*granted)
+
+    async def unlock(self, queues: Iterable[MessageQueue]) -> None:
+        """Give locks back. Where that fails they run out by themselves."""
+        for name, own in _by_broker(queues).items():
+            try:
+                await self._lock_request(RequestCode.UNLOCK_BATCH_MQ, name, own)
+            except AerobeeError:
+                continue
+
+    async def send_back(
+        self,
+        queue: MessageQueue,
+        log_offset: int,
+        *,
+        level: int,
+        max_attempts: int,
+        message_id: str,
+        topic: str,
+    ) -> None:
+        """Have a message again after the delay of a level; below 0, have it as a dead letter."""
+        header = SendBackHeader(
+            log_offset,
+            self.group,
+            level,
+            message_id,
+            topic,
+            max_reconsume_times=max_attempts,
+            broker_name=queue.broker_name,
+        )
+        address = await self.address(queue.topic, queue.broker_name)
+        command = RemotingCommand(
+            RequestCode.CONSUMER_SEND_MSG_BACK, ext_fields=write_header(header)
+        )
+        _checked(await self._session.ask(address, command, SEND_BACK_SECONDS))
+
+    async def _offset(self, queue: MessageQueue, code: RequestCode, header: object) -> int:
+        address = await self.address(queue.topic, queue.broker_name)
+        return _offset(await self._ask(address, code, header))
+
+    async def _ask(self, address: str, code: RequestCode, header: object) -> RemotingCommand:
+        return await self._session.ask(
+            address, RemotingCommand(code, ext_fields=write_header(header))
+        )
+
+    async def _lock(self, broker_name: str, queues: list[MessageQueue]) -> set[MessageQueue]:
+        try:
+            answer = await self._lock_request(RequestCode.LOCK_BATCH_MQ, broker_name, queues)
+        except AerobeeError:
+            return set()
+        return set(decode_locked(bytes(answer.body))) & set(queues)
+
+    async def _lock_request(
+        self, code: RequestCode, broker_name: str, queues: list[MessageQueue]
+    ) -> RemotingCommand:
+        address = await self.address(queues[0].topic, broker_name)
+        request = LockRequest(self._session.client_id, self.group, tuple(queues))
+        command = RemotingCommand(code, body=encode_lock_request(request))
+        return _checked(await self._session.ask(address, command, LOCK_SECONDS))
+
+
+def _by_broker(queues: Iterable[MessageQueue]) -> dict[str, list[MessageQueue]]:
+    found: dict[str, list[MessageQueue]] = {}
+    for queue in queues:
+        found.setdefault(queue.broker_name, []).append(queue)
+    return found
+
+
+def _checked(answer: RemotingCommand) -> RemotingCommand:
+    error = error_for(answer.code, answer.remark)
+    if error is not None:
+        raise error
+    return answer
+
+
+def _offset(answer: RemotingCommand) -> int:
+    return read_header(OffsetAnswerHeader, _checked(answer).ext_fields).offset

@@ -1,0 +1,271 @@
+"""A member of a consumer group: says so to the brokers, and owns its share of the queues.
+
+    join ─▶ heartbeat ─▶ share out ─▶ (every so often, when members or routes change) share out …
+                            │
+               lost: commit, drop        gained: lock if ordered, find the offset, pull
+
+G1. A queue is pulled by one OwnedQueue at a time.
+G2. What was done with a queue is committed before it is dropped, and its lock given back after.
+G3. Leaving is: hand out nothing more, wait for what is out, commit, and only then tell the brokers,
+    who tell the others: they begin where we ended.
+"""
+
+import asyncio
+import logging
+from collections.abc import Collection, Coroutine, Iterable
+
+from aerobee.client.core.rebalance import TopicShare, change, wanted_queues
+from aerobee.client.core.start_offset import Ask, question
+from aerobee.client.offsets import Offsets
+from aerobee.client.owned_queue import Consuming, OwnedQueue
+from aerobee.errors import AerobeeError, TopicNotFound
+from aerobee.model.message_queue import MessageQueue
+from aerobee.model.names import is_retry_topic
+from aerobee.model.subscription import ConsumeType, MessageModel, Subscription
+from aerobee.protocol.bodies.heartbeat import ConsumerBeat
+
+_log = logging.getLogger(__name__)
+
+UNBALANCED_SECONDS = 1.0
+"""Until sharing out is tried again that could not be finished."""
+LOCK_SECONDS = 20.0
+"""How often locks are renewed; a broker lets go of one after 60 s."""
+
+
+class GroupMember:
+    def __init__(
+        self, consuming: Consuming, offsets: Offsets, subscriptions: Iterable[Subscription]
+    ) -> None:
+        """`subscriptions`: of every topic, the group's retry topic included, as on the wire."""
+        self.group = consuming.calls.group
+        self.options = consuming.options
+        self.owned: dict[MessageQueue, OwnedQueue] = {}
+        self.subscriptions = {one.topic: one for one in subscriptions}
+        self.offsets = offsets
+        self._all = consuming
+        self._session = consuming.session
+        self._client_id = consuming.session.client_id
+        self._is_crowded = False
+        self._warned: set[str] = set()
+        self._wake = asyncio.Event()
+        self._turn = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._pulls: dict[OwnedQueue, asyncio.Task[None]] = {}
+
+    # Coming and going.
+
+    async def join(self) -> None:
+        """Be a member, and have a share of whatever can be shared out now."""
+        for topic in self.subscriptions:
+            await self._know_route(topic)
+        await self._session.members.consume(self._beat())
+        self._session.routes.watch(self._route_changed)
+        is_balanced = await self.share_out()
+        self._spawn(self._keep_sharing(is_balanced), "sharing out")
+        self._spawn(self._keep_committing(), "commits")
+        if self.options.is_ordered:
+            self._spawn(self._keep_locks(), "locks")
+
+    async def leave(self) -> None:
+        self._session.routes.unwatch(self._route_changed)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        async with self._turn:
+            await self._release(list(self.owned.values()), self.options.grace)
+        await self._session.members.stop_consuming(self.group)
+
+    def wake(self) -> None:
+        """Share out again soon: members or queues may have changed."""
+        self._wake.set()
+
+    # Sharing out.
+
+    async def share_out(self) -> bool:
+        """Own what this member should. Whether all of that could be done."""
+        async with self._turn:
+            shares = {topic: await self._share(topic) for topic in self.subscriptions}
+            wanted = wanted_queues(self._client_id, shares, self.owned, self.options.strategy)
+            moved = change(self.owned, wanted)
+            if not moved.is_none:
+                _log.info(
+                    "%s of %s: gains %d queues, loses %d",
+                    self._client_id,
+                    self.options.group,
+                    len(moved.gained),
+                    len(moved.lost),
+                )
+            await self._lose([self.owned[queue] for queue in moved.lost])
+            is_complete = await self._gain(moved.gained)
+        return is_complete and None not in shares.values()
+
+    async def seek(self, queue: MessageQueue, offset: int) -> None:
+        """Go on elsewhere in a queue that is owned. What was pulled of it before is forgotten."""
+        async with self._turn:
+            owned = self.owned.get(queue)
+            if owned is not None:
+                await self._stop(owned)
+                await self.offsets.commit({queue: offset}, is_certain=True)
+                self._begin(queue, offset)
+
+    async def commit(self, *, is_certain: bool = False) -> None:
+        """Keep how far each queue is."""
+        await self._commit(self.owned.values(), is_certain=is_certain)
+
+    async def _share(self, topic: str) -> TopicShare | None:
+        """What there is to share out of a topic; None: it cannot be told now."""
+        await self._know_route(topic)
+        route = self._session.routes.find(topic)
+        if route is None:
+            # A retry topic is made by the first heartbeat; name servers hear of it a little later.
+            return None
+        if self.options.is_broadcasting:
+            return TopicShare(route.readable, None)
+        members = await self._all.calls.members(topic)
+        if members is None or self._client_id not in members:
+            await self._session.members.beat()  # a broker that has just started does not know us
+            return None
+        self._is_crowded = len(members) > 1
+        return TopicShare(route.readable, members)
+
+    async def _know_route(self, topic: str) -> None:
+        try:
+            await self._session.routes.of(topic)
+        except TopicNotFound as error:
+            if topic not in self._warned and not is_retry_topic(topic):
+                self._warned.add(topic)
+                _log.warning("%s waits for a topic: %s", self.options.group, error)
+
+    async def _lose(self, lost: list[OwnedQueue]) -> None:
+        # Who gains it reads its offset in a moment: what is out is not waited for any longer,
+        # unless a lock holds the other one off.
+        seconds = self.options.grace if self.options.is_ordered else self._short_grace()
+        await self._release(lost, seconds)
+
+    async def _gain(self, gained: Collection[MessageQueue]) -> bool:
+        """Whether all were gained."""
+        if not gained:
+            return True
+        ours = frozenset(gained)
+        if self.options.is_ordered:
+            ours = await self._all.calls.lock(gained)
+        elif self._is_crowded and not self.options.is_broadcasting:
+            await asyncio.sleep(self.options.hand_over_seconds)
+        starts = await asyncio.gather(*(self._start_of(queue) for queue in sorted(ours)))
+        for queue, start in zip(sorted(ours), starts, strict=True):
+            if start is not None:
+                self._begin(queue, start)
+        return len(ours) == len(gained) and None not in starts
+
+    async def _start_of(self, queue: MessageQueue) -> int | None:
+        """Where to begin; None: it cannot be told now."""
+        try:
+            committed = await self.offsets.committed(queue)
+            if committed is not None:
+                return committed
+            asked = question(self.options.start, queue.topic)
+            if asked is Ask.END:
+                return await self._all.calls.end_of(queue)
+            if asked is Ask.MOMENT:
+                return await self._all.calls.offset_at(queue, self.options.start.moment_ms)
+            return 0
+        except AerobeeError as error:
+            _log.warning("where to begin in %s cannot be told now: %s", queue, error)
+            return None
+
+    # One queue.
+
+    def _begin(self, queue: MessageQueue, start: int) -> None:
+        owned = OwnedQueue(self._all, queue, self.subscriptions[queue.topic], start)
+        self.owned[queue] = owned
+        self._pulls[owned] = self._session.spawn(self._pull(owned), f"pulls of {queue}")
+
+    async def _pull(self, owned: OwnedQueue) -> None:
+        moved_to = await owned.run()
+        if moved_to is not None and not owned.is_dropped:
+            _log.warning(
+                "%s has nothing at offset %d; going on at %d",
+                owned.queue,
+                owned.in_hand.next_offset,
+                moved_to,
+            )
+            self._spawn(self.seek(owned.queue, moved_to), f"moving in {owned.queue}")
+
+    async def _stop(self, owned: OwnedQueue) -> None:
+        owned.drop()
+        self.owned.pop(owned.queue, None)
+        self.offsets.forget(owned.queue)
+        task = self._pulls.pop(owned)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    async def _release(self, lost: list[OwnedQueue], seconds: float) -> None:
+        """Finish, commit, drop and unlock, in this order."""
+        if not lost:
+            return
+        await asyncio.gather(*(owned.finish(seconds) for owned in lost))
+        await self._commit(lost, is_certain=True)
+        for owned in lost:
+            await self._stop(owned)
+        if self.options.is_ordered:
+            await self._all.calls.unlock([owned.queue for owned in lost])
+
+    async def _commit(self, owned: Iterable[OwnedQueue], *, is_certain: bool) -> None:
+        await self.offsets.commit(
+            {one.queue: one.in_hand.commit_offset() for one in owned}, is_certain=is_certain
+        )
+
+    # What runs beside the application.
+
+    async def _keep_sharing(self, is_balanced: bool) -> None:
+        while True:
+            seconds = self.options.rebalance_seconds if is_balanced else UNBALANCED_SECONDS
+            try:
+                async with asyncio.timeout(min(seconds, self.options.rebalance_seconds)):
+                    await self._wake.wait()
+            except TimeoutError:
+                pass
+            self._wake.clear()
+            try:
+                is_balanced = await self.share_out()
+            except AerobeeError as error:
+                is_balanced = False
+                _log.warning("queues of %s stay as they are: %s", self.options.group, error)
+
+    async def _keep_committing(self) -> None:
+        while True:
+            await asyncio.sleep(self.options.commit_seconds)
+            await self.commit()
+
+    async def _keep_locks(self) -> None:
+        while True:
+            await asyncio.sleep(LOCK_SECONDS)
+            held = await self._all.calls.lock(self.owned)
+            async with self._turn:
+                lost = [owned for queue, owned in self.owned.items() if queue not in held]
+                if lost:
+                    _log.warning("%d locks were lost: their queues are let go", len(lost))
+                    await self._release(lost, 0)
+                    self.wake()
+
+    def _spawn(self, work: Coroutine[object, object, None], name: str) -> None:
+        task = self._session.spawn(work, f"{name} of {self.options.group}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _route_changed(self, topic: str) -> None:
+        if topic in self.subscriptions:
+            self.wake()
+
+    def _short_grace(self) -> float:
+        return min(self.options.grace, self.options.hand_over_seconds * 0.8)
+
+    def _beat(self) -> ConsumerBeat:
+        options = self.options
+        return ConsumerBeat(
+            self.group,
+            ConsumeType.PASSIVELY,
+            MessageModel.BROADCASTING if options.is_broadcasting else MessageModel.CLUSTERING,
+            options.start.consume_from,
+            tuple(self.subscriptions.values()),
+        )

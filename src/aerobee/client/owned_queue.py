@@ -1,0 +1,292 @@
+"""One queue that a consumer owns: pulled for as long as it does, its messages heard of again.
+
+    pull ─▶ in hand ─▶ inbox ─▶ application ─▶ ack │ nack │ reject ─▶ settled ─▶ may be committed
+
+Q1. Nothing that went wrong ends the pulling: it is tried again, later each time up to a second.
+Q2. A queue that was dropped commits nothing and hands out nothing; what is said of its messages
+    after that has no effect.
+Q3. A message that failed is sent back, and settled only when the broker has it. Where order is
+    kept it stays, and its lane with it, until it succeeds or its attempts are used up.
+"""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import cast
+
+from aerobee.client.consumer_options import ConsumerOptions
+from aerobee.client.core.backoff import BROKER_CHOOSES, DEAD_LETTER, level_for
+from aerobee.client.core.process_queue import ProcessQueue
+from aerobee.client.group_calls import GroupCalls
+from aerobee.client.inbox import Inbox
+from aerobee.client.message import Message
+from aerobee.client.session import Session
+from aerobee.errors import AerobeeError, NoAnswer
+from aerobee.model.message_queue import MessageQueue
+from aerobee.model.route import MASTER_ID
+from aerobee.model.subscription import Subscription
+from aerobee.protocol.declared_header import read_header, write_header
+from aerobee.protocol.headers.pulling import COMMIT_OFFSET, SUSPEND, PullAnswerHeader, PullHeader
+from aerobee.protocol.received import MessageReader
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode, error_for
+
+_log = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 15.0
+"""How long an answer may take beyond the time that the broker may hold a pull."""
+SUSPEND_SECONDS = 1.0
+"""After which a message that failed in a lane is tried again, if nobody says when."""
+LOCAL_RETRY_SECONDS = 5.0
+"""After which a message is handed out again that could not be sent back."""
+_FAILURE_SECONDS = (0.1, 0.2, 0.5, 1.0)
+_WITHOUT_SUBSCRIPTION = (
+    ResponseCode.SUBSCRIPTION_NOT_EXIST,
+    ResponseCode.SUBSCRIPTION_NOT_LATEST,
+    ResponseCode.FILTER_DATA_NOT_EXIST,
+    ResponseCode.FILTER_DATA_NOT_LATEST,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Consuming:
+    """What the queues of one consumer share."""
+
+    session: Session
+    options: ConsumerOptions
+    calls: GroupCalls
+    inbox: Inbox
+    prefix: str = ""
+    """Of the namespace, left out of the topics that messages say."""
+
+
+class OwnedQueue:
+    """A Holder of messages."""
+
+    def __init__(
+        self, consuming: Consuming, queue: MessageQueue, subscription: Subscription, start: int
+    ) -> None:
+        self.queue = queue
+        self.in_hand = ProcessQueue(start, consuming.options.flow)
+        self.is_dropped = False
+        self.is_paused = False
+        self.last_pull_ms = 0
+        self.failed = 0
+        self._all = consuming
+        self._reader = MessageReader(
+            Message, frozenset(subscription.tags) or None, consuming.prefix
+        )
+        self._broker_id = MASTER_ID
+        self._moved_to: int | None = None
+        self._fields = write_header(
+            PullHeader(
+                consuming.calls.group,
+                queue.topic,
+                queue.queue_id,
+                start,
+                consuming.options.pull_batch,
+                suspend_timeout_millis=int(consuming.options.poll_seconds * 1000),
+                subscription="",
+                sub_version=subscription.version,
+                expression_type=subscription.expression_type,
+            )
+        )
+        self._room = asyncio.Event()
+        self._retries: dict[Message, asyncio.TimerHandle] = {}
+        self._withdrawn = 0
+        self._finished: asyncio.Event | None = None
+
+    # Pulling.
+
+    async def run(self) -> int | None:
+        """Pull for as long as the queue is owned, or until the broker has nothing where we are:
+        then it says where to begin anew."""
+        failures = 0
+        while not self.is_dropped and self._moved_to is None:
+            if self.is_paused or self.in_hand.is_full():
+                self._room.clear()
+                await self._room.wait()
+                continue
+            try:
+                await self._pull()
+                failures = 0
+            except AerobeeError as error:
+                await self._failed_pull(error, failures)
+                failures += 1
+        return self._moved_to
+
+    async def _pull(self) -> None:
+        session, in_hand = self._all.session, self.in_hand
+        fields = self._fields
+        commit = in_hand.commit_offset()
+        fields["queueOffset"] = str(in_hand.next_offset)
+        if commit > 0 and self._broker_id == MASTER_ID and not self._all.options.is_broadcasting:
+            fields["sysFlag"] = str(SUSPEND | COMMIT_OFFSET)
+            fields["commitOffset"] = str(commit)
+        else:
+            fields["sysFlag"] = str(SUSPEND)
+            fields["commitOffset"] = "0"
+        address = await self._all.calls.address(
+            self.queue.topic, self.queue.broker_name, self._broker_id
+        )
+        self.last_pull_ms = session.clock.now().wall_ms
+        answer = await session.ask(
+            address,
+            RemotingCommand(RequestCode.PULL_MESSAGE, ext_fields=fields),
+            self._all.options.poll_seconds + ANSWER_SECONDS,
+        )
+        if not self.is_dropped:
+            await self._answered(answer)
+
+    async def _answered(self, answer: RemotingCommand) -> None:
+        code = answer.code
+        if code == ResponseCode.SUCCESS:
+            fields = answer.ext_fields
+            messages = self._reader.read(bytes(answer.body), self.queue, self)
+            self.in_hand.put(messages, int(fields["nextBeginOffset"]))
+            self._broker_id = int(fields["suggestWhichBrokerId"])
+            self._all.inbox.put(cast("list[Message]", messages))
+            return
+        if code in (ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_RETRY_IMMEDIATELY):
+            header = read_header(PullAnswerHeader, answer.ext_fields)
+            self.in_hand.put([], header.next_begin_offset)
+            self._broker_id = header.suggest_which_broker_id
+            return
+        if code == ResponseCode.PULL_OFFSET_MOVED:
+            self._moved_to = read_header(PullAnswerHeader, answer.ext_fields).next_begin_offset
+            return
+        if code in _WITHOUT_SUBSCRIPTION:
+            await self._all.session.members.beat()
+        raise error_for(code, answer.remark) or NoAnswer(
+            f"a pull of {self.queue} was answered with {code} {answer.remark}", address=""
+        )
+
+    async def _failed_pull(self, error: AerobeeError, failures: int) -> None:
+        if failures in (0, 3) or failures % 60 == 0:
+            _log.warning("no pull of %s: %s", self.queue, error)
+        self._broker_id = MASTER_ID
+        await asyncio.sleep(_FAILURE_SECONDS[min(failures, len(_FAILURE_SECONDS) - 1)])
+        if isinstance(error, NoAnswer):
+            try:
+                await self._all.session.routes.refresh(self.queue.topic)
+            except AerobeeError as no_route:
+                _log.info("the route of %s stays as it was: %s", self.queue.topic, no_route)
+
+    # What becomes of messages.
+
+    async def ack(self, message: Message) -> None:
+        self.settle(message)
+
+    async def nack(self, message: Message, seconds: float | None) -> None:
+        options = self._all.options
+        if self._is_over(message):
+            self.settle(message)
+            return
+        self.failed += 1
+        if seconds is None and options.retry is not None:
+            seconds = options.retry.seconds(message.attempt)
+        if options.is_ordered and message.attempt < options.max_attempts:
+            message.count_attempt()
+            self._again(message, SUSPEND_SECONDS if seconds is None else seconds)
+            return
+        level = BROKER_CHOOSES if seconds is None else level_for(seconds)
+        await self._send_back(message, DEAD_LETTER if options.is_ordered else level)
+
+    async def reject(self, message: Message, reason: str) -> None:
+        if self._is_over(message):
+            self.settle(message)
+            return
+        _log.warning("%r is rejected: %s", message, reason or "no reason is given")
+        await self._send_back(message, DEAD_LETTER)
+
+    def _is_over(self, message: Message) -> bool:
+        """Whether a failure changes nothing any more: broadcast messages are never tried again."""
+        return message.is_settled or self.is_dropped or self._all.options.is_broadcasting
+
+    async def extend(self, message: Message, seconds: float) -> None:
+        """A pulled message is its member's for as long as the queue is."""
+
+    def give_back(self, message: Message) -> None:
+        if not message.is_settled:
+            self._all.inbox.give_room()
+            if not self.is_dropped:
+                self._all.inbox.put_first(message)
+
+    def settle(self, message: Message) -> None:
+        """It is done with, one way or another."""
+        if self.in_hand.settle(message):
+            self._all.inbox.done(message)
+            if not self._room.is_set() and not self.is_paused and not self.in_hand.is_full():
+                self._room.set()
+            if self._finished is not None and self.out <= 0:
+                self._finished.set()
+
+    async def _send_back(self, message: Message, level: int) -> None:
+        try:
+            await self._all.calls.send_back(
+                self.queue,
+                message.log_offset,
+                level=level,
+                max_attempts=self._all.options.max_attempts - 1,
+                message_id=message.offset_id,
+                topic=message.topic,
+            )
+        except AerobeeError as error:
+            _log.warning("%r cannot be sent back, and is tried here again: %s", message, error)
+            message.count_attempt()
+            self._again(message, LOCAL_RETRY_SECONDS)
+        else:
+            self.settle(message)
+
+    def _again(self, message: Message, seconds: float) -> None:
+        """Hand it out once more, later. Until then it is not out."""
+        self._all.inbox.give_room()
+        if not self.is_dropped:
+            loop = asyncio.get_running_loop()
+            self._retries[message] = loop.call_later(seconds, self._retry, message)
+
+    def _retry(self, message: Message) -> None:
+        del self._retries[message]
+        self._all.inbox.put_first(message)
+
+    # Holding still, and leaving.
+
+    @property
+    def out(self) -> int:
+        """How many messages are with the application, once the rest was withdrawn."""
+        return self.in_hand.count - self._withdrawn - len(self._retries)
+
+    def pause(self) -> None:
+        self.is_paused = True
+        self._all.inbox.pause(self)
+
+    def resume(self) -> None:
+        self.is_paused = False
+        self._all.inbox.resume(self)
+        self._room.set()
+
+    async def finish(self, seconds: float) -> None:
+        """Hand out nothing more, and wait for what is out, but not for longer."""
+        self.is_paused = True
+        self._withdraw()
+        if self.out > 0 and seconds > 0:
+            self._finished = asyncio.Event()
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._finished.wait()
+            except TimeoutError:
+                _log.warning("%d messages of %s are given up unfinished", self.out, self.queue)
+
+    def drop(self) -> None:
+        """It is not ours any more."""
+        self._withdraw()
+        self.is_dropped = True
+        self._room.set()
+
+    def _withdraw(self) -> None:
+        self._withdrawn += len(self._all.inbox.withdraw(self))
+        for timer in self._retries.values():
+            timer.cancel()
+        self._withdrawn += len(self._retries)
+        self._retries.clear()
