@@ -1,7 +1,6 @@
 """What tests of consumers need beside a cluster: topics, messages in them, and waiting for some."""
 
-import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from aerobee.client.client import Client
 from aerobee.client.consumer import Consumer
@@ -89,11 +88,5 @@ async def take(consumer: Consumer, count: int) -> list[Message]:
     return found
 
 
-async def true_within(seconds: float, is_so: Callable[[], bool]) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            while not is_so():
-                await asyncio.sleep(0.005)
-    except TimeoutError:
-        return False
-    return True
+def bodies(messages: list[Message]) -> list[bytes]:
+    return [message.body for message in messages]

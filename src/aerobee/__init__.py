@@ -37,13 +37,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aerobee.client.client import Client as Client
     from aerobee.client.client import connect as connect
+    from aerobee.client.consumer import Consumer as Consumer
+    from aerobee.client.core.backoff import Backoff as Backoff
     from aerobee.client.core.outgoing import Outgoing as Outgoing
+    from aerobee.client.message import Message as Message
     from aerobee.client.receipt import BatchReceipt as BatchReceipt
     from aerobee.client.receipt import Durability as Durability
     from aerobee.client.receipt import Receipt as Receipt
-    from aerobee.client.consumer import Consumer as Consumer
-    from aerobee.client.core.backoff import Backoff as Backoff
-    from aerobee.client.message import Message as Message
 
 # What `import aerobee` offers, by where it is. Imported at its first use: a command line that only
 # asks for help need not load an event loop.

@@ -10,11 +10,11 @@
 import asyncio
 import logging
 
+from aerobee.client.asking import Asked, answer_well
+from aerobee.client.direct_message import DirectMessage
 from aerobee.client.group_member import GroupMember
 from aerobee.client.inbox import Inbox
-from aerobee.client.message import Message
 from aerobee.client.session import Session
-from aerobee.errors import ConnectionLost, ProtocolError
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.net.line import Line
 from aerobee.protocol.bodies.group_offsets import decode_reset_offsets, encode_client_status
@@ -31,16 +31,9 @@ from aerobee.protocol.headers.group_status import (
     GroupTopicHeader,
     RunningInfoHeader,
 )
-from aerobee.protocol.received import MessageReader
-from aerobee.protocol.remoting_command import RemotingCommand, reply_to
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.response_codes import ResponseCode
 
 _log = logging.getLogger(__name__)
-
-DIRECT_SECONDS = 9.0
-"""A broker waits ten for what came of a message."""
-SUCCESS, LATER, FAILED = "CR_SUCCESS", "CR_LATER", "CR_THROW_EXCEPTION"
 
 
 class AskedConsumer:
@@ -65,13 +58,13 @@ class AskedConsumer:
         for code, handler in self._handlers.items():
             self._session.served.remove(code, handler)
 
-    def _members_changed(self, line: Line, command: RemotingCommand) -> bool:
+    def _members_changed(self, line: Line, command: Asked) -> bool:
         if read_header(ConsumerGroupHeader, command.ext_fields).consumer_group != self._group:
             return False
         self._member.wake()
         return True
 
-    def _reset(self, line: Line, command: RemotingCommand) -> bool:
+    def _reset(self, line: Line, command: Asked) -> bool:
         if read_header(GroupTopicHeader, command.ext_fields).group != self._group:
             return False
         offsets = decode_reset_offsets(bytes(command.body))
@@ -83,7 +76,7 @@ class AskedConsumer:
             _log.warning("%s goes on at offset %d: an administrator has reset it", queue, offset)
             await self._member.seek(queue, offset)
 
-    def _status(self, line: Line, command: RemotingCommand) -> bool:
+    def _status(self, line: Line, command: Asked) -> bool:
         header = read_header(GroupTopicHeader, command.ext_fields)
         if header.group != self._group:
             return False
@@ -92,10 +85,10 @@ class AskedConsumer:
             for queue, owned in self._member.owned.items()
             if queue.topic == header.topic
         }
-        _answer(line, command, encode_client_status(offsets))
+        answer_well(line, command, encode_client_status(offsets))
         return True
 
-    def _running_info(self, line: Line, command: RemotingCommand) -> bool:
+    def _running_info(self, line: Line, command: Asked) -> bool:
         header = read_header(RunningInfoHeader, command.ext_fields)
         if header.consumer_group != self._group:
             return False
@@ -125,74 +118,32 @@ class AskedConsumer:
             tuple(self._member.subscriptions.values()),
             _stacks() if header.jstack_enable else "",
         )
-        _answer(line, command, encode_running_info(info))
+        answer_well(line, command, encode_running_info(info))
         return True
 
-    def _consume_directly(self, line: Line, command: RemotingCommand) -> bool:
+    def _consume_directly(self, line: Line, command: Asked) -> bool:
         header = read_header(ConsumeDirectlyHeader, command.ext_fields)
         if header.consumer_group != self._group:
             return False
-        # It belongs to no queue of ours: whatever becomes of it moves no offset.
         queue = MessageQueue(header.topic, header.broker_name or "", QueueId(0))
-        directly = _Directly(self._inbox)
-        messages = MessageReader(Message).read(bytes(command.body), queue, directly)
-        if len(messages) != 1:
-            raise ProtocolError(f"{len(messages)} messages to be consumed directly, not one")
-        self._inbox.put([messages[0]])  # type: ignore[list-item]
-        self._session.spawn(self._tell(line, command, directly), "a message consumed directly")
+        message = DirectMessage(self._inbox, queue, bytes(command.body))
+        self._session.spawn(self._tell(line, command, message), "a message consumed directly")
         return True
 
-    async def _tell(self, line: Line, command: RemotingCommand, directly: "_Directly") -> None:
+    async def _tell(self, line: Line, command: Asked, message: DirectMessage) -> None:
         began_ms = self._session.clock.monotonic_ms()
-        try:
-            async with asyncio.timeout(DIRECT_SECONDS):
-                result, remark = await directly.outcome
-        except TimeoutError:
-            result, remark = LATER, "nobody has handled it yet"
+        result, remark = await message.outcome()
         body = encode_consume_result(
             result,
             spent_ms=self._session.clock.monotonic_ms() - began_ms,
             is_ordered=self._member.options.is_ordered,
             remark=remark,
         )
-        _answer(line, command, body)
+        answer_well(line, command, body)
 
     @property
     def _group(self) -> str:
         return self._member.group
-
-
-class _Directly:
-    """The Holder of one message that came by itself."""
-
-    def __init__(self, inbox: Inbox) -> None:
-        self._inbox = inbox
-        self.outcome: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
-
-    def settle(self, message: Message) -> None:
-        self._end(message, SUCCESS, "")
-
-    async def ack(self, message: Message) -> None:
-        self._end(message, SUCCESS, "")
-
-    async def nack(self, message: Message, seconds: float | None) -> None:
-        self._end(message, LATER, "")
-
-    async def reject(self, message: Message, reason: str) -> None:
-        self._end(message, FAILED, reason)
-
-    async def extend(self, message: Message, seconds: float) -> None:
-        """It is hidden from nobody."""
-
-    def give_back(self, message: Message) -> None:
-        self._end(message, LATER, "the handler was cancelled")
-
-    def _end(self, message: Message, result: str, remark: str) -> None:
-        if not message.is_settled:
-            message.is_settled = True
-            self._inbox.done(message)
-            if not self.outcome.done():
-                self.outcome.set_result((result, remark))
 
 
 def _stacks() -> str:
@@ -206,10 +157,3 @@ def _stacks() -> str:
         ]
         found.append("")
     return "\n".join(found)
-
-
-def _answer(line: Line, command: RemotingCommand, body: bytes) -> None:
-    try:
-        line.tell(reply_to(command, ResponseCode.SUCCESS, body=body))
-    except ConnectionLost:
-        _log.debug("%s does not wait for its answer", line.address)

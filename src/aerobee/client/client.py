@@ -12,9 +12,9 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self, Unpack
 
-from aerobee.client.core.outgoing import Codec, to_json
 from aerobee.client.consumer import Consumer
 from aerobee.client.consumer_options import ConsumerKeywords, Topics, consumer_options
+from aerobee.client.core.outgoing import Codec, to_json
 from aerobee.client.core.target import Credentials, Target
 from aerobee.client.delivery import RETRIES
 from aerobee.client.drafting import Compress
@@ -170,6 +170,7 @@ class Client:
             codec=codec,
             group=group,
         )
+
     def consumer(self, topics: Topics, **options: Unpack[ConsumerKeywords]) -> Consumer:
         """Messages of these topics for a group, to be used with `async with`; see `Consumer`, and
         `ConsumerOptions` for what can be said."""

@@ -14,31 +14,21 @@ K2. A handler's exception reaches the log and the retry, never the loop that fee
 """
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Self, cast
 
 from aerobee.client.asked_consumer import AskedConsumer
 from aerobee.client.consumer_options import ConsumerOptions, StartAt, start_rule
+from aerobee.client.consuming import consuming_of, offsets_of, subscriptions_of
 from aerobee.client.core.backoff import Backoff
-from aerobee.client.core.namespace import SEPARATOR, with_namespace
 from aerobee.client.core.start_offset import Start
-from aerobee.client.group_calls import GroupCalls
 from aerobee.client.group_member import GroupMember
-from aerobee.client.inbox import Inbox
 from aerobee.client.message import Holder, Message
-from aerobee.client.offsets import BrokerOffsets, LocalOffsets, Offsets, local_folder
-from aerobee.client.owned_queue import Consuming, OwnedQueue
+from aerobee.client.owned_queue import OwnedQueue
 from aerobee.client.session import Session
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue
-from aerobee.model.names import retry_topic
-from aerobee.model.properties import SHARDING_KEY
-from aerobee.model.subscription import Subscription
-from aerobee.protocol.bodies.subscription import make_subscription
-
-_log = logging.getLogger(__name__)
 
 Handler = Callable[[Message], Awaitable[object]]
 
@@ -48,18 +38,11 @@ class Consumer:
 
     def __init__(self, session: Session, options: ConsumerOptions) -> None:
         self.options = options
-        namespace = session.options.namespace
+        consuming = consuming_of(session, options)
         self._session = session
-        self._calls = GroupCalls(session, with_namespace(namespace, options.group))
-        self._inbox = Inbox(options.concurrency, _LANES[options.order])
-        consuming = Consuming(
-            session,
-            options,
-            self._calls,
-            self._inbox,
-            f"{namespace}{SEPARATOR}" if namespace else "",
-        )
-        self._member = GroupMember(consuming, self._offsets(), self._subscriptions())
+        self._calls = consuming.calls
+        self._inbox = consuming.inbox
+        self._member = GroupMember(consuming, offsets_of(consuming), subscriptions_of(consuming))
         self._asked = AskedConsumer(session, self._member, self._inbox)
         self._last: Message | None = None
         self._is_open = False
@@ -190,37 +173,3 @@ class Consumer:
         if rule.start is Start.LATEST:
             return await self._calls.end_of(queue)
         return await self._calls.beginning_of(queue)
-
-    def _offsets(self) -> Offsets:
-        if not self.options.is_broadcasting:
-            return BrokerOffsets(self._calls)
-        # As Java's: not the process, which would be another after a restart.
-        address = self._session.client_id.partition("@")[0]
-        folder = self.options.offsets_folder or local_folder()
-        return LocalOffsets(folder, f"{address}@DEFAULT", self._calls.group)
-
-    def _subscriptions(self) -> list[Subscription]:
-        namespace = self._session.options.namespace
-        version = self._session.clock.now().wall_ms
-        found = [
-            make_subscription(
-                with_namespace(namespace, topic), expression, version, self.options.expression_type
-            )
-            for topic, expression in self.options.topics.items()
-        ]
-        if not self.options.is_broadcasting:
-            found.append(make_subscription(retry_topic(self._calls.group), version=version))
-        return found
-
-
-def _lane_of_key(message: Message) -> tuple[object, Hashable] | None:
-    """Messages sent with the same `order_by`, else with the same first key."""
-    key = message.properties.get(SHARDING_KEY) or next(iter(message.keys), None)
-    return None if key is None else (message.holder, key)
-
-
-def _lane_of_queue(message: Message) -> tuple[object, Hashable] | None:
-    return (message.holder, None)
-
-
-_LANES = {"none": None, "queue": _lane_of_queue, "key": _lane_of_key}

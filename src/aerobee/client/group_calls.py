@@ -7,14 +7,14 @@ that no route names any more is Unreachable.
 import asyncio
 from collections.abc import Iterable
 
+from aerobee.client.asking import Answer, ask, ask_well, checked, tell
 from aerobee.client.session import Session
 from aerobee.errors import AerobeeError, Unreachable
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.route import MASTER_ID
 from aerobee.protocol.bodies.connections import decode_client_ids
 from aerobee.protocol.bodies.locks import LockRequest, decode_locked, encode_lock_request
-from aerobee.protocol.command_header import ONEWAY_FLAG
-from aerobee.protocol.declared_header import read_header, write_header
+from aerobee.protocol.declared_header import read_header
 from aerobee.protocol.headers.clients import ConsumerGroupHeader
 from aerobee.protocol.headers.offsets import (
     CommitOffsetHeader,
@@ -25,9 +25,8 @@ from aerobee.protocol.headers.offsets import (
     SearchOffsetHeader,
 )
 from aerobee.protocol.headers.sending_back import SendBackHeader
-from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.response_codes import ResponseCode, error_for
+from aerobee.protocol.response_codes import ResponseCode
 
 LOCK_SECONDS = 1.0
 SEND_BACK_SECONDS = 5.0
@@ -59,7 +58,8 @@ class GroupCalls:
         for broker in () if route is None else route.brokers.values():
             address = broker.addresses.get(MASTER_ID) or next(iter(broker.addresses.values()))
             try:
-                answer = await self._ask(
+                answer = await ask(
+                    self._session,
                     address,
                     RequestCode.GET_CONSUMER_LIST_BY_GROUP,
                     ConsumerGroupHeader(self.group),
@@ -72,7 +72,8 @@ class GroupCalls:
 
     async def committed(self, queue: MessageQueue) -> int | None:
         """How far the group is in a queue; None: it was never there."""
-        answer = await self._ask(
+        answer = await ask(
+            self._session,
             await self.address(queue.topic, queue.broker_name),
             RequestCode.QUERY_CONSUMER_OFFSET,
             QueryOffsetHeader(self.group, queue.topic, queue.queue_id),
@@ -84,17 +85,12 @@ class GroupCalls:
     async def commit(self, queue: MessageQueue, offset: int, *, is_certain: bool = False) -> None:
         """Have the broker remember how far the group is. `is_certain`: wait until it does."""
         address = await self.address(queue.topic, queue.broker_name)
-        command = RemotingCommand(
-            RequestCode.UPDATE_CONSUMER_OFFSET,
-            ext_fields=write_header(
-                CommitOffsetHeader(self.group, queue.topic, queue.queue_id, offset)
-            ),
-        )
+        header = CommitOffsetHeader(self.group, queue.topic, queue.queue_id, offset)
+        code = RequestCode.UPDATE_CONSUMER_OFFSET
         if is_certain:
-            _checked(await self._session.ask(address, command))
+            await ask_well(self._session, address, code, header)
         else:
-            command.flag = ONEWAY_FLAG
-            await self._session.lines.tell(address, command)
+            await tell(self._session, address, code, header)
 
     async def end_of(self, queue: MessageQueue) -> int:
         return await self._offset(
@@ -149,20 +145,17 @@ class GroupCalls:
             max_reconsume_times=max_attempts,
             broker_name=queue.broker_name,
         )
-        address = await self.address(queue.topic, queue.broker_name)
-        command = RemotingCommand(
-            RequestCode.CONSUMER_SEND_MSG_BACK, ext_fields=write_header(header)
+        await ask_well(
+            self._session,
+            await self.address(queue.topic, queue.broker_name),
+            RequestCode.CONSUMER_SEND_MSG_BACK,
+            header,
+            seconds=SEND_BACK_SECONDS,
         )
-        _checked(await self._session.ask(address, command, SEND_BACK_SECONDS))
 
     async def _offset(self, queue: MessageQueue, code: RequestCode, header: object) -> int:
         address = await self.address(queue.topic, queue.broker_name)
-        return _offset(await self._ask(address, code, header))
-
-    async def _ask(self, address: str, code: RequestCode, header: object) -> RemotingCommand:
-        return await self._session.ask(
-            address, RemotingCommand(code, ext_fields=write_header(header))
-        )
+        return _offset(await ask(self._session, address, code, header))
 
     async def _lock(self, broker_name: str, queues: list[MessageQueue]) -> set[MessageQueue]:
         try:
@@ -173,11 +166,15 @@ class GroupCalls:
 
     async def _lock_request(
         self, code: RequestCode, broker_name: str, queues: list[MessageQueue]
-    ) -> RemotingCommand:
-        address = await self.address(queues[0].topic, broker_name)
+    ) -> Answer:
         request = LockRequest(self._session.client_id, self.group, tuple(queues))
-        command = RemotingCommand(code, body=encode_lock_request(request))
-        return _checked(await self._session.ask(address, command, LOCK_SECONDS))
+        return await ask_well(
+            self._session,
+            await self.address(queues[0].topic, broker_name),
+            code,
+            body=encode_lock_request(request),
+            seconds=LOCK_SECONDS,
+        )
 
 
 def _by_broker(queues: Iterable[MessageQueue]) -> dict[str, list[MessageQueue]]:
@@ -187,12 +184,5 @@ def _by_broker(queues: Iterable[MessageQueue]) -> dict[str, list[MessageQueue]]:
     return found
 
 
-def _checked(answer: RemotingCommand) -> RemotingCommand:
-    error = error_for(answer.code, answer.remark)
-    if error is not None:
-        raise error
-    return answer
-
-
-def _offset(answer: RemotingCommand) -> int:
-    return read_header(OffsetAnswerHeader, _checked(answer).ext_fields).offset
+def _offset(answer: Answer) -> int:
+    return read_header(OffsetAnswerHeader, checked(answer).ext_fields).offset

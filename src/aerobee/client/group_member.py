@@ -14,10 +14,11 @@ import asyncio
 import logging
 from collections.abc import Collection, Coroutine, Iterable
 
+from aerobee.client.consuming import Consuming
 from aerobee.client.core.rebalance import TopicShare, change, wanted_queues
 from aerobee.client.core.start_offset import Ask, question
 from aerobee.client.offsets import Offsets
-from aerobee.client.owned_queue import Consuming, OwnedQueue
+from aerobee.client.owned_queue import OwnedQueue
 from aerobee.errors import AerobeeError, TopicNotFound
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.names import is_retry_topic

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from aerobee.client.group_calls import GroupCalls
-from aerobee.errors import AerobeeError, RemoteProtocolError
+from aerobee.errors import AerobeeError, ProtocolError
 from aerobee.model.message_queue import MessageQueue
 from aerobee.protocol.bodies.group_offsets import decode_reset_offsets, encode_reset_offsets
 
@@ -102,7 +102,7 @@ class LocalOffsets:
                 return decode_reset_offsets(path.read_bytes())
             except FileNotFoundError:
                 continue
-            except (OSError, RemoteProtocolError) as error:
+            except (OSError, ProtocolError) as error:
                 _log.warning("offsets in %s cannot be read: %s", path, error)
         return {}
 

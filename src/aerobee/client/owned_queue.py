@@ -11,54 +11,25 @@ Q3. A message that failed is sent back, and settled only when the broker has it.
 
 import asyncio
 import logging
-from dataclasses import dataclass
 from typing import cast
 
-from aerobee.client.consumer_options import ConsumerOptions
+from aerobee.client.consuming import Consuming
 from aerobee.client.core.backoff import BROKER_CHOOSES, DEAD_LETTER, level_for
 from aerobee.client.core.process_queue import ProcessQueue
-from aerobee.client.group_calls import GroupCalls
-from aerobee.client.inbox import Inbox
 from aerobee.client.message import Message
-from aerobee.client.session import Session
+from aerobee.client.pulling import Outcome, Pulls
 from aerobee.errors import AerobeeError, NoAnswer
 from aerobee.model.message_queue import MessageQueue
-from aerobee.model.route import MASTER_ID
 from aerobee.model.subscription import Subscription
-from aerobee.protocol.declared_header import read_header, write_header
-from aerobee.protocol.headers.pulling import COMMIT_OFFSET, SUSPEND, PullAnswerHeader, PullHeader
 from aerobee.protocol.received import MessageReader
-from aerobee.protocol.remoting_command import RemotingCommand
-from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.response_codes import ResponseCode, error_for
 
 _log = logging.getLogger(__name__)
 
-ANSWER_SECONDS = 15.0
-"""How long an answer may take beyond the time that the broker may hold a pull."""
 SUSPEND_SECONDS = 1.0
 """After which a message that failed in a lane is tried again, if nobody says when."""
 LOCAL_RETRY_SECONDS = 5.0
 """After which a message is handed out again that could not be sent back."""
 _FAILURE_SECONDS = (0.1, 0.2, 0.5, 1.0)
-_WITHOUT_SUBSCRIPTION = (
-    ResponseCode.SUBSCRIPTION_NOT_EXIST,
-    ResponseCode.SUBSCRIPTION_NOT_LATEST,
-    ResponseCode.FILTER_DATA_NOT_EXIST,
-    ResponseCode.FILTER_DATA_NOT_LATEST,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Consuming:
-    """What the queues of one consumer share."""
-
-    session: Session
-    options: ConsumerOptions
-    calls: GroupCalls
-    inbox: Inbox
-    prefix: str = ""
-    """Of the namespace, left out of the topics that messages say."""
 
 
 class OwnedQueue:
@@ -77,21 +48,15 @@ class OwnedQueue:
         self._reader = MessageReader(
             Message, frozenset(subscription.tags) or None, consuming.prefix
         )
-        self._broker_id = MASTER_ID
-        self._moved_to: int | None = None
-        self._fields = write_header(
-            PullHeader(
-                consuming.calls.group,
-                queue.topic,
-                queue.queue_id,
-                start,
-                consuming.options.pull_batch,
-                suspend_timeout_millis=int(consuming.options.poll_seconds * 1000),
-                subscription="",
-                sub_version=subscription.version,
-                expression_type=subscription.expression_type,
-            )
+        self._pulls = Pulls(
+            consuming.session,
+            consuming.calls,
+            queue,
+            subscription,
+            count=consuming.options.pull_batch,
+            poll_seconds=consuming.options.poll_seconds,
         )
+        self._moved_to: int | None = None
         self._room = asyncio.Event()
         self._retries: dict[Message, asyncio.TimerHandle] = {}
         self._withdrawn = 0
@@ -117,59 +82,26 @@ class OwnedQueue:
         return self._moved_to
 
     async def _pull(self) -> None:
-        session, in_hand = self._all.session, self.in_hand
-        fields = self._fields
-        commit = in_hand.commit_offset()
-        fields["queueOffset"] = str(in_hand.next_offset)
-        if commit > 0 and self._broker_id == MASTER_ID and not self._all.options.is_broadcasting:
-            fields["sysFlag"] = str(SUSPEND | COMMIT_OFFSET)
-            fields["commitOffset"] = str(commit)
+        in_hand = self.in_hand
+        commit = None if self._all.options.is_broadcasting else in_hand.commit_offset()
+        self.last_pull_ms = self._all.session.clock.now().wall_ms
+        pulled = await self._pulls.pull(in_hand.next_offset, commit)
+        if self.is_dropped:
+            return
+        if pulled.outcome is Outcome.MOVED:
+            self._moved_to = pulled.next_offset
         else:
-            fields["sysFlag"] = str(SUSPEND)
-            fields["commitOffset"] = "0"
-        address = await self._all.calls.address(
-            self.queue.topic, self.queue.broker_name, self._broker_id
-        )
-        self.last_pull_ms = session.clock.now().wall_ms
-        answer = await session.ask(
-            address,
-            RemotingCommand(RequestCode.PULL_MESSAGE, ext_fields=fields),
-            self._all.options.poll_seconds + ANSWER_SECONDS,
-        )
-        if not self.is_dropped:
-            await self._answered(answer)
-
-    async def _answered(self, answer: RemotingCommand) -> None:
-        code = answer.code
-        if code == ResponseCode.SUCCESS:
-            fields = answer.ext_fields
-            messages = self._reader.read(bytes(answer.body), self.queue, self)
-            self.in_hand.put(messages, int(fields["nextBeginOffset"]))
-            self._broker_id = int(fields["suggestWhichBrokerId"])
+            messages = self._reader.read(pulled.records, self.queue, self)
+            in_hand.put(messages, pulled.next_offset)
             self._all.inbox.put(cast("list[Message]", messages))
-            return
-        if code in (ResponseCode.PULL_NOT_FOUND, ResponseCode.PULL_RETRY_IMMEDIATELY):
-            header = read_header(PullAnswerHeader, answer.ext_fields)
-            self.in_hand.put([], header.next_begin_offset)
-            self._broker_id = header.suggest_which_broker_id
-            return
-        if code == ResponseCode.PULL_OFFSET_MOVED:
-            self._moved_to = read_header(PullAnswerHeader, answer.ext_fields).next_begin_offset
-            return
-        if code in _WITHOUT_SUBSCRIPTION:
-            await self._all.session.members.beat()
-        raise error_for(code, answer.remark) or NoAnswer(
-            f"a pull of {self.queue} was answered with {code} {answer.remark}", address=""
-        )
 
     async def _failed_pull(self, error: AerobeeError, failures: int) -> None:
         if failures in (0, 3) or failures % 60 == 0:
             _log.warning("no pull of %s: %s", self.queue, error)
-        self._broker_id = MASTER_ID
         await asyncio.sleep(_FAILURE_SECONDS[min(failures, len(_FAILURE_SECONDS) - 1)])
         if isinstance(error, NoAnswer):
             try:
-                await self._all.session.routes.refresh(self.queue.topic)
+                await self._pulls.start_over()
             except AerobeeError as no_route:
                 _log.info("the route of %s stays as it was: %s", self.queue.topic, no_route)
 

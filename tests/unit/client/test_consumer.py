@@ -1,7 +1,17 @@
+import asyncio
+import contextlib
+from contextlib import AsyncExitStack
 from pathlib import Path
 
-from tests.client_kit import LocalCluster, with_cluster
-from tests.consume_kit import Wire, take
+import pytest
+
+from aerobee.client.consumer import Consumer
+from aerobee.client.consumer_options import ConsumerKeywords
+from aerobee.client.message import Message
+from aerobee.errors import Misuse
+from aerobee.model.message_queue import MessageQueue, QueueId
+from tests.client_kit import LocalCluster, until, with_cluster
+from tests.consume_kit import Wire, bodies, take
 
 
 def test_what_was_sent_is_received_and_not_again(tmp_path: Path) -> None:
@@ -19,6 +29,200 @@ def test_what_was_sent_is_received_and_not_again(tmp_path: Path) -> None:
             }
             await wire.send("orders", b"later")
             async with client.consumer("orders", group="billing", start="earliest") as consumer:
-                assert [message.body for message in await take(consumer, 1)] == [b"later"]
+                assert bodies(await take(consumer, 1)) == [b"later"]
+
+    with_cluster(tmp_path, test)
+
+
+def test_only_messages_with_the_tags_come(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            wire = Wire(client)
+            await wire.make_topic("orders", 1)
+            for tag in ("Aa", "BB", "c", "Aa"):  # the first two have the same hash
+                await wire.send("orders", tag.encode(), TAGS=tag)
+            async with client.consumer(
+                "orders", tags="Aa || c", group="g", start="earliest"
+            ) as consumer:
+                assert bodies(await take(consumer, 3)) == [b"Aa", b"c", b"Aa"]
+                await until(lambda: consumer.position(consumer.queues[-1]) == 4)
+
+    with_cluster(tmp_path, test)
+
+
+def test_sql_chooses_by_properties(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            wire = Wire(client)
+            await wire.make_topic("orders", 1)
+            for amount in ("50", "150"):
+                await wire.send("orders", amount.encode(), amount=amount)
+            async with client.consumer(
+                "orders", group="g", sql="amount > 100", start="earliest"
+            ) as consumer:
+                assert bodies(await take(consumer, 1)) == [b"150"]
+
+    with_cluster(tmp_path, test, enablePropertyFilter="true")
+
+
+def test_two_clients_share_the_queues_and_lose_nothing(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        found: list[int] = []
+
+        async def handle(message: Message) -> None:
+            found.append(int(message.body))
+
+        async with AsyncExitStack() as stack:
+            first = await stack.enter_async_context(cluster.client())
+            second = await stack.enter_async_context(cluster.client())
+            wire = Wire(first)
+            await wire.make_topic("orders", 8)
+            options: ConsumerKeywords = {"group": "g", "start": "earliest", "hand_over": 0.05}
+            one = await stack.enter_async_context(first.consumer("orders", **options))
+            running = [asyncio.ensure_future(one.run(handle))]
+            for number in range(100):
+                await wire.send("orders", b"%d" % number, queue=number % 8)
+            async with second.consumer("orders", **options) as two:
+                running.append(asyncio.ensure_future(two.run(handle)))
+                await until(lambda: len(_of("orders", one)) == len(_of("orders", two)) == 4)
+                for number in range(100, 200):
+                    await wire.send("orders", b"%d" % number, queue=number % 8)
+                await until(lambda: len(set(found)) == 200)
+            await until(lambda: len(_of("orders", one)) == 8)
+            for number in range(200, 300):
+                await wire.send("orders", b"%d" % number, queue=number % 8)
+            await until(lambda: len(set(found)) == 300)
+            assert len(found) == 300
+        await asyncio.gather(*running)
+
+    with_cluster(tmp_path, test)
+
+
+def _of(topic: str, consumer: Consumer) -> list[MessageQueue]:
+    return [queue for queue in consumer.queues if queue.topic == topic]
+
+
+def test_what_was_not_settled_comes_again_to_the_next(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            wire = Wire(client)
+            await wire.make_topic("orders", 1)
+            for number in range(5):
+                await wire.send("orders", b"%d" % number)
+            async with client.consumer(
+                "orders", group="g", start="earliest", grace=0.01
+            ) as consumer:
+                messages = [await consumer.receive() for _ in range(5)]
+                for message in messages[:2] + messages[3:]:
+                    await message.ack()
+            async with client.consumer("orders", group="g", start="earliest") as consumer:
+                assert bodies(await take(consumer, 3)) == [b"2", b"3", b"4"]
+
+    with_cluster(tmp_path, test)
+
+
+def test_leaving_waits_for_what_is_being_worked_on(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            wire = Wire(client)
+            await wire.make_topic("orders", 1)
+            await wire.send("orders", b"x")
+            go_on, done = asyncio.Event(), []
+
+            async def handle(message: Message) -> None:
+                await go_on.wait()
+                done.append(message)
+
+            consumer = client.consumer("orders", group="g", start="earliest")
+            await consumer.open()
+            running = asyncio.ensure_future(consumer.run(handle))
+            await until(lambda: consumer._inbox.out == 1)
+            closing = asyncio.ensure_future(consumer.close())
+            await until(lambda: consumer._inbox.is_closed)
+            assert not done
+            go_on.set()
+            await closing
+            await running
+            assert len(done) == 1
+            queue = MessageQueue("orders", "broker-a", QueueId(0))
+            assert await consumer._calls.committed(queue) == 1
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_loop_that_acknowledges_by_going_on(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            wire = Wire(client)
+            await wire.make_topic("orders", 1)
+            for number in range(4):
+                await wire.send("orders", b"%d" % number)
+            options: ConsumerKeywords = {
+                "group": "g",
+                "start": "earliest",
+                "auto_ack": True,
+                "grace": 0.01,
+            }
+            with contextlib.suppress(ValueError):
+                async with client.consumer("orders", **options) as consumer:
+                    async for message in consumer:
+                        if message.body == b"2":
+                            raise ValueError("it was not handled")
+            async with client.consumer("orders", **options) as consumer:
+                async for message in consumer:
+                    assert message.body == b"2"
+                    break
+
+    with_cluster(tmp_path, test)
+
+
+def test_seeking_goes_back_and_on(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            wire = Wire(client)
+            await wire.make_topic("orders", 1)
+            for number in range(6):
+                await wire.send("orders", b"%d" % number)
+            async with client.consumer("orders", group="g", start="earliest") as consumer:
+                found = await take(consumer, 6)
+                queue = found[0].queue
+                await consumer.seek(4, queue=queue)
+                assert bodies(await take(consumer, 2)) == [b"4", b"5"]
+                await consumer.seek("earliest", queue=queue)
+                assert bodies(await take(consumer, 2)) == [b"0", b"1"]
+                await consumer.seek(found[5].stored_at, queue=queue)
+                await consumer.seek("latest", queue=queue)
+                await wire.send("orders", b"new")
+                assert bodies(await take(consumer, 1)) == [b"new"]
+                with pytest.raises(Misuse, match="not this consumer's"):
+                    consumer.pause(MessageQueue("orders", "broker-a", QueueId(9)))
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_paused_queue_is_silent_until_it_goes_on(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            wire = Wire(client)
+            await wire.make_topic("orders", 2)
+            async with client.consumer("orders", group="g", start="earliest") as consumer:
+                first, _ = _of("orders", consumer)
+                consumer.pause(first)
+                for number in range(2):
+                    await wire.send("orders", b"%d" % number, queue=number)
+                assert bodies(await take(consumer, 1)) == [b"1"]
+                consumer.resume(first)
+                assert bodies(await take(consumer, 1)) == [b"0"]
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_client_has_one_consumer_of_a_group(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await Wire(client).make_topic("orders", 1)
+            async with client.consumer("orders", group="g"):
+                with pytest.raises(Misuse, match="already"):
+                    await client.consumer("orders", group="g").open()
 
     with_cluster(tmp_path, test)

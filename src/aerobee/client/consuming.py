@@ -1,0 +1,82 @@
+"""What the parts of one consumer share, made from its options.
+
+On the wire every name is with the namespace; what messages say is without it.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from aerobee.client.consumer_options import ConsumerOptions
+from aerobee.client.core.namespace import SEPARATOR, with_namespace
+from aerobee.client.group_calls import GroupCalls
+from aerobee.client.inbox import Inbox, LaneOf
+from aerobee.client.message import Message
+from aerobee.client.offsets import BrokerOffsets, LocalOffsets, Offsets, local_folder
+from aerobee.client.session import Session
+from aerobee.model.names import retry_topic
+from aerobee.model.properties import SHARDING_KEY
+from aerobee.model.subscription import Subscription
+from aerobee.protocol.bodies.subscription import make_subscription
+
+
+@dataclass(frozen=True, slots=True)
+class Consuming:
+    session: Session
+    options: ConsumerOptions
+    calls: GroupCalls
+    inbox: Inbox
+    prefix: str
+    """Of topics, left out of what messages say."""
+
+
+def consuming_of(session: Session, options: ConsumerOptions) -> Consuming:
+    namespace = session.options.namespace
+    return Consuming(
+        session,
+        options,
+        GroupCalls(session, with_namespace(namespace, options.group)),
+        Inbox(options.concurrency, _LANES[options.order]),
+        f"{namespace}{SEPARATOR}" if namespace else "",
+    )
+
+
+def subscriptions_of(consuming: Consuming) -> list[Subscription]:
+    """Of every topic; of the group's retry topic, too, where there are retries."""
+    options = consuming.options
+    namespace = consuming.session.options.namespace
+    version = consuming.session.clock.now().wall_ms
+    found = [
+        make_subscription(
+            with_namespace(namespace, topic), expression, version, options.expression_type
+        )
+        for topic, expression in options.topics.items()
+    ]
+    if not options.is_broadcasting:
+        found.append(make_subscription(retry_topic(consuming.calls.group), version=version))
+    return found
+
+
+def offsets_of(consuming: Consuming) -> Offsets:
+    if not consuming.options.is_broadcasting:
+        return BrokerOffsets(consuming.calls)
+    # As Java's client calls itself then: by the process, it would be another after a restart.
+    address = consuming.session.client_id.partition("@")[0]
+    folder = consuming.options.offsets_folder or local_folder()
+    return LocalOffsets(folder, f"{address}@DEFAULT", consuming.calls.group)
+
+
+def _lane_of_key(message: Message) -> tuple[object, Hashable] | None:
+    """Messages sent with the same `order_by`, else with the same first key."""
+    key = message.properties.get(SHARDING_KEY) or next(iter(message.keys), None)
+    return None if key is None else (message.holder, key)
+
+
+def _lane_of_queue(message: Message) -> tuple[object, Hashable] | None:
+    return (message.holder, None)
+
+
+_LANES: dict[str, LaneOf | None] = {
+    "none": None,
+    "queue": _lane_of_queue,
+    "key": _lane_of_key,
+}

@@ -1,0 +1,165 @@
+import asyncio
+from pathlib import Path
+
+from aerobee.client.consumer import Consumer
+from aerobee.client.core.backoff import Backoff
+from aerobee.client.message import Message
+from aerobee.client.owned_queue import OwnedQueue
+from aerobee.model.message_queue import MessageQueue, QueueId
+from tests.client_kit import LocalCluster, until, with_cluster
+from tests.consume_kit import Wire, bodies, take
+
+
+async def fill(wire: Wire, count: int) -> None:
+    await wire.make_topic("orders", 1)
+    for number in range(count):
+        await wire.send("orders", b"%d" % number)
+
+
+def test_a_message_that_failed_comes_again_and_then_is_a_dead_letter(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            wire = Wire(client)
+            await fill(wire, 1)
+            seen = []
+            async with client.consumer(
+                "orders", group="g", start="earliest", retry=Backoff(0, 0), max_attempts=2
+            ) as consumer:
+                async for message in consumer:
+                    seen.append((message.topic, message.body, message.attempt))
+                    async with message.process():
+                        raise ValueError("no")
+                    if len(seen) == 2:
+                        break
+            assert seen == [("orders", b"0", 1), ("orders", b"0", 2)]
+            async with client.consumer("%DLQ%g", group="look", start="earliest") as dead:
+                (letter,) = await take(dead, 1)
+                assert letter.body == b"0"
+
+    with_cluster(tmp_path, test, messageDelayLevel="1s 1s")
+
+
+def test_a_rejected_message_is_a_dead_letter_at_once(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            wire = Wire(client)
+            await fill(wire, 2)
+            async with client.consumer("orders", group="g", start="earliest") as consumer:
+                bad, good = await consumer.receive(), await consumer.receive()
+                await bad.reject(reason="it never will")
+                await good.ack()
+                await until(lambda: consumer.position(good.queue) == 2)
+            async with client.consumer("%DLQ%g", group="look", start="earliest") as dead:
+                assert bodies(await take(dead, 1)) == [b"0"]
+
+    with_cluster(tmp_path, test)
+
+
+def test_in_order_a_message_that_fails_holds_up_its_queue(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await fill(Wire(client), 3)
+            seen: list[tuple[bytes, int]] = []
+            async with client.consumer(
+                "orders", group="g", start="earliest", order="queue", retry=Backoff(0.01, 0.01)
+            ) as consumer:
+
+                async def handle(message: Message) -> None:
+                    seen.append((message.body, message.attempt))
+                    if message.body == b"1" and message.attempt < 3:
+                        raise ValueError("not yet")
+
+                running = asyncio.ensure_future(consumer.run(handle))
+                await until(lambda: len(seen) == 5)
+            await running
+            assert seen == [(b"0", 1), (b"1", 1), (b"1", 2), (b"1", 3), (b"2", 1)]
+
+    with_cluster(tmp_path, test)
+
+
+def test_by_key_only_the_key_that_failed_is_held_up(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            wire = Wire(client)
+            await wire.make_topic("orders", 1)
+            for body, key in (("a1", "a"), ("a2", "a"), ("b1", "b"), ("b2", "b")):
+                await wire.send("orders", body.encode(), KEYS=key)
+            seen: list[bytes] = []
+            async with client.consumer(
+                "orders", group="g", start="earliest", order="key", retry=Backoff(0.1, 0.1)
+            ) as consumer:
+
+                async def handle(message: Message) -> None:
+                    if message.body == b"a1" and message.attempt == 1:
+                        raise ValueError("not yet")
+                    seen.append(message.body)
+
+                running = asyncio.ensure_future(consumer.run(handle))
+                await until(lambda: len(seen) == 4)
+            await running
+            assert seen == [b"b1", b"b2", b"a1", b"a2"]
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_full_hand_pulls_no_more_until_something_is_settled(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await fill(Wire(client), 9)
+            async with client.consumer(
+                "orders", group="g", start="earliest", queue_messages_max=3, pull_batch=3
+            ) as consumer:
+                held = [await consumer.receive() for _ in range(3)]
+                owned = _owned(consumer)
+                assert owned.in_hand.is_full()
+                assert owned.in_hand.next_offset == 3
+                for message in held:
+                    await message.ack()
+                assert bodies(await take(consumer, 6)) == [b"%d" % n for n in range(3, 9)]
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_broker_that_comes_back_is_pulled_again(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            wire = Wire(client)
+            await fill(wire, 2)
+            address = (await client._session.routes.of("orders")).master("broker-a")
+            assert address is not None
+            async with client.consumer("orders", group="g", start="earliest") as consumer:
+                assert bodies(await take(consumer, 2)) == [b"0", b"1"]
+                await consumer.commit()
+                await cluster.stop_broker("broker-a")
+                await cluster.start_broker("broker-a", port=int(address.rpartition(":")[2]))
+                await wire.send("orders", b"2")
+                assert bodies(await take(consumer, 1)) == [b"2"]
+
+    with_cluster(tmp_path, test)
+
+
+def test_an_offset_that_the_broker_does_not_have_is_left_for_one_that_it_has(
+    tmp_path: Path,
+) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            wire = Wire(client)
+            await fill(wire, 2)
+            async with client.consumer("orders", group="g", start="earliest") as consumer:
+                await take(consumer, 2)
+                await consumer.seek(1000, queue=MessageQueue("orders", "broker-a", QueueId(0)))
+                await until(lambda: _at(consumer) == 2)
+                await wire.send("orders", b"new")
+                assert bodies(await take(consumer, 1)) == [b"new"]
+
+    with_cluster(tmp_path, test)
+
+
+def _at(consumer: Consumer) -> int | None:
+    """Where the next pull begins; None while the queue changes its place."""
+    owned = consumer._member.owned.get(MessageQueue("orders", "broker-a", QueueId(0)))
+    return None if owned is None else owned.in_hand.next_offset
+
+
+def _owned(consumer: Consumer) -> OwnedQueue:
+    return consumer._member.owned[MessageQueue("orders", "broker-a", QueueId(0))]
