@@ -5,7 +5,8 @@
 Laws. Reading is as lenient as Java 5.x: the last 0x02 may be missing, a piece with no 0x01, no
 name or no value is dropped, a name ends at its first 0x01, and of two equal names the later
 counts. Writing refuses whatever would not be read back: decode(encode(x)) == x. `find_property`
-agrees with `decode_properties` on every text. Names are those of Java's MessageConst.
+agrees with `decode_properties` on every text. Names are those of Java's MessageConst but
+for one of our own.
 """
 
 from collections.abc import Mapping
@@ -38,6 +39,7 @@ DUPLICATE_INFO = "DUP_INFO"
 TRANSFER_FLAG = "TRANSFER_FLAG"
 CORRECTION_FLAG = "CORRECTION_FLAG"
 MQ2_FLAG = "MQ2_FLAG"
+PRODUCER_MARK = "__DEDUP"  # ours: `protocol.producer_mark`
 CRC32 = "__CRC32#"
 TRANSIENT_PREFIX = "__RMQ.TRANSIENT."  # never stored
 # Where it was and where it goes.
@@ -108,6 +110,7 @@ RESERVED_NAMES = frozenset(
         TRANSFER_FLAG,
         CORRECTION_FLAG,
         MQ2_FLAG,
+        PRODUCER_MARK,
         CRC32,
         REAL_TOPIC,
         REAL_QUEUE_ID,

@@ -24,6 +24,7 @@ ENTRY_BYTES_MIN = 22
 BATCH_MESSAGES_MAX = 32767  # the batch consume queue counts the messages of a batch in an int16
 
 _HEAD = struct.Struct(">iiiii")
+_TOTAL = struct.Struct(">i")
 _PROPERTIES_SIZE = struct.Struct(">h")
 
 
@@ -69,6 +70,18 @@ def decode_batch(batch: bytes, *, count_max: int = BATCH_MESSAGES_MAX) -> list[B
         )
         position = end
     return messages
+
+
+def batch_entries(batch: bytes) -> list[bytes]:
+    """The entries as they are, each of the right size."""
+    count_messages(batch)
+    entries = []
+    position = 0
+    while position < len(batch):
+        (total,) = _TOTAL.unpack_from(batch, position)
+        entries.append(batch[position : position + total])
+        position += total
+    return entries
 
 
 def count_messages(batch: bytes, *, count_max: int = BATCH_MESSAGES_MAX) -> int:

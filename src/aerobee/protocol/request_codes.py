@@ -183,6 +183,8 @@ class RequestCode(IntEnum):
     AUTH_LIST_ACL = 3010, "B", "admin"
     SWITCH_TIMER_ENGINE = 5001, "B", "rare"
     LIST_OPEN_TRANSACTIONS = 28001, "B", "admin"
+    SEND_ONCE = 28002, "B", "core"
+    OPEN_PRODUCER = 28003, "B", "core"
     POP_MESSAGE = 200050, "B", "pop"
     ACK_MESSAGE = 200051, "B", "pop"
     PEEK_MESSAGE = 200052, "B", "pop rare"

@@ -9,7 +9,8 @@ refused before anything was appended, so it must never be readable; UNKNOWN, eve
 may be in the log, and a retry may make a second one. A code that no send is answered with, and one
 that nobody knows, is UNKNOWN: that claims the least.
 
-The numbers are those of RocketMQ's ResponseCode. 209 to 211 meant ACL errors before 5.0.
+The numbers are those of RocketMQ's ResponseCode. 209 to 211 meant ACL errors before 5.0. Those from
+28000 on are ours.
 """
 
 from enum import Enum, IntEnum
@@ -123,6 +124,9 @@ class ResponseCode(IntEnum):
     CONTROLLER_BROKER_LIVE_INFO_NOT_EXISTS = 2016, Retriable, _UNKNOWN
     USER_NOT_EXIST = 3001, Refused, _UNKNOWN
     POLICY_NOT_EXIST = 3002, Refused, _UNKNOWN
+    # Ours: of sends that are stored once.
+    PRODUCER_FENCED = 28101, Refused, _FAILED
+    PRODUCER_FORGOTTEN = 28102, Refused, _UNKNOWN
 
 
 _BY_NUMBER = {int(code): code for code in ResponseCode}

@@ -9,11 +9,13 @@ closing.
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.command_header import CommandHeader
 from aerobee.protocol.message_draft import PROPERTIES_BYTES_MAX
+from aerobee.protocol.producer_mark import KNOWN
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.send_name import LETTERS
 
 SEND_MESSAGE = int(RequestCode.SEND_MESSAGE)
 SEND_BATCH_MESSAGE = int(RequestCode.SEND_BATCH_MESSAGE)
+SEND_ONCE = int(RequestCode.SEND_ONCE)
 SEND_CODES = (SEND_MESSAGE, int(RequestCode.SEND_MESSAGE_V2), SEND_BATCH_MESSAGE)
 
 _LONG_CODES = (SEND_MESSAGE, int(RequestCode.SEND_REPLY_MESSAGE))
@@ -56,6 +58,10 @@ class SendFields:
         """Java says true; C++ up to 2.2.0 says 1."""
         text = self._fields.get(self.name(letter), "")
         return text == "1" or text.lower() == "true"
+
+    def is_known(self) -> bool:
+        """Of SEND_ONCE: whether one like it was acknowledged before."""
+        return self._fields.get(KNOWN, "") == "true"
 
     def properties(self) -> bytes:
         text = self._fields.get(self.name("i"), "").encode()

@@ -87,6 +87,7 @@ class Store(Readers):
             QueueReader(parts.log.sequence),
             parts.records,
             KeptReader(parts.derived.kept),
+            parts.log.sequence,
         )
         self._reader.crc_from = parts.records.crc_from = parts.crc_from
         # Older records were not written by this process: reads check their checksums.

@@ -5,6 +5,7 @@ import pytest
 from aerobee.errors import LocalProtocolError, RemoteProtocolError
 from aerobee.protocol.message_batch import (
     BatchMessage,
+    batch_entries,
     count_messages,
     decode_batch,
     encode_batch,
@@ -107,3 +108,12 @@ def test_more_messages_than_allowed_are_refused() -> None:
 def test_a_flag_that_does_not_fit_is_not_sent() -> None:
     with pytest.raises(LocalProtocolError, match="no batch has room"):
         encode_batch([BatchMessage(b"", {}, flag=2**31)])
+
+
+def test_the_entries_of_a_batch_are_its_bytes_taken_apart() -> None:
+    batch = encode_batch([BatchMessage(b"one", {"A": "1"}), BatchMessage(b"", {})])
+    entries = batch_entries(batch)
+    assert b"".join(entries) == batch
+    assert [decode_batch(entry)[0].body for entry in entries] == [b"one", b""]
+    with pytest.raises(RemoteProtocolError):
+        batch_entries(batch[:-1])

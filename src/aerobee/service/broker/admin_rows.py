@@ -39,10 +39,15 @@ def admin_rows(
         tables.consumers,
     )
     queues = QueueFacts(store)
+
+    def delete_queues(topic: bytes) -> None:
+        store.delete_topic(topic)
+        tables.deduplication.known.forget_topic(topic.decode())
+
     relay = ClientRelay(consumers, calls)
     watched = (identity, offsets, queues, topics, groups)
     return [
-        *TopicHandlers(topics, offsets, identity, store.delete_topic, store.compaction.set).rows(),
+        *TopicHandlers(topics, offsets, identity, delete_queues, store.compaction.set).rows(),
         *TopicQueries(topics, identity).rows(),
         *TopicStatsHandlers(topics, queues, identity, statistics).rows(),
         *GroupHandlers(groups, offsets).rows(),

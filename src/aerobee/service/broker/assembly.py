@@ -14,6 +14,7 @@ from aerobee.service.broker.admin_rows import admin_rows
 from aerobee.service.broker.broker import Broker, Duties
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.consumer_rows import consumer_rows
+from aerobee.service.broker.handlers.open_producer import OpenProducerHandlers
 from aerobee.service.broker.parts import Parts, build_parts
 from aerobee.service.broker.request_table import RequestTable, request_table
 from aerobee.service.broker.tables import Ground
@@ -60,9 +61,11 @@ def _table(
     identity: BrokerIdentity, config: LiveConfig[BrokerConfig], store: Store, parts: Parts
 ) -> RequestTable:
     tables = parts.tables
+    opens = OpenProducerHandlers(tables.deduplication.known, tables.deduplication.epochs)
     return request_table(
         [
             *parts.sends.rows(parts.calls, parts.transactions.ledger),
+            *opens.rows(),
             *parts.transactions.rows(),
             *parts.pulls.rows(),
             *parts.pops.rows(),
@@ -103,6 +106,7 @@ def _duties(parts: Parts, store: Store) -> Duties:
             parts.transactions.on_tick,
             tables.offsets_file.on_tick,
             tables.consumer_filters.on_tick,
+            tables.deduplication.sequences.on_tick,
             parts.status.on_tick,
             parts.watching.on_tick,
             registration.on_tick,
@@ -118,6 +122,7 @@ def _duties(parts: Parts, store: Store) -> Duties:
             parts.pops.stop,
             tables.offsets_file.close,
             tables.consumer_filters.close,
+            tables.deduplication.sequences.stop,
         ),
         rest_ms=(
             parts.pulls.rest_ms,

@@ -58,6 +58,8 @@ class Stored(NamedTuple):
     """The log offset of each record: more than one for a batch."""
     out_ms: int = 0
     """TIMER_OUT_MS of a message that waits for a time; 0: it does not."""
+    is_repeated: bool = False
+    """Whether it was there before, and nothing was stored now."""
 
 
 class HalfKeeper(Protocol):

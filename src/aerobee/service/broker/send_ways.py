@@ -10,6 +10,7 @@ from aerobee.service.broker.handlers.reply import ReplyHandlers
 from aerobee.service.broker.handlers.send import SendHandlers
 from aerobee.service.broker.handlers.send_back import CountReturned, SendBackHandlers
 from aerobee.service.broker.handlers.send_checks import SendChecks
+from aerobee.service.broker.handlers.send_once import SendOnce
 from aerobee.service.broker.intake import HalfKeeper, Intake
 from aerobee.service.broker.parked.client_calls import ClientCalls
 from aerobee.service.broker.peers import Peers
@@ -70,6 +71,7 @@ class SendWays:
             self._stamp,
             peers,
             self._identity.name,
+            SendOnce(self._tables.deduplication.known, lambda: self._store.end_offset),
         )
         replies = ReplyHandlers(
             self.intake if config.current.stores_replies else None,

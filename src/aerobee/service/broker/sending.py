@@ -18,7 +18,7 @@ from aerobee.protocol.command_header import CommandHeader
 from aerobee.protocol.message_batch import decode_batch
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.recall_handle import RecallHandle, encode_recall_handle
-from aerobee.protocol.send_fields import SEND_BATCH_MESSAGE, SendFields
+from aerobee.protocol.send_fields import SEND_BATCH_MESSAGE, SEND_ONCE, SendFields
 from aerobee.service.broker.topic_attributes import MESSAGE_TYPE
 
 _DEFAULT_QUEUES = 4
@@ -46,6 +46,10 @@ class Sending:
     version: int
     """Of the sender's client."""
     body: bytes
+    is_once: bool = False
+    """Whether it is not to be stored again if it was: its mark says which it is."""
+    is_known: bool = False
+    """Of such a send: whether the broker has acknowledged one like it before."""
 
     @property
     def is_half(self) -> bool:
@@ -140,6 +144,8 @@ def read_sending(header: CommandHeader, body: bytes) -> Sending:
         is_batch=header.code == SEND_BATCH_MESSAGE or fields.is_true("m"),
         version=header.version,
         body=body,
+        is_once=header.code == SEND_ONCE,
+        is_known=fields.is_known(),
     )
 
 

@@ -4,6 +4,8 @@
     subscriptionGroup.json    groups
     consumerOffset.json       how far each group has consumed each queue
     delayOffset.json          how far delayed messages were delivered
+    producerEpochs.json       who may send under a producer's id
+    producerSequences.json    what producers have stored that send to be stored once
     consumerFilter.json       SQL filters, for a broker of Apache's that gets the store
 
 Who is connected now is in memory only.
@@ -19,6 +21,10 @@ from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.service.broker.choices import Choices
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.deduplication.deduplication import (
+    Deduplication,
+    open_deduplication,
+)
 from aerobee.service.broker.delay.delay_offsets import DelayOffsets
 from aerobee.service.broker.state.consumer_filters import ConsumerFilters
 from aerobee.service.broker.state.consumers import Consumers
@@ -58,6 +64,7 @@ class Tables(NamedTuple):
     locks: QueueLocks
     choices: Choices
     consumer_filters: ConsumerFilters
+    deduplication: Deduplication
 
 
 def open_tables(
@@ -97,6 +104,13 @@ def open_tables(
         locks,
         Choices(filters, consumers, lambda: config.current.allows_sql),
         ConsumerFilters(ground.config_file("consumerFilter.json"), worker, consumers, filters),
+        open_deduplication(
+            ground.config_file("producerEpochs.json"),
+            ground.config_file("producerSequences.json"),
+            worker,
+            ground.store,
+            now,
+        ),
     )
 
 

@@ -6,11 +6,15 @@ readers of this package find; `Store` tells them how far they may go.
 Called from the core's thread only, but for `verify`.
 """
 
+from collections.abc import Iterator
+
 from aerobee.protocol.property_filter import PropertyFilter
+from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues
 from aerobee.storage.index.kept_file import KeptFile
 from aerobee.storage.read.kept_reader import KeptReader
+from aerobee.storage.read.log_search import records_holding
 from aerobee.storage.read.queue_reader import QueueRead, QueueReader, ReadStatus
 from aerobee.storage.read.record_reader import RecordReader
 from aerobee.storage.read.time_search import Boundary, offset_by_time
@@ -29,11 +33,13 @@ class Readers:
         reader: QueueReader,
         records: RecordReader,
         kept: KeptReader,
+        log: FileSequence,
     ) -> None:
         self._queues = queues
         self._reader = reader
         self._records = records
         self._kept = kept
+        self._log_files = log
 
     @property
     def hot_ways(self) -> tuple[ConsumeQueues, QueueReader]:
@@ -138,6 +144,10 @@ class Readers:
     def record_at(self, log_offset: int) -> memoryview | None:
         """The record that begins at a log offset, checked; None if none does."""
         return self._records.at(log_offset)
+
+    def records_with(self, needle: bytes, log_offset: int) -> Iterator[memoryview]:
+        """Every record from a log offset on that holds these bytes. Blocks: for a start."""
+        return records_holding(self._log_files, needle, log_offset, self._records.readable_to)
 
     def cold_part(self, log_offset: int, size: int) -> memoryview | None:
         """The bytes of a record if reading them would wait for the disk; None if it would not."""

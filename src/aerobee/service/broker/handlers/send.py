@@ -5,6 +5,8 @@
 
 A consumer sends to its group's retry topic itself when handing the message back failed: such a send
 goes to the dead letters once it was tried often enough, or at once if the group consumes in order.
+
+Imports more than 15 modules because every kind of send comes by here.
 """
 
 from collections.abc import Mapping
@@ -15,9 +17,11 @@ from aerobee.model.properties import POP_CHECKPOINT, UNIQUE_KEY
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.declared_header import NoHeader
+from aerobee.protocol.producer_mark import DUPLICATE
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.handlers.send_checks import SendChecks
+from aerobee.service.broker.handlers.send_once import SendOnce
 from aerobee.service.broker.intake import HalfKeeper, Intake, Stored
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.send_stamp import SendStamp
@@ -30,6 +34,7 @@ _CODES = (
     RequestCode.SEND_MESSAGE,
     RequestCode.SEND_MESSAGE_V2,
     RequestCode.SEND_BATCH_MESSAGE,
+    RequestCode.SEND_ONCE,
 )
 
 
@@ -43,6 +48,7 @@ class SendHandlers:
         stamp: SendStamp,
         peers: Mapping[ChannelId, Peer],
         broker_name: str,
+        once: SendOnce,
     ) -> None:
         self._intake = intake
         self._half_keeper = half_keeper
@@ -51,6 +57,7 @@ class SendHandlers:
         self._stamp = stamp
         self._peers = peers
         self._broker_name = broker_name
+        self._once = once
         self._turn = 0
 
     def rows(self) -> list[Row]:
@@ -90,6 +97,8 @@ class SendHandlers:
         sending.fit_to(config, self._turn)
         try:
             stored = self._put(request, sending, born_host)
+            if isinstance(stored, Answer):
+                return self._stamp.on_refusal(stored)
         except LocalProtocolError as error:
             # Properties that fit, but not with what the broker adds.
             return self._stamp.on_refusal(Answer(ResponseCode.MESSAGE_ILLEGAL, str(error)))
@@ -103,7 +112,14 @@ class SendHandlers:
         )
         return None
 
-    def _put(self, request: Request, sending: Sending, born_host: Host) -> Stored:
+    def _put(self, request: Request, sending: Sending, born_host: Host) -> Stored | Answer:
+        if not sending.is_once:
+            return self._put_all(request, sending, born_host)
+        return self._once.store(
+            sending, lambda: self._put_all(request, sending, born_host), request.now
+        )
+
+    def _put_all(self, request: Request, sending: Sending, born_host: Host) -> Stored:
         if sending.is_batch:
             return self._intake.put_draft(sending.batch(born_host), request.now)
         sending.properties.pop(POP_CHECKPOINT, None)
@@ -121,6 +137,8 @@ class SendHandlers:
         }
         if UNIQUE_KEY in sending.properties:  # else a batch: its messages have their own
             said["transactionId"] = sending.properties[UNIQUE_KEY]
+        if stored.is_repeated:
+            said[DUPLICATE] = "true"
         handle = sending.recall_handle(self._broker_name, stored.out_ms)
         if handle:
             said["recallHandle"] = handle

@@ -1,0 +1,128 @@
+"""Which sequences of one producer are in one queue, and where the last of them are.
+
+    runs     17..40, 42, 50..61      all that were stored, neighbours joined
+    floor    12                      below, nothing is known any more
+    places   the last 512: sequence → queue offset, log offset
+
+A producer that counts on, with a hole here and there, makes one run or a few, however long it
+lives; so the answer "stored before" is sure for everything that it ever sent, and only the place of
+old messages is forgotten. Whoever leaves more holes than runs are kept raises the floor.
+"""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+RUNS_MAX = 64
+PLACES_MAX = 512
+_PLACES_SLACK = 128  # so many more before the oldest go, together
+
+
+class Verdict(Enum):
+    NEW = "new"
+    REPEATED = "repeated"
+    NOT_KNOWN = "not known"
+    """It is too far back to tell."""
+
+
+class Place(NamedTuple):
+    queue_offset: int
+    log_offset: int
+
+
+NO_PLACE = Place(-1, -1)
+"""It was stored, nobody remembers where."""
+
+
+class Seen:
+    """S1. Runs are in order, and between two of them something is missing."""
+
+    __slots__ = ("_ends", "_log_offsets", "_queue_offsets", "_sequences", "_starts", "floor")
+
+    def __init__(self) -> None:
+        self.floor = 0
+        self._starts: array[int] = array("q")
+        self._ends: array[int] = array("q")
+        self._sequences: array[int] = array("q")
+        self._queue_offsets: array[int] = array("q")
+        self._log_offsets: array[int] = array("q")
+
+    @property
+    def last(self) -> int:
+        """The greatest sequence that was stored; -1: none."""
+        return self._ends[-1] - 1 if self._ends else self.floor - 1
+
+    def judge(self, sequence: int) -> Verdict:
+        index = bisect_right(self._starts, sequence) - 1
+        if index >= 0 and sequence < self._ends[index]:
+            return Verdict.REPEATED
+        return Verdict.NEW if sequence >= self.floor else Verdict.NOT_KNOWN
+
+    def place(self, sequence: int) -> Place:
+        index = bisect_left(self._sequences, sequence)
+        if index < len(self._sequences) and self._sequences[index] == sequence:
+            return Place(self._queue_offsets[index], self._log_offsets[index])
+        return NO_PLACE
+
+    def note(self, sequence: int, place: Place) -> None:
+        """A new one was stored."""
+        self._join(sequence)
+        index = bisect_left(self._sequences, sequence)
+        self._sequences.insert(index, sequence)
+        self._queue_offsets.insert(index, place.queue_offset)
+        self._log_offsets.insert(index, place.log_offset)
+        if len(self._sequences) > PLACES_MAX + _PLACES_SLACK:
+            for column in (self._sequences, self._queue_offsets, self._log_offsets):
+                del column[:_PLACES_SLACK]
+
+    def _join(self, sequence: int) -> None:
+        starts, ends = self._starts, self._ends
+        index = bisect_right(starts, sequence)
+        follows = index > 0 and ends[index - 1] == sequence
+        leads = index < len(starts) and starts[index] == sequence + 1
+        if follows and leads:
+            ends[index - 1] = ends[index]
+            del starts[index], ends[index]
+        elif follows:
+            ends[index - 1] += 1
+        elif leads:
+            starts[index] = sequence
+        else:
+            starts.insert(index, sequence)
+            ends.insert(index, sequence + 1)
+            if len(starts) > RUNS_MAX:
+                self.floor = ends[0]
+                del starts[0], ends[0]
+
+    # For the file.
+
+    def runs(self) -> list[int]:
+        """Start and end of each, one after the other."""
+        return [bound for run in zip(self._starts, self._ends, strict=True) for bound in run]
+
+    def last_places(self, count: int) -> list[int]:
+        """Sequence, queue offset and log offset of the last ones, one after the other."""
+        columns = (
+            self._sequences[-count:],
+            self._queue_offsets[-count:],
+            self._log_offsets[-count:],
+        )
+        return [value for row in zip(*columns, strict=True) for value in row]
+
+    @classmethod
+    def restored(cls, floor: int, runs: Sequence[int], places: Sequence[int]) -> "Seen":
+        """From what the file says. ValueError: it cannot be so."""
+        seen = cls()
+        bounds = [floor, *runs]
+        if len(runs) % 2 or len(places) % 3 or sorted(set(runs)) != list(runs):
+            raise ValueError("runs that are out of order")
+        if floor < 0 or min(bounds) < floor or sorted(set(places[::3])) != list(places[::3]):
+            raise ValueError("runs below the floor, or places out of order")
+        seen.floor = floor
+        seen._starts, seen._ends = array("q", runs[::2]), array("q", runs[1::2])
+        seen._sequences = array("q", places[::3])
+        seen._queue_offsets = array("q", places[1::3])
+        seen._log_offsets = array("q", places[2::3])
+        return seen

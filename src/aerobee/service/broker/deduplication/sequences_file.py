@@ -1,0 +1,176 @@
+"""What is known of producers, as of some end of the log: `config/producerSequences.json`, ours.
+
+    {"logOffset":81505,"producers":[{"id":"billing-1","epoch":1794732382394,"usedMs":1794732399000,
+     "queues":[{"topic":"Orders","queueId":3,"floor":0,"runs":[0,41],"places":[40,977,80912]}]}]}
+
+The log is the truth; this file only spares reading it from its beginning. `logOffset` is where the
+reading goes on. `runs` are starts and ends, `places` sequence, queue offset and log offset of the
+last messages, one after the other; producers in the order in which they sent last.
+
+F1. It is written once the log is on the disk up to `logOffset`: it never knows of a message that a
+    power cut took. A file that speaks of more log than there is belongs to another log.
+F2. A file that cannot be believed is one that is not there: everything is read from the log again.
+"""
+
+import logging
+from typing import NamedTuple, cast
+
+from aerobee.errors import CorruptFile, ProtocolError, RemoteProtocolError
+from aerobee.ports.clock import Now
+from aerobee.ports.disk_worker import DiskWorker, Lane
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import Parsed, Value, write_compact
+from aerobee.service.broker.deduplication.known_producers import KnownProducers, Producer
+from aerobee.service.broker.deduplication.replay import replay
+from aerobee.service.broker.deduplication.seen import Seen
+from aerobee.storage.metadata.config_file import ConfigFile
+from aerobee.storage.store import Store
+
+_log = logging.getLogger(__name__)
+
+SAVE_MS = 5_000
+"""No more often than so."""
+LOG_BYTES = 16 << 20
+"""Also when no producer sent: so much, at most, is read at a start for nothing."""
+PLACES_SAVED = 64
+
+
+class _Snapshot(NamedTuple):
+    log_offset: int
+    changes: int
+    text: bytes
+
+
+class SequencesFile:
+    def __init__(
+        self, file: ConfigFile, worker: DiskWorker, store: Store, known: KnownProducers
+    ) -> None:
+        """Reads the file, and the log from where the file ends."""
+        self._file = file
+        self._worker = worker
+        self._store = store
+        self._known = known
+        self._saved_offset = self._load()
+        replay(store, self._saved_offset, known)
+        self._saved_changes = 0  # what was replayed is worth a save
+        self._next_ms = 0
+        self._taken: _Snapshot | None = None
+        self._saving: _Save | None = None
+
+    def on_tick(self, now: Now) -> None:
+        if self._saving is not None or self._store.failure is not None:
+            return
+        if self._taken is None and now.monotonic_ms >= self._next_ms and self._is_due():
+            self._next_ms = now.monotonic_ms + SAVE_MS
+            self._known.forget_idle(now.wall_ms)
+            self._taken = self._snapshot()
+        if self._taken is not None and self._store.flushed_offset >= self._taken.log_offset:
+            self._save(self._taken)
+
+    def stop(self, now: Now) -> None:
+        """Save what there is. Blocks on the disk."""
+        if self._saving is not None:
+            self._worker.wait(self._saving)
+        if self._store.failure is None and self._known.changes != self._saved_changes:
+            self._store.sync()
+            self._save(self._snapshot())
+            if self._saving is not None:
+                self._worker.wait(self._saving)
+
+    def _is_due(self) -> bool:
+        grown = self._store.end_offset - self._saved_offset
+        return self._known.changes != self._saved_changes or grown >= LOG_BYTES
+
+    def _snapshot(self) -> _Snapshot:
+        offset = self._store.end_offset
+        value: dict[str, Value] = {
+            "logOffset": offset,
+            "producers": [_producer_json(name, one) for name, one in self._known.all()],
+        }
+        return _Snapshot(offset, self._known.changes, write_compact(value))
+
+    def _save(self, snapshot: _Snapshot) -> None:
+        self._taken = None
+        self._saving = _Save(self, snapshot)
+        self._worker.submit(Lane.BACKGROUND, self._saving)
+
+    def _written(self, snapshot: _Snapshot, error: BaseException | None) -> None:
+        self._saving = None
+        if error is None:
+            self._saved_offset, self._saved_changes = snapshot.log_offset, snapshot.changes
+        else:
+            # Nothing is lost: the next start reads more of the log.
+            _log.error("%s was not saved: %s", self._file.path, error)
+
+    def _load(self) -> int:
+        """Where the log has to be read from."""
+        try:
+            loaded = self._file.load()
+            if loaded is None:
+                return self._store.min_offset
+            members = Members(loaded.value, self._file.path)
+            log_offset = members.int64("logOffset")
+            producers = [_producer_from(row) for row in members.array("producers")]
+        except (CorruptFile, ProtocolError) as error:
+            _log.warning("what is known of producers is read from the log: %s", error)
+            return self._store.min_offset
+        if log_offset > self._store.end_offset:
+            _log.warning("%s belongs to another log", self._file.path)
+            return self._store.min_offset
+        for name, producer in producers:
+            self._known.restore(name, producer)
+        return max(log_offset, self._store.min_offset)
+
+
+class _Save:
+    """Disk job: replace the file."""
+
+    def __init__(self, owner: SequencesFile, snapshot: _Snapshot) -> None:
+        self._owner = owner
+        self._snapshot = snapshot
+
+    def run(self) -> None:
+        self._owner._file.store_text(self._snapshot.text)
+
+    def done(self, error: BaseException | None) -> None:
+        self._owner._written(self._snapshot, error)
+
+
+def _producer_json(name: str, producer: Producer) -> dict[str, Value]:
+    return {
+        "id": name,
+        "epoch": producer.epoch,
+        "usedMs": producer.used_ms,
+        "queues": [
+            {
+                "topic": topic,
+                "queueId": queue_id,
+                "floor": seen.floor,
+                "runs": seen.runs(),
+                "places": seen.last_places(PLACES_SAVED),
+            }
+            for (topic, queue_id), seen in producer.queues.items()
+        ],
+    }
+
+
+def _producer_from(row: Parsed) -> tuple[str, Producer]:
+    members = Members(row, "a producer")
+    producer = Producer(members.int64("epoch"), members.int64("usedMs"))
+    for one in members.array("queues"):
+        queue = Members(one, "a queue of a producer")
+        try:
+            seen = Seen.restored(
+                queue.int64("floor"), _numbers(queue, "runs"), _numbers(queue, "places")
+            )
+        except ValueError as error:
+            raise RemoteProtocolError(f"{queue.what}: {error}") from None
+        producer.queues[queue.text("topic"), queue.int32("queueId")] = seen
+    return members.text("id"), producer
+
+
+def _numbers(queue: Members, name: str) -> list[int]:
+    values = queue.array(name)
+    if not all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
+        raise RemoteProtocolError(f"{name} of {queue.what} holds more than numbers")
+    return cast("list[int]", values)

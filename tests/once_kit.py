@@ -1,0 +1,83 @@
+"""Sends to be stored once, as our client writes them, to a broker of `broker_kit`.
+
+send_once(kit, 7, b"body")               message 7 of producer P in queue 1 of Orders
+send_batch_once(kit, 7, [b"a", b"b"])    messages 7 and 8
+open_producer(kit)                       its epoch, and the last sequences
+"""
+
+from collections.abc import Sequence
+
+from aerobee.model.properties import PRODUCER_MARK
+from aerobee.model.topic import TopicConfig
+from aerobee.protocol.bodies.producer_sequences import decode_last_sequences
+from aerobee.protocol.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.producer_mark import ProducerMark, encode_mark, place_of
+from aerobee.protocol.remoting_command import RemotingCommand
+from tests.broker_kit import BrokerKit
+from tests.wire import JAVA_FIELDS
+
+ORDERS = TopicConfig("Orders", 4, 4)
+SEND_ONCE, OPEN_PRODUCER = 28002, 28003
+FENCED, FORGOTTEN = 28101, 28102
+QUEUE = 1
+
+
+def mark_text(sequence: int, *, producer: str = "P", epoch: int = 1, queue: int = QUEUE) -> str:
+    return encode_mark(ProducerMark(producer, epoch, sequence, place_of("Orders", queue)))
+
+
+def once_fields(
+    sequence: int, known: bool = False, extra: str = "", **mark: object
+) -> dict[str, str]:
+    """The header of one message; `extra` are more properties."""
+    text = mark_text(sequence, **mark)  # type: ignore[arg-type]
+    return {
+        **JAVA_FIELDS,
+        "e": str(mark.get("queue", QUEUE)),
+        "i": f"UNIQ_KEY\x01id{sequence}\x02{PRODUCER_MARK}\x01{text}\x02{extra}",
+        "known": str(known).lower(),
+    }
+
+
+def send_once(
+    kit: BrokerKit,
+    sequence: int,
+    body: bytes = b"a body",
+    *,
+    known: bool = False,
+    extra: str = "",
+    **mark: object,
+) -> RemotingCommand:
+    return kit.ask(SEND_ONCE, once_fields(sequence, known, extra, **mark), body)
+
+
+def batch_body(sequence: int, bodies: Sequence[bytes], **mark: object) -> bytes:
+    return encode_batch(
+        BatchMessage(
+            body,
+            {
+                "UNIQ_KEY": f"id{sequence + index}",
+                PRODUCER_MARK: mark_text(sequence + index, **mark),  # type: ignore[arg-type]
+            },
+        )
+        for index, body in enumerate(bodies)
+    )
+
+
+def send_batch_once(
+    kit: BrokerKit, sequence: int, bodies: Sequence[bytes], **mark: object
+) -> RemotingCommand:
+    fields = {**JAVA_FIELDS, "e": str(QUEUE), "i": "", "m": "true", "known": "false"}
+    return kit.ask(SEND_ONCE, fields, batch_body(sequence, bodies, **mark))
+
+
+def open_producer(kit: BrokerKit, producer: str = "P", **fields: str) -> tuple[int, dict[int, int]]:
+    answer = kit.ask(OPEN_PRODUCER, {"producerId": producer, "topic": "Orders", **fields})
+    assert answer.code == 0, answer.remark
+    return int(answer.ext_fields["epoch"]), decode_last_sequences(bytes(answer.body))
+
+
+def place_in(answer: RemotingCommand) -> tuple[str, str]:
+    """Queue offset and message id that an answer names."""
+    assert answer.code == 0, answer.remark
+    return answer.ext_fields["queueOffset"], answer.ext_fields["msgId"]

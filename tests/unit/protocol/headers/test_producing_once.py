@@ -1,0 +1,13 @@
+from aerobee.protocol.declared_header import read_header, write_header
+from aerobee.protocol.headers.producing_once import OpenedProducerHeader, OpenProducerHeader
+
+
+def test_an_opening_names_the_producer_and_perhaps_an_epoch() -> None:
+    header = OpenProducerHeader("p", "Orders", 7)
+    assert write_header(header) == {"producerId": "p", "topic": "Orders", "epoch": "7"}
+    assert read_header(OpenProducerHeader, write_header(header)) == header
+    assert read_header(OpenProducerHeader, {"producerId": "p", "topic": "T"}).epoch == -1
+
+
+def test_its_answer_names_the_epoch() -> None:
+    assert read_header(OpenedProducerHeader, {"epoch": "1794732382394"}).epoch == 1794732382394

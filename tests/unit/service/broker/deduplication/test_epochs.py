@@ -1,0 +1,74 @@
+import pytest
+
+from aerobee.errors import CorruptFile
+from aerobee.ports.clock import Now
+from aerobee.service.broker.deduplication.epochs import Epochs
+from aerobee.service.broker.deduplication.known_producers import KnownProducers, Limits
+from aerobee.sim.disk import SimDisk
+from aerobee.sim.disk_worker import SimDiskWorker
+from aerobee.storage.metadata.config_file import ConfigFile
+
+PATH = "store/config/producerEpochs.json"
+
+
+class Rig:
+    def __init__(self, disk: SimDisk | None = None, limits: Limits | None = None) -> None:
+        self.disk = disk or SimDisk()
+        self.worker = SimDiskWorker()
+        self.known = KnownProducers(limits)
+        self.epochs = Epochs(ConfigFile(self.disk, PATH), self.worker, self.known)
+        self.epochs.restore(50)
+        self.told: list[int] = []
+
+    def open(self, producer: str = "P", wanted: int = -1, wall_ms: int = 100) -> None:
+        def told(epoch: int, error: BaseException | None) -> None:
+            assert error is None
+            self.told.append(epoch)
+
+        self.epochs.open(producer, wanted, Now(wall_ms, 0), told)
+
+    def work(self) -> None:
+        self.worker.run_all()
+        self.worker.collect()
+
+
+def test_an_epoch_is_told_once_it_is_on_the_disk_and_holds_at_once() -> None:
+    rig = Rig()
+    rig.open(wall_ms=100)
+    assert (rig.told, rig.known.epoch_of("P")) == ([], 100)
+    rig.work()
+    assert rig.told == [100]
+    assert Rig(rig.disk.power_cut()).known.epoch_of("P") == 100
+
+
+def test_the_next_is_greater_even_if_the_clock_is_not() -> None:
+    rig = Rig()
+    for wall_ms in (100, 100, 50):
+        rig.open(wall_ms=wall_ms)
+        rig.work()
+    assert rig.told == [100, 101, 102]
+
+
+def test_one_that_is_asked_for_is_taken() -> None:
+    rig = Rig()
+    rig.open(wanted=7)
+    rig.open(wanted=7)
+    rig.work()
+    assert rig.told == [7, 7]
+
+
+def test_who_is_forgotten_leaves_the_file_with_the_next_change() -> None:
+    rig = Rig(limits=Limits(producers=2))
+    for producer in ("A", "B", "C"):
+        rig.open(producer)
+        rig.work()
+    assert b'"A"' not in rig.disk.read(PATH)
+    assert b'"B"' in rig.disk.read(PATH)
+
+
+@pytest.mark.parametrize("content", [b'{"epochs":{"P":"x"}}', b'{"epochs":7}', b"nothing"])
+def test_a_file_that_cannot_be_believed_stops_the_start(content: bytes) -> None:
+    disk = SimDisk()
+    disk.replace(PATH, content)
+    with pytest.raises(CorruptFile):
+        Rig(disk)

@@ -1,0 +1,95 @@
+from aerobee.protocol.producer_mark import ProducerMark
+from aerobee.service.broker.deduplication.known_producers import (
+    KnownProducers,
+    Limits,
+    Producer,
+)
+from aerobee.service.broker.deduplication.seen import Place, Seen
+
+PLACE = Place(3, 4)
+
+
+def mark(producer: str = "P", epoch: int = 1, sequence: int = 0) -> ProducerMark:
+    return ProducerMark(producer, epoch, sequence, "00000000")
+
+
+def test_a_producer_has_sequences_by_queue() -> None:
+    known = KnownProducers()
+    known.note(mark(sequence=7), "Orders", 1, PLACE, 100)
+    known.note(mark(sequence=9), "Orders", 2, PLACE, 100)
+    known.note(mark(sequence=2), "Other", 1, PLACE, 100)
+    assert known.last_sequences("P", "Orders") == {1: 7, 2: 9}
+    assert known.last_sequences("Q", "Orders") == {}
+    assert known.find("P", "Orders", 3) is None
+
+
+def test_an_epoch_only_rises() -> None:
+    known = KnownProducers()
+    assert known.epoch_of("P") == -1
+    known.note(mark(epoch=5), "Orders", 1, PLACE, 100)
+    known.raise_epoch("P", 3, 100)
+    assert known.epoch_of("P") == 5
+    known.raise_epoch("P", 8, 100)
+    assert known.epoch_of("P") == 8
+
+
+def test_what_is_known_stays_where_it_was() -> None:
+    known = KnownProducers()
+    known.note(mark(), "Orders", 1, PLACE, 100)
+    known.note(mark(epoch=2), "Orders", 1, Place(9, 9), 100)
+    seen = known.find("P", "Orders", 1)
+    assert seen is not None
+    assert seen.place(0) == PLACE
+
+
+def test_who_sent_longest_ago_is_forgotten_first() -> None:
+    known = KnownProducers(Limits(producers=2))
+    for producer in ("A", "B", "A", "C"):
+        known.note(mark(producer), "Orders", 1, PLACE, 100)
+    assert [name for name, _ in known.all()] == ["A", "C"]
+
+
+def test_queues_are_counted_over_all_producers() -> None:
+    known = KnownProducers(Limits(queues=3))
+    for producer, queue in (("A", 0), ("A", 1), ("B", 0), ("B", 1)):
+        known.note(mark(producer), "Orders", queue, PLACE, 100)
+    assert [name for name, _ in known.all()] == ["B"]
+    known.forget_topic("Orders")
+    for queue in range(3):
+        known.note(mark("C"), "Orders", queue, PLACE, 100)
+    assert [name for name, _ in known.all()] == ["B", "C"]
+
+
+def test_who_alone_has_too_many_queues_is_not_forgotten() -> None:
+    known = KnownProducers(Limits(queues=1))
+    for queue in range(3):
+        known.note(mark(), "Orders", queue, PLACE, 100)
+    assert len(known.last_sequences("P", "Orders")) == 3
+
+
+def test_who_was_idle_for_long_is_forgotten() -> None:
+    known = KnownProducers(Limits(idle_ms=1000))
+    known.note(mark("A"), "Orders", 1, PLACE, 100)
+    known.note(mark("B"), "Orders", 1, PLACE, 600)
+    known.forget_idle(1099)
+    assert len(known) == 2
+    known.forget_idle(1100)
+    assert [name for name, _ in known.all()] == ["B"]
+
+
+def test_a_deleted_topic_is_forgotten_and_that_is_a_change() -> None:
+    known = KnownProducers()
+    known.note(mark(), "Orders", 1, PLACE, 100)
+    before = known.changes
+    known.forget_topic("Orders")
+    assert known.last_sequences("P", "Orders") == {}
+    assert known.changes > before
+
+
+def test_what_the_file_had_is_no_change() -> None:
+    known = KnownProducers()
+    producer = Producer(4, 100)
+    producer.queues["Orders", 1] = Seen.restored(0, [0, 5], [])
+    known.restore("P", producer)
+    assert (known.epoch_of("P"), known.last_sequences("P", "Orders")) == (4, {1: 4})
+    assert known.changes == 0
