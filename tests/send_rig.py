@@ -7,17 +7,31 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from aerobee.ports.clock import Now
+from aerobee.protocol.frame import FrameLimits, FrameReader
+from aerobee.protocol.reply_buffer import ReplyBuffer
 from tests import wire
+from tests.broker_kit import CLIENT, BrokerKit
 
 SUFFIX = b"MSG_REGION\x01DefaultRegion\x02TRACE_ON\x01true\x02CLUSTER\x01DefaultCluster\x02"
 BORN = bytes((10, 0, 0, 9)) + (40_000).to_bytes(4, "big")
 ROOT = "store"
 
 
-class SendRig:
-    """One store with the topic Orders, plain, of four queues."""
+class Ticks:
+    """Whole seconds, but none of the odd ones."""
 
-    def __init__(self, module: Callable[[str], Any] = importlib.import_module) -> None:
+    def tick_of(self, deliver_ms: int, now: Now) -> int:
+        return 0 if deliver_ms % 2000 else deliver_ms - 1000
+
+
+class SendRig:
+    """One store with the topic Orders, plain, of four queues. `diverts`: it takes halves (two at a
+    time), delayed messages and ends of transactions, too."""
+
+    def __init__(
+        self, module: Callable[[str], Any] = importlib.import_module, *, diverts: bool = False
+    ) -> None:
         config = module("aerobee.storage.config").StorageConfig(
             log_file_bytes=1 << 16, queue_file_units=50, index_slots=16, index_units=500
         )
@@ -33,17 +47,32 @@ class SendRig:
         self.plain = module("aerobee.service.broker.plain_send").PlainSend(
             self.store.appender, self.entries, answer, SUFFIX
         )
+        self.ends: Any = None
+        if diverts:
+            self._divert(module)
         frame = module("aerobee.protocol.frame")
         self.frames = frame.FrameReader(frame.FrameLimits())
         self._frame = frame
         self._decode = module("aerobee.protocol.remoting_command").decode
         self.output = module("aerobee.protocol.reply_buffer").ReplyBuffer()
 
+    def _divert(self, module: Callable[[str], Any]) -> None:
+        transaction = "aerobee.service.broker.transaction"
+        self.halves = module(f"{transaction}.open_halves").OpenHalves()
+        progress = module(f"{transaction}.progress").Progress(0, 0)
+        self.ends = module(f"{transaction}.plain_end").PlainEnd(
+            self.store.appender, self.store.hot_records, self.entries, self.halves
+        )
+        diversion = module("aerobee.service.broker.send_diversion").SendDiversion(
+            18, Ticks(), self.halves, progress, lambda now: (2, 6000, 60_000)
+        )
+        self.plain.divert(diversion, self.ends, "broker-a")
+
     def send(self, data: bytes) -> bool:
         """One read; whether a frame was left."""
         self.frames.receive(data)
         is_left = self.frames.advance() and self.plain.take_all(
-            self.frames, self.output, BORN, self.clock.now().wall_ms
+            self.frames, self.output, BORN, self.clock.now()
         )
         self.store.dispatch()
         return bool(is_left)
@@ -75,3 +104,23 @@ def send_frame(
         header = wire.binary_header(code, said, opaque=opaque, flag=flag)
         return wire.frame(header, body, 1)
     return wire.frame(wire.java_header(code, said, opaque, flag), body)
+
+
+def end_frame(
+    fields: Mapping[str, str], *, opaque: int = 7, flag: int = 2, is_binary: bool = False
+) -> bytes:
+    """An END_TRANSACTION as the Java client writes it."""
+    if is_binary:
+        return wire.frame(wire.binary_header(37, dict(fields), opaque=opaque, flag=flag), b"", 1)
+    return wire.frame(wire.java_header(37, dict(fields), opaque, flag))
+
+
+def is_taken(kit: BrokerKit, data: bytes) -> bool:
+    """Whether a broker takes a frame by a short way; what it answers then is lost."""
+    frames = FrameReader(FrameLimits())
+    frames.receive(data)
+    assert frames.advance()
+    now = kit.clock.now()
+    is_left = kit.broker.take(CLIENT, frames, ReplyBuffer(), now)
+    kit.broker.settle(now)
+    return not is_left

@@ -1,12 +1,15 @@
 import cython
 
-from aerobee.protocol.digits cimport put_decimal, put_hex
-from aerobee.protocol.machine cimport byte, bytes_address, copy_bytes, store_i32
+from aerobee.protocol.digits cimport put_base64, put_decimal, put_hex
+from aerobee.protocol.machine cimport address, byte, bytes_address, copy_bytes, store_i32
 from aerobee.protocol.reply_buffer cimport ReplyBuffer
 
 @cython.final
 cdef class SendAnswer:
     cdef bytes _binary_head
+    cdef byte* _handle
+    cdef Py_ssize_t _handle_size
+    cdef object _handle_view
     cdef bytes _id_head
     cdef Py_ssize_t _ids_start
     cdef bint _is_binary
@@ -15,7 +18,10 @@ cdef class SendAnswer:
     cdef ReplyBuffer _output
     cdef Py_ssize_t _start
 
-    @cython.locals(head=bytes)
+    @cython.locals(handle="byte*", position=Py_ssize_t)
+    cdef void begin_handle(self, bytes broker, bytes topic, long long deliver_ms, const byte* memory, Py_ssize_t at, Py_ssize_t size) noexcept
+
+    @cython.locals(head=bytes, room=Py_ssize_t)
     cpdef void begin(self, ReplyBuffer output, bint is_binary, int id_count, Py_ssize_t sender_size) except *
 
     @cython.locals(output=ReplyBuffer)
@@ -24,8 +30,11 @@ cdef class SendAnswer:
     @cython.locals(output=ReplyBuffer, header_size=Py_ssize_t)
     cdef void end(self, int opaque, int queue_id, long long queue_offset, const byte* memory, Py_ssize_t at, Py_ssize_t size) noexcept
 
-    @cython.locals(output=ReplyBuffer)
+    @cython.locals(output=ReplyBuffer, start=Py_ssize_t)
     cdef void _end_binary(self, int opaque, int queue_id, long long queue_offset, const byte* memory, Py_ssize_t at, Py_ssize_t size) noexcept
+
+    @cython.locals(output=ReplyBuffer)
+    cdef void _put_handle(self) noexcept
 
     @cython.locals(output=ReplyBuffer, end=Py_ssize_t)
     cdef void _put_number(self, long long value) noexcept

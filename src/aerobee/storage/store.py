@@ -31,6 +31,7 @@ from aerobee.storage.config import FlushMode, StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.opening import StoreParts, open_parts
+from aerobee.storage.read.hot_records import HotRecords
 from aerobee.storage.read.kept_reader import KeptReader
 from aerobee.storage.read.queue_reader import QueueReader
 from aerobee.storage.read.readers import Readers
@@ -114,7 +115,8 @@ class Store(Readers):
             parts.marking.ask_checkpoint,
             self._cleaner.is_removing_in,
         )
-        # For callers who append per message and cannot spare a call in between.
+        # For callers who append or look per message and cannot spare a call in between.
+        self.hot_records = HotRecords(parts.log.sequence, self._reader)
         self.appender = Appender(parts.log, self._queues, config.body_bytes_max)
         self.appender.refusal = self._cleaner.refusal()
         self._bound_reads()

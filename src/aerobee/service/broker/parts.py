@@ -17,6 +17,7 @@ from aerobee.service.broker.peers import Peers
 from aerobee.service.broker.pop_ways import PopWays
 from aerobee.service.broker.pull_ways import PullWays
 from aerobee.service.broker.registration import Registration
+from aerobee.service.broker.send_diversion import SendDiversion
 from aerobee.service.broker.send_ways import SendWays
 from aerobee.service.broker.tables import Ground, Tables, open_tables
 from aerobee.service.broker.timer_ways import TimerWays
@@ -67,6 +68,14 @@ def build_parts(
     delays = DelayLevels(store, intake, tables.delay_offsets, ground.worker, levels_ms, now)
     timers = TimerWays(identity, config, tables, ground, intake, peers, now)
     transactions = TransactionWays(identity, config, tables, store, intake, outbox, now)
+    diversion = SendDiversion(
+        len(levels_ms),
+        timers.timers.acceptance,
+        transactions.ledger.halves,
+        transactions.ledger.progress,
+        transactions.terms,
+    )
+    sends.plain.divert(diversion, transactions.ends, identity.name)
     routes = TopicRoutes(addresses, outbox)
     pops = PopWays(identity, config, tables, ground, intake, timers.timers, routes, now)
     pulls.tell_arrivals(pops.note_arrival)
@@ -75,7 +84,11 @@ def build_parts(
         tables.consumers, tables.producers, tables.locks, tables.groups, config, outbox
     )
     out = watching.messages_out
-    status = BrokerStatus(sends.messages_in, out, watching.times, timers.timers, store, now)
+
+    def messages_in() -> int:
+        return sends.messages_in() + transactions.committed()
+
+    status = BrokerStatus(messages_in, out, watching.times, timers.timers, store, now)
     return Parts(
         outbox,
         tables,

@@ -57,11 +57,11 @@ class SendWay:
     ) -> bool:
         """See `FastService.take`."""
         if not self._is_sync:
-            return self._plain.take_all(frames, output, born_host, now.wall_ms)
+            return self._plain.take_all(frames, output, born_host, now)
         if self._in_wait.size > ANSWERS_BYTES_MAX:
             return True
         try:
-            return self._plain.take_all(frames, self._answers, born_host, now.wall_ms)
+            return self._plain.take_all(frames, self._answers, born_host, now)
         finally:
             # Also when a frame breaks the protocol: what came before it is this channel's.
             self._hold_back(channel, now)

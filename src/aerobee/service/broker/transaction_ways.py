@@ -12,12 +12,14 @@ from aerobee.service.broker.handlers.end_transaction import EndTransactionHandle
 from aerobee.service.broker.handlers.transaction_status import TransactionStatusHandlers
 from aerobee.service.broker.intake import Intake
 from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.send_diversion import Terms
 from aerobee.service.broker.tables import Tables
 from aerobee.service.broker.transaction.askable import Askable
 from aerobee.service.broker.transaction.check_back import CheckBack
 from aerobee.service.broker.transaction.given_up_topic import GivenUpTopic
 from aerobee.service.broker.transaction.half_timing import HalfTiming
 from aerobee.service.broker.transaction.ledger import Ledger
+from aerobee.service.broker.transaction.plain_end import PlainEnd
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
 
@@ -37,9 +39,10 @@ class TransactionWays:
         now: Now,
     ) -> None:
         self._identity = identity
+        self._config = config
         self._tables = tables
         self._store = store
-        timing = HalfTiming(lambda: config.current, store.config.retention_ms)
+        self._timing = timing = HalfTiming(lambda: config.current, store.config.retention_ms)
         self.ledger = Ledger(
             store, intake, tables.offsets, timing, _host(store.config.store_host), now
         )
@@ -52,6 +55,12 @@ class TransactionWays:
             identity.name,
             outbox,
         )
+        self.ends: PlainEnd | None = None
+        """The short way of an end; a slave has none."""
+        if identity.broker_id == 0:
+            self.ends = PlainEnd(
+                store.appender, store.hot_records, tables.topics.entries, self.ledger.halves
+            )
         self._is_stopped = False
 
     def rows(self) -> list[Row]:
@@ -60,7 +69,23 @@ class TransactionWays:
         status = TransactionStatusHandlers(self.ledger, self._tables.producers)
         return [*ends.rows(), *status.rows()]
 
+    def terms(self, now: Now) -> Terms:
+        """For halves that take the short way."""
+        room = 0 if self._config.current.rejects_transactions else self.ledger.open_max
+        timing = self._timing
+        return room, timing.first_check_ms(None, now), timing.expiry_ms(now)
+
+    def committed(self) -> int:
+        """How many messages were stored by the short way of an end."""
+        return self.ends.stored if self.ends is not None else 0
+
+    def on_round(self, now: Now) -> None:
+        """A round of reads is over."""
+        if self.ends is not None and self.ends.over:
+            self.ledger.end(self.ends.take_over())
+
     def on_tick(self, now: Now) -> None:
+        self.on_round(now)
         if not self._is_stopped and self._store.failure is None:
             self._checks.on_tick(now)
         self.ledger.on_tick(now)
@@ -72,6 +97,7 @@ class TransactionWays:
     def stop(self, now: Now) -> None:
         """Ask nobody any more, and save how far everything is. Blocks on the disk."""
         self._is_stopped = True
+        self.on_round(now)
         self.ledger.stop(now)
 
 

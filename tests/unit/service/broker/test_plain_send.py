@@ -148,7 +148,7 @@ def test_frames_behind_one_that_is_left_are_not_lost() -> None:
     rig = SendRig()
     assert rig.send(send_frame({"b": "Unknown"}, opaque=1) + send_frame(opaque=2))
     assert rig.frames.advance()
-    assert not rig.plain.take_all(rig.frames, rig.output, bytes(8), 0)
+    assert not rig.plain.take_all(rig.frames, rig.output, bytes(8), rig.clock.now())
     assert [answer["opaque"] for answer in rig.answers()] == [2]
 
 

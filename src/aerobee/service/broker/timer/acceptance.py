@@ -72,17 +72,26 @@ class TimerAcceptance:
             or message.transaction_type in _UNSTORED
         ):
             return 0
-        if not self._is_enabled:
-            raise TimerDisabled("accurate timer message is not enabled")
+        self._check_enabled()
         number = _number(properties, name)
         deliver_ms = number if name == TIMER_DELIVER_MS else now.wall_ms + _SCALES[name] * number
+        if deliver_ms <= now.wall_ms and TIMER_DELETE_UNIQUE_KEY in properties:
+            raise MessageIllegal("the message that is to be taken back is delivered already")
+        return self.tick_of(deliver_ms, now)
+
+    def tick_of(self, deliver_ms: int, now: Now) -> int:
+        """The TIMER_OUT_MS of a message for this time; 0: it has come. MessageIllegal,
+        TimerDisabled, TimerCrowded: it cannot wait."""
+        self._check_enabled()
         if deliver_ms <= now.wall_ms:
-            if TIMER_DELETE_UNIQUE_KEY in properties:
-                raise MessageIllegal("the message that is to be taken back is delivered already")
             return 0
         out_ms = self._scale.out_ms(deliver_ms)
         self._check(deliver_ms - now.wall_ms, out_ms)
         return out_ms
+
+    def _check_enabled(self) -> None:
+        if not self._is_enabled:
+            raise TimerDisabled("accurate timer message is not enabled")
 
     def _check(self, ahead_ms: int, out_ms: int) -> None:
         ahead_ms_max = self._delay_ms_max()

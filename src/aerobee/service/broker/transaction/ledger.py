@@ -78,23 +78,23 @@ class Ledger:
         self._offsets = offsets
         self._timing = timing
         self._host = host
-        self._open_max = open_max
+        self.open_max = open_max
         self.halves = OpenHalves()
         # Halves that are over and in no op record yet, and who wants to know when they are.
         self._over: list[int] = []
         self._told: list[Safe] = []
         self._refusal = ""
         found = find_open(store, offsets)
-        self._progress = Progress(found.half_end, found.op_offset)
+        self.progress = Progress(found.half_end, found.op_offset)
         for one in found.halves:
             half = Half(one.offset, one.group, one.times, timing.found_expiry_ms(one, now))
             half.earlier = one.earlier
-            self._progress.opened(one.offset)
+            self.progress.opened(one.offset)
             self.halves.add(half, timing.found_check_ms(one, now))
         for offset in found.unseen:
-            self._progress.opened(offset)  # found at the next start
+            self.progress.opened(offset)  # found at the next start
         for span in found.ops:
-            self._progress.op_written(*span)
+            self.progress.op_written(*span)
         self._saved = (-1, -1)
 
     def oldest(self) -> Half | None:
@@ -103,15 +103,15 @@ class Ledger:
 
     def unread_from(self, half: Half) -> int:
         """How many halves a start would have to look at because of this one."""
-        return self._progress.half_end - half.offset
+        return self.progress.half_end - half.offset
 
     # Steps.
 
     def open(self, message: StoredMessage, group: str, now: Now) -> Stored:
         """Store a message as a half. A StorageError says why it is refused."""
-        if len(self.halves) >= self._open_max:
+        if len(self.halves) >= self.open_max:
             raise StoreBusy(
-                f"{self._open_max} transactions are open",
+                f"{self.open_max} transactions are open",
                 hint="end some; producers that never do are in the list of open transactions",
             )
         half = half_of(message, group)
@@ -128,7 +128,7 @@ class Ledger:
         self._intake.when_safe(stored.end_offset, then)
 
     def _add(self, stored: Stored, group: str, due_ms: int, now: Now) -> None:
-        self._progress.opened(stored.queue_offset)
+        self.progress.opened(stored.queue_offset)
         half = Half(stored.queue_offset, group, 0, self._timing.expiry_ms(now))
         self.halves.add(half, due_ms)
 
@@ -165,8 +165,8 @@ class Ledger:
             first = half.offset
         copy = renewed(message, first, times)
         stored = self._intake.put_as_is(copy, now)
-        self._progress.opened(stored.queue_offset)
-        self._progress.passed((half.offset,), stored.end_offset)
+        self.progress.opened(stored.queue_offset)
+        self.progress.passed((half.offset,), stored.end_offset)
         half.times = times
         self.halves.move(half, stored.queue_offset, self._timing.next_check_ms(now))
         placed = replace(
@@ -193,6 +193,16 @@ class Ledger:
             then(is_safe)
 
         self._intake.when_safe(stored.end_offset, safe)
+
+    def end(self, offsets: list[int]) -> None:
+        """These are in `halves` no more, and what was stored of them is in the log: they are over
+        when that is safe."""
+
+        def safe(is_safe: bool) -> None:
+            if is_safe:
+                self._over += offsets
+
+        self._intake.when_safe(self._store.end_offset, safe)
 
     def roll_back(self, half: Half, then: Safe) -> None:
         """End a half; `then` is told when that is safe."""
@@ -222,7 +232,7 @@ class Ledger:
                 self._note_refusal(error)
             else:
                 self._refusal = ""
-        self._progress.note_flushed(self._store.flushed_offset)
+        self.progress.note_flushed(self._store.flushed_offset)
         self._save()
 
     @property
@@ -244,8 +254,8 @@ class Ledger:
             offsets = self._over[: count_that_fits(self._over)]
             stored = self._intake.put_as_is(op_message(offsets, self._host, now), now)
             del self._over[: len(offsets)]
-            self._progress.op_written(stored.queue_offset, max(offsets))
-            self._progress.passed(offsets, stored.end_offset)
+            self.progress.op_written(stored.queue_offset, max(offsets))
+            self.progress.passed(offsets, stored.end_offset)
         told, self._told = self._told, []
         for then in told:
             self._intake.when_safe(self._store.end_offset, then)
@@ -256,7 +266,7 @@ class Ledger:
             _log.warning("transactions that are over wait to be written down: %s", error)
 
     def _save(self) -> None:
-        safe = (self._progress.half_offset, self._progress.op_offset)
+        safe = (self.progress.half_offset, self.progress.op_offset)
         if safe == self._saved:
             return
         self._saved = safe

@@ -17,10 +17,20 @@ import heapq
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
 
 _STALE_MAX = 1024  # entries of the heap that may be left over, besides one for each half
 _NONE: Mapping[int, "Half"] = {}
 _EARLIER_MAX = 32  # 15 checks, and moves of which each comes long after the one before
+
+
+def is_compiled() -> bool:
+    return cython.compiled
 
 
 class Half:
@@ -49,6 +59,8 @@ class Half:
 class OpenHalves:
     """O1. `_at` leads from every offset of every chain to its half."""
 
+    __slots__ = ("_at", "_halves", "_heap", "_waiting")
+
     def __init__(self) -> None:
         self._halves: dict[int, Half] = {}
         self._at: dict[int, Half] = {}
@@ -70,17 +82,20 @@ class OpenHalves:
 
     def add(self, half: Half, due_ms: int) -> None:
         """Offsets rise from one to the next."""
-        self._halves[half.offset] = half
-        for offset in half.chain:
+        self._halves[half.offset] = self._at[half.offset] = half
+        for offset in half.earlier:
             self._at[offset] = half
-        self.postpone(half, min(due_ms, half.expiry_ms))
+        self.postpone(half, due_ms if due_ms < half.expiry_ms else half.expiry_ms)
 
     def remove(self, half: Half) -> None:
         del self._halves[half.offset]
-        for offset in half.chain:
+        if self._at.get(half.offset) is half:
+            del self._at[half.offset]
+        for offset in half.earlier:
             if self._at.get(offset) is half:
                 del self._at[offset]
-        self._stop_waiting(half)
+        if half.is_waiting:
+            self._stop_waiting(half)
 
     def move(self, half: Half, offset: int, due_ms: int) -> None:
         """It is at a new place, the end of the queue, and still found at the old ones."""
@@ -99,10 +114,13 @@ class OpenHalves:
     def postpone(self, half: Half, due_ms: int) -> None:
         """Look at it then."""
         half.due_ms = due_ms
-        heapq.heappush(self._heap, (half.due_ms, half.offset))
+        heapq.heappush(self._heap, (due_ms, half.offset))
         if len(self._heap) > 2 * len(self._halves) + _STALE_MAX:
-            self._heap = [(one.due_ms, one.offset) for one in self._halves.values()]
-            heapq.heapify(self._heap)
+            self._sweep()
+
+    def _sweep(self) -> None:
+        self._heap = [(one.due_ms, one.offset) for one in self._halves.values()]
+        heapq.heapify(self._heap)
 
     def take_due(self, monotonic_ms: int) -> Half | None:
         """One that is to be looked at now. Whoever takes it removes, moves or postpones it, or

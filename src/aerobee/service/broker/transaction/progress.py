@@ -10,7 +10,16 @@ over what is on the disk. A half that is over by a record that a power cut can t
 
 from collections import deque
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+
+
+def is_compiled() -> bool:
+    return cython.compiled
 
 
 class OpSpan(NamedTuple):
@@ -23,6 +32,8 @@ class OpSpan(NamedTuple):
 class Progress:
     """P1. Both offsets never go back. P2. `_open` holds what may not be passed; `_order` holds it,
     too, and rises."""
+
+    __slots__ = ("_end", "_open", "_ops", "_order", "_unsafe", "op_offset")
 
     def __init__(self, half_end: int, op_offset: int) -> None:
         """`half_end` is the end of the half queue: what is open below it is told next."""
@@ -47,7 +58,8 @@ class Progress:
         """A half is at the end of the queue, or is open there at the start."""
         self._open.add(offset)
         self._order.append(offset)
-        self._end = max(self._end, offset + 1)
+        if offset >= self._end:
+            self._end = offset + 1
 
     def passed(self, offsets: Iterable[int], log_end: int) -> None:
         """These are over, by records that end at or before `log_end`."""

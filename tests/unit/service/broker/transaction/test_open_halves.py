@@ -1,6 +1,7 @@
 import pytest
 
 from aerobee.service.broker.transaction.open_halves import Half, OpenHalves
+from tests.pure import pure
 
 NEVER = 1 << 40
 
@@ -81,14 +82,15 @@ def test_of_many_old_places_the_newest_are_remembered() -> None:
 
 
 def test_what_is_left_over_in_the_heap_is_swept_out() -> None:
-    """A peer decides how long its halves are immune, and how many it begins and ends."""
-    halves = OpenHalves()
+    """A peer decides how long its halves are immune, and how many it begins and ends. Of the pure
+    module, whose heap can be looked at."""
+    module = pure("aerobee.service.broker.transaction.open_halves")
+    halves = module.OpenHalves()
     for offset in range(20_000):
-        one = half(offset)
+        one = module.Half(offset, "g", 0, NEVER)
         halves.add(one, NEVER)
         halves.remove(one)
-    kept = half(20_000)
-    halves.add(kept, 7)
+    halves.add(module.Half(20_000, "g", 0, NEVER), 7)
     assert len(halves._heap) < 3_000
     assert due_offsets(halves, 7) == [20_000]
 

@@ -1,0 +1,12 @@
+import cython
+
+@cython.final
+cdef class Progress:
+    cdef long long _end
+    cdef set _open
+    cdef object _ops
+    cdef object _order
+    cdef object _unsafe
+    cdef readonly long long op_offset
+
+    cpdef void opened(self, long long offset) except *
