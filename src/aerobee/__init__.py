@@ -4,6 +4,7 @@ The packages, highest first. Each may import only from those below it; pyproject
 to the linter, and a test compares the two.
 
     cli        the command line: one module per noun, one function per verb
+    testing    a cluster for the tests of applications, with a clock that they move
     app        processes: configuration, start and stop; the only place where real things are built
     pipeline   topics as Spark tables: sources, sinks, capture, jobs
     sim        the core on a pretend world: a clock that tests move, a disk that loses power
@@ -35,6 +36,8 @@ runs the same, slower, when it is not.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from aerobee.client.admin.admin import Admin as Admin
+    from aerobee.client.admin.admin import admin as admin
     from aerobee.client.client import Client as Client
     from aerobee.client.client import connect as connect
     from aerobee.client.consumer import Consumer as Consumer
@@ -48,6 +51,8 @@ if TYPE_CHECKING:
 # What `import aerobee` offers, by where it is. Imported at its first use: a command line that only
 # asks for help need not load an event loop.
 _PUBLIC = {
+    "Admin": "aerobee.client.admin.admin",
+    "admin": "aerobee.client.admin.admin",
     "Backoff": "aerobee.client.core.backoff",
     "Client": "aerobee.client.client",
     "Consumer": "aerobee.client.consumer",

@@ -20,13 +20,14 @@
     │   ├── ConnectionLost           it ended before the answer came
     │   └── RequestTimeout           no answer in time
     ├── TopicNotFound            no broker has the topic, and none may create it
+    ├── PartlyDone               several were asked, and some of them failed
     ├── SendFailed               a message that was not acknowledged, and what is known of it
     └── Misuse                   wrong arguments, closed store: a bug in the application
 
 A status that is a normal outcome (queue empty, offset too small) is a return value, not an error.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 
 
@@ -141,6 +142,19 @@ class TopicNotFound(AerobeeError):
     def __init__(self, message: str, *, topic: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.topic = topic
+
+
+class PartlyDone(AerobeeError):
+    """Several servers were asked, and some failed: by name, what the others did, and the errors."""
+
+    def __init__(
+        self, *, done: Mapping[str, object], failed: Mapping[str, "AerobeeError"], hint: str = ""
+    ) -> None:
+        reasons = "; ".join(f"{name}: {error.message}" for name, error in failed.items())
+        count = len(done) + len(failed)
+        super().__init__(f"{len(failed)} of {count} failed: {reasons}", hint=hint)
+        self.done = done
+        self.failed = failed
 
 
 class Stored(Enum):

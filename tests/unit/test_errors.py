@@ -32,7 +32,9 @@ def test_the_tree_of_errors_is_the_one_that_is_drawn() -> None:
     written = {
         name: value.__bases__[0].__name__
         for name, value in vars(errors).items()
-        if inspect.isclass(value) and value.__module__ == errors.__name__
+        if inspect.isclass(value)
+        and issubclass(value, BaseException)
+        and value.__module__ == errors.__name__
     }
     assert tree_as_drawn() == written
 
@@ -77,3 +79,9 @@ def test_a_remote_answer_keeps_its_code() -> None:
     error = Retriable("system busy", code=2)
     assert error.code == 2
     assert isinstance(error, RemoteAnswer)
+
+
+def test_what_was_partly_done_names_who_failed_and_why() -> None:
+    error = errors.PartlyDone(done={"a": 1}, failed={"b": errors.Misuse("no room")})
+    assert error.message == "1 of 2 failed: b: no room"
+    assert (error.done, list(error.failed)) == ({"a": 1}, ["b"])

@@ -31,7 +31,7 @@ from aerobee.app.monitor import Monitor
 from aerobee.errors import DiskFull, StorageError
 from aerobee.net.driver import Driver
 from aerobee.net.listener import bind, outward_address, packed_address, port_of
-from aerobee.ports.clock import Now
+from aerobee.ports.clock import Clock, Now
 from aerobee.ports.service import Peer, Service
 from aerobee.ports.watch import WatchedService
 from aerobee.protocol.frame import FrameLimits
@@ -73,14 +73,18 @@ class BrokerPart:
         settings: BrokerSettings,
         build: Build,
         nameservers: Callable[[], Sequence[str]] | None = None,
+        clock: Clock | None = None,
     ) -> None:
-        """`nameservers` is asked at the start, if others than those of the settings count."""
+        """`nameservers` is asked at the start, if others than those of the settings count. `clock`
+        is a test's, which may jump."""
         self._settings = settings
         self._build = build
         self._nameservers = nameservers
         self._undo = contextlib.AsyncExitStack()
         self._driver: Driver | None = None
-        self._monitor = Monitor(SystemClock())
+        self._clock: Clock = clock or SystemClock()
+        self._is_own_time = clock is None
+        self._monitor = Monitor(self._clock)
 
     async def start(self, failed: Ended) -> str:
         settings = self._settings
@@ -99,7 +103,7 @@ class BrokerPart:
                 at = ListenConfig(settings.monitor.port, settings.monitor.host or listen.host)
                 places.append(await self._monitor.listen(at))
             identity, store_host = self._identity(port)
-            worker = ThreadDiskWorker(self._wake)
+            worker = ThreadDiskWorker(self.wake)
             undo.callback(worker.close)
             disk = MappedDisk()
             storage = replace(settings.storage, store_host=store_host)
@@ -107,7 +111,11 @@ class BrokerPart:
             undo.push_async_callback(asyncio.to_thread, store.close)
             service = self._service(identity, store, disk, worker)
             driver = self._driver = Driver(
-                service, SystemClock(), _frame_limits(storage), listen.connections_max
+                service,
+                self._clock,
+                _frame_limits(storage),
+                listen.connections_max,
+                drops_idle=self._is_own_time,
             )
             with explained(listen, hint="it was free a moment ago"):
                 await driver.start([*sockets, *vip_sockets], failed)
@@ -124,8 +132,9 @@ class BrokerPart:
     async def stop(self) -> None:
         await self._undo.aclose()
 
-    def _wake(self) -> None:
-        """From a disk thread: somebody waits for what it has done."""
+    def wake(self) -> None:
+        """Look at once what is to be done: from a disk thread, when it has done something, and
+        from whoever moves the clock."""
         if self._driver is not None:
             self._driver.tick_soon()
 
@@ -178,7 +187,7 @@ class BrokerPart:
         nameservers = settings.nameservers if self._nameservers is None else self._nameservers()
         if not nameservers:
             _log.warning("no name server is told: clients cannot find this broker (see -n)")
-        now = SystemClock().now()
+        now = self._clock.now()
         try:
             return self._build(identity, config, store, disk, worker, nameservers, now)
         except StorageError as error:

@@ -12,6 +12,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Self, Unpack
 
+from aerobee.client.admin.admin import Admin
 from aerobee.client.consumer import Consumer
 from aerobee.client.consumer_options import ConsumerKeywords, Topics, consumer_options
 from aerobee.client.core.outgoing import Codec, to_json
@@ -60,11 +61,19 @@ class Client:
     def __init__(self, options: ClientOptions, *, clock: Clock | None = None) -> None:
         self._session = Session(options, clock=clock)
         self._sending = Sending(self._session)
+        self._admin: Admin | None = None
 
     @property
     def id(self) -> str:
         """What brokers call this client."""
         return self._session.client_id
+
+    @property
+    def admin(self) -> Admin:
+        """What tools can ask, over this client's connections."""
+        if self._admin is None:
+            self._admin = Admin(self._session)
+        return self._admin
 
     async def open(self) -> None:
         """What `async with` does first."""

@@ -41,6 +41,15 @@ class Members:
     def int64(self, name: str, default: int | None = None) -> int:
         return self._number(name, default, INT64)
 
+    def real(self, name: str, default: float | None = None) -> float:
+        """A number, whole or not."""
+        value = self._members.get(name)
+        if value is None:
+            return self._otherwise(name, default)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self._wrong(name, "no number")
+        return float(value)
+
     def is_true(self, name: str, default: bool = False) -> bool:
         value = self._members.get(name)
         if value is None:
@@ -81,6 +90,15 @@ class Members:
         for number, value in by_number(self._members).items():
             if not isinstance(value, str):
                 raise self._wrong(str(number), "no text")
+            found[number] = value
+        return found
+
+    def numbers_by_number(self) -> dict[int, int]:
+        """All members, where the object is a map from numbers, bare or quoted, to numbers."""
+        found = {}
+        for number, value in by_number(self._members).items():
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise self._wrong(str(number), "no whole number")
             found[number] = value
         return found
 

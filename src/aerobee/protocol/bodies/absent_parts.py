@@ -1,4 +1,5 @@
-"""Parts of RocketMQ that a broker has none of, as tools are shown them → JSON.
+"""Parts of RocketMQ that a broker has none of, as tools are shown them → JSON, and what another
+broker says of its own.
 
 A master without slaves, no limits for groups that read old messages, no light topics.
 
@@ -8,7 +9,26 @@ A master without slaves, no limits for groups that read old messages, no light t
 {"cqTableSize":9,"currentLmqNum":0,…,"storeType":"default","topicMeta":{}}
 """
 
-from aerobee.protocol.json_text import write_compact
+from typing import NamedTuple
+
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import parse, write_compact
+
+
+class Replica(NamedTuple):
+    """A slave, as its master sees it."""
+
+    address: str
+    acked_offset: int
+    behind_bytes: int
+    is_in_sync: bool
+
+
+class Replication(NamedTuple):
+    is_master: bool
+    log_end: int
+    in_sync: int
+    replicas: list[Replica]
 
 
 def encode_lone_master(log_end: int) -> bytes:
@@ -50,4 +70,23 @@ def encode_no_light_topics(topics: int, offsets: int) -> bytes:
             "storeType": "default",
             "topicMeta": {},
         }
+    )
+
+
+def decode_replication(body: bytes) -> Replication:
+    members = Members(parse(body), "the state of replication")
+    rows = [Members(row, "a replica") for row in members.array("haConnectionInfo")]
+    return Replication(
+        members.is_true("master"),
+        members.int64("masterCommitLogMaxOffset", 0),
+        members.int32("inSyncSlaveNums", 0),
+        [
+            Replica(
+                row.text("addr", ""),
+                row.int64("slaveAckOffset", 0),
+                row.int64("diff", 0),
+                row.is_true("inSync"),
+            )
+            for row in rows
+        ],
     )

@@ -67,6 +67,18 @@ def encode_assignments(queues: Sequence[MessageQueue] | None, mode: str) -> byte
     )
 
 
+def encode_request_mode(mode: RequestMode) -> bytes:
+    return write_compact(request_mode_json(mode))
+
+
+def decode_request_modes(body: bytes) -> list[RequestMode]:
+    """All that were set: {"messageRequestModeMap":{"T":{"g":{…}}}}"""
+    topics = Members(parse(body), "the answer").object("messageRequestModeMap")
+    return [
+        request_mode_from(mode) for _, groups in topics.objects() for _, mode in groups.objects()
+    ]
+
+
 def decode_request_mode(body: bytes) -> RequestMode:
     return request_mode_from(Members(parse(body, bytes_max=BODY_BYTES_MAX), "the request"))
 

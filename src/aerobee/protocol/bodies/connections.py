@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from aerobee.model.subscription import ConsumeFrom, ConsumeType, MessageModel, Subscription
-from aerobee.protocol.bodies.subscription import subscription_json
+from aerobee.protocol.bodies.subscription import subscription_from, subscription_json
 from aerobee.protocol.command_header import LANGUAGES, OTHER_LANGUAGE
 from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import Value, parse, write_compact
@@ -32,6 +32,17 @@ class ConsumerManner(NamedTuple):
     consume_type: ConsumeType
     message_model: MessageModel
     consume_from: ConsumeFrom
+
+
+class ConsumerConnections(NamedTuple):
+    """A group that is online."""
+
+    connections: list[Connection]
+    manner: ConsumerManner
+    subscriptions: list[Subscription]
+    mismatches: Mapping[str, Mapping[str, Sequence[str]]]
+    """Topics that members disagree on: by expression, the clients that say it. Empty where the
+    broker is not ours."""
 
 
 def encode_client_ids(client_ids: Iterable[str]) -> bytes:
@@ -66,8 +77,29 @@ def encode_consumer_connections(
     return write_compact(shown)
 
 
+def decode_consumer_connections(body: bytes) -> ConsumerConnections:
+    members = Members(parse(body), "the group")
+    return ConsumerConnections(
+        _connections_from(members),
+        ConsumerManner(
+            ConsumeType(members.text("consumeType", ConsumeType.PASSIVELY.value)),
+            MessageModel(members.text("messageModel", MessageModel.CLUSTERING.value)),
+            ConsumeFrom(members.text("consumeFromWhere", ConsumeFrom.LAST_OFFSET.value)),
+        ),
+        [subscription_from(one) for _, one in members.object("subscriptionTable").objects()],
+        {
+            topic: {text: [str(one) for one in said.array(text)] for text in said.names()}
+            for topic, said in members.object("subscriptionMismatches").objects()
+        },
+    )
+
+
 def encode_producer_connections(connections: Iterable[Connection]) -> bytes:
     return write_compact({"connectionSet": [_connection_json(one) for one in connections]})
+
+
+def decode_producer_connections(body: bytes) -> list[Connection]:
+    return _connections_from(Members(parse(body), "the group"))
 
 
 def encode_producer_table(groups: Mapping[str, Iterable[Connection]]) -> bytes:
@@ -85,6 +117,38 @@ def encode_producer_table(groups: Mapping[str, Iterable[Connection]]) -> bytes:
         for group, connections in groups.items()
     }
     return write_compact({"data": table})
+
+
+def decode_producer_table(body: bytes) -> dict[str, list[Connection]]:
+    groups = Members(parse(body), "the producers").object("data")
+    return {
+        group: [_producer_from(Members(one, "a producer")) for one in groups.array(group)]
+        for group in groups.names()
+    }
+
+
+def _producer_from(row: Members) -> Connection:
+    return Connection(
+        row.text("clientId", ""),
+        row.text("remoteIP", "").lstrip("/"),
+        row.text("language", ""),
+        row.int32("version", 0),
+        row.int64("lastUpdateTimestamp", 0),
+    )
+
+
+def _connections_from(members: Members) -> list[Connection]:
+    rows = [Members(one, "a connection") for one in members.array("connectionSet")]
+    return [
+        Connection(
+            row.text("clientId", ""),
+            row.text("clientAddr", ""),
+            row.text("language", ""),
+            row.int32("version", 0),
+            0,  # not told
+        )
+        for row in rows
+    ]
 
 
 def _connection_json(connection: Connection) -> dict[str, Value]:

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from aerobee.model.message_queue import MessageQueue
-from aerobee.protocol.bodies.message_queue import queue_json, queue_key
-from aerobee.protocol.json_text import ObjectKey, Value, write_compact
+from aerobee.protocol.bodies.message_queue import by_queue, queue_from, queue_json, queue_key
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import ObjectKey, Value, parse, write_compact
 
 
 class Progress(NamedTuple):
@@ -56,6 +57,10 @@ def encode_consume_stats(stats: ConsumeStats) -> bytes:
     return write_compact(_stats_json(stats))
 
 
+def decode_consume_stats(body: bytes) -> ConsumeStats:
+    return _stats_from(Members(parse(body), "the consume stats"))
+
+
 def encode_consume_stats_list(
     groups: Iterable[tuple[str, Iterable[ConsumeStats]]], broker_address: str
 ) -> bytes:
@@ -79,6 +84,19 @@ def encode_consume_stats_list(
     )
 
 
+def decode_consume_stats_list(body: bytes) -> dict[str, list[ConsumeStats]]:
+    """By group, its topics."""
+    found: dict[str, list[ConsumeStats]] = {}
+    for item in Members(parse(body), "the list").array("consumeStatsList"):
+        members = Members(item, "an item of consumeStatsList")
+        for group in members.names():
+            found[group] = [
+                _stats_from(Members(one, f"a topic of {group[:100]}"))
+                for one in members.array(group)
+            ]
+    return found
+
+
 def encode_time_spans(spans: Iterable[TimeSpan]) -> bytes:
     return write_compact(
         {
@@ -94,6 +112,34 @@ def encode_time_spans(spans: Iterable[TimeSpan]) -> bytes:
             ]
         }
     )
+
+
+def decode_time_spans(body: bytes) -> list[TimeSpan]:
+    rows = Members(parse(body), "the answer").array("consumeTimeSpanSet")
+    return [_span_from(Members(row, "an item of consumeTimeSpanSet")) for row in rows]
+
+
+def _span_from(row: Members) -> TimeSpan:
+    return TimeSpan(
+        queue_from(row.object("messageQueue")),
+        row.int64("minTimeStamp", 0),
+        row.int64("maxTimeStamp", 0),
+        row.int64("consumeTimeStamp", 0),
+        row.int64("delayTime", 0),
+    )
+
+
+def _stats_from(members: Members) -> ConsumeStats:
+    queues = {}
+    for queue, value in by_queue(members.object("offsetTable")).items():
+        one = Members(value, f"the progress in {queue}")
+        queues[queue] = Progress(
+            one.int64("brokerOffset", 0),
+            one.int64("consumerOffset", 0),
+            one.int64("pullOffset", 0),  # clients before 5.0 know none
+            one.int64("lastTimestamp", 0),
+        )
+    return ConsumeStats(queues, members.real("consumeTps", 0.0))
 
 
 def _stats_json(stats: ConsumeStats) -> dict[str, Value]:

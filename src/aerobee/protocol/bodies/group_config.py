@@ -16,7 +16,7 @@ from typing import Any, cast
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.group import CUSTOMIZED_RETRIES, RETRIES_MAX, GroupConfig
 from aerobee.model.topic import DataVersion
-from aerobee.protocol.bodies.topic_config import data_version_json
+from aerobee.protocol.bodies.topic_config import data_version_from, data_version_json
 from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import Value, parse, write_compact, write_standard
 
@@ -75,6 +75,10 @@ def decode_group_config(body: bytes) -> GroupConfig:
     return _asked_for(Members(parse(body, bytes_max=LIST_BYTES_MAX), "the group"))
 
 
+def encode_group_configs(configs: Iterable[GroupConfig]) -> bytes:
+    return write_compact({"groupConfigList": [group_config_json(config) for config in configs]})
+
+
 def decode_group_configs(body: bytes) -> list[GroupConfig]:
     items = Members(parse(body, bytes_max=LIST_BYTES_MAX), "the list").array("groupConfigList")
     return [_asked_for(Members(item, "an item of groupConfigList")) for item in items]
@@ -97,8 +101,21 @@ def encode_group_table(
     )
 
 
+def decode_group_table(body: bytes) -> tuple[DataVersion, list[GroupConfig]]:
+    members = Members(parse(body), "the table of groups")
+    return data_version_from(members.object("dataVersion")), [
+        group_config_from(config, name)
+        for name, config in members.object("subscriptionGroupTable").objects()
+    ]
+
+
 def encode_group_forbidden(group: str, topic: str, *, is_readable: bool) -> bytes:
     return write_compact({"group": group, "readable": is_readable, "topic": topic})
+
+
+def decode_is_readable(body: bytes) -> bool:
+    """Whether a group may read a topic."""
+    return Members(parse(body), "the answer").is_true("readable", True)
 
 
 def _asked_for(members: Members) -> GroupConfig:

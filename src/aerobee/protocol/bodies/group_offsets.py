@@ -10,11 +10,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from aerobee.errors import RemoteProtocolError
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.subscription import Subscription
-from aerobee.protocol.bodies.message_queue import queue_from, queue_key
-from aerobee.protocol.bodies.subscription import subscription_json
+from aerobee.protocol.bodies.message_queue import numbers_by_queue, queue_from, queue_key
+from aerobee.protocol.bodies.subscription import subscription_from, subscription_json
 from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import ObjectKey, Value, parse, write_compact
 
@@ -39,13 +38,19 @@ def decode_reset_offsets(body: bytes) -> dict[MessageQueue, int]:
     if isinstance(table, list):
         items = [Members(one, "an item of offsetTable") for one in table]
         return {queue_from(one): one.int64("offset") for one in items}
-    return _offsets_from(members.object("offsetTable"))
+    return numbers_by_queue(members.object("offsetTable"))
+
+
+def decode_consumer_status(body: bytes) -> dict[str, dict[MessageQueue, int]]:
+    """By client id, where each client is."""
+    table = Members(parse(body), "the answer").object("consumerTable")
+    return {client_id: numbers_by_queue(offsets) for client_id, offsets in table.objects()}
 
 
 def decode_client_status(body: bytes) -> dict[MessageQueue, int]:
     """What one client answers."""
     members = Members(parse(body, bytes_max=STATUS_BYTES_MAX), "the client's status")
-    return _offsets_from(members.object("messageQueueTable"))
+    return numbers_by_queue(members.object("messageQueueTable"))
 
 
 def encode_client_status(offsets: Mapping[MessageQueue, int]) -> bytes:
@@ -56,8 +61,16 @@ def encode_correction(offsets: Mapping[int, int]) -> bytes:
     return write_compact({"correctionOffsets": dict(offsets)})
 
 
+def decode_correction(body: bytes) -> dict[int, int]:
+    return Members(parse(body), "the answer").object("correctionOffsets").numbers_by_number()
+
+
 def encode_group_list(groups: Iterable[str]) -> bytes:
     return write_compact({"groupList": list(groups)})
+
+
+def decode_group_list(body: bytes) -> list[str]:
+    return [str(name) for name in Members(parse(body), "the list").array("groupList")]
 
 
 def encode_group_subscription(group: str, topic: str, subscription: Subscription | None) -> bytes:
@@ -67,14 +80,13 @@ def encode_group_subscription(group: str, topic: str, subscription: Subscription
     return write_compact({**body, "topic": topic})
 
 
+def decode_group_subscription(body: bytes) -> Subscription | None:
+    """None: the group is not online, or does not subscribe to the topic."""
+    members = Members(parse(body), "the answer")
+    if not members.has("subscriptionData"):
+        return None
+    return subscription_from(members.object("subscriptionData"))
+
+
 def _by_queue(offsets: Mapping[MessageQueue, int]) -> dict[ObjectKey, Value]:
     return {queue_key(queue): offset for queue, offset in offsets.items()}
-
-
-def _offsets_from(table: Members) -> dict[MessageQueue, int]:
-    found = {}
-    for key, offset in table.plain().items():
-        if not isinstance(key, tuple) or not isinstance(offset, int):
-            raise RemoteProtocolError(f"{table.what} is no map from queues to offsets")
-        found[queue_from(Members(dict(key), f"a queue of {table.what}"))] = offset
-    return found

@@ -1,4 +1,4 @@
-"""The units of one queue as administrators are shown them → JSON.
+"""The units of one queue as administrators are shown them ⇄ JSON.
 
 {"filterData":"null","maxQueueIndex":2,"minQueueIndex":0,
  "queueData":[{"eval":false,"physicOffset":510,"physicSize":256,"tagsCode":2598920}],
@@ -12,10 +12,25 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from aerobee.model.subscription import Subscription
-from aerobee.protocol.bodies.subscription import subscription_json
-from aerobee.protocol.json_text import Value, write_compact
+from aerobee.protocol.bodies.subscription import subscription_from, subscription_json
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import Value, parse, write_compact
 
 NO_FILTER = "null"
+
+
+class QueueUnit(NamedTuple):
+    log_offset: int
+    size: int
+    tag_code: int
+
+
+class QueueUnits(NamedTuple):
+    min_offset: int
+    max_offset: int
+    units: list[QueueUnit]
+    subscription: Subscription | None
+    """Of the group that was named, if it is online."""
 
 
 class GroupView(NamedTuple):
@@ -44,3 +59,19 @@ def encode_queue_units(
     if group is not None and group.subscription is not None:
         body["subscriptionData"] = subscription_json(group.subscription)
     return write_compact(body)
+
+
+def decode_queue_units(body: bytes) -> QueueUnits:
+    members = Members(parse(body), "the units")
+    rows = [Members(row, "a unit") for row in members.array("queueData")]
+    return QueueUnits(
+        members.int64("minQueueIndex"),
+        members.int64("maxQueueIndex"),
+        [
+            QueueUnit(row.int64("physicOffset"), row.int32("physicSize"), row.int64("tagsCode"))
+            for row in rows
+        ],
+        subscription_from(members.object("subscriptionData"))
+        if members.has("subscriptionData")
+        else None,
+    )

@@ -7,14 +7,16 @@ outcome of one message that was consumed at an administrator's wish.
     {"autoCommit":true,"consumeResult":"CR_SUCCESS","order":false,"remark":"…","spentTimeMills":3}
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.subscription import Subscription
-from aerobee.protocol.bodies.message_queue import queue_key
-from aerobee.protocol.bodies.subscription import subscription_json
-from aerobee.protocol.json_text import ObjectKey, Value, write_compact
+from aerobee.protocol.bodies.message_queue import by_queue, queue_key
+from aerobee.protocol.bodies.subscription import subscription_from, subscription_json
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import ObjectKey, Value, parse, write_compact
 
 BYTES_PER_MIB = 1024 * 1024
 
@@ -33,6 +35,27 @@ class QueueInHand:
     is_dropped: bool = False
 
 
+class TopicRates(NamedTuple):
+    """How a consumer does in one topic, as Java's say."""
+
+    pull_ms: float = 0.0
+    pulls_a_second: float = 0.0
+    consume_ms: float = 0.0
+    consumed_a_second: float = 0.0
+    failed_a_second: float = 0.0
+    failed: int = 0
+
+
+class ConsumeResult(NamedTuple):
+    """What became of a message that a client was made to consume."""
+
+    result: str
+    """CR_SUCCESS, CR_LATER, CR_THROW_EXCEPTION and others of Java's."""
+    spent_ms: int = 0
+    remark: str = ""
+    is_ordered: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class RunningInfo:
     properties: Mapping[str, str]
@@ -40,6 +63,8 @@ class RunningInfo:
     subscriptions: tuple[Subscription, ...]
     stacks: str = ""
     """What its tasks are doing, as text for people."""
+    rates: Mapping[str, TopicRates] = field(default_factory=dict)
+    """By topic; nothing: nobody counts."""
 
 
 def encode_running_info(info: RunningInfo) -> bytes:
@@ -53,10 +78,44 @@ def encode_running_info(info: RunningInfo) -> bytes:
             "mqPopTable": {},
             "mqTable": queues,
             "properties": dict(info.properties),
-            "statusTable": _no_statistics(info.subscriptions),
+            "statusTable": {
+                topic: _rates_json(rates)
+                # Whoever reads them wants them to be there.
+                for topic, rates in {
+                    **{one.topic: TopicRates() for one in info.subscriptions},
+                    **info.rates,
+                }.items()
+            },
             "subscriptionSet": [subscription_json(one) for one in info.subscriptions],
             "userConsumerInfo": {},
         }
+    )
+
+
+def decode_running_info(body: bytes) -> RunningInfo:
+    members = Members(parse(body), "the consumer's state")
+    return RunningInfo(
+        members.object("properties").texts(),
+        {
+            queue: _queue_from(Members(value, f"the state of {queue}"))
+            for queue, value in by_queue(members.object("mqTable")).items()
+        },
+        tuple(
+            subscription_from(Members(one, "a subscription"))
+            for one in members.array("subscriptionSet")
+        ),
+        members.text("jstack", ""),
+        {topic: _rates_from(one) for topic, one in members.object("statusTable").objects()},
+    )
+
+
+def decode_consume_result(body: bytes) -> ConsumeResult:
+    members = Members(parse(body), "the result")
+    return ConsumeResult(
+        members.text("consumeResult", ""),
+        members.int64("spentTimeMills", 0),
+        members.text("remark", ""),
+        members.is_true("order"),
     )
 
 
@@ -91,16 +150,36 @@ def _queue_json(held: QueueInHand) -> dict[str, Value]:
     }
 
 
-def _no_statistics(subscriptions: Iterable[Subscription]) -> dict[str, Value]:
-    """Java keeps rates for each topic; whoever reads them here wants them to be there."""
+def _queue_from(one: Members) -> QueueInHand:
+    return QueueInHand(
+        one.int64("commitOffset", 0),
+        one.int64("cachedMsgMinOffset", 0),
+        one.int64("cachedMsgMaxOffset", 0),
+        one.int64("cachedMsgCount", 0),
+        one.int64("cachedMsgSizeInMiB", 0) * BYTES_PER_MIB,
+        one.is_true("locked"),
+        one.int64("lastPullTimestamp", 0),
+        one.is_true("droped"),
+    )
+
+
+def _rates_json(rates: TopicRates) -> dict[str, Value]:
     return {
-        one.topic: {
-            "consumeFailedMsgs": 0,
-            "consumeFailedTPS": 0.0,
-            "consumeOKTPS": 0.0,
-            "consumeRT": 0.0,
-            "pullRT": 0.0,
-            "pullTPS": 0.0,
-        }
-        for one in subscriptions
+        "consumeFailedMsgs": rates.failed,
+        "consumeFailedTPS": rates.failed_a_second,
+        "consumeOKTPS": rates.consumed_a_second,
+        "consumeRT": rates.consume_ms,
+        "pullRT": rates.pull_ms,
+        "pullTPS": rates.pulls_a_second,
     }
+
+
+def _rates_from(one: Members) -> TopicRates:
+    return TopicRates(
+        one.real("pullRT", 0.0),
+        one.real("pullTPS", 0.0),
+        one.real("consumeRT", 0.0),
+        one.real("consumeOKTPS", 0.0),
+        one.real("consumeFailedTPS", 0.0),
+        one.int64("consumeFailedMsgs", 0),
+    )

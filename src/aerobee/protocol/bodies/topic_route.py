@@ -76,6 +76,10 @@ def encode_member_group(broker: BrokerData) -> bytes:
     return write_compact({"brokerMemberGroup": group})
 
 
+def decode_member_group(body: bytes) -> BrokerData:
+    return _broker_from(Members(parse(body), "the answer").object("brokerMemberGroup"))
+
+
 def _broker_json(broker: BrokerData) -> dict[str, Value]:
     found: dict[str, Value] = {
         "brokerAddrs": dict(sorted(broker.addresses.items())),

@@ -1,4 +1,4 @@
-"""Where the queues of a topic begin and end → JSON, with objects as keys.
+"""Where the queues of a topic begin and end ⇄ JSON, with objects as keys.
 
 {"offsetTable":{{"brokerName":"b","queueId":0,"topic":"T"}:
                 {"lastUpdateTimestamp":1700000000000,"maxOffset":7,"minOffset":0}},
@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from aerobee.model.message_queue import MessageQueue
-from aerobee.protocol.json_text import ObjectKey, Value, write_compact
+from aerobee.protocol.bodies.message_queue import by_queue
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import ObjectKey, Value, parse, write_compact
 
 
 class QueueStats(NamedTuple):
@@ -17,6 +19,11 @@ class QueueStats(NamedTuple):
     max_offset: int
     stored_ms: int
     """Wall time at which its last message was stored; 0: there is none."""
+
+
+class TopicStats(NamedTuple):
+    queues: Mapping[MessageQueue, QueueStats]
+    sends_a_second: float
 
 
 def encode_topic_stats(queues: Mapping[MessageQueue, QueueStats], sends_a_second: float) -> bytes:
@@ -33,3 +40,14 @@ def encode_topic_stats(queues: Mapping[MessageQueue, QueueStats], sends_a_second
         for queue, stats in queues.items()
     }
     return write_compact({"offsetTable": table, "topicPutTps": sends_a_second})
+
+
+def decode_topic_stats(body: bytes) -> TopicStats:
+    members = Members(parse(body), "the topic's stats")
+    queues = {}
+    for queue, value in by_queue(members.object("offsetTable")).items():
+        one = Members(value, f"the stats of {queue}")
+        queues[queue] = QueueStats(
+            one.int64("minOffset"), one.int64("maxOffset"), one.int64("lastUpdateTimestamp", 0)
+        )
+    return TopicStats(queues, members.real("topicPutTps", 0.0))

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.bodies.topic_config import (
+    data_version_from,
     data_version_json,
     topic_config_from,
     topic_config_json,
@@ -24,6 +25,16 @@ LIST_BYTES_MAX = 8 * 1024 * 1024  # 40,000 topics
 
 def encode_topic_config(config: TopicConfig) -> bytes:
     return write_compact(topic_config_json(config))
+
+
+def decode_topic_config(body: bytes) -> TopicConfig:
+    members = Members(parse(body), "the topic")
+    return topic_config_from(members, members.text("topicName", ""))
+
+
+def encode_topic_configs(configs: Iterable[TopicConfig]) -> bytes:
+    """Attributes are changes, by signed name."""
+    return write_compact({"topicConfigList": [topic_config_json(config) for config in configs]})
 
 
 def decode_topic_configs(body: bytes) -> list[TopicConfig]:
@@ -46,3 +57,11 @@ def encode_topic_table(version: DataVersion, configs: Iterable[TopicConfig]) -> 
             "topicQueueMappingInfoMap": {},
         }
     )
+
+
+def decode_topic_table(body: bytes) -> tuple[DataVersion, list[TopicConfig]]:
+    members = Members(parse(body), "the table of topics")
+    return data_version_from(members.object("dataVersion")), [
+        topic_config_from(config, name)
+        for name, config in members.object("topicConfigTable").objects()
+    ]

@@ -18,6 +18,8 @@ class CreateTopicHeader:
     topic_sys_flag: Int32 = 0
     order: bool = False
     attributes: str = ""
+    default_topic: str = "TBW102"
+    """Nobody reads it; RocketMQ's brokers refuse a request without it."""
 
 
 @dataclass(frozen=True, slots=True)

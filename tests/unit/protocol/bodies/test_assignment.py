@@ -8,7 +8,9 @@ from aerobee.protocol.bodies.assignment import (
     RequestMode,
     decode_assignment_question,
     decode_request_mode,
+    decode_request_modes,
     encode_assignments,
+    encode_request_mode,
     request_mode_json,
 )
 from aerobee.protocol.json_text import write_compact
@@ -53,3 +55,10 @@ def test_a_mode_is_read_and_written() -> None:
 def test_a_mode_that_does_not_exist_is_refused(body: bytes) -> None:
     with pytest.raises(ProtocolError):
         decode_request_mode(body)
+
+
+def test_modes_are_read_again() -> None:
+    mode = RequestMode("T", "g", POP, 3)
+    assert decode_request_mode(encode_request_mode(mode)) == mode
+    body = write_compact({"messageRequestModeMap": {"T": {"g": request_mode_json(mode)}}})
+    assert decode_request_modes(body) == [mode]

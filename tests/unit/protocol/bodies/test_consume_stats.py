@@ -5,6 +5,8 @@ from aerobee.protocol.bodies.consume_stats import (
     ConsumeStats,
     Progress,
     TimeSpan,
+    decode_consume_stats_list,
+    decode_time_spans,
     encode_consume_stats,
     encode_consume_stats_list,
     encode_time_spans,
@@ -62,3 +64,12 @@ def test_times_are_shown_per_queue() -> None:
         b'{"consumeTimeSpanSet":[{"consumeTimeStamp":5,"delayTime":4,"maxTimeStamp":9,'
         b'"messageQueue":{"brokerName":"b","queueId":0,"topic":"T"},"minTimeStamp":1}]}'
     )
+
+
+def test_times_and_all_groups_are_read_again() -> None:
+    spans = [TimeSpan(QUEUE, 1, 2, 3, 4)]
+    assert decode_time_spans(encode_time_spans(spans)) == spans
+    stats = ConsumeStats({QUEUE: Progress(10, 4, 7, 5)}, 1.5)
+    assert decode_consume_stats_list(encode_consume_stats_list([("g", [stats])], "a")) == {
+        "g": [stats]
+    }

@@ -9,7 +9,10 @@ from aerobee.protocol.bodies.group_config import (
     CARRIED_BYTES_MAX,
     decode_group_config,
     decode_group_configs,
+    decode_group_table,
+    decode_is_readable,
     encode_group_config,
+    encode_group_configs,
     encode_group_forbidden,
     encode_group_table,
     group_config_from,
@@ -105,3 +108,16 @@ def test_a_table_of_groups_is_written_as_apache_does() -> None:
 def test_what_a_group_may_read_is_written_as_apache_does() -> None:
     body = encode_group_forbidden("g", "T", is_readable=False)
     assert body == b'{"group":"g","readable":false,"topic":"T"}'
+
+
+def test_a_list_and_a_table_of_groups_are_read_again() -> None:
+    groups = [GroupConfig("g", retries_max=3), GroupConfig("h", is_enabled=False)]
+    assert decode_group_configs(encode_group_configs(groups)) == groups
+    version = DataVersion(1, 2, 3)
+    assert decode_group_table(encode_group_table(version, groups, {})) == (version, groups)
+
+
+@pytest.mark.parametrize("is_readable", [True, False])
+def test_whether_a_group_may_read_is_read_again(is_readable: bool) -> None:
+    body = encode_group_forbidden("g", "T", is_readable=is_readable)
+    assert decode_is_readable(body) == is_readable

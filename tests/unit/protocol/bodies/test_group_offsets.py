@@ -6,6 +6,9 @@ from aerobee.errors import ProtocolError
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.protocol.bodies.group_offsets import (
     decode_client_status,
+    decode_consumer_status,
+    decode_correction,
+    decode_group_subscription,
     encode_consumer_status,
     encode_correction,
     encode_group_list,
@@ -64,3 +67,13 @@ def test_a_subscription_is_shown_with_its_group() -> None:
     shown = encode_group_subscription("g", "T", make_subscription("T"))
     assert shown.startswith(b'{"group":"g","subscriptionData":{"classFilterMode":false,')
     assert shown.endswith(b'"topic":"T"},"topic":"T"}')
+
+
+def test_what_is_told_is_read_again() -> None:
+    subscription = make_subscription("T", "a || b", 7)
+    assert decode_consumer_status(encode_consumer_status({"c": {QUEUE: 3}})) == {"c": {QUEUE: 3}}
+    assert decode_correction(encode_correction({0: 3, 1: 4})) == {0: 3, 1: 4}
+    assert decode_group_subscription(encode_group_subscription("g", "T", None)) is None
+    assert decode_group_subscription(encode_group_subscription("g", "T", subscription)) == (
+        subscription
+    )

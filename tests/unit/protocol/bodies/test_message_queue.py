@@ -4,7 +4,12 @@ import pytest
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.message_queue import MessageQueue, QueueId
-from aerobee.protocol.bodies.message_queue import queue_from, queue_json, queue_key
+from aerobee.protocol.bodies.message_queue import (
+    numbers_by_queue,
+    queue_from,
+    queue_json,
+    queue_key,
+)
 from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import Key, ObjectKey, Parsed, parse, write_compact
 
@@ -42,3 +47,11 @@ def test_a_queue_can_be_a_key() -> None:
 def test_what_is_no_queue_is_refused(value: dict[Key, Parsed]) -> None:
     with pytest.raises(RemoteProtocolError):
         read(value)
+
+
+def test_a_map_by_queue_is_read_and_nothing_else() -> None:
+    members = Members(parse(b"{" + TEXT + b":7}"), "it")
+    assert numbers_by_queue(members) == {QUEUE: 7}
+    for wrong in (b'{"a":7}', b"{" + TEXT + b':"x"}', b"{" + TEXT + b":true}"):
+        with pytest.raises(RemoteProtocolError):
+            numbers_by_queue(Members(parse(wrong), "it"))

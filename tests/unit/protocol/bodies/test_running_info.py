@@ -3,8 +3,13 @@ from typing import Any, cast
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.protocol.bodies.message_queue import queue_key
 from aerobee.protocol.bodies.running_info import (
+    BYTES_PER_MIB,
+    ConsumeResult,
     QueueInHand,
     RunningInfo,
+    TopicRates,
+    decode_consume_result,
+    decode_running_info,
     encode_consume_result,
     encode_running_info,
 )
@@ -37,3 +42,20 @@ def test_what_came_of_a_message_is_said_with_the_time_it_took() -> None:
         b'{"autoCommit":true,"consumeResult":"CR_SUCCESS","order":false,"spentTimeMills":3}'
     )
     assert b'"remark":"why"' in encode_consume_result("CR_LATER", spent_ms=0, remark="why")
+
+
+def test_what_a_consumer_says_is_read_again() -> None:
+    held = QueueInHand(3, 4, 8, 5, 2 * BYTES_PER_MIB, True, 10, True)
+    info = RunningInfo(
+        {"PROP_CONSUME_TYPE": "CONSUME_PASSIVELY"},
+        {MessageQueue("T", "b", QueueId(0)): held},
+        (make_subscription("T", "a", 7),),
+        "main: waiting",
+        {"T": TopicRates(1.5, 2.5, 3.5, 4.5, 5.5, 6)},
+    )
+    assert decode_running_info(encode_running_info(info)) == info
+
+
+def test_what_became_of_a_message_is_read_again() -> None:
+    body = encode_consume_result("CR_LATER", spent_ms=3, is_ordered=True, remark="no")
+    assert decode_consume_result(body) == ConsumeResult("CR_LATER", 3, "no", True)

@@ -4,6 +4,7 @@ from aerobee.errors import ProtocolError
 from aerobee.model.route import BrokerData, ClusterInfo, QueueData, TopicRoute
 from aerobee.protocol.bodies.topic_route import (
     decode_cluster_info,
+    decode_member_group,
     decode_topic_route,
     encode_cluster_info,
     encode_member_group,
@@ -73,3 +74,7 @@ def test_a_group_of_members_is_written_with_bare_ids() -> None:
         b'{"brokerMemberGroup":{"brokerAddrs":{0:"127.0.0.1:10911",1:"127.0.0.1:10921"},'
         b'"brokerName":"broker-a","cluster":"DefaultCluster"}}'
     )
+
+
+def test_the_brokers_of_one_name_are_read_again() -> None:
+    assert decode_member_group(encode_member_group(BROKER)) == BROKER

@@ -4,7 +4,9 @@ from aerobee.errors import ProtocolError
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.bodies.topic_table import (
     decode_topic_configs,
+    decode_topic_table,
     encode_topic_config,
+    encode_topic_configs,
     encode_topic_table,
 )
 
@@ -45,3 +47,10 @@ def test_a_table_is_written_as_apache_does() -> None:
         + TEXT
         + b'},"topicQueueMappingDetailMap":{},"topicQueueMappingInfoMap":{}}'
     )
+
+
+def test_a_list_and_a_table_of_topics_are_read_again() -> None:
+    topics = [TopicConfig("T", 2, 2), TopicConfig("U", attributes={"+message.type": "FIFO"})]
+    assert decode_topic_configs(encode_topic_configs(topics)) == topics
+    version = DataVersion(1, 2, 3)
+    assert decode_topic_table(encode_topic_table(version, topics)) == (version, topics)

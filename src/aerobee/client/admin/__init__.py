@@ -1,0 +1,1 @@
+"""What tools ask of brokers and name servers: one typed method for each request."""

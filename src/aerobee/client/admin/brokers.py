@@ -1,0 +1,194 @@
+"""Brokers: how they are doing, how they are set up, and what can be cleaned up in them.
+
+Everything is by broker name: brokers of one cluster need not be alike.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aerobee.client.admin.asking import Asking, Where
+from aerobee.errors import RemoteAnswer
+from aerobee.model.route import BrokerData
+from aerobee.protocol.bodies.absent_parts import Replication, decode_replication
+from aerobee.protocol.bodies.small_tables import decode_text_table
+from aerobee.protocol.bodies.stats_data import StatsData, decode_stats_data
+from aerobee.protocol.bodies.topic_route import decode_member_group
+from aerobee.protocol.headers.status import StatsDataHeader
+from aerobee.protocol.java_properties import parse_properties, write_properties
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import parse
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeInfo:
+    """How a broker is doing; `figures` is all that it says, under RocketMQ's names."""
+
+    figures: Mapping[str, str]
+
+    @property
+    def version(self) -> str:
+        return self.figures.get("brokerVersionDesc", "")
+
+    @property
+    def started_ms(self) -> int:
+        return _whole(self.figures.get("bootTimestamp", ""))
+
+    @property
+    def sends_a_second(self) -> float:
+        """Over the last ten seconds."""
+        return _first(self.figures.get("putTps", ""))
+
+    @property
+    def receives_a_second(self) -> float:
+        told = self.figures.get("getTransferredTps") or self.figures.get("getTransferedTps", "")
+        return _first(told)
+
+    @property
+    def disk_used_ratio(self) -> float:
+        return _first(self.figures.get("commitLogDiskRatio", ""))
+
+    @property
+    def log_start(self) -> int:
+        return _whole(self.figures.get("commitLogMinOffset", ""))
+
+    @property
+    def log_end(self) -> int:
+        return _whole(self.figures.get("commitLogMaxOffset", ""))
+
+    @property
+    def earliest_ms(self) -> int:
+        """When the oldest message that it has was stored."""
+        return _whole(self.figures.get("earliestMessageTimeStamp", ""))
+
+
+class BrokerAdmin:
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    # How they are doing.
+
+    async def runtime(self, *, on: Where = None) -> dict[str, RuntimeInfo]:
+        answers = await self._asking.on_masters(on, RequestCode.GET_BROKER_RUNTIME_INFO)
+        return {
+            name: RuntimeInfo(decode_text_table(bytes(one.body))) for name, one in answers.items()
+        }
+
+    async def stats(self, figure: str, of: str, *, on: Where = None) -> dict[str, StatsData | None]:
+        """One figure of the statistics: `TOPIC_PUT_NUMS` of a topic, `GROUP_GET_NUMS` of
+        `topic@group`, `BROKER_PUT_NUMS` of a cluster. None: it was never counted there."""
+
+        async def ask(address: str) -> StatsData | None:
+            header = StatsDataHeader(figure, of)
+            code = RequestCode.VIEW_BROKER_STATS_DATA
+            try:
+                answer = await self._asking.broker(address, code, header)
+            except RemoteAnswer as error:
+                if error.code == ResponseCode.SYSTEM_ERROR:
+                    return None
+                raise
+            return decode_stats_data(bytes(answer.body))
+
+        return await self._asking.each(await self._asking.masters(on), ask)
+
+    async def replication(self, *, on: Where = None) -> dict[str, Replication]:
+        """Which slaves a master has, and how far behind they are."""
+        answers = await self._asking.on_masters(on, RequestCode.GET_BROKER_HA_STATUS)
+        return {name: decode_replication(bytes(one.body)) for name, one in answers.items()}
+
+    async def members(self, cluster: str, name: str) -> BrokerData:
+        """Master and slaves of one name, as a name server knows them. Before 5.0 none does."""
+        answer = await self._asking.name_server(
+            RequestCode.GET_BROKER_MEMBER_GROUP, {"clusterName": cluster, "brokerName": name}
+        )
+        return decode_member_group(bytes(answer.body))
+
+    async def delay_offsets(self, *, on: Where = None) -> dict[str, dict[int, int]]:
+        """How far each delay level was delivered."""
+        answers = await self._asking.on_masters(on, RequestCode.GET_ALL_DELAY_OFFSET)
+        return {
+            name: Members(parse(bytes(one.body)), "the offsets")
+            .object("offsetTable")
+            .numbers_by_number()
+            for name, one in answers.items()
+        }
+
+    async def waiting_for_a_time(self, *, on: Where = None) -> dict[str, dict[str, int]]:
+        """By topic, how many messages wait for an exact time, where a broker counts them."""
+        answers = await self._asking.on_masters(on, RequestCode.GET_TIMER_METRICS)
+        return {
+            name: {
+                topic: count.int64("count", 0)
+                for topic, count in Members(parse(bytes(one.body)), "the timer")
+                .object("timingCount")
+                .objects()
+            }
+            for name, one in answers.items()
+        }
+
+    # How they are set up.
+
+    async def config(self, *, on: Where = None) -> dict[str, dict[str, str]]:
+        """Settings under RocketMQ's names; what is secret is shown as stars."""
+        answers = await self._asking.on_masters(on, RequestCode.GET_BROKER_CONFIG)
+        return {name: settings_in(bytes(one.body)) for name, one in answers.items()}
+
+    async def set_config(self, settings: Mapping[str, str], *, on: Where = None) -> list[str]:
+        """Change settings of running brokers: all of them or, broker by broker, none. A refusal
+        names each key at fault."""
+        body = write_properties(settings).encode()
+        return list(await self._asking.on_masters(on, RequestCode.UPDATE_BROKER_CONFIG, body=body))
+
+    async def forbid_writes(self, name: str) -> dict[str, int]:
+        """Have producers leave a broker: by name server, how many topics that concerns."""
+        answers = await self._asking.name_servers(
+            RequestCode.WIPE_WRITE_PERM_OF_BROKER, {"brokerName": name}
+        )
+        return _counts(answers, "wipeTopicCount")
+
+    async def allow_writes(self, name: str) -> dict[str, int]:
+        answers = await self._asking.name_servers(
+            RequestCode.ADD_WRITE_PERM_OF_BROKER, {"brokerName": name}
+        )
+        return _counts(answers, "addTopicCount")
+
+    # Cleaning up: what a broker says that it did.
+
+    async def clean_unused_topics(self, *, on: Where = None) -> dict[str, str]:
+        """Take out queues of topics that are in no table."""
+        return await self._clean(on, RequestCode.CLEAN_UNUSED_TOPIC)
+
+    async def clean_expired_queues(self, *, on: Where = None) -> dict[str, str]:
+        return await self._clean(on, RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE)
+
+    async def delete_expired_log(self, *, on: Where = None) -> dict[str, str]:
+        """Let go of log files that have expired, now and not at the usual hour."""
+        return await self._clean(on, RequestCode.DELETE_EXPIRED_COMMITLOG)
+
+    async def _clean(self, on: Where, code: RequestCode) -> dict[str, str]:
+        answers = await self._asking.on_masters(on, code)
+        return {name: answer.remark for name, answer in answers.items()}
+
+
+def settings_in(body: bytes) -> dict[str, str]:
+    """Settings out of a properties text."""
+    return {key: value for _, key, value in parse_properties(body.decode())}
+
+
+def _counts(answers: Mapping[str, RemotingCommand], field: str) -> dict[str, int]:
+    return {address: _whole(one.ext_fields.get(field, "")) for address, one in answers.items()}
+
+
+def _whole(text: str) -> int:
+    """0 for what is no number: figures are for people, and brokers differ in them."""
+    return int(text) if text.lstrip("-").isdigit() else 0
+
+
+def _first(text: str) -> float:
+    """The first of the numbers in a text, which are of longer and longer stretches."""
+    try:
+        return float(text.split()[0])
+    except (IndexError, ValueError):
+        return 0.0

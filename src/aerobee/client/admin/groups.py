@@ -1,0 +1,222 @@
+"""Consumer groups: which there are, how they are set up, and how far they are.
+
+A group is set up broker by broker, and its progress is kept by the broker that has the queue.
+Progress is of all brokers together: a queue names its own.
+
+Imports more than 15 modules because requests, headers and answers are in one each.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from aerobee.client.admin.asking import Asking, Where
+from aerobee.errors import RemoteAnswer
+from aerobee.model.group import GroupConfig
+from aerobee.model.message_queue import MessageQueue
+from aerobee.model.names import DEAD_LETTER_PREFIX, retry_topic
+from aerobee.model.subscription import Subscription
+from aerobee.protocol.bodies.assignment import (
+    RequestMode,
+    decode_request_modes,
+    encode_request_mode,
+)
+from aerobee.protocol.bodies.consume_stats import (
+    ConsumeStats,
+    Progress,
+    TimeSpan,
+    decode_consume_stats,
+    decode_consume_stats_list,
+    decode_time_spans,
+)
+from aerobee.protocol.bodies.group_config import (
+    decode_group_config,
+    decode_group_table,
+    decode_is_readable,
+    encode_group_config,
+    encode_group_configs,
+)
+from aerobee.protocol.bodies.group_offsets import decode_group_subscription
+from aerobee.protocol.bodies.small_tables import decode_topic_list
+from aerobee.protocol.headers.group_status import (
+    BrokerConsumeStatsHeader,
+    ConsumeStatsHeader,
+    GroupTopicHeader,
+)
+from aerobee.protocol.headers.groups import DeleteGroupHeader, GroupForbiddenHeader, GroupHeader
+from aerobee.protocol.headers.topics import TopicHeader
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+
+
+@dataclass(frozen=True, slots=True)
+class GroupProgress:
+    """How far a group is, in all queues that it consumes."""
+
+    group: str
+    queues: dict[MessageQueue, Progress]
+    messages_a_second: float
+
+    @property
+    def lag(self) -> int:
+        """Messages that it has not consumed. Never below 0."""
+        return sum(max(0, one.lag) for one in self.queues.values())
+
+    @property
+    def in_flight(self) -> int:
+        """Messages that it has been given and not yet consumed."""
+        return sum(max(0, one.in_flight) for one in self.queues.values())
+
+    def topics(self) -> dict[str, int]:
+        """By topic, its lag."""
+        found: dict[str, int] = {}
+        for queue, one in self.queues.items():
+            found[queue.topic] = found.get(queue.topic, 0) + max(0, one.lag)
+        return found
+
+
+class GroupAdmin:
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    # How they are set up.
+
+    async def names(self, *, on: Where = None) -> list[str]:
+        """Every group that a broker has set up, the system's too."""
+        by_broker = await self.configs(on=on)
+        return sorted({config.name for configs in by_broker.values() for config in configs})
+
+    async def configs(self, *, on: Where = None) -> dict[str, list[GroupConfig]]:
+        """By broker, all that it has."""
+        answers = await self._asking.on_masters(on, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
+        return {name: decode_group_table(bytes(one.body))[1] for name, one in answers.items()}
+
+    async def config(self, group: str, *, on: Where = None) -> dict[str, GroupConfig]:
+        """By broker, of those that have it; none of them: it is nowhere."""
+
+        async def ask(address: str) -> GroupConfig | None:
+            code = RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG
+            try:
+                answer = await self._asking.broker(address, code, GroupHeader(group))
+            except RemoteAnswer as error:
+                if error.code == ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST:
+                    return None
+                raise
+            return decode_group_config(bytes(answer.body))
+
+        found = await self._asking.each(await self._asking.masters(on), ask)
+        return {name: config for name, config in found.items() if config is not None}
+
+    async def put(self, config: GroupConfig, *, on: Where = None) -> list[str]:
+        """Make a group, or set one up anew; the brokers that have it so now."""
+        body = encode_group_config(config)
+        code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
+        return list(await self._asking.on_masters(on, code, body=body))
+
+    async def put_many(self, configs: Iterable[GroupConfig], *, on: Where = None) -> list[str]:
+        """All of them or, broker by broker, none. Brokers before 5.3 know no such request."""
+        body = encode_group_configs(configs)
+        code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST
+        return list(await self._asking.on_masters(on, code, body=body))
+
+    async def delete(
+        self, group: str, *, keep_offsets: bool = False, on: Where = None
+    ) -> list[str]:
+        """Delete a group, with where it was and with the topics of its retries and dead letters,
+        unless its offsets are to be kept."""
+        header = DeleteGroupHeader(group, not keep_offsets, not keep_offsets)
+        code = RequestCode.DELETE_SUBSCRIPTIONGROUP
+        done = list(await self._asking.on_masters(on, code, header))
+        if not keep_offsets:
+            for topic in (retry_topic(group), DEAD_LETTER_PREFIX + group):
+                code = RequestCode.DELETE_TOPIC_IN_BROKER
+                await self._asking.on_masters(on, code, TopicHeader(topic))
+                if on is None:
+                    code = RequestCode.DELETE_TOPIC_IN_NAMESRV
+                    await self._asking.name_servers(code, {"topic": topic})
+        return done
+
+    # How far they are.
+
+    async def progress(self, group: str, *, topic: str = "", on: Where = None) -> GroupProgress:
+        """In all queues of one topic, or of all that it consumes."""
+        answers = await self._asking.on_masters(
+            on, RequestCode.GET_CONSUME_STATS, ConsumeStatsHeader(group, topic)
+        )
+        stats = [decode_consume_stats(bytes(one.body)) for one in answers.values()]
+        return _together(group, stats)
+
+    async def progress_of_all(
+        self, *, only_ordered: bool = False, on: Where = None
+    ) -> dict[str, GroupProgress]:
+        """Of every group: one request to each broker."""
+        answers = await self._asking.on_masters(
+            on, RequestCode.GET_BROKER_CONSUME_STATS, BrokerConsumeStatsHeader(only_ordered)
+        )
+        found: dict[str, list[ConsumeStats]] = {}
+        for answer in answers.values():
+            for group, stats in decode_consume_stats_list(bytes(answer.body)).items():
+                found.setdefault(group, []).extend(stats)
+        return {group: _together(group, stats) for group, stats in sorted(found.items())}
+
+    async def time_spans(self, group: str, topic: str, *, on: Where = None) -> list[TimeSpan]:
+        """Queue by queue, from when to when its messages are, and where the group is."""
+        answers = await self._asking.on_masters_of(
+            topic, on, RequestCode.QUERY_CONSUME_TIME_SPAN, GroupTopicHeader(group, topic)
+        )
+        spans = [span for one in answers.values() for span in decode_time_spans(bytes(one.body))]
+        return sorted(spans, key=lambda span: span.queue)
+
+    # What they consume.
+
+    async def topics(self, group: str, *, on: Where = None) -> list[str]:
+        """Those that it has ever consumed of."""
+        answers = await self._asking.on_masters(
+            on, RequestCode.QUERY_TOPICS_BY_CONSUMER, GroupHeader(group)
+        )
+        return sorted(
+            {topic for one in answers.values() for topic in decode_topic_list(bytes(one.body))}
+        )
+
+    async def subscription(
+        self, group: str, topic: str, *, on: Where = None
+    ) -> Subscription | None:
+        """What an online group wants of a topic."""
+        answers = await self._asking.on_masters_of(
+            topic, on, RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER, GroupTopicHeader(group, topic)
+        )
+        found = (decode_group_subscription(bytes(one.body)) for one in answers.values())
+        return next((one for one in found if one is not None), None)
+
+    async def may_read(self, group: str, topic: str, *, on: Where = None) -> dict[str, bool]:
+        """By broker."""
+        return await self._readable(GroupForbiddenHeader(group, topic), on)
+
+    async def allow(
+        self, group: str, topic: str, *, is_allowed: bool = True, on: Where = None
+    ) -> dict[str, bool]:
+        """Let a group read a topic, or forbid it; by broker, whether it may now."""
+        return await self._readable(GroupForbiddenHeader(group, topic, is_allowed), on)
+
+    async def set_request_mode(self, mode: RequestMode, *, on: Where = None) -> list[str]:
+        """Whether a group pops or pulls a topic."""
+        code = RequestCode.SET_MESSAGE_REQUEST_MODE
+        return list(await self._asking.on_masters(on, code, body=encode_request_mode(mode)))
+
+    async def request_modes(self, *, on: Where = None) -> dict[str, list[RequestMode]]:
+        """By broker, those that were set."""
+        answers = await self._asking.on_masters(on, RequestCode.GET_ALL_MESSAGE_REQUEST_MODE)
+        return {name: decode_request_modes(bytes(one.body)) for name, one in answers.items()}
+
+    async def _readable(self, header: GroupForbiddenHeader, on: Where) -> dict[str, bool]:
+        code = RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN
+        answers = await self._asking.on_masters(on, code, header)
+        return {name: decode_is_readable(bytes(one.body)) for name, one in answers.items()}
+
+
+def _together(group: str, stats: Iterable[ConsumeStats]) -> GroupProgress:
+    queues: dict[MessageQueue, Progress] = {}
+    rate = 0.0
+    for one in stats:
+        queues.update(one.queues)
+        rate += one.tps
+    return GroupProgress(group, dict(sorted(queues.items())), rate)

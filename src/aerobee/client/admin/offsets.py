@@ -1,0 +1,177 @@
+"""Offsets: where queues begin and end, where groups are in them, and sending groups elsewhere.
+
+A place in time is a datetime with its zone, milliseconds since 1970, "earliest" or "latest".
+"""
+
+from datetime import datetime
+from typing import TypeAlias
+
+from aerobee.client.admin.asking import Asking, Where
+from aerobee.errors import Misuse
+from aerobee.model.message_queue import MessageQueue, QueueOffset
+from aerobee.protocol.bodies.group_offsets import decode_correction, decode_reset_offsets
+from aerobee.protocol.declared_header import read_header
+from aerobee.protocol.headers.group_status import (
+    CloneOffsetsHeader,
+    CorrectionHeader,
+    ResetOffsetHeader,
+)
+from aerobee.protocol.headers.offsets import (
+    CommitOffsetHeader,
+    MaxOffsetHeader,
+    OffsetAnswerHeader,
+    QueryOffsetHeader,
+    QueueHeader,
+    SearchOffsetHeader,
+    StoreTimeAnswerHeader,
+)
+from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import parse
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+
+Moment: TypeAlias = datetime | int | str
+LATEST_MS = -1
+EARLIEST_MS = 0
+
+
+def moment_ms(moment: Moment) -> int:
+    """Milliseconds since 1970; -1 is the end, whatever the time."""
+    if moment == "latest":
+        return LATEST_MS
+    if moment == "earliest":
+        return EARLIEST_MS
+    if isinstance(moment, datetime):
+        if moment.tzinfo is None:
+            raise Misuse(f"{moment} has no time zone", hint="say which: tzinfo=datetime.UTC")
+        return int(moment.timestamp() * 1000)
+    if isinstance(moment, bool) or not isinstance(moment, int) or moment < 0:
+        raise Misuse(
+            f"{moment!r} is no moment",
+            hint='give a datetime, milliseconds since 1970, "earliest" or "latest"',
+        )
+    return moment
+
+
+class OffsetAdmin:
+    def __init__(self, asking: Asking) -> None:
+        self._asking = asking
+
+    # Queues.
+
+    async def bounds(self, queue: MessageQueue) -> tuple[int, int]:
+        """The first offset that is there, and the one that the next message gets."""
+        address = await self._asking.master(queue.broker_name)
+        low, high = (
+            await self._asking.broker(address, RequestCode.GET_MIN_OFFSET, _place(queue)),
+            await self._asking.broker(
+                address, RequestCode.GET_MAX_OFFSET, MaxOffsetHeader(queue.topic, queue.queue_id)
+            ),
+        )
+        return (
+            read_header(OffsetAnswerHeader, low.ext_fields).offset,
+            read_header(OffsetAnswerHeader, high.ext_fields).offset,
+        )
+
+    async def at_time(self, queue: MessageQueue, moment: Moment, *, is_upper: bool = False) -> int:
+        """The first offset stored at a time or later; `is_upper`: the last one of those that were
+        stored at that very time."""
+        low, high = await self.bounds(queue)
+        time_ms = moment_ms(moment)
+        if time_ms in (LATEST_MS, EARLIEST_MS):
+            return high if time_ms == LATEST_MS else low
+        address = await self._asking.master(queue.broker_name)
+        header = SearchOffsetHeader(
+            queue.topic, queue.queue_id, time_ms, "UPPER" if is_upper else "LOWER"
+        )
+        answer = await self._asking.broker(address, RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, header)
+        return read_header(OffsetAnswerHeader, answer.ext_fields).offset
+
+    async def earliest_ms(self, queue: MessageQueue) -> int:
+        """When the oldest message that is there was stored; -1: there is none."""
+        address = await self._asking.master(queue.broker_name)
+        code = RequestCode.GET_EARLIEST_MSG_STORETIME
+        answer = await self._asking.broker(address, code, _place(queue))
+        return read_header(StoreTimeAnswerHeader, answer.ext_fields).timestamp
+
+    # Groups in queues.
+
+    async def committed(self, group: str, queue: MessageQueue) -> int | None:
+        """Where a group is in a queue; None: it has not consumed of it yet."""
+        address = await self._asking.master(queue.broker_name)
+        header = QueryOffsetHeader(group, queue.topic, queue.queue_id, False)
+        code = RequestCode.QUERY_CONSUMER_OFFSET
+        answer = await self._asking.broker(address, code, header)
+        if answer.code == ResponseCode.QUERY_NOT_FOUND:
+            return None
+        return read_header(OffsetAnswerHeader, answer.ext_fields).offset
+
+    async def commit(self, group: str, queue: MessageQueue, offset: int) -> None:
+        """Say that a group has consumed up to here. Members that are online will commit over it:
+        `reset` sends them elsewhere, too."""
+        address = await self._asking.master(queue.broker_name)
+        header = CommitOffsetHeader(group, queue.topic, queue.queue_id, offset)
+        await self._asking.broker(address, RequestCode.UPDATE_CONSUMER_OFFSET, header)
+
+    async def all(self, *, on: Where = None) -> dict[str, dict[tuple[str, str], dict[int, int]]]:
+        """By broker, by topic and group, by queue: everything that is kept."""
+        answers = await self._asking.on_masters(on, RequestCode.GET_ALL_CONSUMER_OFFSET)
+        return {name: _offsets_in(bytes(one.body)) for name, one in answers.items()}
+
+    async def reset(
+        self, group: str, topic: str, to: Moment, *, is_forced: bool = True, on: Where = None
+    ) -> dict[MessageQueue, int]:
+        """Send a group to a time, in all queues of a topic; where each begins now. Its members
+        follow at their next pull."""
+        header = ResetOffsetHeader(group, topic, moment_ms(to), is_forced)
+        code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
+        answers = await self._asking.on_masters_of(topic, on, code, header)
+        found: dict[MessageQueue, int] = {}
+        for answer in answers.values():
+            found.update(decode_reset_offsets(bytes(answer.body)))
+        return dict(sorted(found.items()))
+
+    async def reset_queue(
+        self, group: str, queue: MessageQueue, offset: int
+    ) -> dict[MessageQueue, int]:
+        """Send a group to an offset of one queue."""
+        address = await self._asking.master(queue.broker_name)
+        header = ResetOffsetHeader(
+            group, queue.topic, LATEST_MS, True, queue.queue_id, QueueOffset(offset)
+        )
+        code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
+        answer = await self._asking.broker(address, code, header)
+        return decode_reset_offsets(bytes(answer.body))
+
+    async def skip(self, group: str, topic: str, *, on: Where = None) -> dict[MessageQueue, int]:
+        """Leave out whatever a group has not consumed yet."""
+        return await self.reset(group, topic, "latest", on=on)
+
+    async def clone(
+        self, source: str, target: str, *, topic: str = "", on: Where = None
+    ) -> list[str]:
+        """Begin one group where another is, in a topic or in all of its topics."""
+        header = CloneOffsetsHeader(source, target, topic, True)
+        return list(await self._asking.on_masters(on, RequestCode.CLONE_GROUP_OFFSET, header))
+
+    async def correction(
+        self, topic: str, group: str, *, without: tuple[str, ...] = (), on: Where = None
+    ) -> dict[str, dict[int, int]]:
+        """By broker and queue, the least that the groups of a topic have consumed: what `group`
+        would be corrected to."""
+        header = CorrectionHeader(topic, group, ",".join(without))
+        code = RequestCode.QUERY_CORRECTION_OFFSET
+        answers = await self._asking.on_masters_of(topic, on, code, header)
+        return {name: decode_correction(bytes(one.body)) for name, one in answers.items()}
+
+
+def _place(queue: MessageQueue) -> QueueHeader:
+    return QueueHeader(queue.topic, queue.queue_id)
+
+
+def _offsets_in(body: bytes) -> dict[tuple[str, str], dict[int, int]]:
+    found = {}
+    for key, offsets in Members(parse(body), "the offsets").object("offsetTable").objects():
+        topic, _, group = key.partition("@")
+        found[topic, group] = offsets.numbers_by_number()
+    return found

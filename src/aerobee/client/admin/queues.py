@@ -1,0 +1,89 @@
+"""Queues, looked at from outside: their messages from offset to offset, and their units.
+
+Looking changes nothing: no offset is committed, no group joined. Messages come as the log holds
+them, their bodies expanded and batches taken apart.
+"""
+
+from collections.abc import AsyncIterator
+
+from aerobee.client.admin.asking import Asking
+from aerobee.client.admin.offsets import OffsetAdmin
+from aerobee.model.message import StoredMessage
+from aerobee.model.message_queue import MessageQueue
+from aerobee.model.subscription import ALL, BY_TAG
+from aerobee.protocol.bodies.queue_units import QueueUnits, decode_queue_units
+from aerobee.protocol.declared_header import read_header
+from aerobee.protocol.headers.pulling import SUBSCRIPTION, PullAnswerHeader, PullHeader
+from aerobee.protocol.headers.status import QueueUnitsHeader
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.stored_message import client_messages
+from aerobee.protocol.tag_filter import tags_of
+
+GROUP = "TOOLS_CONSUMER"
+PULL_COUNT = 32
+NO_LIMIT = 2**63 - 1
+
+
+class QueueAdmin:
+    def __init__(self, asking: Asking, offsets: OffsetAdmin) -> None:
+        self._asking = asking
+        self._offsets = offsets
+
+    async def at(self, queue: MessageQueue, offset: int) -> StoredMessage | None:
+        async for message in self.read(queue, start=offset, limit=1):
+            return message if message.queue_offset == offset else None
+        return None
+
+    async def read(
+        self,
+        queue: MessageQueue,
+        *,
+        start: int = 0,
+        end: int | None = None,
+        limit: int | None = None,
+        tags: str = ALL,
+    ) -> AsyncIterator[StoredMessage]:
+        """The messages of a queue, from an offset on, up to another or to what is its end now."""
+        low, high = await self._offsets.bounds(queue)
+        offset, end = max(start, low), high if end is None else min(end, high)
+        wanted = tags_of(tags)
+        left = NO_LIMIT if limit is None else limit
+        while offset < end and left > 0:
+            messages, offset = await self._pull(queue, offset, min(PULL_COUNT, left), tags)
+            for message in messages:
+                if message.queue_offset >= end or left <= 0:
+                    return
+                if not wanted or message.tag in wanted:  # brokers compare hashes
+                    left -= 1
+                    yield message
+
+    async def units(
+        self, queue: MessageQueue, *, start: int = 0, count: int = 10, group: str = ""
+    ) -> QueueUnits:
+        """What the queue itself says: where in the log each message lies, with which tag code."""
+        address = await self._asking.master(queue.broker_name)
+        header = QueueUnitsHeader(queue.topic, queue.queue_id, start, count, group)
+        answer = await self._asking.broker(address, RequestCode.QUERY_CONSUME_QUEUE, header)
+        return decode_queue_units(bytes(answer.body))
+
+    async def _pull(
+        self, queue: MessageQueue, offset: int, count: int, tags: str
+    ) -> tuple[list[StoredMessage], int]:
+        """Some messages, perhaps none, and where to go on."""
+        address = await self._asking.master(queue.broker_name)
+        header = PullHeader(
+            GROUP,
+            queue.topic,
+            queue.queue_id,
+            offset,
+            count,
+            SUBSCRIPTION,
+            subscription=tags,
+            expression_type=BY_TAG,
+        )
+        answer = await self._asking.broker(address, RequestCode.PULL_MESSAGE, header)
+        place = read_header(PullAnswerHeader, answer.ext_fields)
+        found = answer.code == ResponseCode.SUCCESS
+        messages = client_messages(bytes(answer.body)) if found else []
+        return messages, max(place.next_begin_offset, offset + 1)

@@ -1,0 +1,32 @@
+import pytest
+
+from aerobee.client.admin.admin import Admin, admin
+from aerobee.errors import Misuse, Unreachable
+from aerobee.testing import Cluster
+from tests.admin_kit import with_admin
+from tests.net_kit import in_loop
+
+
+def test_a_cluster_is_what_its_name_servers_know() -> None:
+    async def test(tool: Admin, cluster: Cluster) -> None:
+        info = await tool.cluster()
+        assert info.names_by_cluster() == {"DefaultCluster": ["broker-a", "broker-b"]}
+
+    with_admin(test, brokers=2)
+
+
+def test_it_cannot_be_used_before_it_is_opened() -> None:
+    async def test() -> None:
+        with pytest.raises(Misuse, match="not open"):
+            await admin("127.0.0.1:1").cluster()
+
+    in_loop(test)
+
+
+def test_without_a_name_server_it_says_where_none_is() -> None:
+    async def test() -> None:
+        async with admin("127.0.0.1:1") as tool:
+            with pytest.raises(Unreachable, match=r"127\.0\.0\.1:1"):
+                await tool.topics.names()
+
+    in_loop(test)
