@@ -19,8 +19,10 @@ from aerobee.client.core.outgoing import Codec, to_json
 from aerobee.client.core.target import Credentials, Target
 from aerobee.client.delivery import RETRIES
 from aerobee.client.drafting import Compress
-from aerobee.client.options import ClientOptions, Duration, options_for
+from aerobee.client.message import Message
+from aerobee.client.options import ClientOptions, Duration, options_for, seconds_of
 from aerobee.client.receipt import Receipt
+from aerobee.client.receiving import Receiving
 from aerobee.client.sending import Sending
 from aerobee.client.session import Session
 from aerobee.model.message_queue import MessageQueue
@@ -60,6 +62,7 @@ class Client:
 
     def __init__(self, options: ClientOptions, *, clock: Clock | None = None) -> None:
         self._session = Session(options, clock=clock)
+        self._receiving = Receiving(self._session)
         self._sending = Sending(self._session)
         self._admin: Admin | None = None
 
@@ -184,6 +187,11 @@ class Client:
         """Messages of these topics for a group, to be used with `async with`; see `Consumer`, and
         `ConsumerOptions` for what can be said."""
         return Consumer(self._session, consumer_options(topics, **options))
+
+    async def receive(self, topic: str, *, group: str, timeout: Duration = 30.0) -> Message:
+        """The next message of a topic for a group, acknowledged; for scripts and tests.
+        TimeoutError: there was none. A group that is new begins with the oldest."""
+        return await self._receiving.receive(topic, group, seconds_of(timeout, "timeout"))
 
     async def __aenter__(self) -> Self:
         await self.open()

@@ -16,7 +16,7 @@ K2. A handler's exception reaches the log and the retry, never the loop that fee
 import asyncio
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Self, cast
+from typing import Self
 
 from aerobee.client.asked_consumer import AskedConsumer
 from aerobee.client.consumer_options import ConsumerOptions, StartAt, start_rule
@@ -24,7 +24,7 @@ from aerobee.client.consuming import consuming_of, offsets_of, subscriptions_of
 from aerobee.client.core.backoff import Backoff
 from aerobee.client.core.start_offset import Start
 from aerobee.client.group_member import GroupMember
-from aerobee.client.message import Holder, Message
+from aerobee.client.message import Message
 from aerobee.client.owned_queue import OwnedQueue
 from aerobee.client.session import Session
 from aerobee.errors import Misuse
@@ -156,7 +156,7 @@ class Consumer:
     def _acknowledge_last(self) -> None:
         last, self._last = self._last, None
         if last is not None:
-            cast(Holder, last.holder).settle(last)
+            last.held_by().settle(last)
 
     def _owned(self, queue: MessageQueue) -> OwnedQueue:
         found = self._member.owned.get(queue)

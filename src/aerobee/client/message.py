@@ -68,22 +68,23 @@ class Message(ReceivedMessage):
 
     def ack(self) -> Awaitable[None]:
         """It was handled."""
-        return self._holder().ack(self)
+        return self.held_by().ack(self)
 
     def nack(self, *, delay: Duration | None = None) -> Awaitable[None]:
         """It could not be handled: have it again later, until `max_attempts` are used up."""
         seconds = None if delay is None else seconds_of(delay, "delay")
-        return self._holder().nack(self, seconds)
+        return self.held_by().nack(self, seconds)
 
     def reject(self, *, reason: str = "") -> Awaitable[None]:
         """It never can be handled: it becomes a dead letter at once."""
-        return self._holder().reject(self, reason)
+        return self.held_by().reject(self, reason)
 
     def extend(self, more: Duration) -> Awaitable[None]:
         """Work on it takes so long yet: only a popped message would otherwise come again."""
-        return self._holder().extend(self, seconds_of(more, "more"))
+        return self.held_by().extend(self, seconds_of(more, "more"))
 
-    def _holder(self) -> Holder:
+    def held_by(self) -> Holder:
+        """Who handed it out."""
         return cast(Holder, self.holder)
 
     def __repr__(self) -> str:
@@ -117,7 +118,7 @@ class Processing:
                 await message.ack()
             return False
         if not isinstance(error, Exception):
-            cast(Holder, message.holder).give_back(message)
+            message.held_by().give_back(message)
             return False
         if not message.is_settled:
             _log.warning("%r failed and is to be tried again", message, exc_info=error)
