@@ -8,9 +8,9 @@ from aerobee.protocol.send_template cimport is_bare_integer
 cdef class NumberTemplate:
     cdef bytes _bytes
     cdef int _count
-    cdef Py_ssize_t _ends[6]
-    cdef long long _numbers[6]
-    cdef Py_ssize_t _starts[6]
+    cdef Py_ssize_t _ends[10]
+    cdef long long _numbers[10]
+    cdef Py_ssize_t _starts[10]
 
     @cython.locals(known="const byte*", position=Py_ssize_t, run_start=Py_ssize_t, index=int, run_size=Py_ssize_t, stop=Py_ssize_t, number="long long")
     cdef bint match(self, const byte* memory, Py_ssize_t start, Py_ssize_t end) noexcept

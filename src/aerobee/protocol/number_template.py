@@ -8,6 +8,8 @@ with other numbers. What is equal byte for byte means the same, so a match is ex
 whatever understood the first one.
 """
 
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aerobee.errors import Misuse
@@ -21,7 +23,7 @@ if not cython.compiled:
     from aerobee.protocol.json_bytes import NO_NUMBER, number_end, parse_decimal
     from aerobee.protocol.send_template import is_bare_integer
 
-PLACES_MAX = 6
+PLACES_MAX = 10
 
 
 def is_compiled() -> bool:
@@ -70,6 +72,8 @@ class NumberTemplate:
                 memory[position - 1] != 0x22 and not is_bare_integer(memory, position, stop)
             ):
                 return False
+            if number == 0 and memory[position] == 0x2D:
+                return False  # not every reader takes it for 0
             self._numbers[index] = number
             position = stop
             run_start = self._ends[index]
@@ -81,3 +85,19 @@ class NumberTemplate:
     def number(self, index: int) -> int:
         """What stands at a place of the header that matched last."""
         return self._numbers[index]
+
+
+def template_of(
+    header: bytes, patterns: Sequence[re.Pattern[bytes]]
+) -> tuple[NumberTemplate, list[int], list[int]] | None:
+    """A header as a template whose places are the groups of these patterns: which place each of
+    them is, and what stands there. None: some pattern is not there, or not once."""
+    spans: list[tuple[int, int]] = []
+    for pattern in patterns:
+        found = list(pattern.finditer(header))
+        if len(found) != 1:
+            return None
+        spans += found[0].regs[1:]
+    places = sorted(spans)
+    numbers = [int(header[start:end]) for start, end in spans]
+    return NumberTemplate(header, places), [places.index(span) for span in spans], numbers

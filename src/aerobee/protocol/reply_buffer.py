@@ -49,6 +49,10 @@ class ReplyBuffer:
         copy_bytes(self.memory, self.position, bytes_address(data), 0, size)
         self.position += size
 
+    def view(self) -> memoryview:
+        """What gathered so far, to be looked at before anything is added."""
+        return self._view[: self.position]
+
     def take(self) -> bytes:
         """What gathered; the buffer is empty then."""
         data = bytes_at(self.memory, 0, self.position)

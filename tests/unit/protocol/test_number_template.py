@@ -1,8 +1,10 @@
+import re
+
 import pytest
 
 from aerobee.errors import Misuse
 from aerobee.protocol.frame import FrameLimits, FrameReader
-from aerobee.protocol.number_template import NumberTemplate
+from aerobee.protocol.number_template import NumberTemplate, template_of
 from aerobee.protocol.pull_answer import matches
 from tests import wire
 
@@ -41,6 +43,7 @@ def test_other_numbers_of_any_length_match() -> None:
         (b"513", b"514"),
         (b'"7"', b'""'),
         (b'"7"', b'"-"'),
+        (b'"7"', b'"-0"'),
         (b'"7"', b'"7x"'),
         (b'"7"', b'"9223372036854775808"'),
         (b"303", b"0303"),
@@ -70,9 +73,30 @@ def test_a_binary_header_is_no_match() -> None:
         [(5, 7), (7, 9)],
         [(7, 9), (5, 6)],
         [(len(HEADER) - 1, len(HEADER))],
-        [(n * 3 + 1, n * 3 + 2) for n in range(7)],
+        [(n * 3 + 1, n * 3 + 2) for n in range(11)],
     ],
 )
 def test_places_must_be_in_order_apart_and_inside(places: list[tuple[int, int]]) -> None:
     with pytest.raises(Misuse):
         NumberTemplate(HEADER, places)
+
+
+QUEUE, OFFSET = re.compile(rb'"queueId":"(-?[0-9]+)'), re.compile(rb'"queueOffset":"([0-9]+)')
+OPAQUE = re.compile(rb'"opaque":([0-9]+)')
+
+
+def test_a_template_is_made_by_patterns_in_whatever_order() -> None:
+    found = template_of(HEADER, [OPAQUE, QUEUE, OFFSET])
+    assert found is not None
+    assert found[1:] == ([2, 0, 1], [303, 1, 7])
+
+
+def test_a_pattern_may_have_several_places() -> None:
+    found = template_of(HEADER, [re.compile(rb'"([0-9])","queueOffset":"([0-9])')])
+    assert found is not None
+    assert found[1:] == ([0, 1], [1, 7])
+
+
+@pytest.mark.parametrize("header", [HEADER.replace(b"queueId", b"queue"), HEADER + HEADER])
+def test_a_pattern_must_be_there_and_once(header: bytes) -> None:
+    assert template_of(header, [QUEUE, OPAQUE]) is None

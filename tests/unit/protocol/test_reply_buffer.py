@@ -11,6 +11,15 @@ def test_what_was_appended_is_taken_once() -> None:
     assert buffer.take() == b""
 
 
+def test_what_gathered_so_far_can_be_looked_at() -> None:
+    buffer = ReplyBuffer()
+    buffer.append(b"one")
+    assert bytes(buffer.view()) == b"one"
+    buffer.append(b"two")
+    assert bytes(buffer.view()) == buffer.take() == b"onetwo"
+    assert bytes(buffer.view()) == b""
+
+
 def test_it_grows_and_keeps_what_it_has() -> None:
     buffer = ReplyBuffer()
     buffer.append(b"head")

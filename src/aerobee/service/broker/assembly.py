@@ -49,6 +49,7 @@ def build_broker(
     return Broker(
         parts.sends.short,
         parts.pulls,
+        parts.pops.short,
         _table(identity, config, store, parts),
         parts.peers,
         _duties(parts, store),
@@ -68,7 +69,7 @@ def _table(
             *opens.rows(),
             *parts.transactions.rows(),
             *parts.pulls.rows(),
-            *parts.pops.rows(),
+            *parts.pops.rows(parts.routes),
             *consumer_rows(tables, store, parts.membership, parts.peers),
             *admin_rows(identity, tables, store, parts.calls, parts.watching.statistics),
             *parts.status.rows(config, parts.delays),

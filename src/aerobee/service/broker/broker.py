@@ -7,7 +7,7 @@ What has something to do from time to time, when a connection closes or at the e
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from aerobee.errors import DiskFailed
 from aerobee.ports.clock import Now
@@ -51,6 +51,17 @@ class Duties(NamedTuple):
     """What was stored can be read."""
 
 
+class ShortWay(Protocol):
+    """Who handles frames in place."""
+
+    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> int:
+        """From the current frame on: NONE, SOME, or ALL that there are (see `plain_pull`). But for
+        ALL, the current frame is another one's."""
+
+    def recheck(self) -> None:
+        """Something was done that may change what was decided."""
+
+
 class Broker:
     """A `ports.service.FastService`."""
 
@@ -58,6 +69,7 @@ class Broker:
         self,
         send_way: SendWay,
         pull_ways: PullWays,
+        short_pops: ShortWay,
         table: RequestTable,
         peers: Peers,
         duties: Duties,
@@ -66,6 +78,7 @@ class Broker:
     ) -> None:
         self._send_way = send_way
         self._pull_ways = pull_ways
+        self._short_pops = short_pops
         self.table = table
         """What it serves, by code."""
         self._peers = peers
@@ -84,6 +97,8 @@ class Broker:
         born_host = self._peers.packed[channel]
         while self._send_way.take(channel, born_host, frames, output, now):
             taken = self._pull_ways.take(channel, frames, output)
+            if taken == NONE:
+                taken = self._short_pops.take(channel, frames, output, now)
             if taken != SOME:
                 return taken == NONE
         return False
@@ -162,5 +177,6 @@ class Broker:
     def _sent(self) -> Effects:
         """Everything to be carried out so far. An event is over: it may have changed anything."""
         self._pull_ways.recheck()
+        self._short_pops.recheck()
         effects, self._outbox[:] = list(self._outbox), []
         return effects

@@ -45,6 +45,9 @@ class Diversion(Protocol):
     def out_ms(self, message: StoredMessage, now: Now) -> int:
         """The tick that a message is to wait for; 0: none. A StorageError: it is refused."""
 
+    def tick_of(self, deliver_ms: int, now: Now) -> int:
+        """The same, for a message that is to be delivered then."""
+
 
 class Stored(NamedTuple):
     """Where a message went."""
@@ -74,7 +77,8 @@ class Intake:
 
     def __init__(self, store: Store, flush_mode: FlushMode, delay_levels: int) -> None:
         self._store = store
-        self._is_sync = flush_mode is FlushMode.SYNC
+        self.is_sync = flush_mode is FlushMode.SYNC
+        """Whether what was appended is safe only later."""
         self._delay_levels = delay_levels
         self._draft = MessageDraft()
         self._timer: Diversion | None = None
@@ -99,13 +103,18 @@ class Intake:
         out_ms = self._timer.out_ms(message, now) if self._timer is not None else 0
         if out_ms == 0:
             return self.put_as_is(message, now)
-        more = (
-            f"{TIMER_OUT_MS}\x01{out_ms}\x02{REAL_TOPIC}\x01{message.topic}\x02"
-            f"{REAL_QUEUE_ID}\x01{message.queue_id}\x02"
-        )
-        fill_draft(self._draft, message, more.encode())
+        fill_draft(self._draft, message, _diverted(out_ms, message.topic, message.queue_id))
         self._draft.topic, self._draft.queue_id = _TIMER_TOPIC, 0
         return self.put_draft(self._draft, now)._replace(out_ms=out_ms)
+
+    def put_at(self, draft: MessageDraft, text: bytes, deliver_ms: int, now: Now) -> Stored:
+        """Store a draft with this properties text for a time, or where it says if that is over."""
+        out_ms = self._timer.tick_of(deliver_ms, now) if self._timer is not None else 0
+        if out_ms != 0:
+            text += _diverted(out_ms, draft.topic.decode(), draft.queue_id)
+            draft.topic, draft.queue_id = _TIMER_TOPIC, 0
+        draft.set_properties(text)
+        return self.put_draft(draft, now)
 
     def put_as_is(self, message: StoredMessage, now: Now) -> Stored:
         """Store a message where it says, delayed or not."""
@@ -128,7 +137,7 @@ class Intake:
 
     def when_safe(self, end_offset: int, then: Safe) -> None:
         """Call `then` once the log is safe up to here: at once, or after the sync."""
-        if self._is_sync:
+        if self.is_sync:
             self._store.wait_for(end_offset, then)
         else:
             then(True)
@@ -145,6 +154,14 @@ class Intake:
         return replace(
             message, topic=SCHEDULE_TOPIC, queue_id=QueueId(level - 1), properties=properties
         )
+
+
+def _diverted(out_ms: int, topic: str, queue_id: int) -> bytes:
+    """What a message says of itself while it waits for a time."""
+    return (
+        f"{TIMER_OUT_MS}\x01{out_ms}\x02{REAL_TOPIC}\x01{topic}\x02"
+        f"{REAL_QUEUE_ID}\x01{queue_id}\x02"
+    ).encode()
 
 
 def delay_level(message: StoredMessage, level_max: int) -> int:

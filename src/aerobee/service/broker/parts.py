@@ -19,6 +19,7 @@ from aerobee.service.broker.pull_ways import PullWays
 from aerobee.service.broker.registration import Registration
 from aerobee.service.broker.send_diversion import SendDiversion
 from aerobee.service.broker.send_ways import SendWays
+from aerobee.service.broker.short_pops import Outlets
 from aerobee.service.broker.tables import Ground, Tables, open_tables
 from aerobee.service.broker.timer_ways import TimerWays
 from aerobee.service.broker.topic_routes import TopicRoutes
@@ -77,9 +78,9 @@ def build_parts(
     )
     sends.plain.divert(diversion, transactions.ends, identity.name)
     routes = TopicRoutes(addresses, outbox)
-    pops = PopWays(identity, config, tables, ground, intake, timers.timers, routes, now)
+    outlets = Outlets(outbox, statistics.count_out, watching.times.note)
+    pops = PopWays(identity, config, tables, ground, intake, timers.timers, outlets, now)
     pulls.tell_arrivals(pops.note_arrival)
-    pops.tell_handed_out(statistics.count_out)
     membership = Membership(
         tables.consumers, tables.producers, tables.locks, tables.groups, config, outbox
     )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.headers.pulling import COMMIT_OFFSET, PullHeader
-from aerobee.protocol.number_template import NumberTemplate
+from aerobee.protocol.number_template import NumberTemplate, template_of
 from aerobee.protocol.property_filter import PropertyFilter
 from aerobee.protocol.pull_answer import PullAnswer, matches
 from aerobee.protocol.reply_buffer import ReplyBuffer
@@ -197,18 +197,12 @@ class PlainPull:
         text = self._candidate[1]
         self._candidate = None
         said = [header.queue_id, header.queue_offset, header.commit_offset]
-        found = []
-        for pattern in _PLACES:
-            places = list(pattern.finditer(text))
-            if len(places) != 1:
-                return
-            found.append(places[0])
-        if [int(place[1]) for place in found[:3]] != said:
+        found = template_of(text, _PLACES)
+        if found is None or found[2][:3] != said:
             return
-        spans = sorted([place.span(1) for place in found])
         grant = Grant(
-            NumberTemplate(text, spans),
-            [spans.index(place.span(1)) for place in found],
+            found[0],
+            found[1],
             plan,
             header,
             queues,

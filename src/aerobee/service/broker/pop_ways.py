@@ -19,8 +19,8 @@ from aerobee.service.broker.handlers.request_mode import RequestModeHandlers
 from aerobee.service.broker.intake import Intake
 from aerobee.service.broker.parked.held_pops import HeldPops
 from aerobee.service.broker.pop.parts import Clockwork, PopParts
-from aerobee.service.broker.pop.popping import CountOut
 from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.short_pops import Outlets, ShortPops
 from aerobee.service.broker.tables import Ground, Tables
 from aerobee.service.broker.topic_routes import TopicRoutes
 from aerobee.service.live_config import LiveConfig
@@ -37,14 +37,13 @@ class PopWays:
         ground: Ground,
         intake: Intake,
         timers: Clockwork,
-        routes: TopicRoutes,
+        outlets: Outlets,
         now: Now,
     ) -> None:
         """CorruptFile: one of its files cannot be believed."""
         parts = PopParts(identity, tables, ground, intake, timers, config.current, now)
         self._identity = identity
         self._tables = tables
-        self._routes = routes
         self._store = ground.store
         self._parts = parts
         self._held = HeldPops()
@@ -57,20 +56,35 @@ class PopWays:
             lambda: timers.is_enabled,
             parts.revive_queues,
         )
+        self.short = ShortPops(
+            parts, ground.store, tables.topics, self._checks.basis, intake, outlets
+        )
+        parts.popping.count_out = outlets.count_out
         self._pops = PopHandlers(
-            self._checks, parts.popping, self._held, ColdReads(ground.store, ground.worker)
+            self._checks,
+            parts.popping,
+            self._held,
+            ColdReads(ground.store, ground.worker),
+            self.short.learn_pop,
         )
         self._arrived: deque[tuple[bytes, int]] = deque()
 
-    def rows(self) -> list[Row]:
+    def rows(self, routes: TopicRoutes) -> list[Row]:
         parts, tables = self._parts, self._tables
-        acks = AckHandlers(self._checks, parts.acks, parts.offsets, parts.orders, self._pops.wake)
+        acks = AckHandlers(
+            self._checks,
+            parts.acks,
+            parts.offsets,
+            parts.orders,
+            self._pops.wake,
+            self.short.acks.learn,
+        )
         times = InvisibleTimeHandlers(
             self._checks, parts.acks, parts.orders, parts.log, parts.in_flight
         )
         modes = RequestModeHandlers(parts.modes, tables.topics, tables.groups)
         assignments = AssignmentHandlers(
-            self._identity.name, tables.topics, tables.consumers, parts.modes, self._routes
+            self._identity.name, tables.topics, tables.consumers, parts.modes, routes
         )
         return [
             *self._pops.rows(),
@@ -79,10 +93,6 @@ class PopWays:
             *modes.rows(),
             *assignments.rows(),
         ]
-
-    def tell_handed_out(self, count_out: CountOut) -> None:
-        """Have somebody told what is handed out."""
-        self._parts.popping.count_out = count_out
 
     # A turn of the loop.
 
@@ -124,6 +134,7 @@ class PopWays:
 
     def drop_channel(self, channel: ChannelId) -> None:
         self._held.drop_channel(channel)
+        self.short.drop_channel(channel)
 
     def stop(self, now: Now) -> None:
         """Commit what is safe, and keep who has what. Blocks on the disk."""

@@ -5,11 +5,12 @@ import pytest
 from aerobee.errors import LocalProtocolError, MessageIllegal
 from aerobee.model.flags import TransactionType
 from aerobee.model.message import StoredMessage
+from aerobee.model.properties import decode_properties
 from aerobee.ports.clock import Now
 from aerobee.service.broker.intake import Intake, delay_level
 from aerobee.storage.config import FlushMode, StorageConfig
 from tests.delay_kit import message
-from tests.store_kit import SMALL, SMALL_SYNC, StoreKit, batch_draft, read_all
+from tests.store_kit import SMALL, SMALL_SYNC, StoreKit, batch_draft, draft, read_all
 from tests.timer_kit import message_with
 
 SCHEDULE = b"SCHEDULE_TOPIC_XXXX"
@@ -61,6 +62,9 @@ class Keeper:
     def out_ms(self, message: StoredMessage, now: Now) -> int:
         return 7_000 if "TIMER_DELIVER_MS" in message.properties else 0
 
+    def tick_of(self, deliver_ms: int, now: Now) -> int:
+        return 7_000 if deliver_ms == 7_500 else 0
+
 
 def test_a_message_for_a_time_goes_to_who_keeps_it() -> None:
     rig = Rig()
@@ -80,6 +84,26 @@ def test_a_message_for_a_time_goes_to_who_keeps_it() -> None:
         "REAL_TOPIC": "Orders",
         "REAL_QID": "3",
     }
+
+
+@pytest.mark.parametrize(
+    ("deliver_ms", "topic", "queue_id", "more"),
+    [
+        (7_500, b"rmq_sys_wheel_timer", 0, "TIMER_OUT_MS\x017000\x02REAL_TOPIC\x01Orders\x02"),
+        (1, b"Orders", 3, ""),
+    ],
+)
+def test_a_draft_for_a_time_goes_there_or_where_it_says(
+    deliver_ms: int, topic: bytes, queue_id: int, more: str
+) -> None:
+    rig = Rig()
+    rig.intake.divert_to(Keeper())
+    one = draft(b"Orders", 3, b"kept")
+    stored = rig.intake.put_at(one, b"TAGS\x01A\x02", deliver_ms, rig.now)
+    (kept,) = rig.read(topic, queue_id)
+    assert (kept.body, kept.log_offset) == (b"kept", stored.log_offset)
+    text = f"TAGS\x01A\x02{more}" + ("REAL_QID\x013\x02" if more else "")
+    assert kept.properties == decode_properties(text.encode())
 
 
 def test_properties_that_do_not_fit_with_what_the_timer_adds_are_refused() -> None:

@@ -13,7 +13,7 @@ from aerobee.ports.clock import Now
 from aerobee.protocol.bodies.batch_ack import BatchAckEntry, decode_batch_ack, offsets_of
 from aerobee.protocol.declared_header import NoHeader
 from aerobee.protocol.headers.popping import ANY_QUEUE, AckHeader
-from aerobee.protocol.pop_receipt import ORDERLY, decode_pop_receipt
+from aerobee.protocol.pop_receipt import ORDERLY, PopReceipt, decode_pop_receipt
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.handlers.pop_checks import PopChecks
@@ -25,6 +25,7 @@ from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import OK, Answer, Request
 
 Wake: TypeAlias = Callable[[WaitKey, Now], None]
+Learn: TypeAlias = Callable[[Request, AckHeader, PopReceipt], None]
 _NO_ACKS = Answer(ResponseCode.NO_MESSAGE, "the request acknowledges nothing")
 
 
@@ -36,7 +37,10 @@ class AckHandlers:
         offsets: PopOffsets,
         orders: OrderInfos,
         wake: Wake,
+        learn: Learn,
     ) -> None:
+        """`learn` is told of acknowledgements that will come again."""
+        self._learn = learn
         self._checks = checks
         self._acks = acks
         self._offsets = offsets
@@ -61,6 +65,7 @@ class AckHandlers:
             return self.ack_orderly(
                 topic, group, queue_id, header.offset, receipt.pop_time, request.now
             )
+        self._learn(request, header, receipt)
         key = (topic, group, queue_id, receipt.start_offset, receipt.pop_time, receipt.broker_name)
         self._acks.add(
             key, receipt.revive_queue, receipt.revive_time, (header.offset,), request.answer

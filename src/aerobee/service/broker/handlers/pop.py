@@ -8,7 +8,8 @@ A message wakes one pop of each group that waits for it, and that one the next i
 something. A pop that waited as long as it asked to is run once more and answered whatever it finds.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 from aerobee.errors import AerobeeError
 from aerobee.ports.clock import Now
@@ -27,15 +28,23 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.cold_reads import ColdReads
 from aerobee.service.broker.handlers.pop_checks import COUNT_MAX, PopChecks
-from aerobee.service.broker.parked.held_pops import HeldPop, HeldPops, PopPlan, WaitKey
+from aerobee.service.broker.parked.held_pops import (
+    LATE_MS_MAX,
+    HeldPop,
+    HeldPops,
+    PopPlan,
+    WaitKey,
+)
 from aerobee.service.broker.pop.handing_out import ColdRun, Popped
 from aerobee.service.broker.pop.popping import Popping
 from aerobee.service.broker.refusals import refused_by_store
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import Answer, Request, answer_with
 
-LATE_MS_MAX = 500
 HOLD_MS_MAX = 300_000
+
+Learn: TypeAlias = Callable[[Request, PopHeader, PopPlan], None]
+"""Told (a pop, what it says, what is done for it)."""
 
 _FULL = Answer(
     ResponseCode.POLLING_FULL, "too many pops wait: try again in a second", {"restNum": "0"}
@@ -56,9 +65,16 @@ class _Outcome(NamedTuple):
 
 class PopHandlers:
     def __init__(
-        self, checks: PopChecks, popping: Popping, held: HeldPops, cold_reads: ColdReads
+        self,
+        checks: PopChecks,
+        popping: Popping,
+        held: HeldPops,
+        cold_reads: ColdReads,
+        learn: Learn,
     ) -> None:
+        """`learn` is told of pops that will come again."""
         self._checks = checks
+        self._learn = learn
         self._popping = popping
         self._held = held
         self._cold_reads = cold_reads
@@ -87,6 +103,7 @@ class PopHandlers:
         plan = self._checks.plan(header, request.now)
         if isinstance(plan, Answer):
             return plan
+        self._learn(request, header, plan)
         return self._run(HeldPop(request, plan, request.now.monotonic_ms + hold_ms), request.now)
 
     def _ask(self, request: Request, header: NotificationHeader) -> Answer | None:

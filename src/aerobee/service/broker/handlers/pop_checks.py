@@ -99,6 +99,15 @@ class PopChecks:
             return Answer(ResponseCode.NO_PERMISSION, f"subscription group no permission, {group}")
         return None
 
+    def basis(self, group: str, topic: str) -> tuple[object, ...]:
+        """Everything that a plan is made by besides the request itself."""
+        return (
+            self._config.current,
+            self._groups.find(group),
+            self._topics.find(topic),
+            self._groups.may_read(group, topic),
+        )
+
     def _filtered(self, header: PopHeader) -> PopPlan | Answer:
         fault = find_expression_fault(header.exp)
         if fault is not None:

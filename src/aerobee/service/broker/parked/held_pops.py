@@ -19,6 +19,9 @@ from aerobee.protocol.headers.popping import ANY_QUEUE
 from aerobee.service.broker.choices import Choice
 from aerobee.service.request import Request
 
+LATE_MS_MAX = 500
+"""A pop that comes so long after the end of its wait is given nothing: nobody is there any more."""
+
 WaitKey: TypeAlias = tuple[str, str, int]
 """Topic, group, queue or ANY_QUEUE."""
 

@@ -24,7 +24,7 @@ Told: TypeAlias = Callable[[Answer], None]
 _Run: TypeAlias = tuple[CheckpointKey, int, int]
 """A checkpoint, its revive queue, and when its messages become visible."""
 
-_NOT_KNOWN = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it may not be acknowledged")
+NOT_KNOWN = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it may not be acknowledged")
 
 
 class Acks:
@@ -55,21 +55,34 @@ class Acks:
         offsets, self._offsets = self._offsets, {}
         told, self._told = self._told, {}
         for run, acked in offsets.items():
-            self._write(run, tuple(acked), told[run], now)
+            self._write(run, acked, told[run], now)
 
-    def _write(self, run: _Run, offsets: tuple[int, ...], told: list[Told], now: Now) -> None:
-        key, revive_queue, revive_time = run
+    def put(
+        self,
+        key: CheckpointKey,
+        revive_queue: int,
+        revive_time: int,
+        offsets: Iterable[int],
+        now: Now,
+    ) -> int | Answer:
+        """Write one record now; up to where the log must be safe then, or why it was refused."""
+        acked = tuple(dict.fromkeys(offsets))
         try:
-            stored = self._log.put_ack(AckRecord(key, offsets), revive_queue, revive_time, now)
+            stored = self._log.put_ack(AckRecord(key, acked), revive_queue, revive_time, now)
         except StorageError as error:
-            _tell(told, refused_by_store(error))
+            return refused_by_store(error)
         except AerobeeError as error:
-            _tell(told, Answer(ResponseCode.SYSTEM_ERROR, str(error)))
+            return Answer(ResponseCode.SYSTEM_ERROR, str(error))
+        self._in_flight.acked(key, acked)
+        return stored.end_offset
+
+    def _write(self, run: _Run, offsets: Iterable[int], told: list[Told], now: Now) -> None:
+        key, revive_queue, revive_time = run
+        done = self.put(key, revive_queue, revive_time, offsets, now)
+        if isinstance(done, Answer):
+            _tell(told, done)
         else:
-            self._in_flight.acked(key, offsets)
-            self._intake.when_safe(
-                stored.end_offset, lambda is_safe: _tell(told, OK if is_safe else _NOT_KNOWN)
-            )
+            self._intake.when_safe(done, lambda is_safe: _tell(told, OK if is_safe else NOT_KNOWN))
 
 
 def _tell(told: list[Told], answer: Answer) -> None:

@@ -100,30 +100,35 @@ class HandingOut:
             )
             popped.counts.append((run, info.counts))
         else:
-            self._put_checkpoint(plan, key, run, found.next_offset, popped)
+            self.put_checkpoint(plan, key, run, found.next_offset, popped.revive_queue, popped.now)
         popped.runs.append(run)
         popped.count += len(run.offsets)
         popped.parts += (
             found.slices if origin == FROM_TOPIC else self._renamed(plan, run, found, popped)
         )
 
-    def _put_checkpoint(
-        self, plan: PopPlan, key: PopKey, run: PoppedRun, next_offset: int, popped: Popped
+    def put_checkpoint(
+        self,
+        plan: PopPlan,
+        key: PopKey,
+        run: PoppedRun,
+        next_offset: int,
+        revive_queue: int,
+        now: Now,
     ) -> None:
+        """Make a run a pop's own. A StorageError says why it cannot be."""
         start = run.offsets[0]
         checkpoint = Checkpoint(
             key[1],
             plan.group,
             run.queue_id,
             start,
-            popped.pop_time,
+            now.wall_ms,
             plan.invisible_ms,
             self._broker_name,
-            tuple(offset - start for offset in run.offsets),
+            tuple([offset - start for offset in run.offsets]),
         )
-        stored = self._log.put_checkpoint(
-            checkpoint, popped.revive_queue, popped.now, popped_to=next_offset
-        )
+        stored = self._log.put_checkpoint(checkpoint, revive_queue, now, popped_to=next_offset)
         self._in_flight.started(checkpoint.key)
         self.offsets.popped(key, next_offset, stored.log_offset, stored.end_offset)
 

@@ -84,6 +84,11 @@ class PopOffsets:
             self._commit(key, offset)
         return offset
 
+    @property
+    def has_resets(self) -> bool:
+        """Whether an operator sent any group anywhere that has not gone there yet."""
+        return self._offsets.has_resets
+
     def commit_safe(self, flushed: int) -> None:
         """The log is on the disk up to here."""
         while self._waiting and self._waiting[0][1] <= flushed:

@@ -48,18 +48,18 @@ class Popping:
     ) -> None:
         self._store = store
         self._queues = queues
-        self._out = out
-        self._revive_queues = revive_queues
-        self._bytes_max = bytes_max
-        self._turn = 0
+        self.out = out
+        self.revive_queues = revive_queues
+        self.bytes_max = bytes_max
+        self.turn = 0
         self.count_out: CountOut = lambda group, topic, messages, size: None
 
     def pop(
         self, plan: PopPlan, read_queues: int, now: Now, fetched: ColdRun | None = None
     ) -> Popped:
         """Take up to as many messages as the plan says; first those that were fetched for it."""
-        turn, self._turn = self._turn, self._turn + 1
-        revive_queue = ORDERLY if plan.is_orderly else turn % self._revive_queues
+        turn, self.turn = self.turn, self.turn + 1
+        revive_queue = ORDERLY if plan.is_orderly else turn % self.revive_queues
         popped = Popped(now, revive_queue, fetched=fetched)
         sources = list(_sources(plan, read_queues, turn))
         if fetched is not None:
@@ -86,7 +86,7 @@ class Popping:
             queue = self._store.queue(topic.encode(), queue_id)
             if queue is None or self._is_blocked(plan, key, now.wall_ms):
                 continue
-            position = self._out.offsets.position(key)
+            position = self.out.offsets.position(key)
             if queue.max_offset > max(position, self._store.first_offset(queue)):
                 return True
         return False
@@ -100,7 +100,7 @@ class Popping:
             queue = self._store.queue(topic.encode(), queue_id)
             if queue is None:
                 continue
-            position = self._out.offsets.position((plan.group, topic, queue_id))
+            position = self.out.offsets.position((plan.group, topic, queue_id))
             start = max(position, self._store.first_offset(queue))
             if left > 0:
                 found = self._read(plan, queue, start, left)
@@ -126,24 +126,24 @@ class Popping:
         if fetched is not None and fetched[:3] == (topic, queue.queue_id, position):
             found = fetched.read
             if plan.choice.chosen is not None:
-                found.choose(plan.choice.chosen, left, self._bytes_max)
+                found.choose(plan.choice.chosen, left, self.bytes_max)
         else:
             found = self._found(plan, key, queue, position, left)
             if found.is_cold:
-                position = self._out.offsets.position(key)
+                position = self.out.offsets.position(key)
                 popped.cold = ColdRun(topic, queue.queue_id, position, found)
                 popped.rest += max(0, queue.max_offset - position)
                 return
         if found.status == ReadStatus.FOUND:
-            self._out.take(plan, origin, key, found, popped)
+            self.out.take(plan, origin, key, found, popped)
             self.count_out(plan.group, topic, found.count, sum(map(len, found.slices)))
         popped.rest += max(0, queue.max_offset - found.next_offset)
 
     def _position(self, plan: PopPlan, origin: str, key: PopKey, queue: ConsumeQueue) -> int:
         """Where the group is in a queue; it begins there if it is new."""
-        offsets = self._out.offsets
+        offsets = self.out.offsets
         if offsets.take_reset(key) is not None:
-            self._out.orders.forget(key)
+            self.out.orders.forget(key)
         position = offsets.position(key)
         if position != UNKNOWN:
             return position
@@ -158,7 +158,7 @@ class Popping:
     def _is_blocked(self, plan: PopPlan, key: PopKey, wall_ms: int) -> bool:
         if not plan.is_orderly:
             return False
-        orders = self._out.orders
+        orders = self.out.orders
         return orders.is_blocked(key, plan.attempt_id, wall_ms) or not orders.has_room(key)
 
     def _found(
@@ -171,7 +171,7 @@ class Popping:
             if is_over or found.next_offset == position:
                 break
             position = found.next_offset
-            self._out.offsets.passed(key, position)
+            self.out.offsets.passed(key, position)
             found = self._read(plan, queue, position, left)
         return found
 
@@ -183,7 +183,7 @@ class Popping:
             queue.queue_id,
             position,
             left,
-            self._bytes_max,
+            self.bytes_max,
             plan.choice.tag_codes,
             chosen,
         )

@@ -9,10 +9,10 @@ Records go through the timer, so that what belongs together meets in the revive 
 needed. The checkpoint of a pop says in POP_TO where the next pop begins, for `catch_up`.
 """
 
+from aerobee.errors import LocalProtocolError
 from aerobee.model.flags import BORN_HOST_V6
-from aerobee.model.message import Host, StoredMessage
+from aerobee.model.message import Host
 from aerobee.model.message_id import address_text
-from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
 from aerobee.model.properties import TAGS, TIMER_DELIVER_MS, UNIQUE_KEY
 from aerobee.ports.clock import Now
 from aerobee.protocol.bodies.revive_records import (
@@ -21,6 +21,7 @@ from aerobee.protocol.bodies.revive_records import (
     encode_ack,
     encode_checkpoint,
 )
+from aerobee.protocol.message_draft import PROPERTIES_BYTES_MAX, MessageDraft
 from aerobee.service.broker.intake import Intake, Stored
 
 CHECKPOINT_TAG = "ck"
@@ -28,58 +29,65 @@ ACK_TAG = "ack"
 BATCH_ACK_TAG = "bAck"
 POPPED_TO = "POP_TO"
 CHECKPOINT_AHEAD_MS = 1_000
+TEXT_BYTES_MAX = PROPERTIES_BYTES_MAX - 1024
+"""What the timer adds, and the record's checksum, must fit, too."""
 
 
 class ReviveLog:
+    """By hand, from names to text: there is a record for every pop and for every read of
+    acknowledgements, and the general way of a message into the log takes ten times as long."""
+
     def __init__(self, intake: Intake, topic: str, store_host: bytes) -> None:
         self._intake = intake
-        self._topic = topic
-        self._host = broker_host(store_host)
-        self._sys_flag = BORN_HOST_V6 if len(store_host) > 8 else 0
+        self._topic = topic.encode()
+        self._draft = MessageDraft()
+        self._draft.born_host = store_host
+        self._draft.sys_flag = BORN_HOST_V6 if len(store_host) > 8 else 0
 
     def put_checkpoint(
         self, checkpoint: Checkpoint, revive_queue: int, now: Now, popped_to: int | None = None
     ) -> Stored:
         """A StorageError says why it is refused: then nobody may have the messages."""
         topic, group, queue_id, start_offset, pop_time, broker_name = checkpoint.key
-        properties = {
-            TAGS: CHECKPOINT_TAG,
-            TIMER_DELIVER_MS: str(checkpoint.revive_time - CHECKPOINT_AHEAD_MS),
-            UNIQUE_KEY: (f"{topic}@{queue_id}@{start_offset}@{group}@{pop_time}@{broker_name}@ck"),
-        }
-        if popped_to is not None:
-            properties[POPPED_TO] = str(popped_to)
-        return self._put(encode_checkpoint(checkpoint), properties, revive_queue, now)
+        deliver_ms = checkpoint.revive_time - CHECKPOINT_AHEAD_MS
+        text = (
+            f"{TAGS}\x01{CHECKPOINT_TAG}\x02{TIMER_DELIVER_MS}\x01{deliver_ms}\x02{UNIQUE_KEY}\x01"
+            f"{topic}@{queue_id}@{start_offset}@{group}@{pop_time}@{broker_name}@ck\x02"
+        )
+        body = encode_checkpoint(checkpoint)
+        if popped_to is None:
+            return self._put(body, text, 3, revive_queue, deliver_ms, now)
+        text += f"{POPPED_TO}\x01{popped_to}\x02"
+        return self._put(body, text, 4, revive_queue, deliver_ms, now)
 
     def put_ack(self, ack: AckRecord, revive_queue: int, revive_time: int, now: Now) -> Stored:
         """Acknowledge messages of one checkpoint."""
         topic, group, queue_id, _, pop_time, broker_name = ack.key
         is_single = len(ack.offsets) == 1
-        offset = ack.offsets[0] if is_single else -1
-        properties = {
-            TAGS: ACK_TAG if is_single else BATCH_ACK_TAG,
-            TIMER_DELIVER_MS: str(revive_time),
-            UNIQUE_KEY: f"{topic}@{queue_id}@{offset}@{group}@{pop_time}@{broker_name}@ack",
-        }
-        return self._put(encode_ack(ack), properties, revive_queue, now)
-
-    def _put(self, body: bytes, properties: dict[str, str], revive_queue: int, now: Now) -> Stored:
-        return self._intake.put(
-            StoredMessage(
-                topic=self._topic,
-                queue_id=QueueId(revive_queue),
-                queue_offset=QueueOffset(0),
-                log_offset=LogOffset(0),
-                body=body,
-                properties=properties,
-                born_timestamp=now.wall_ms,
-                born_host=self._host,
-                store_timestamp=0,
-                store_host=self._host,
-                sys_flag=self._sys_flag,
-            ),
-            now,
+        tag, offset = (ACK_TAG, ack.offsets[0]) if is_single else (BATCH_ACK_TAG, -1)
+        text = (
+            f"{TAGS}\x01{tag}\x02{TIMER_DELIVER_MS}\x01{revive_time}\x02{UNIQUE_KEY}\x01"
+            f"{topic}@{queue_id}@{offset}@{group}@{pop_time}@{broker_name}@ack\x02"
         )
+        return self._put(encode_ack(ack), text, 3, revive_queue, revive_time, now)
+
+    def _put(
+        self, body: bytes, text: str, count: int, revive_queue: int, deliver_ms: int, now: Now
+    ) -> Stored:
+        """`count` is how many properties the text has."""
+        if text.count("\x01") != count or text.count("\x02") != count:
+            raise LocalProtocolError("a name holds one of the separators 0x01, 0x02")
+        try:
+            encoded = text.encode()
+        except UnicodeEncodeError as error:
+            raise LocalProtocolError(f"a name that is no Unicode text: {error.reason}") from None
+        if len(encoded) > TEXT_BYTES_MAX:
+            raise LocalProtocolError(f"{len(encoded)} bytes of properties do not fit")
+        draft = self._draft
+        draft.topic, draft.queue_id = self._topic, revive_queue
+        draft.born_timestamp = now.wall_ms
+        draft.set_body(memoryview(body))
+        return self._intake.put_at(draft, encoded, deliver_ms, now)
 
 
 def broker_host(store_host: bytes) -> Host:

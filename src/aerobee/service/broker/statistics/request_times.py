@@ -38,8 +38,8 @@ class RequestTimes:
 
     def __init__(self) -> None:
         self._histograms: dict[Outcome, Histogram] = {}
-        # What was answered in this turn, and when it came.
-        self._answered: list[tuple[Outcome, int]] = []
+        # What was answered in this turn, when it came, and how many.
+        self._answered: list[tuple[Outcome, int, int]] = []
 
     def of_successes(self, request: int) -> Histogram:
         """For whoever measures requests of one code by itself, all of them answered at once and
@@ -52,12 +52,16 @@ class RequestTimes:
         if find_request_code(code) is None:
             code = UNKNOWN_CODE
         outcome = Outcome(code, response, request.is_held)
-        self._answered.append((outcome, request.now.monotonic_ms))
+        self._answered.append((outcome, request.now.monotonic_ms, 1))
+
+    def note(self, request: int, response: ResponseCode, since_ms: int, count: int) -> None:
+        """The same, for so many that came together by a short way."""
+        self._answered.append((Outcome(request, response, False), since_ms, count))
 
     def measure(self, monotonic_ms: int) -> None:
         """The turn is over."""
-        for outcome, since_ms in self._answered:
-            self._of(outcome).add(max(0, monotonic_ms - since_ms))
+        for outcome, since_ms, count in self._answered:
+            self._of(outcome).add(max(0, monotonic_ms - since_ms), count)
         self._answered.clear()
 
     def __iter__(self) -> Iterator[tuple[Outcome, Histogram]]:

@@ -1,3 +1,6 @@
+import pytest
+
+from aerobee.errors import ProtocolError
 from aerobee.model.message import StoredMessage
 from aerobee.protocol.bodies.revive_records import (
     AckRecord,
@@ -73,3 +76,13 @@ def test_a_broker_of_ipv6_can_write_them() -> None:
     rig.log.put_checkpoint(CHECKPOINT, 3, rig.kit.clock.now())
     (record,) = rig.stored()
     assert record.born_host.address == "::1"
+
+
+@pytest.mark.parametrize("name", ["g\x01", "g\x02h", "\ud800", "g" * 32_000])
+def test_a_name_that_a_record_cannot_hold_is_refused(name: str) -> None:
+    rig = Rig()
+    with pytest.raises(ProtocolError):
+        rig.log.put_ack(
+            AckRecord(("Orders", name, 1, 7, NOW, "b"), (8,)), 3, NOW, rig.kit.clock.now()
+        )
+    assert rig.stored() == []

@@ -49,6 +49,18 @@ def test_requests_of_the_short_way_are_counted_together() -> None:
     assert shown(times) == {("send_message_v2", "SUCCESS", False): (65, 133)}
 
 
+def test_requests_that_came_together_took_as_long_as_the_turn() -> None:
+    times = RequestTimes()
+    times.note(RequestCode.ACK_MESSAGE, OK, 1_000, 32)
+    times.note(RequestCode.ACK_MESSAGE, ResponseCode.SYSTEM_BUSY, 1_000, 2)
+    assert shown(times) == {}
+    times.measure(1_003)
+    assert shown(times) == {
+        ("ack_message", "SUCCESS", False): (32, 96),
+        ("ack_message", "SYSTEM_BUSY", False): (2, 6),
+    }
+
+
 def test_answers_are_told_apart_by_their_code_and_by_having_been_held() -> None:
     times = RequestTimes()
     pull = RequestCode.PULL_MESSAGE

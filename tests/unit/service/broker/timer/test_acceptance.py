@@ -113,3 +113,14 @@ def test_a_timer_that_is_off_refuses_what_waits_and_nothing_else() -> None:
     with pytest.raises(TimerDisabled, match="not enabled") as caught:
         off.out_ms(message(TIMER_DELAY_SEC="1"), NOW)
     assert isinstance(caught.value, StorageError)
+
+
+def test_a_time_alone_is_judged_as_one_that_a_message_says() -> None:
+    assert acceptance().tick_of(AT, NOW) == OUT
+    assert acceptance().tick_of(NOW.wall_ms, NOW) == 0
+    with pytest.raises(MessageIllegal):
+        acceptance().tick_of(NOW.wall_ms + 10_001, NOW)
+    with pytest.raises(TimerCrowded):
+        acceptance(counts={OUT: 3}).tick_of(AT, NOW)
+    with pytest.raises(TimerDisabled):
+        acceptance(is_enabled=False).tick_of(AT, NOW)
