@@ -74,6 +74,41 @@ def test_those_of_one_checkpoint_are_one_run_wherever_they_stand() -> None:
     assert rig.plain.take_runs() == []
 
 
+@pytest.mark.parametrize(
+    ("index", "text"), [(0, "1"), (1, "1700000000001"), (2, "60001"), (3, "7")]
+)
+def test_what_differs_in_one_number_of_its_receipt_is_another_run(index: int, text: str) -> None:
+    rig = Rig()
+    got = rig.pop()
+    rig.kit.ack(got[0])
+    parts = encode_pop_receipt(got[1].receipt).split(" ")
+    parts[index] = text
+    frames = [
+        b"".join(encode(RemotingCommand(200051, ext_fields=rig.kit.ack_fields(got[1], **other))))
+        for other in ({}, {"extraInfo": " ".join(parts)})
+    ]
+    line = rig.kit._lines[CLIENT]
+    line.frames.receive(b"".join(frames))
+    assert line.frames.advance()
+    assert rig.plain.take_all(CLIENT, line.frames) == 2
+    assert [run.offsets for run in rig.plain.take_runs()] == [[1], [1]]
+
+
+def test_the_same_numbers_of_another_queue_are_another_run() -> None:
+    rig = Rig(queues=2)
+    got = rig.kit.pop(maxMsgNums=32)
+    first, other = got[0], next(one for one in got if one.message.queue_id == 1)
+    assert first.message.queue_offset == other.message.queue_offset == 0
+    rig.kit.ack(got[1])
+    fields = [rig.kit.ack_fields(one) for one in (first, other)]
+    frames = [b"".join(encode(RemotingCommand(200051, ext_fields=one))) for one in fields]
+    line = rig.kit._lines[CLIENT]
+    line.frames.receive(b"".join(frames))
+    assert line.frames.advance()
+    assert rig.plain.take_all(CLIENT, line.frames) == 2
+    assert [run.key()[2] for run in rig.plain.take_runs()] == [0, 1]
+
+
 def test_what_is_taken_is_in_the_log_once_for_a_read() -> None:
     rig = Rig()
     got = rig.pop()

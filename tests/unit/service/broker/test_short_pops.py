@@ -1,4 +1,6 @@
+from aerobee.model.topic import CLEANUP_POLICY, COMPACTION, TopicConfig
 from aerobee.protocol.remoting_command import RemotingCommand, encode
+from tests.broker_kit import OTHER, create_fields
 from tests.pop_kit import got_in
 from tests.short_pop_rig import ShortPopRig
 
@@ -41,3 +43,13 @@ def test_what_is_of_another_kind_is_left_where_it_is() -> None:
     answers = {answer.opaque: answer for answer in kit.heard()}
     assert sorted(answers) == [1, 2, 3]
     assert [one.message.queue_offset for one in got_in(answers[3])] == [4, 5, 6, 7]
+
+
+def test_pops_of_a_topic_that_is_compacted_are_never_learned_from() -> None:
+    rig = ShortPopRig(count=0)
+    topic = TopicConfig("Kept", 1, 1, attributes={CLEANUP_POLICY: COMPACTION})
+    assert rig.kit.ask(17, create_fields(topic), channel=OTHER).code == 0
+    rig.kit.fill(12, topic="Kept", KEYS="k")
+    for _ in range(3):
+        is_short, answer = rig.ask(topic="Kept")
+        assert (is_short, answer.code) == (False, 0)

@@ -95,7 +95,7 @@ class InvisibleTimeHandlers:
             self._log.put_checkpoint(checkpoint, receipt.revive_queue, request.now)
         except AerobeeError as error:
             return Answer(ResponseCode.SYSTEM_ERROR, str(error))
-        self._in_flight.started(checkpoint.key)
+        self._in_flight.started(checkpoint.key, 0)
         said = InvisibleTimeAnswerHeader(
             checkpoint.pop_time, header.invisible_time, receipt.revive_queue
         )

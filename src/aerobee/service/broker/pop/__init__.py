@@ -10,8 +10,8 @@
 
 Laws.
 - Nothing is kept in memory alone. Every pop has its checkpoint in the log before it is answered,
-  every acknowledgement its record; those of one turn of the loop for one checkpoint share a record,
-  which is what makes them cheap.
+  every acknowledgement its record; those of one read for one checkpoint share a record, which is
+  what makes them cheap. Both have short ways (`plain_pop`, `plain_ack`).
 - The consumer offset that a crash can leave behind never passes a checkpoint that the same crash
   can take: it is committed when the log is on the disk beyond the checkpoint (`pop_offsets`).
 - Nor does it stay behind one that is there: a start raises offsets to what the checkpoints in the

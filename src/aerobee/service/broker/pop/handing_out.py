@@ -129,7 +129,7 @@ class HandingOut:
             tuple([offset - start for offset in run.offsets]),
         )
         stored = self._log.put_checkpoint(checkpoint, revive_queue, now, popped_to=next_offset)
-        self._in_flight.started(checkpoint.key)
+        self._in_flight.started(checkpoint.key, checkpoint.distances[-1])
         self.offsets.popped(key, next_offset, stored.log_offset, stored.end_offset)
 
     def _offsets_in(self, found: QueueRead) -> Iterator[int]:

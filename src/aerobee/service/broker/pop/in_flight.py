@@ -15,13 +15,14 @@ CHECKPOINTS_MAX = 200_000  # some 400 bytes each
 class InFlight:
     def __init__(self, checkpoints_max: int = CHECKPOINTS_MAX) -> None:
         self._checkpoints_max = checkpoints_max
-        # Bit i: the message at the start offset + i.
+        # Bit i: the message at the start offset + i. The highest bit stands behind the last one,
+        # so that nobody makes a number of millions of bits by acknowledging far away.
         self._acked: dict[CheckpointKey, int] = {}
 
-    def started(self, key: CheckpointKey) -> None:
-        """A checkpoint was written."""
+    def started(self, key: CheckpointKey, last_distance: int) -> None:
+        """A checkpoint was written, whose last message is so far from its start."""
         if len(self._acked) < self._checkpoints_max:
-            self._acked.setdefault(key, 0)
+            self._acked.setdefault(key, 2 << last_distance)
 
     def acked(self, key: CheckpointKey, offsets: Iterable[int]) -> None:
         """An acknowledgement was written."""
@@ -29,8 +30,9 @@ class InFlight:
         if bits is None:
             return
         start_offset = key[3]
+        end_offset = start_offset + bits.bit_length() - 1
         for offset in offsets:
-            if offset >= start_offset:
+            if start_offset <= offset < end_offset:
                 bits |= 1 << (offset - start_offset)
         self._acked[key] = bits
 
@@ -38,7 +40,8 @@ class InFlight:
         return key in self._acked
 
     def is_acked(self, key: CheckpointKey, distance: int) -> bool:
-        return self._acked.get(key, 0) >> distance & 1 == 1
+        bits = self._acked.get(key, 0)
+        return bits >> distance & 1 == 1 and distance + 1 < bits.bit_length()
 
     def ended(self, key: CheckpointKey) -> None:
         """Its messages are done with."""

@@ -78,7 +78,7 @@ def test_with_synchronous_flush_the_answer_waits_for_the_disk() -> None:
 
 def test_memory_knows_what_is_acknowledged_once_it_is_stored() -> None:
     rig = Rig()
-    rig.in_flight.started(KEY)
+    rig.in_flight.started(KEY, 31)
     rig.add(8)
     assert not rig.in_flight.is_acked(KEY, 1)
     rig.settle()
@@ -88,7 +88,7 @@ def test_memory_knows_what_is_acknowledged_once_it_is_stored() -> None:
 @pytest.mark.parametrize("body_bytes_max", [10])
 def test_what_the_store_does_not_take_is_not_called_acknowledged(body_bytes_max: int) -> None:
     rig = Rig(body_bytes_max=body_bytes_max)
-    rig.in_flight.started(KEY)
+    rig.in_flight.started(KEY, 31)
     rig.add(7)
     rig.add(8)
     rig.settle()

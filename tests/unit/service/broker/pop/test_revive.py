@@ -62,7 +62,7 @@ class Rig:
         checkpoint = Checkpoint("Orders", "g", 0, start, pop_time, 10_000, "b", tuple(range(count)))
         self.log.put_checkpoint(checkpoint, 0, self.kit.clock.now())
         if known:
-            self.in_flight.started(checkpoint.key)
+            self.in_flight.started(checkpoint.key, checkpoint.distances[-1])
         return checkpoint
 
     def ack(self, checkpoint: Checkpoint, *offsets: int) -> None:
