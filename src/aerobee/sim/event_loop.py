@@ -205,7 +205,16 @@ class SimLoop:
         self, factory: Factory, host: str, port: int, *, ssl: object = None
     ) -> tuple[asyncio.Transport, asyncio.BaseProtocol]:
         assert ssl is None, "nothing is encrypted here"
-        return await self._connections.connect(factory, host, port)
+        return await self._connections.connect(lambda: self._made(factory), host, port)
+
+    def _made(self, factory: Factory) -> asyncio.BaseProtocol:
+        """A protocol, made as asyncio does it: inside the loop that it belongs to."""
+        before = asyncio._get_running_loop()
+        asyncio._set_running_loop(self.as_loop)
+        try:
+            return factory()
+        finally:
+            asyncio._set_running_loop(before)
 
 
 def _whole_ms(seconds: float) -> int:
