@@ -8,11 +8,18 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.open_transactions import decode_open_transactions
+from aerobee.service.broker.config import BrokerConfig
 from tests.broker_kit import STORAGE, SYNC, BrokerKit
 from tests.send_rig import end_frame, send_frame
 from tests.transaction_kit import ORDERS, Begun, end_fields
 
+TOPICS = (
+    ORDERS,
+    TopicConfig("Later", 4, 4, attributes={"message.type": "DELAY"}),
+    TopicConfig("Trades", 4, 4, attributes={"message.type": "TRANSACTION"}),
+)
 GROUPS = st.sampled_from(["sellers", "sellers", "buyers", "s", "ü"])
 NOW_MS = 1_700_000_000_000
 
@@ -59,6 +66,7 @@ sends = st.tuples(
     st.builds(merged, st.integers(0, 99), special, few),
     st.sampled_from(["4", "4", "0", "5", "8"]),
     st.integers(0, 3).map(str),
+    st.sampled_from(["Orders", "Orders", "Later", "Trades"]),
 )
 wrong = st.fixed_dictionaries(
     {}, optional={"producerGroup": GROUPS, "tranStateTableOffset": st.sampled_from(["0", "1"])}
@@ -74,6 +82,7 @@ begins = st.tuples(
     st.builds(merged, st.integers(0, 99), usual, st.fixed_dictionaries({}, optional=plain)),
     st.just("4"),
     st.integers(0, 3).map(str),
+    st.sampled_from(["Orders", "Trades"]),
 )
 steps = st.lists(
     st.tuples(st.one_of(begins, sends, ends, ends), st.booleans(), st.sampled_from([0, 2, 2])),
@@ -86,7 +95,8 @@ class Way:
     """A broker that is given frames, and what it made of them."""
 
     def __init__(self, is_sync: bool, is_short: bool) -> None:
-        self.kit = BrokerKit(ORDERS, storage=SYNC if is_sync else STORAGE)
+        config = BrokerConfig(checks_message_types=True)
+        self.kit = BrokerKit(*TOPICS, storage=SYNC if is_sync else STORAGE, config=config)
         self.kit.clock.jump_wall(NOW_MS - self.kit.clock.now().wall_ms)
         self.kit.send_frames(send_frame())  # nothing that follows is at place 0
         self.kit.finish()
@@ -97,9 +107,9 @@ class Way:
 
     def do(self, step: tuple[Any, ...], opaque: int, is_binary: bool, flag: int) -> None:
         if step[0] == "send":
-            _, properties, sys_flag, queue_id = step
+            _, properties, sys_flag, queue_id, topic = step
             text = "".join(f"{name}\x01{value}\x02" for name, value in properties.items())
-            fields = {"a": "sellers", "e": queue_id, "f": sys_flag, "i": text}
+            fields = {"a": "sellers", "b": topic, "e": queue_id, "f": sys_flag, "i": text}
             data = send_frame(fields, b"%d" % opaque, opaque=opaque, is_binary=is_binary)
         else:
             _, which, what, changes = step

@@ -126,7 +126,7 @@ class PlainSend:
         entry: TopicEntry = found
         # Of the flags only those that say how the body is compressed, and that it is a half.
         if (
-            not entry.is_plain
+            entry.kinds == 0
             or draft.sys_flag & ~0x705 != 0
             or draft.reconsume_times != 0
             or header.flag & ~2 != 0
@@ -135,7 +135,7 @@ class PlainSend:
             return False
         if not self._scan_properties(draft):
             return False
-        if draft.sys_flag & 4 != 0 and self._kind != 3:
+        if entry.kinds >> self._kind & 1 == 0 or (draft.sys_flag & 4 != 0 and self._kind != 3):
             return False
         if not draft.is_batch and not self._add_suffix(draft):
             return False

@@ -5,7 +5,7 @@ cdef class TopicEntry:
     cdef readonly bytes name
     cdef readonly int write_queues
     cdef readonly int queues_end
-    cdef readonly bint is_plain
+    cdef readonly int kinds
     cdef int _turn
 
     cpdef int next_queue(self) noexcept

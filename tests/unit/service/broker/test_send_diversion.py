@@ -4,6 +4,7 @@ the general handler. That both ways store the same bytes is in `tests/property`.
 
 import pytest
 
+from aerobee.model.topic import TopicConfig
 from aerobee.protocol.recall_handle import RecallHandle, encode_recall_handle
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from tests.broker_kit import BrokerKit
@@ -186,6 +187,17 @@ def test_halves_that_are_refused_are_left() -> None:
 def test_times_are_left_where_nobody_keeps_them() -> None:
     kit = BrokerKit(ORDERS, config=BrokerConfig(keeps_timers=False))
     assert not is_taken(kit, send_frame({"i": text(TIMER_DELAY_MS="5000")}))
+
+
+def test_a_topic_of_one_type_takes_that_and_leaves_the_rest() -> None:
+    kit = BrokerKit(
+        TopicConfig("Later", 4, 4, attributes={"message.type": "DELAY"}),
+        TopicConfig("Trades", 4, 4, attributes={"message.type": "TRANSACTION"}),
+    )
+    half = {"f": "4", "i": text(TRAN_MSG="true", PGROUP="g")}
+    for said, takes in (({"i": text(DELAY="3")}, "Later"), (half, "Trades"), ({}, "")):
+        for topic in ("Later", "Trades"):
+            assert is_taken(kit, send_frame({**said, "b": topic})) == (topic == takes)
 
 
 def test_two_groups_by_turns_are_told_apart() -> None:

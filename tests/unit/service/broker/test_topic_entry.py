@@ -4,9 +4,14 @@ from aerobee.model.topic import TopicConfig
 from aerobee.service.broker.topic_entry import TopicEntry
 
 
+def kinds(entry: TopicEntry) -> set[int]:
+    """The kinds of sends that the short way takes."""
+    return {kind for kind in range(8) if entry.kinds >> kind & 1}
+
+
 def test_an_ordinary_topic_is_plain() -> None:
     entry = TopicEntry(TopicConfig("T", read_queues=4, write_queues=3))
-    assert entry.is_plain
+    assert kinds(entry) == {0, 2, 3, 4, 5, 6}
     assert (entry.name, entry.write_queues, entry.queues_end) == (b"T", 3, 4)
 
 
@@ -25,7 +30,26 @@ def test_an_ordinary_topic_is_plain() -> None:
     ],
 )
 def test_a_topic_that_wants_more_is_not_plain(config: TopicConfig) -> None:
-    assert not TopicEntry(config).is_plain
+    assert kinds(TopicEntry(config)) == set()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ("UNSPECIFIED", {0, 2, 3, 4, 5, 6}),
+        ("MIXED", {0, 2, 3, 4, 5, 6}),
+        ("DELAY", {2, 4, 5, 6}),
+        ("TRANSACTION", {3}),
+        ("NORMAL", set()),
+        ("FIFO", set()),
+        ("what nobody knows", set()),
+    ],
+)
+def test_a_topic_of_one_type_takes_that(wanted: str, expected: set[int]) -> None:
+    attributes = {"message.type": wanted}
+    assert kinds(TopicEntry(TopicConfig("T", attributes=attributes))) == expected
+    more = {**attributes, "cleanup.policy": "DELETE"}
+    assert kinds(TopicEntry(TopicConfig("T", attributes=more))) == set()
 
 
 def test_every_queue_has_its_turn() -> None:

@@ -17,6 +17,7 @@ from aerobee.ports.clock import Now
 OVER_TAG = "d"
 BODY_BYTES_MAX = 4096  # RocketMQ's transactionOpMsgMaxSize
 _OFFSET_DIGITS_MAX = 18
+_OFFSETS_MAX = BODY_BYTES_MAX // 2  # of one digit and a comma each
 
 
 def op_message(offsets: Iterable[int], host: Host, now: Now) -> StoredMessage:
@@ -36,13 +37,10 @@ def op_message(offsets: Iterable[int], host: Host, now: Now) -> StoredMessage:
 
 
 def count_that_fits(offsets: Sequence[int]) -> int:
-    """How many of these one record takes; at least one."""
-    size = 0
-    for count, offset in enumerate(offsets):
-        size += len(str(offset)) + 1
-        if count and size > BODY_BYTES_MAX:
-            return count
-    return len(offsets)
+    """How many of these one record takes, as if all were as long as the longest; at least one."""
+    first = offsets[:_OFFSETS_MAX]
+    width = len(str(max(first))) + 1
+    return min(len(first), max(1, BODY_BYTES_MAX // width))
 
 
 def offsets_over(record: StoredMessage) -> list[int]:
