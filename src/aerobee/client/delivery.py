@@ -20,6 +20,7 @@ from aerobee.client.core.outgoing import Draft
 from aerobee.client.core.queue_choice import QueueRound, find_queue, queue_for_key
 from aerobee.client.core.routes import ClientRoute
 from aerobee.client.core.send_attempt import SendTries
+from aerobee.client.quick_send import SendWaiter
 from aerobee.client.receipt import DURABILITIES, Durability
 from aerobee.client.session import Session
 from aerobee.errors import (
@@ -70,12 +71,17 @@ class Delivery:
         queue: MessageQueue | None = None,
         timeout: float | None = None,
         retries: int = RETRIES,
+        tries: SendTries | None = None,
     ) -> Sent:
-        """Have a draft stored. SendFailed, or TopicNotFound if nobody has or makes the topic."""
+        """Have a draft stored. SendFailed, or TopicNotFound if nobody has or makes the topic.
+
+        `tries` are those of a send that began elsewhere, instead of a timeout and retries.
+        """
         self._session.check()
         now = asyncio.get_running_loop().time
-        deadline = now() + (self._session.options.timeout if timeout is None else timeout)
-        tries = SendTries(draft.topic, retries=retries, deadline=deadline)
+        if tries is None:
+            deadline = now() + (self._session.options.timeout if timeout is None else timeout)
+            tries = SendTries(draft.topic, retries=retries, deadline=deadline)
         while True:
             broker_name = ""
             try:
@@ -87,12 +93,24 @@ class Delivery:
                 pause = tries.pause(broker_name, now())
                 if pause:
                     await asyncio.sleep(pause)
-                command = self._command(draft, group, chosen)
+                command = self.command(draft, chosen, group)
                 return await self._try(route, chosen, command, tries.seconds_left(now()))
             except (NoAnswer, RemoteAnswer) as error:
                 if not tries.note(broker_name, error, now()):
                     raise tries.failure() from error
                 self._look_again(draft.topic, error)
+
+    def first_failed(
+        self, topic: str, waiter: SendWaiter, error: NoAnswer | RemoteAnswer, retries: int
+    ) -> SendTries:
+        """The tries of a send whose first one went the short way and failed; SendFailed if that
+        was all."""
+        now = asyncio.get_running_loop().time()
+        tries = SendTries(topic, retries=retries, deadline=waiter.deadline)
+        if not tries.note(waiter.queue.broker_name, error, now):
+            raise tries.failure() from error
+        self._look_again(waiter.queue.topic, error)
+        return tries
 
     async def tell(
         self, draft: Draft, *, group: str | None = None, queue: MessageQueue | None = None
@@ -101,10 +119,9 @@ class Delivery:
         self._session.check()
         route = await self._session.routes.of(draft.topic, may_be_new=True)
         chosen = self._choose(route, draft, queue, "")
-        command = self._command(draft, group, chosen)
+        command = self.command(draft, chosen, group)
         command.flag = ONEWAY_FLAG
         line = await self._line(self._master(route, chosen), self._session.options.timeout)
-        self._session.lines.dress(command)
         line.tell(command)
 
     async def _try(
@@ -113,7 +130,6 @@ class Delivery:
         started_ms = self._session.clock.monotonic_ms()
         try:
             line = await self._line(self._master(route, queue), seconds)
-            self._session.lines.dress(command)
             answer = await line.ask(command, seconds)
         except NoAnswer:
             self._note_fault(queue, started_ms, is_isolated=True)
@@ -184,7 +200,10 @@ class Delivery:
             return turn.take(queues, avoid=avoid)
         return turn.take_fast(queues, self._faults, self._session.clock.monotonic_ms(), avoid=avoid)
 
-    def _command(self, draft: Draft, group: str | None, queue: MessageQueue) -> RemotingCommand:
+    def command(
+        self, draft: Draft, queue: MessageQueue, group: str | None = None
+    ) -> RemotingCommand:
+        """The request that sends a draft to a queue."""
         options = self._session.options
         header = SendV2Header(
             producer_group=with_namespace(options.namespace, group or options.group),
@@ -197,7 +216,9 @@ class Delivery:
             broker_name=queue.broker_name,
         )
         code = RequestCode.SEND_BATCH_MESSAGE if draft.is_batch else RequestCode.SEND_MESSAGE_V2
-        return RemotingCommand(int(code), ext_fields=write_header(header), body=draft.body)
+        command = RemotingCommand(int(code), ext_fields=write_header(header), body=draft.body)
+        self._session.lines.dress(command)
+        return command
 
     def _master(self, route: ClientRoute, queue: MessageQueue) -> str:
         address = route.master(queue.broker_name)

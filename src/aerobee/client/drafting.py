@@ -51,9 +51,11 @@ class Drafts:
         deliver_at: datetime | None = None,
         compress: Compress = True,
         codec: Codec = to_json,
+        unique_id: str = "",
     ) -> Draft:
-        """A message as it will be sent; Misuse says what no broker would take."""
-        draft = self.plain(topic, Outgoing(body, tag, keys, headers, order_by), codec)
+        """A message as it will be sent; Misuse says what no broker would take. `unique_id`: of one
+        that has one already."""
+        draft = self.plain(topic, Outgoing(body, tag, keys, headers, order_by), codec, unique_id)
         if delay is not None or deliver_at is not None:
             set_delivery(
                 draft.properties,
@@ -65,11 +67,14 @@ class Drafts:
         check_body_size(draft.body, self._session.options.max_message_bytes)
         return draft
 
-    def plain(self, topic: str, message: Outgoing, codec: Codec = to_json) -> Draft:
+    def plain(
+        self, topic: str, message: Outgoing, codec: Codec = to_json, unique_id: str = ""
+    ) -> Draft:
         """A message that is delivered at once, as it is: one of a batch."""
         body = body_bytes(message.body, codec)
         properties = properties_of(message.tag, message.keys, message.headers, message.order_by)
-        set_identity(properties, self._session.new_id(), self._session.options.namespace)
+        namespace = self._session.options.namespace
+        set_identity(properties, unique_id or self._session.new_id(), namespace)
         return Draft(self.wire_topic(topic), body, properties, order_by=message.order_by)
 
     def wire_topic(self, topic: str) -> str:

@@ -7,13 +7,22 @@ time. A batch has one receipt that is a sequence of receipts, made when they are
 
 from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from aerobee.errors import Misuse
-from aerobee.model.message_queue import MessageQueue, QueueOffset
+from aerobee.model.message_queue import MessageQueue
 from aerobee.protocol.response_codes import ResponseCode
 
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+
 Recall = Callable[["Receipt"], Awaitable[None]]
+
+
+def is_compiled() -> bool:
+    return cython.compiled
 
 
 class Durability(Enum):
@@ -40,35 +49,45 @@ class Receipt:
     """Where one message is."""
 
     __slots__ = (
+        "_message_id",
+        "_offset_id",
         "_recall",
         "durability",
-        "message_id",
         "offset",
-        "offset_id",
         "queue",
         "recall_handle",
     )
 
     def __init__(
         self,
-        message_id: str,
-        offset_id: str,
+        message_id: str | bytes,
+        offset_id: str | bytes,
         queue: MessageQueue,
-        offset: QueueOffset,
+        offset: int,
         durability: Durability = Durability.PROMISED,
         recall_handle: str = "",
         recall: Recall | None = None,
     ) -> None:
-        self.message_id = message_id
-        """The sender's name for it, given before any broker saw it. Consumers see the same."""
-        self.offset_id = offset_id
-        """The broker's name for it: which broker, and where in its log."""
+        # As they came: most are never looked at.
+        self._message_id = message_id
+        self._offset_id = offset_id
         self.queue = queue
         self.offset = offset
+        """In the queue."""
         self.durability = durability
         self.recall_handle = recall_handle
         """What takes a delayed message back, from any client; empty for others."""
         self._recall = recall
+
+    @property
+    def message_id(self) -> str:
+        """The sender's name for it, given before any broker saw it. Consumers see the same."""
+        return _text(self._message_id)
+
+    @property
+    def offset_id(self) -> str:
+        """The broker's name for it: which broker, and where in its log."""
+        return _text(self._offset_id)
 
     async def cancel(self) -> None:
         """Take back a delayed message that was not delivered yet."""
@@ -94,10 +113,10 @@ class BatchReceipt(Sequence[Receipt]):
 
     def __init__(
         self,
-        message_ids: Sequence[str],
+        message_ids: Sequence[str | bytes],
         offset_ids: str,
         queue: MessageQueue,
-        first_offset: QueueOffset,
+        first_offset: int,
         durability: Durability = Durability.PROMISED,
     ) -> None:
         """`offset_ids` as the answer says them, joined by commas."""
@@ -124,7 +143,7 @@ class BatchReceipt(Sequence[Receipt]):
             self._message_ids[number],
             self._offset_id(number),
             self.queue,
-            QueueOffset(self.first_offset + number),
+            self.first_offset + number,
             self.durability,
         )
 
@@ -136,3 +155,7 @@ class BatchReceipt(Sequence[Receipt]):
 
     def __repr__(self) -> str:
         return f"BatchReceipt({len(self)} messages, {self.queue}, from offset {self.first_offset})"
+
+
+def _text(data: str | bytes) -> str:
+    return data.decode() if isinstance(data, bytes) else data

@@ -6,24 +6,33 @@ properties, and hand it to `delivery`.
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import zip_longest
 
-from aerobee.client.core.outgoing import Codec, Draft, Outgoing, to_json
+from aerobee.client.asking import ask_well
+from aerobee.client.core.outgoing import (
+    COMPRESS_FROM_BYTES,
+    Codec,
+    Draft,
+    Outgoing,
+    encode_text,
+    to_json,
+)
 from aerobee.client.delivery import RETRIES, Delivery, Sent
 from aerobee.client.drafting import Compress, Drafts
 from aerobee.client.options import Duration, seconds_of
+from aerobee.client.quick_lanes import QuickLanes
 from aerobee.client.receipt import BatchReceipt, Receipt
 from aerobee.client.session import Session
-from aerobee.errors import Misuse, Refused, SendFailed, Stored
-from aerobee.model.message_queue import MessageQueue, QueueOffset
+from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer, SendFailed, Stored
+from aerobee.model.message_queue import MessageQueue
 from aerobee.model.properties import WAIT
-from aerobee.protocol.declared_header import write_header
 from aerobee.protocol.headers.recalling import RecallHeader
 from aerobee.protocol.message_batch import BATCH_MESSAGES_MAX, BatchMessage, encode_batch
-from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.response_codes import ResponseCode, error_for
+from aerobee.protocol.response_codes import ResponseCode
 
 _ENTRY_BYTES = 22  # of a batch, besides body and properties
+_QUICK_BYTES_END = 64 << 10  # larger bodies are not copied more than once
 
 
 class Sending:
@@ -33,6 +42,8 @@ class Sending:
         self._session = session
         self.drafts = Drafts(session)
         self.delivery = Delivery(session)
+        self._lanes = QuickLanes(session, self.delivery.command)
+        self._timeout = session.options.timeout
 
     async def send(
         self,
@@ -53,6 +64,28 @@ class Sending:
         group: str | None = None,
     ) -> Receipt:
         self._session.check()
+        seconds = self._timeout if timeout is None else seconds_of(timeout, "timeout")
+        unique_id, tries = "", None
+        lane = self._lanes.find(topic)
+        if (
+            lane is not None
+            and type(body) is bytes
+            and 0 < len(body) < (COMPRESS_FROM_BYTES if compress else _QUICK_BYTES_END)
+            and order_by is None
+            and delay is None
+            and deliver_at is None
+            and queue is None
+            and group is None
+        ):
+            text = encode_text(tag, keys, headers) if tag or keys or headers else b""
+            waiter = lane.send(body, text, seconds)
+            if waiter is not None:
+                try:
+                    receipt: Receipt = await waiter.answer
+                    return receipt
+                except (NoAnswer, RemoteAnswer) as error:
+                    unique_id = waiter.message_id.decode()
+                    tries = self.delivery.first_failed(topic, waiter, error, retries)
         draft = self.drafts.draft(
             topic,
             body,
@@ -64,14 +97,12 @@ class Sending:
             deliver_at=deliver_at,
             compress=compress,
             codec=codec,
+            unique_id=unique_id,
         )
         sent = await self.delivery.deliver(
-            draft,
-            group=group,
-            queue=queue,
-            timeout=None if timeout is None else seconds_of(timeout, "timeout"),
-            retries=retries,
+            draft, group=group, queue=queue, timeout=seconds, retries=retries, tries=tries
         )
+        self._lanes.open(topic, draft.topic)
         return self.receipt(draft, sent)
 
     async def send_oneway(
@@ -114,8 +145,24 @@ class Sending:
         group: str | None = None,
     ) -> Sequence[Receipt]:
         self._session.check()
-        seconds = None if timeout is None else seconds_of(timeout, "timeout")
-        drafts = [self._one_of_batch(topic, message, order_by, codec) for message in messages]
+        seconds = self._timeout if timeout is None else seconds_of(timeout, "timeout")
+        listed = list(messages)
+        unique_ids: list[bytes] = []
+        tries = None
+        lane = self._lanes.find(topic)
+        if lane is not None and order_by is None and queue is None and group is None:
+            waiter = lane.send_batch(listed, seconds)
+            if waiter is not None:
+                try:
+                    receipts: BatchReceipt = await waiter.answer
+                    return receipts
+                except (NoAnswer, RemoteAnswer) as error:
+                    unique_ids = waiter.message_id
+                    tries = self.delivery.first_failed(topic, waiter, error, retries)
+        drafts = [
+            self._one_of_batch(topic, message, order_by, codec, unique_id.decode())
+            for message, unique_id in zip_longest(listed, unique_ids, fillvalue=b"")
+        ]
         stored: list[Sequence[Receipt]] = []
         for part in self._parts(drafts):
             try:
@@ -125,6 +172,7 @@ class Sending:
                     queue=queue,
                     timeout=seconds,
                     retries=retries,
+                    tries=tries,
                 )
             except SendFailed as failure:
                 if not stored:
@@ -134,11 +182,12 @@ class Sending:
                 BatchReceipt(
                     [draft.unique_id for draft in part],
                     sent.said.message_ids,
-                    sent.queue,
-                    QueueOffset(sent.said.queue_offset),
+                    self._lanes.shown(sent.queue),
+                    sent.said.queue_offset,
                     sent.durability,
                 )
             )
+        self._lanes.open(topic, drafts[0].topic)
         if len(stored) == 1:
             return stored[0]
         return [receipt for receipts in stored for receipt in receipts]
@@ -148,8 +197,8 @@ class Sending:
         return Receipt(
             draft.unique_id,
             said.message_ids,
-            sent.queue,
-            QueueOffset(said.queue_offset),
+            self._lanes.shown(sent.queue),
+            said.queue_offset,
             sent.durability,
             said.recall_handle,
             self._recall if said.recall_handle else None,
@@ -158,7 +207,7 @@ class Sending:
     async def _recall(self, receipt: Receipt) -> None:
         """Take a delayed message back."""
         self._session.check()
-        topic = receipt.queue.topic
+        topic = self.drafts.wire_topic(receipt.queue.topic)
         route = await self._session.routes.of(topic, may_be_new=True)
         address = route.master(receipt.queue.broker_name)
         if address is None:
@@ -169,22 +218,19 @@ class Sending:
             producer_group=self._session.options.group,
             broker_name=receipt.queue.broker_name,
         )
-        answer = await self._session.ask(
-            address,
-            RemotingCommand(int(RequestCode.RECALL_MESSAGE), ext_fields=write_header(header)),
-        )
-        error = error_for(answer.code, answer.remark)
-        if error is not None:
+        try:
+            await ask_well(self._session, address, RequestCode.RECALL_MESSAGE, header)
+        except RemoteAnswer as error:
             raise Refused(
                 f"{receipt.message_id} was not taken back: {error.message}",
                 code=error.code,
                 hint="set recallMessageEnable of the broker"
                 if error.code == ResponseCode.NO_PERMISSION
                 else "it may have been delivered",
-            )
+            ) from error
 
     def _one_of_batch(
-        self, topic: str, message: object, order_by: str | None, codec: Codec
+        self, topic: str, message: object, order_by: str | None, codec: Codec, unique_id: str
     ) -> Draft:
         if not isinstance(message, Outgoing):
             message = Outgoing(message, order_by=order_by)
@@ -193,7 +239,7 @@ class Sending:
                 "a message with an order of its own in a batch",
                 hint="a batch goes to one queue: say order_by for all, or use a producer",
             )
-        return self.drafts.plain(topic, message, codec)
+        return self.drafts.plain(topic, message, codec, unique_id)
 
     def _parts(self, drafts: list[Draft]) -> Iterable[list[Draft]]:
         """The batch, cut where it would be more than a broker takes at once."""

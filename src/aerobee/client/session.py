@@ -97,12 +97,17 @@ class Session:
                 hint="open one in each process; `aerobee run --workers` does it for you",
             )
 
-    def new_id(self) -> str:
-        """An id for a message."""
+    def moment(self) -> tuple[int, int]:
+        """The time in ms since 1970, and that at which this month began: ids count from there."""
         wall_ms = self.clock.now().wall_ms
         if not self._month_start_ms <= wall_ms < self._month_end_ms:
             self._month_start_ms, self._month_end_ms = _month_of(wall_ms)
-        return self.unique_ids.take(wall_ms - self._month_start_ms)
+        return wall_ms, self._month_start_ms
+
+    def new_id(self) -> str:
+        """An id for a message."""
+        wall_ms, month_start_ms = self.moment()
+        return self.unique_ids.take(wall_ms - month_start_ms)
 
     def spawn(self, work: Coroutine[object, object, None], name: str) -> "asyncio.Task[None]":
         """Run something beside the application, until it ends or the client closes."""

@@ -13,35 +13,71 @@ import asyncio
 import logging
 from collections.abc import Callable
 from ssl import SSLContext
-from typing import cast
+from typing import TYPE_CHECKING, Any, cast
 
 from aerobee.errors import ConnectionLost, ProtocolError, RequestTimeout
+from aerobee.net.waiter import Waiter
 from aerobee.protocol.frame import FrameLimits, FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
+from aerobee.protocol.reply_buffer import ReplyBuffer
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.big_endian import load_i32
 
 _log = logging.getLogger(__name__)
 
 CHECK_SECONDS = 0.05  # how often deadlines are looked at, while somebody waits
-OPAQUE_MASK = 0x7FFFFFFF
+_OPAQUE_MASK = 0x7FFFFFFF
+_GATHERED_BYTES_MAX = 64 << 10  # what costs less to copy than to write by itself
+_KEPT_BYTES_MAX = 1 << 20  # an output that had to grow beyond that is not kept
+_NEVER = float("inf")
 
 Asked = Callable[["Line", RemotingCommand], None]
-Waiting = tuple["asyncio.Future[RemotingCommand]", float]
-"""Who waits, and until when on the loop's clock."""
 
 
-class Line(asyncio.Protocol):
-    """One connection. It belongs to the loop that it was made in."""
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+class Line:
+    """One connection: an asyncio protocol, not one by birth, because those cannot be compiled. It
+    belongs to the loop that it was made in."""
+
+    __slots__ = (
+        "_asked",
+        "_check",
+        "_drained",
+        "_earliest",
+        "_frames",
+        "_is_ending",
+        "_is_flushing",
+        "_loop",
+        "_opaque",
+        "_transport",
+        "_waiting",
+        "address",
+        "output",
+    )
 
     def __init__(self, address: str, limits: FrameLimits, asked: Asked | None = None) -> None:
         """`asked` is told what the other side asks of us; without it, nothing is answered."""
         self.address = address
+        # What is written in this turn of the loop.
+        self.output = ReplyBuffer()
         self._loop = asyncio.get_running_loop()
         self._asked = asked
         self._frames = FrameReader(limits)
         self._opaque = 0
-        self._waiting: dict[int, Waiting] = {}
-        self._written: list[bytes | memoryview] = []
-        self._transport: asyncio.Transport | None = None
+        self._waiting: dict[int, Waiter] = {}
+        # No deadline of those that wait is before this.
+        self._earliest = _NEVER
+        self._is_flushing = False
+        self._is_ending = False
+        self._transport: Any = None
         self._check: asyncio.TimerHandle | None = None
         self._drained: asyncio.Future[None] | None = None
 
@@ -54,6 +90,10 @@ class Line(asyncio.Protocol):
         """Whether the other side reads more slowly than is written: wait for `drained`."""
         return self._drained is not None
 
+    def can_take(self) -> bool:
+        """Whether something can be written at once."""
+        return self._transport is not None and not self._is_ending and self._drained is None
+
     # What we say.
 
     def ask(self, command: RemotingCommand, seconds: float) -> "asyncio.Future[RemotingCommand]":
@@ -62,20 +102,46 @@ class Line(asyncio.Protocol):
         if self._transport is None:
             answer.set_exception(self._lost())
             return answer
-        self._opaque = command.opaque = (self._opaque + 1) & OPAQUE_MASK
+        command.opaque = self.next_opaque()
         self.tell(command)
-        self._waiting[command.opaque] = (answer, self._loop.time() + seconds)
-        if self._check is None:
-            self._check = self._loop.call_later(CHECK_SECONDS, self._check_deadlines)
+        self.wait(self._opaque, Waiter(answer, self._loop.time() + seconds, False))
         return answer
 
     def tell(self, command: RemotingCommand) -> None:
         """Write what wants no answer: a one-way request, or our answer to theirs."""
         if self._transport is None:
             raise self._lost()
-        if not self._written:
-            self._loop.call_soon(self._flush)
-        self._written += encode(command)
+        buffers = encode(command)
+        size = 0
+        for buffer in buffers:
+            size += len(buffer)
+        if size <= _GATHERED_BYTES_MAX:
+            for buffer in buffers:
+                self.output.append(bytes(buffer))
+            self.written()
+        else:
+            self._flush()
+            self._transport.writelines(buffers)
+
+    # For those who write into `output` themselves: the opaque, the frame, then this.
+
+    def next_opaque(self) -> int:
+        self._opaque = (self._opaque + 1) & _OPAQUE_MASK
+        return self._opaque
+
+    def written(self) -> None:
+        """Have what was written go out when this turn of the loop is over."""
+        if not self._is_flushing:
+            self._is_flushing = True
+            self._loop.call_soon(self._flush_turn)
+
+    def wait(self, opaque: int, waiter: Waiter) -> None:
+        """Someone waits for the answer to what was just written."""
+        self._waiting[opaque] = waiter
+        if waiter.deadline < self._earliest:
+            self._earliest = waiter.deadline
+        if self._check is None:
+            self._check = self._loop.call_later(CHECK_SECONDS, self._check_deadlines)
 
     async def drained(self) -> None:
         """Wait until the other side has read enough for more to be written."""
@@ -84,55 +150,92 @@ class Line(asyncio.Protocol):
 
     def close(self) -> None:
         """What was written still goes out."""
+        self._is_ending = True
         if self._transport is not None:
             self._flush()
             self._transport.close()
 
+    def _flush_turn(self) -> None:
+        self._is_flushing = False
+        self._flush()
+
     def _flush(self) -> None:
-        written, self._written = self._written, []
-        if written and self._transport is not None:
-            self._transport.writelines(written)
+        if self.output.position == 0:
+            return
+        data = self.output.take()
+        if len(data) > _KEPT_BYTES_MAX:
+            self.output = ReplyBuffer()
+        if self._transport is not None:
+            self._transport.write(data)
 
     def _check_deadlines(self) -> None:
         self._check = None
         now = self._loop.time()
-        for opaque, (answer, deadline) in list(self._waiting.items()):
-            if answer.done():  # its asker gave up
-                del self._waiting[opaque]
-            elif deadline <= now:
-                del self._waiting[opaque]
-                answer.set_exception(
-                    RequestTimeout(f"no answer from {self.address} in time", address=self.address)
-                )
+        if self._earliest <= now:
+            self._end_late(now)
         if self._waiting:
             self._check = self._loop.call_later(CHECK_SECONDS, self._check_deadlines)
+
+    def _end_late(self, now: float) -> None:
+        """Tell those whose time is over, and find the next deadline."""
+        self._earliest = _NEVER
+        for opaque, waiter in list(self._waiting.items()):
+            if waiter.deadline <= now:
+                del self._waiting[opaque]
+                waiter.fail(
+                    RequestTimeout(f"no answer from {self.address} in time", address=self.address)
+                )
+            elif waiter.answer.done():  # its asker gave up
+                del self._waiting[opaque]
+            elif waiter.deadline < self._earliest:
+                self._earliest = waiter.deadline
 
     def _lost(self) -> ConnectionLost:
         return ConnectionLost(f"the connection to {self.address} is closed", address=self.address)
 
     # From the loop.
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
 
     def data_received(self, data: bytes) -> None:
+        frames = self._frames
         try:
-            self._frames.receive(data)
-            while self._frames.advance():
-                command = decode(self._frames)
-                if command.is_response:
-                    self._answered(command)
-                elif self._asked is not None:
-                    self._asked(self, command)
+            frames.receive(data)
+            while frames.advance():
+                if not self._took(frames):
+                    self._handle(decode(frames))
         except ProtocolError as error:
             _log.warning("closing the connection to %s: %s", self.address, error)
             self.close()
 
-    def _answered(self, command: RemotingCommand) -> None:
-        answer, _ = self._waiting.pop(command.opaque, (None, 0.0))
-        if answer is not None and not answer.done():
-            command.body = bytes(command.body)  # the chunk is not to live as long as an answer
-            answer.set_result(command)
+    def _took(self, frames: FrameReader) -> bool:
+        """Whether the current frame was an answer to someone who reads it as it came."""
+        if frames.serialize_type != 1 or frames.header_end - frames.header_start < 21:
+            return False
+        # Of a binary header: the opaque, and the flag that says that it is an answer.
+        if load_i32(frames.memory, frames.header_start + 9) & 1 == 0:
+            return False
+        opaque = load_i32(frames.memory, frames.header_start + 5)
+        found = self._waiting.get(opaque)
+        if found is None:
+            return False
+        waiter: Waiter = found
+        if not waiter.is_quick or not waiter.take(frames):
+            return False
+        del self._waiting[opaque]
+        return True
+
+    def _handle(self, command: RemotingCommand) -> None:
+        if command.is_response:
+            waiter = self._waiting.pop(command.opaque, None)
+            if waiter is not None:
+                waiter.end(command)
+        elif self._asked is not None:
+            self._asked(self, command)
+
+    def eof_received(self) -> None:
+        """The other side says no more: the transport closes."""
 
     def pause_writing(self) -> None:
         self._drained = self._loop.create_future()
@@ -145,21 +248,18 @@ class Line(asyncio.Protocol):
         if drained is not None and not drained.done():
             drained.set_result(None)
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
-        self._written.clear()
+        self.output.take()
         if self._check is not None:
             self._check.cancel()
             self._check = None
         self._release_writers()
         waiting, self._waiting = self._waiting, {}
-        for answer, _ in waiting.values():
-            if not answer.done():
-                answer.set_exception(
-                    ConnectionLost(
-                        f"the connection to {self.address} was lost", address=self.address
-                    )
-                )
+        for waiter in waiting.values():
+            waiter.fail(
+                ConnectionLost(f"the connection to {self.address} was lost", address=self.address)
+            )
 
 
 async def open_line(
@@ -167,7 +267,8 @@ async def open_line(
 ) -> Line:
     """A line to `host:port`. OSError says why there is none."""
     host, _, port = address.rpartition(":")
-    _, line = await asyncio.get_running_loop().create_connection(
-        lambda: Line(address, limits, asked), host.strip("[]"), int(port), ssl=tls
+    line = Line(address, limits, asked)
+    await asyncio.get_running_loop().create_connection(
+        lambda: cast(asyncio.Protocol, line), host.strip("[]"), int(port), ssl=tls
     )
     return line

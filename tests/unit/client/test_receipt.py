@@ -4,7 +4,7 @@ import pytest
 
 from aerobee.client.receipt import DURABILITIES, BatchReceipt, Durability, Receipt
 from aerobee.errors import Misuse
-from aerobee.model.message_queue import MessageQueue, QueueId, QueueOffset
+from aerobee.model.message_queue import MessageQueue, QueueId
 
 QUEUE = MessageQueue("t", "a", QueueId(1))
 
@@ -19,13 +19,13 @@ def test_the_codes_of_what_is_stored_say_whether_the_promise_was_kept() -> None:
 
 
 def test_a_receipt_shows_where_the_message_is() -> None:
-    shown = repr(Receipt("U", "O", QUEUE, QueueOffset(7), Durability.NOT_FLUSHED))
+    shown = repr(Receipt("U", "O", QUEUE, 7, Durability.NOT_FLUSHED))
     assert shown == "Receipt(U, t@a:1, offset 7, not flushed in time)"
 
 
 def test_a_message_without_a_handle_cannot_be_taken_back() -> None:
     with pytest.raises(Misuse, match="cannot be taken back"):
-        asyncio.run(Receipt("U", "O", QUEUE, QueueOffset(7)).cancel())
+        asyncio.run(Receipt("U", "O", QUEUE, 7).cancel())
 
 
 def test_taking_back_hands_over_the_receipt() -> None:
@@ -34,13 +34,13 @@ def test_taking_back_hands_over_the_receipt() -> None:
     async def recall(receipt: Receipt) -> None:
         taken.append(receipt)
 
-    receipt = Receipt("U", "O", QUEUE, QueueOffset(7), recall_handle="H", recall=recall)
+    receipt = Receipt("U", "O", QUEUE, 7, recall_handle="H", recall=recall)
     asyncio.run(receipt.cancel())
     assert taken == [receipt]
 
 
 def test_the_receipt_of_a_batch_is_one_for_each_message_in_order() -> None:
-    batch = BatchReceipt(["U", "V", "W"], "O,P,Q", QUEUE, QueueOffset(5))
+    batch = BatchReceipt(["U", "V", "W"], "O,P,Q", QUEUE, 5)
     assert [(one.message_id, one.offset_id, one.offset) for one in batch] == [
         ("U", "O", 5),
         ("V", "P", 6),
@@ -53,5 +53,5 @@ def test_the_receipt_of_a_batch_is_one_for_each_message_in_order() -> None:
 
 
 def test_a_batch_that_is_one_record_has_one_offset_id_for_all() -> None:
-    batch = BatchReceipt(["U", "V"], "O", QUEUE, QueueOffset(5))
+    batch = BatchReceipt(["U", "V"], "O", QUEUE, 5)
     assert [one.offset_id for one in batch] == ["O", "O"]

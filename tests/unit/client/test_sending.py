@@ -35,7 +35,8 @@ class Bench:
         await self.session.close()
 
     async def stored(self, receipt: Receipt) -> StoredMessage:
-        route = await self.session.routes.of(receipt.queue.topic, may_be_new=True)
+        topic = self.sending.drafts.wire_topic(receipt.queue.topic)
+        route = await self.session.routes.of(topic, may_be_new=True)
         address = route.master(receipt.queue.broker_name)
         assert address is not None
         offset = parse_offset_message_id(receipt.offset_id).log_offset
@@ -68,11 +69,75 @@ def test_what_was_sent_is_what_is_stored_where_the_receipt_says(tmp_path: Path) 
     with_cluster(tmp_path, test)
 
 
+@pytest.mark.parametrize("namespace", ["", "shop"])
+def test_the_second_send_goes_the_short_way_and_is_stored_alike(
+    tmp_path: Path, namespace: str
+) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with Bench(cluster, namespace=namespace) as bench:
+            said = {"tag": "paid", "keys": ["o-1"], "headers": {"v": "ü"}}
+            receipts = [
+                await bench.sending.send("orders", b"body", **said)  # type: ignore[arg-type]
+                for _ in range(9)
+            ]
+            messages = [await bench.stored(receipt) for receipt in receipts]
+            for receipt, message in zip(receipts, messages, strict=True):
+                assert message.properties.pop("UNIQ_KEY") == receipt.message_id
+                assert (message.queue_id, message.queue_offset) == (
+                    receipt.queue.queue_id,
+                    receipt.offset,
+                )
+                assert message.properties == messages[0].properties
+                assert message.topic == messages[0].topic
+                assert message.body == b"body"
+            bodies = [b"a", b"b", b"c"]
+            batch = await bench.sending.send_batch("orders", bodies)
+            assert [(await bench.stored(receipt)).body for receipt in batch] == bodies
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_try_of_the_short_way_that_fails_is_made_again_with_the_same_id(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with Bench(cluster) as bench:
+            for _ in range(8):
+                await bench.sending.send("orders", b"x")
+            await cluster.stop_broker("broker-a")
+            for _ in range(8):
+                receipt = await bench.sending.send("orders", b"y")
+                assert receipt.queue.broker_name == "broker-b"
+                message = await bench.stored(receipt)
+                assert message.properties["UNIQ_KEY"] == receipt.message_id
+            batch = await bench.sending.send_batch("orders", [b"z"])
+            assert (await bench.stored(batch[0])).properties["UNIQ_KEY"] == batch[0].message_id
+            await cluster.stop_broker("broker-b")
+            with pytest.raises(SendFailed) as caught:
+                await bench.sending.send("orders", b"y", retries=0)
+            assert len(caught.value.attempts) == 1
+
+    with_cluster(tmp_path, test, brokers=2)
+
+
+def test_what_a_broker_refuses_on_the_short_way_is_said_once(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with Bench(cluster) as bench:
+            await bench.sending.send("orders", b"x")
+            with pytest.raises(SendFailed) as caught:
+                await bench.sending.send("orders", b"x" * 2000)
+            assert caught.value.stored is Stored.NO
+            assert len(caught.value.attempts) == 1
+            with pytest.raises(SendFailed):
+                await bench.sending.send_batch("orders", [b"x" * 2000])
+
+    with_cluster(tmp_path, test, maxMessageSize="1000")
+
+
 def test_a_namespace_keeps_topics_apart(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
         async with Bench(cluster, namespace="shop") as bench:
             receipt = await bench.sending.send("orders", b"x")
             assert (await bench.stored(receipt)).topic == "shop%orders"
+            assert receipt.queue.topic == "orders"
 
     with_cluster(tmp_path, test)
 

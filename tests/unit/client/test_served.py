@@ -22,8 +22,8 @@ class _Wire(asyncio.Transport):
     def is_closing(self) -> bool:
         return False
 
-    def writelines(self, data: object) -> None:
-        self.frames.receive(b"".join(data))  # type: ignore[arg-type]
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.frames.receive(data)
 
 
 async def _answers(served: Served, *commands: RemotingCommand) -> list[tuple[int, int]]:

@@ -6,29 +6,58 @@
 Nothing here reads a clock or the process: whoever makes one hands in what it needs.
 """
 
+from typing import TYPE_CHECKING
+
 from aerobee.model.message_id import UniqueId
 
-COUNTER_MASK = 0xFFFF
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.big_endian import address, bytes_at
+
 _TAIL_DIGITS = 12  # elapsed ms, 8 hexadecimal digits, and counter, 4
+_COUNTER_MASK = 0xFFFF
+_ELAPSED_MASK = 0xFFFFFFFF
 
 
-def client_id(address: str, pid: int, nanoseconds: int, *, unit: str = "") -> str:
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+def client_id(host: str, pid: int, nanoseconds: int, *, unit: str = "") -> str:
     """Unlike that of any other client, of this process and of others."""
-    name = f"{address}@{pid}#{nanoseconds}"
+    name = f"{host}@{pid}#{nanoseconds}"
     return f"{name}@{unit}" if unit else name
 
 
 class UniqueIds:
     """Ids for messages: no two of one process are the same within a month."""
 
-    def __init__(self, address: str, pid: int, loader_hash: int) -> None:
-        """`loader_hash` tells apart those that share address and pid: containers, and two clients
+    __slots__ = ("_counter", "_memory", "_view", "size")
+
+    def __init__(self, host: str, pid: int, loader_hash: int) -> None:
+        """`loader_hash` tells apart those that share host and pid: containers, and two clients
         of one process."""
-        self._head = str(UniqueId(address, pid, loader_hash, 0, 0))[:-_TAIL_DIGITS]
+        # The last id as text: only its tail changes.
+        self._view = memoryview(bytearray(str(UniqueId(host, pid, loader_hash, 0, 0)).encode()))
+        self._memory = address(self._view)
         self._counter = 0
+        self.size = len(self._view)
+        """Characters of every id."""
 
     def take(self, elapsed_ms: int) -> str:
         """The next id; `elapsed_ms` since the start of the month. More than 65,536 in one
         millisecond would repeat: no Python process makes a tenth of that."""
-        self._counter = (self._counter + 1) & COUNTER_MASK
-        return f"{self._head}{elapsed_ms & 0xFFFFFFFF:08X}{self._counter:04X}"
+        return self.take_bytes(elapsed_ms).decode()
+
+    def take_bytes(self, elapsed_ms: int) -> bytes:
+        """The next id, as it is on the wire."""
+        self._counter = (self._counter + 1) & _COUNTER_MASK
+        value = (elapsed_ms & _ELAPSED_MASK) << 16 | self._counter
+        for index in range(self.size - 1, self.size - _TAIL_DIGITS - 1, -1):
+            digit = value & 15
+            self._memory[index] = digit + (0x30 if digit < 10 else 0x37)
+            value >>= 4
+        return bytes_at(self._memory, 0, self.size)

@@ -73,10 +73,7 @@ class Draft:
             self.sys_flag = with_compression_type(self.sys_flag, kind)
 
     def properties_text(self) -> bytes:
-        try:
-            return encode_properties(self.properties)
-        except LocalProtocolError as error:
-            raise Misuse(error.message, hint=error.hint) from None
+        return _encoded(self.properties)
 
 
 def to_json(body: object) -> bytes:
@@ -138,6 +135,11 @@ def properties_of(
     return properties
 
 
+def encode_text(tag: str, keys: str | Iterable[str], headers: Mapping[str, str] | None) -> bytes:
+    """The same, as the text that goes on the wire."""
+    return _encoded(properties_of(tag, keys, headers))
+
+
 def set_delivery(
     properties: dict[str, str], *, delay_ms: int | None, deliver_ms: int | None
 ) -> None:
@@ -155,6 +157,13 @@ def set_identity(properties: dict[str, str], unique_id: str, namespace: str) -> 
     properties[UNIQUE_KEY] = unique_id
     if namespace:
         properties[INSTANCE_ID] = namespace
+
+
+def _encoded(properties: Mapping[str, str]) -> bytes:
+    try:
+        return encode_properties(properties)
+    except LocalProtocolError as error:
+        raise Misuse(error.message, hint=error.hint) from None
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:

@@ -1,0 +1,57 @@
+import cython
+
+from aerobee.client.core.identity cimport UniqueIds
+from aerobee.client.receipt cimport Receipt
+from aerobee.net.line cimport Line
+from aerobee.net.waiter cimport Waiter
+from aerobee.protocol.frame cimport FrameReader
+from aerobee.protocol.send_mould cimport SendMould
+from aerobee.protocol.sent_answer cimport SentAnswer
+
+cdef long long _BORN_MIN
+cdef long long _BORN_END
+cdef Py_ssize_t _BATCH_BYTES_MAX
+
+cdef class SendWaiter(Waiter):
+    cdef SentAnswer _said
+    cdef readonly object message_id
+    cdef readonly object queue
+
+    @cython.locals(said=SentAnswer)
+    cpdef bint take(self, FrameReader frames) except? -1
+    cpdef void end(self, object command) except *
+    cdef object _receipt(self, int code, bytes ids, long long offset)
+
+@cython.final
+cdef class QuickQueue:
+    cdef readonly object address
+    cdef readonly SendMould batches
+    cdef Line line
+    cdef readonly object queue
+    cdef readonly SendMould singles
+
+@cython.final
+cdef class QuickSend:
+    cdef Py_ssize_t _count
+    cdef object _find_line
+    cdef UniqueIds _ids
+    cdef object _loop
+    cdef object _moment
+    cdef long long _month_ms
+    cdef double _now
+    cdef list _queues
+    cdef SentAnswer _said
+    cdef Py_ssize_t _turn
+    cdef long long _wall_ms
+
+    @cython.locals(queue=QuickQueue, line=Line, message_id=bytes, opaque=int)
+    cpdef SendWaiter send(self, bytes body, bytes properties, double seconds)
+
+    @cython.locals(queue=QuickQueue, line=Line, mould=SendMould, ids=UniqueIds, size=Py_ssize_t, opaque=int, properties=bytes, elapsed="long long", made=list, body=bytes, message_id=bytes)
+    cpdef SendWaiter send_batch(self, list bodies, double seconds)
+
+    @cython.locals(found=QuickQueue, line=Line)
+    cdef QuickQueue _next(self)
+
+    @cython.locals(waiter=SendWaiter)
+    cdef SendWaiter _sent(self, Line line, int opaque, object queue, object message_id, double seconds)

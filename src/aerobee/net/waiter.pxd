@@ -1,0 +1,10 @@
+from aerobee.protocol.frame cimport FrameReader
+
+cdef class Waiter:
+    cdef readonly object answer
+    cdef readonly double deadline
+    cdef readonly bint is_quick
+
+    cpdef bint take(self, FrameReader frames) except? -1
+    cpdef void end(self, object command) except *
+    cpdef void fail(self, object error) except *
