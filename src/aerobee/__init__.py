@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from aerobee.client.core.backoff import Backoff as Backoff
     from aerobee.client.core.outgoing import Outgoing as Outgoing
     from aerobee.client.message import Message as Message
+    from aerobee.client.reader import Reader as Reader
     from aerobee.client.receipt import BatchReceipt as BatchReceipt
     from aerobee.client.receipt import Durability as Durability
     from aerobee.client.receipt import Receipt as Receipt
@@ -57,6 +58,7 @@ _PUBLIC = {
     "Client": "aerobee.client.client",
     "Consumer": "aerobee.client.consumer",
     "Message": "aerobee.client.message",
+    "Reader": "aerobee.client.reader",
     "connect": "aerobee.client.client",
     "Outgoing": "aerobee.client.core.outgoing",
     "BatchReceipt": "aerobee.client.receipt",

@@ -12,8 +12,8 @@ import logging
 
 from aerobee.client.asking import Asked, answer_well
 from aerobee.client.direct_message import DirectMessage
-from aerobee.client.group_member import GroupMember
 from aerobee.client.inbox import Inbox
+from aerobee.client.member import Member
 from aerobee.client.session import Session
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.net.line import Line
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 class AskedConsumer:
-    def __init__(self, session: Session, member: GroupMember, inbox: Inbox) -> None:
+    def __init__(self, session: Session, member: Member, inbox: Inbox) -> None:
         self._session = session
         self._member = member
         self._inbox = inbox
@@ -74,16 +74,16 @@ class AskedConsumer:
     async def _seek_all(self, offsets: dict[MessageQueue, int]) -> None:
         for queue, offset in offsets.items():
             _log.warning("%s goes on at offset %d: an administrator has reset it", queue, offset)
-            await self._member.seek(queue, offset)
+            await self._member.queues.seek(queue, offset)
 
     def _status(self, line: Line, command: Asked) -> bool:
         header = read_header(GroupTopicHeader, command.ext_fields)
         if header.group != self._group:
             return False
         offsets = {
-            queue: owned.in_hand.commit_offset()
-            for queue, owned in self._member.owned.items()
-            if queue.topic == header.topic
+            owned.queue: owned.in_hand.commit_offset()
+            for owned in self._member.queues.all()
+            if owned.queue.topic == header.topic
         }
         answer_well(line, command, encode_client_status(offsets))
         return True
@@ -103,7 +103,7 @@ class AskedConsumer:
                 "PROP_THREADPOOL_CORE_SIZE": str(options.concurrency),
             },
             {
-                queue: QueueInHand(
+                owned.queue: QueueInHand(
                     owned.in_hand.commit_offset(),
                     owned.in_hand.oldest(),
                     owned.in_hand.newest,
@@ -113,7 +113,7 @@ class AskedConsumer:
                     owned.last_pull_ms,
                     owned.is_dropped,
                 )
-                for queue, owned in self._member.owned.items()
+                for owned in self._member.queues.all()
             },
             tuple(self._member.subscriptions.values()),
             _stacks() if header.jstack_enable else "",

@@ -3,7 +3,8 @@
     async with aerobee.connect("localhost:9876") as client:
         ...
 
-Its verbs are thin: each hands over to the module that knows how.
+Its verbs are thin: each hands over to the module that knows how. Imports more than 15 modules
+because every verb is here.
 """
 
 import ssl
@@ -14,13 +15,19 @@ from typing import Self, Unpack
 
 from aerobee.client.admin.admin import Admin
 from aerobee.client.consumer import Consumer
-from aerobee.client.consumer_options import ConsumerKeywords, Topics, consumer_options
+from aerobee.client.consumer_options import (
+    ConsumerKeywords,
+    ReaderKeywords,
+    Topics,
+    consumer_options,
+)
 from aerobee.client.core.outgoing import Codec, to_json
 from aerobee.client.core.target import Credentials, Target
 from aerobee.client.delivery import RETRIES
 from aerobee.client.drafting import Compress
 from aerobee.client.message import Message
 from aerobee.client.options import ClientOptions, Duration, options_for, seconds_of
+from aerobee.client.reader import READER_GROUP, Reader
 from aerobee.client.receipt import Receipt
 from aerobee.client.receiving import Receiving
 from aerobee.client.sending import Sending
@@ -187,6 +194,12 @@ class Client:
         """Messages of these topics for a group, to be used with `async with`; see `Consumer`, and
         `ConsumerOptions` for what can be said."""
         return Consumer(self._session, consumer_options(topics, **options))
+
+    def reader(
+        self, topics: Topics, *, group: str = READER_GROUP, **options: Unpack[ReaderKeywords]
+    ) -> Reader:
+        """Read queues from a place of your choice, as no member of a group; see `Reader`."""
+        return Reader(self._session, consumer_options(topics, group=group, **options))
 
     async def receive(self, topic: str, *, group: str, timeout: Duration = 30.0) -> Message:
         """The next message of a topic for a group, acknowledged; for scripts and tests.

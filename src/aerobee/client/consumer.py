@@ -19,14 +19,15 @@ from types import TracebackType
 from typing import Self
 
 from aerobee.client.asked_consumer import AskedConsumer
-from aerobee.client.consumer_options import ConsumerOptions, StartAt, start_rule
+from aerobee.client.consumer_options import ConsumerOptions, StartAt
 from aerobee.client.consuming import consuming_of, offsets_of, subscriptions_of
 from aerobee.client.core.backoff import Backoff
-from aerobee.client.core.start_offset import Start
 from aerobee.client.group_member import GroupMember
+from aerobee.client.member import Member
 from aerobee.client.message import Message
-from aerobee.client.owned_queue import OwnedQueue
+from aerobee.client.pop_member import PopMember
 from aerobee.client.session import Session
+from aerobee.client.start import find_offset
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue
 
@@ -42,7 +43,14 @@ class Consumer:
         self._session = session
         self._calls = consuming.calls
         self._inbox = consuming.inbox
-        self._member = GroupMember(consuming, offsets_of(consuming), subscriptions_of(consuming))
+        self._member: Member
+        if options.mode == "pop":
+            self._member = PopMember(consuming, subscriptions_of(consuming))
+        else:
+            self._member = GroupMember(
+                consuming, offsets_of(consuming), subscriptions_of(consuming)
+            )
+        self._queues = self._member.queues
         self._asked = AskedConsumer(session, self._member, self._inbox)
         self._last: Message | None = None
         self._is_open = False
@@ -96,35 +104,35 @@ class Consumer:
     @property
     def queues(self) -> tuple[MessageQueue, ...]:
         """Those that are this consumer's now."""
-        return tuple(sorted(self._member.owned))
+        return tuple(sorted(self._queues))
 
     def position(self, queue: MessageQueue) -> int:
         """The smallest offset that is not settled: where another would begin."""
-        return self._owned(queue).in_hand.commit_offset()
+        return self._queues.of(queue).in_hand.commit_offset()
 
     async def commit(self) -> None:
         """Have the brokers know now how far everything is, not at the next turn."""
-        await self._member.commit(is_certain=True)
+        await self._queues.commit(is_certain=True)
 
     async def seek(self, to: int | StartAt, *, queue: MessageQueue | None = None) -> None:
         """Go on at an offset, a moment, or an end; in one queue, or in all that are owned here.
         What was received before and not settled is forgotten."""
         for one in [queue] if queue is not None else self.queues:
-            self._owned(one)
-            await self._member.seek(one, await self._find(one, to))
+            self._queues.of(one)
+            await self._queues.seek(one, await find_offset(self._calls, one, to))
 
     def pause(self, *queues: MessageQueue) -> None:
         """Hand out nothing more of these queues, or of all; stay a member of the group."""
         if not queues:
             self._inbox.pause()
         for queue in queues:
-            self._owned(queue).pause()
+            self._queues.of(queue).pause()
 
     def resume(self, *queues: MessageQueue) -> None:
         if not queues:
             self._inbox.resume()
         for queue in queues:
-            self._owned(queue).resume()
+            self._queues.of(queue).resume()
 
     def __aiter__(self) -> Self:
         return self
@@ -157,19 +165,3 @@ class Consumer:
         last, self._last = self._last, None
         if last is not None:
             last.held_by().settle(last)
-
-    def _owned(self, queue: MessageQueue) -> OwnedQueue:
-        found = self._member.owned.get(queue)
-        if found is None:
-            raise Misuse(f"{queue} is not this consumer's now", hint="see Consumer.queues")
-        return found
-
-    async def _find(self, queue: MessageQueue, to: int | StartAt) -> int:
-        if isinstance(to, int):
-            return to
-        rule = start_rule(to)
-        if rule.start is Start.MOMENT:
-            return await self._calls.offset_at(queue, rule.moment_ms)
-        if rule.start is Start.LATEST:
-            return await self._calls.end_of(queue)
-        return await self._calls.beginning_of(queue)

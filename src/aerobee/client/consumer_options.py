@@ -100,13 +100,23 @@ class ConsumerOptions:
         return self.order != "none"
 
 
-class ConsumerKeywords(TypedDict, total=False):
-    """What `client.consumer` takes by keyword. A duration is a timedelta or seconds."""
+class ReaderKeywords(TypedDict, total=False):
+    """What `client.reader` takes by keyword. A duration is a timedelta or seconds."""
 
-    group: Required[str]
     tags: str
     sql: str
     start: StartAt
+    queue_messages_max: int
+    queue_bytes_max: int
+    queue_span_max: int
+    pull_batch: int
+    poll: Duration
+
+
+class ConsumerKeywords(ReaderKeywords, total=False):
+    """What `client.consumer` takes by keyword."""
+
+    group: Required[str]
     order: Order
     model: Model
     mode: Mode
@@ -115,12 +125,7 @@ class ConsumerKeywords(TypedDict, total=False):
     max_attempts: int
     retry: Backoff
     strategy: Strategy
-    queue_messages_max: int
-    queue_bytes_max: int
-    queue_span_max: int
-    pull_batch: int
     grace: Duration
-    poll: Duration
     rebalance_every: Duration
     commit_every: Duration
     hand_over: Duration

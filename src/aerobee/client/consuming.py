@@ -27,9 +27,13 @@ class Consuming:
     inbox: Inbox
     prefix: str
     """Of topics, left out of what messages say."""
+    is_reading: bool = False
+    """Not as a member of the group: pulls bring their filter, and move nobody's offsets."""
 
 
-def consuming_of(session: Session, options: ConsumerOptions) -> Consuming:
+def consuming_of(
+    session: Session, options: ConsumerOptions, *, is_reading: bool = False
+) -> Consuming:
     namespace = session.options.namespace
     return Consuming(
         session,
@@ -37,6 +41,7 @@ def consuming_of(session: Session, options: ConsumerOptions) -> Consuming:
         GroupCalls(session, with_namespace(namespace, options.group)),
         Inbox(options.concurrency, _LANES[options.order]),
         f"{namespace}{SEPARATOR}" if namespace else "",
+        is_reading,
     )
 
 
@@ -51,7 +56,7 @@ def subscriptions_of(consuming: Consuming) -> list[Subscription]:
         )
         for topic, expression in options.topics.items()
     ]
-    if not options.is_broadcasting:
+    if not options.is_broadcasting and not consuming.is_reading:
         found.append(make_subscription(retry_topic(consuming.calls.group), version=version))
     return found
 

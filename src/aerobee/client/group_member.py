@@ -4,9 +4,8 @@
                             │
                lost: commit, drop        gained: lock if ordered, find the offset, pull
 
-G1. A queue is pulled by one OwnedQueue at a time.
-G2. What was done with a queue is committed before it is dropped, and its lock given back after.
-G3. Leaving is: hand out nothing more, wait for what is out, commit, and only then tell the brokers,
+G1. What was done with a queue is committed before it is dropped, and its lock given back after.
+G2. Leaving is: hand out nothing more, wait for what is out, commit, and only then tell the brokers,
     who tell the others: they begin where we ended.
 """
 
@@ -16,9 +15,10 @@ from collections.abc import Collection, Coroutine, Iterable
 
 from aerobee.client.consuming import Consuming
 from aerobee.client.core.rebalance import TopicShare, change, wanted_queues
-from aerobee.client.core.start_offset import Ask, question
 from aerobee.client.offsets import Offsets
 from aerobee.client.owned_queue import OwnedQueue
+from aerobee.client.owned_queues import OwnedQueues
+from aerobee.client.start import first_offset
 from aerobee.errors import AerobeeError, TopicNotFound
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.names import is_retry_topic
@@ -40,18 +40,15 @@ class GroupMember:
         """`subscriptions`: of every topic, the group's retry topic included, as on the wire."""
         self.group = consuming.calls.group
         self.options = consuming.options
-        self.owned: dict[MessageQueue, OwnedQueue] = {}
         self.subscriptions = {one.topic: one for one in subscriptions}
-        self.offsets = offsets
+        self.queues = OwnedQueues(consuming, offsets, self.subscriptions.values())
         self._all = consuming
         self._session = consuming.session
         self._client_id = consuming.session.client_id
         self._is_crowded = False
         self._warned: set[str] = set()
         self._wake = asyncio.Event()
-        self._turn = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._pulls: dict[OwnedQueue, asyncio.Task[None]] = {}
 
     # Coming and going.
 
@@ -72,8 +69,8 @@ class GroupMember:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        async with self._turn:
-            await self._release(list(self.owned.values()), self.options.grace)
+        async with self.queues.turn:
+            await self._release(self.queues.all(), self.options.grace)
         await self._session.members.stop_consuming(self.group)
 
     def wake(self) -> None:
@@ -84,10 +81,10 @@ class GroupMember:
 
     async def share_out(self) -> bool:
         """Own what this member should. Whether all of that could be done."""
-        async with self._turn:
+        async with self.queues.turn:
             shares = {topic: await self._share(topic) for topic in self.subscriptions}
-            wanted = wanted_queues(self._client_id, shares, self.owned, self.options.strategy)
-            moved = change(self.owned, wanted)
+            wanted = wanted_queues(self._client_id, shares, self.queues, self.options.strategy)
+            moved = change(self.queues, wanted)
             if not moved.is_none:
                 _log.info(
                     "%s of %s: gains %d queues, loses %d",
@@ -96,22 +93,9 @@ class GroupMember:
                     len(moved.gained),
                     len(moved.lost),
                 )
-            await self._lose([self.owned[queue] for queue in moved.lost])
+            await self._lose([self.queues.of(queue) for queue in moved.lost])
             is_complete = await self._gain(moved.gained)
         return is_complete and None not in shares.values()
-
-    async def seek(self, queue: MessageQueue, offset: int) -> None:
-        """Go on elsewhere in a queue that is owned. What was pulled of it before is forgotten."""
-        async with self._turn:
-            owned = self.owned.get(queue)
-            if owned is not None:
-                await self._stop(owned)
-                await self.offsets.commit({queue: offset}, is_certain=True)
-                self._begin(queue, offset)
-
-    async def commit(self, *, is_certain: bool = False) -> None:
-        """Keep how far each queue is."""
-        await self._commit(self.owned.values(), is_certain=is_certain)
 
     async def _share(self, topic: str) -> TopicShare | None:
         """What there is to share out of a topic; None: it cannot be told now."""
@@ -155,66 +139,25 @@ class GroupMember:
         starts = await asyncio.gather(*(self._start_of(queue) for queue in sorted(ours)))
         for queue, start in zip(sorted(ours), starts, strict=True):
             if start is not None:
-                self._begin(queue, start)
+                self.queues.begin(queue, start)
         return len(ours) == len(gained) and None not in starts
 
     async def _start_of(self, queue: MessageQueue) -> int | None:
         """Where to begin; None: it cannot be told now."""
         try:
-            committed = await self.offsets.committed(queue)
+            committed = await self.queues.offsets.committed(queue)
             if committed is not None:
                 return committed
-            asked = question(self.options.start, queue.topic)
-            if asked is Ask.END:
-                return await self._all.calls.end_of(queue)
-            if asked is Ask.MOMENT:
-                return await self._all.calls.offset_at(queue, self.options.start.moment_ms)
-            return 0
+            return await first_offset(self._all.calls, queue, self.options.start)
         except AerobeeError as error:
             _log.warning("where to begin in %s cannot be told now: %s", queue, error)
             return None
 
-    # One queue.
-
-    def _begin(self, queue: MessageQueue, start: int) -> None:
-        owned = OwnedQueue(self._all, queue, self.subscriptions[queue.topic], start)
-        self.owned[queue] = owned
-        self._pulls[owned] = self._session.spawn(self._pull(owned), f"pulls of {queue}")
-
-    async def _pull(self, owned: OwnedQueue) -> None:
-        moved_to = await owned.run()
-        if moved_to is not None and not owned.is_dropped:
-            _log.warning(
-                "%s has nothing at offset %d; going on at %d",
-                owned.queue,
-                owned.in_hand.next_offset,
-                moved_to,
-            )
-            self._spawn(self.seek(owned.queue, moved_to), f"moving in {owned.queue}")
-
-    async def _stop(self, owned: OwnedQueue) -> None:
-        owned.drop()
-        self.owned.pop(owned.queue, None)
-        self.offsets.forget(owned.queue)
-        task = self._pulls.pop(owned)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
     async def _release(self, lost: list[OwnedQueue], seconds: float) -> None:
-        """Finish, commit, drop and unlock, in this order."""
-        if not lost:
-            return
-        await asyncio.gather(*(owned.finish(seconds) for owned in lost))
-        await self._commit(lost, is_certain=True)
-        for owned in lost:
-            await self._stop(owned)
-        if self.options.is_ordered:
+        """Let go, and only then give the locks back."""
+        await self.queues.let_go(lost, seconds)
+        if lost and self.options.is_ordered:
             await self._all.calls.unlock([owned.queue for owned in lost])
-
-    async def _commit(self, owned: Iterable[OwnedQueue], *, is_certain: bool) -> None:
-        await self.offsets.commit(
-            {one.queue: one.in_hand.commit_offset() for one in owned}, is_certain=is_certain
-        )
 
     # What runs beside the application.
 
@@ -236,14 +179,14 @@ class GroupMember:
     async def _keep_committing(self) -> None:
         while True:
             await asyncio.sleep(self.options.commit_seconds)
-            await self.commit()
+            await self.queues.commit()
 
     async def _keep_locks(self) -> None:
         while True:
             await asyncio.sleep(LOCK_SECONDS)
-            held = await self._all.calls.lock(self.owned)
-            async with self._turn:
-                lost = [owned for queue, owned in self.owned.items() if queue not in held]
+            held = await self._all.calls.lock(self.queues)
+            async with self.queues.turn:
+                lost = [owned for owned in self.queues.all() if owned.queue not in held]
                 if lost:
                     _log.warning("%d locks were lost: their queues are let go", len(lost))
                     await self._release(lost, 0)

@@ -104,6 +104,14 @@ class Inbox:
         taken += self._aside.pop(holder, ())
         return taken + self._lanes.drop(lambda lane: _holder_of(lane) is holder)
 
+    def take_back(self, messages: Iterable[Message]) -> list[Message]:
+        """Those of these messages that are ready and will not be any more."""
+        meant = set(messages)
+        taken = [message for message in self._ready if message in meant]
+        if taken:
+            self._ready = deque(message for message in self._ready if message not in meant)
+        return taken
+
     def pause(self, holder: object = None) -> None:
         """Hand out nothing; of one holder, or at all."""
         if holder is None:

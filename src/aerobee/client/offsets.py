@@ -118,5 +118,20 @@ class LocalOffsets:
         return self._path.with_suffix(".json.bak")
 
 
+class NoOffsets:
+    """Nowhere."""
+
+    async def committed(self, queue: MessageQueue) -> int | None:
+        return None
+
+    async def commit(
+        self, offsets: Mapping[MessageQueue, int], *, is_certain: bool = False
+    ) -> None:
+        """Nobody asks for them again."""
+
+    def forget(self, queue: MessageQueue) -> None:
+        """There is nothing."""
+
+
 def local_folder() -> Path:
     return Path.home() / FOLDER

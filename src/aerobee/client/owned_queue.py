@@ -55,6 +55,7 @@ class OwnedQueue:
             subscription,
             count=consuming.options.pull_batch,
             poll_seconds=consuming.options.poll_seconds,
+            brings_filter=consuming.is_reading,
         )
         self._moved_to: int | None = None
         self._room = asyncio.Event()
@@ -83,7 +84,8 @@ class OwnedQueue:
 
     async def _pull(self) -> None:
         in_hand = self.in_hand
-        commit = None if self._all.options.is_broadcasting else in_hand.commit_offset()
+        is_shared = not self._all.options.is_broadcasting and not self._all.is_reading
+        commit = in_hand.commit_offset() if is_shared else None
         self.last_pull_ms = self._all.session.clock.now().wall_ms
         pulled = await self._pulls.pull(in_hand.next_offset, commit)
         if self.is_dropped:

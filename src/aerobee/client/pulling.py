@@ -16,7 +16,13 @@ from aerobee.model.message_queue import MessageQueue
 from aerobee.model.route import MASTER_ID
 from aerobee.model.subscription import Subscription
 from aerobee.protocol.declared_header import read_header, write_header
-from aerobee.protocol.headers.pulling import COMMIT_OFFSET, SUSPEND, PullAnswerHeader, PullHeader
+from aerobee.protocol.headers.pulling import (
+    COMMIT_OFFSET,
+    SUBSCRIPTION,
+    SUSPEND,
+    PullAnswerHeader,
+    PullHeader,
+)
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 
@@ -55,12 +61,15 @@ class Pulls:
         *,
         count: int,
         poll_seconds: float,
+        brings_filter: bool = False,
     ) -> None:
+        """`brings_filter`: each pull says what is wanted; the group's heartbeats do otherwise."""
         self.queue = queue
         self._session = session
         self._calls = calls
         self._timeout = poll_seconds + ANSWER_SECONDS
         self._broker_id = MASTER_ID
+        self._flag = SUSPEND | SUBSCRIPTION if brings_filter else SUSPEND
         self._fields = write_header(
             PullHeader(
                 calls.group,
@@ -69,7 +78,7 @@ class Pulls:
                 0,
                 count,
                 suspend_timeout_millis=int(poll_seconds * 1000),
-                subscription="",
+                subscription=subscription.expression if brings_filter else "",
                 sub_version=subscription.version,
                 expression_type=subscription.expression_type,
             )
@@ -81,7 +90,7 @@ class Pulls:
         is_committing = commit is not None and commit > 0 and self._broker_id == MASTER_ID
         fields = self._fields
         fields["queueOffset"] = str(offset)
-        fields["sysFlag"] = str(SUSPEND | COMMIT_OFFSET if is_committing else SUSPEND)
+        fields["sysFlag"] = str(self._flag | COMMIT_OFFSET if is_committing else self._flag)
         fields["commitOffset"] = str(commit if is_committing else 0)
         queue = self.queue
         address = await self._calls.address(queue.topic, queue.broker_name, self._broker_id)

@@ -29,6 +29,7 @@ cdef class MessageReader:
     cdef bint _is_retry
     cdef object _kind
     cdef str _prefix
+    cdef dict _queues
     cdef Record _record
     cdef bytes _store_host
     cdef object _tags
@@ -37,12 +38,14 @@ cdef class MessageReader:
 
     @cython.locals(
         messages=list, memory="const byte*", end=Py_ssize_t, position=Py_ssize_t, record=Record,
-        found=int, message=ReceivedMessage,
+        found=int, message=ReceivedMessage, is_any=bint,
     )
     cpdef list read(self, bytes data, object queue, object holder)
 
     @cython.locals(record=Record, at=Py_ssize_t, size=Py_ssize_t)
     cdef void _fill(self, ReceivedMessage message, const byte* memory) except *
+
+    cdef object _queue_of(self, object any_queue)
 
     cdef void _see_topic(self, bytes topic) except *
 

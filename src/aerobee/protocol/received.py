@@ -179,6 +179,7 @@ class MessageReader:
         "_is_retry",
         "_kind",
         "_prefix",
+        "_queues",
         "_record",
         "_store_host",
         "_tags",
@@ -195,6 +196,7 @@ class MessageReader:
         self._kind = kind
         self._prefix = prefix
         self._tags = tags
+        self._queues: dict[tuple[bytes, int], MessageQueue] = {}
         self._record = Record()
         self._topic_bytes = b""
         self._topic = ""
@@ -203,7 +205,11 @@ class MessageReader:
         self._store_host = b"\0" * 8
 
     def read(self, data: bytes, queue: MessageQueue, holder: object) -> list[ReceivedMessage]:
-        """The messages of an answer, in order. RemoteProtocolError: it is none."""
+        """The messages of an answer, in order. RemoteProtocolError: it is none.
+
+        A queue whose id is negative stands for any of its broker: each message then says its own.
+        """
+        is_any = queue.queue_id < 0
         messages: list[ReceivedMessage] = []
         memory = bytes_address(data)
         end = len(data)
@@ -222,6 +228,8 @@ class MessageReader:
             message.holder = holder
             message.queue = queue
             self._fill(message, memory)
+            if is_any:
+                message.queue = self._queue_of(queue)
             position += record.size
             if message.sys_flag & 0xC0 == 0xC0:
                 messages += self._split(message)
@@ -263,6 +271,16 @@ class MessageReader:
         ):
             self._see_topic(bytes_at(memory, record.topic_start, size))
         message.topic = self._first_topic(message) if self._is_retry else self._topic
+
+    def _queue_of(self, any_queue: MessageQueue) -> MessageQueue:
+        """The queue of the record that was just read."""
+        key = (self._topic_bytes, self._record.queue_id)
+        found = self._queues.get(key)
+        if found is None:
+            topic = self._topic_bytes.decode()
+            found = MessageQueue(topic, any_queue.broker_name, QueueId(self._record.queue_id))
+            self._queues[key] = found
+        return found
 
     def _see_topic(self, topic: bytes) -> None:
         try:

@@ -57,7 +57,7 @@ async def _first_of(consumer: Consumer) -> Message:
 
 
 def _owned(consumer: Consumer) -> list[OwnedQueue]:
-    return list(consumer._member.owned.values())
+    return consumer._member.queues.all()
 
 
 def test_every_broadcasting_consumer_has_every_message_and_its_own_place(tmp_path: Path) -> None:

@@ -157,9 +157,9 @@ def test_an_offset_that_the_broker_does_not_have_is_left_for_one_that_it_has(
 
 def _at(consumer: Consumer) -> int | None:
     """Where the next pull begins; None while the queue changes its place."""
-    owned = consumer._member.owned.get(MessageQueue("orders", "broker-a", QueueId(0)))
+    owned = consumer._member.queues.find(MessageQueue("orders", "broker-a", QueueId(0)))
     return None if owned is None else owned.in_hand.next_offset
 
 
 def _owned(consumer: Consumer) -> OwnedQueue:
-    return consumer._member.owned[MessageQueue("orders", "broker-a", QueueId(0))]
+    return consumer._member.queues.of(MessageQueue("orders", "broker-a", QueueId(0)))
