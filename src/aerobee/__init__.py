@@ -48,10 +48,16 @@ if TYPE_CHECKING:
     from aerobee.client.receipt import BatchReceipt as BatchReceipt
     from aerobee.client.receipt import Durability as Durability
     from aerobee.client.receipt import Receipt as Receipt
+    from aerobee.client.sync import SyncClient as SyncClient
+    from aerobee.client.sync import connect_sync as connect_sync
+    from aerobee.client.sync import sync as sync
 
 # What `import aerobee` offers, by where it is. Imported at its first use: a command line that only
 # asks for help need not load an event loop.
 _PUBLIC = {
+    "SyncClient": "aerobee.client.sync",
+    "connect_sync": "aerobee.client.sync",
+    "sync": "aerobee.client.sync",
     "Admin": "aerobee.client.admin.admin",
     "admin": "aerobee.client.admin.admin",
     "Backoff": "aerobee.client.core.backoff",

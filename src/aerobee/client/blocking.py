@@ -2,6 +2,7 @@
 
     send = verb(Client.send)             a coroutine function  → a function that waits
     between = stream(Messages.between)   an asynchronous generator function → an iterator
+    pause = act(Consumer.pause)          a plain method → the same, done on the loop's thread
     consumer = part(Client.consumer, SyncConsumer)    what it makes, made to wait as well
 
 No signature is written twice: a type checker and `inspect` see that of the original.
@@ -16,7 +17,7 @@ import contextlib
 import functools
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from aerobee.errors import Misuse
@@ -71,6 +72,16 @@ class Portal:
             )
 
 
+class ClosedPortal(Portal):
+    """Of what is not open, or not any more."""
+
+    def __init__(self) -> None:
+        """Nothing to remember."""
+
+    def _check(self) -> None:
+        raise Misuse("the client is not open", hint="use it inside its `with` block")
+
+
 class LoopThread:
     """A loop in a thread of its own: begun by `start`, over when `stop` returns."""
 
@@ -118,14 +129,40 @@ class Facade(Generic[A]):
         self._portal = portal
 
 
+class Fact(Generic[A, T]):
+    """What something asynchronous says of itself without waiting, said by its façade as well."""
+
+    def __init__(self, said: Callable[[A], T]) -> None:
+        self._said = said
+
+    def __get__(self, facade: Facade[A], owner: type | None = None) -> T:
+        return self._said(facade._subject)
+
+
 def verb(
-    method: Callable[Concatenate[A, P], Coroutine[Any, Any, T]],
+    method: Callable[Concatenate[A, P], Awaitable[T]],
 ) -> Callable[Concatenate[Facade[A], P], T]:
     @functools.wraps(method)
     def waiting(facade: Facade[A], /, *args: P.args, **options: P.kwargs) -> T:
-        return facade._portal.call(method(facade._subject, *args, **options))
+        async def work() -> T:
+            return await method(facade._subject, *args, **options)
+
+        return facade._portal.call(work())
 
     return waiting
+
+
+def act(method: Callable[Concatenate[A, P], T]) -> Callable[Concatenate[Facade[A], P], T]:
+    """What does not wait, and still belongs on the loop's own thread."""
+
+    @functools.wraps(method)
+    def acting(facade: Facade[A], /, *args: P.args, **options: P.kwargs) -> T:
+        async def work() -> T:
+            return method(facade._subject, *args, **options)
+
+        return facade._portal.call(work())
+
+    return acting
 
 
 def stream(
@@ -149,9 +186,11 @@ def stream(
 def part(
     method: Callable[Concatenate[A, P], T], kind: Callable[[T, Portal], S]
 ) -> Callable[Concatenate[Facade[A], P], S]:
+    made = act(method)
+
     @functools.wraps(method)
     def making(facade: Facade[A], /, *args: P.args, **options: P.kwargs) -> S:
-        return kind(method(facade._subject, *args, **options), facade._portal)
+        return kind(made(facade, *args, **options), facade._portal)
 
     return making
 

@@ -9,10 +9,12 @@ import asyncio
 import logging
 import os
 import socket
+import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import datetime, timedelta
 
+from aerobee.client.blocking import ClosedPortal, Portal
 from aerobee.client.core.identity import UniqueIds, client_id
 from aerobee.client.lines import Lines
 from aerobee.client.membership import Membership
@@ -53,12 +55,15 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closers: list[Periodic] = []
         self._is_open = False
+        self.portal: Portal = ClosedPortal()
+        """The way into its loop, for other threads."""
 
     async def start(self) -> None:
         """Begin what runs beside the application. No server needs to be there yet."""
         if self._is_open:
             raise Misuse("the client is open already")
         self._is_open = True
+        self.portal = Portal(asyncio.get_running_loop(), threading.get_ident())
         self.routes.watch(self._route_changed)
         self.spawn(self._keep(self.options.route_seconds, self.routes.refresh_all), "routes")
         self.spawn(self._keep(self.options.heartbeat_seconds, self.members.beat), "heartbeats")
@@ -70,6 +75,7 @@ class Session:
         for close in tuple(reversed(self._closers)):
             await close()
         self._is_open = False
+        self.portal = ClosedPortal()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

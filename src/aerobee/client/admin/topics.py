@@ -4,6 +4,7 @@ A topic is set up broker by broker; what is said here of one is by broker name w
 differ.
 """
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -25,6 +26,7 @@ from aerobee.protocol.request_codes import RequestCode
 
 QUEUES = 8
 READ_AND_WRITE = 6
+_ROUTE_WAITS = (0.001, 0.005, 0.02, 0.1, 0.3, 0.6, 1.0)
 ORDER_NAMESPACE = "ORDER_TOPIC_CONFIG"
 """Where name servers keep how many queues of a topic count for producers that keep order."""
 
@@ -102,7 +104,9 @@ class TopicAdmin:
         config = TopicConfig(
             topic, queues, queues, permission, is_order=is_order, attributes=signed
         )
-        return await self.put(config, on=on)
+        made = await self.put(config, on=on)
+        await self._wait_for_route(topic, made)
+        return made
 
     async def put(self, config: TopicConfig, *, on: Where = None) -> list[str]:
         """Set a topic up as this says. Its attributes are changes: `+name` sets, `-name` takes
@@ -145,6 +149,20 @@ class TopicAdmin:
             fields = {"topic": topic}
             await self._asking.name_servers(RequestCode.DELETE_TOPIC_IN_NAMESRV, fields)
         return list(done)
+
+    async def _wait_for_route(self, topic: str, brokers: list[str]) -> None:
+        """Brokers tell name servers of a new topic at once, but answer before that is heard. It is
+        no fault of the topic's if it never is."""
+        wanted = {name for name in brokers if ":" not in name}
+        for wait_seconds in _ROUTE_WAITS:
+            try:
+                route = await self._asking.route(topic)
+            except TopicNotFound:
+                pass
+            else:
+                if wanted <= {queue.broker_name for queue in route.queues}:
+                    return
+            await asyncio.sleep(wait_seconds)
 
     # How they are doing.
 
