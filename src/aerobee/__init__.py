@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aerobee.client.admin.admin import Admin as Admin
     from aerobee.client.admin.admin import admin as admin
+    from aerobee.client.app import App as App
     from aerobee.client.client import Client as Client
     from aerobee.client.client import connect as connect
     from aerobee.client.consumer import Consumer as Consumer
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 # What `import aerobee` offers, by where it is. Imported at its first use: a command line that only
 # asks for help need not load an event loop.
 _PUBLIC = {
+    "App": "aerobee.client.app",
     "SyncClient": "aerobee.client.sync",
     "connect_sync": "aerobee.client.sync",
     "sync": "aerobee.client.sync",

@@ -8,13 +8,14 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from aerobee.cli import broker, nameserver, up
+from aerobee.cli import broker, nameserver, run, up
 
 _EXAMPLES = """\
 examples:
   aerobee up                               a name server and a broker, to try things out
   aerobee nameserver start                 a name server on 127.0.0.1:9876
   aerobee broker start -n 127.0.0.1:9876   a broker on 127.0.0.1:10911
+  aerobee run billing:app                  handle messages with an application's functions
   aerobee broker --help                    what else a broker can do
 """
 
@@ -31,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     up.add_to(nouns)
     nameserver.add_to(nouns)
     broker.add_to(nouns)
+    run.add_to(nouns)
     parsed = parser.parse_args(arguments)
     status: int = parsed.verb(parsed)
     return status

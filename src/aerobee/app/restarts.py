@@ -1,0 +1,28 @@
+"""When a process that ended is started again: at once after it ran well, later and later if not.
+
+Pure: times are handed in, in seconds.
+"""
+
+FIRST_SECONDS = 0.5
+LONGEST_SECONDS = 30.0
+WELL_SECONDS = 60.0
+"""Who ran for so long did not end over what it began with."""
+
+
+class Restarts:
+    """Of one process."""
+
+    def __init__(self) -> None:
+        self._failures = 0
+        self._begun = 0.0
+
+    def begun(self, now: float) -> None:
+        self._begun = now
+
+    def wait_seconds(self, now: float) -> float:
+        """It has ended: how long to wait before the next one."""
+        if now - self._begun >= WELL_SECONDS:
+            self._failures = 0
+        wait = min(LONGEST_SECONDS, FIRST_SECONDS * float(2**self._failures))
+        self._failures += 1
+        return wait
