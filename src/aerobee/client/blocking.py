@@ -195,6 +195,19 @@ def part(
     return making
 
 
+def giving(
+    method: Callable[Concatenate[A, P], Awaitable[T]], kind: Callable[[T, Portal], S]
+) -> Callable[Concatenate[Facade[A], P], S]:
+    """What comes of a verb, made to wait as well."""
+    waited = verb(method)
+
+    @functools.wraps(method)
+    def given(facade: Facade[A], /, *args: P.args, **options: P.kwargs) -> S:
+        return kind(waited(facade, *args, **options), facade._portal)
+
+    return given
+
+
 async def _next(items: AsyncIterator[T]) -> T:
     return await anext(items)
 

@@ -26,6 +26,7 @@ from aerobee.errors import AerobeeError, Misuse
 Reader: TypeAlias = Callable[[bytes], Any]
 _ANYTHING = (Any, object)
 _SCALARS = (str, int, float, bool)
+_PLAIN: dict[Any, Callable[[Any], Any]] = {datetime: datetime.fromisoformat}
 
 
 class BadPayload(AerobeeError):
@@ -118,11 +119,14 @@ def _fitted(value: Any, kind: Any, where: str) -> Any:
 
 
 def _made(value: Any, kind: Any, where: str) -> Any:
-    if kind is datetime or (isinstance(kind, type) and issubclass(kind, Enum)):
+    read = _PLAIN.get(kind)
+    if read is None and isinstance(kind, type) and issubclass(kind, Enum):
+        read = kind
+    if read is not None:
         try:
-            return _moment(value) if kind is datetime else kind(value)
+            return read(value)
         except (TypeError, ValueError):
-            raise BadPayload(f"{where} is {value!r}, no {kind.__name__}") from None
+            raise BadPayload(f"{where} is {_shown(value)}, no {kind.__name__}") from None
     _expected(value, isinstance(value, dict), kind, where)
     hints = get_type_hints(kind)
     missing = sorted(_required(kind) - value.keys())
@@ -134,10 +138,6 @@ def _made(value: Any, kind: Any, where: str) -> Any:
         if name in value
     }
     return fitted if is_typeddict(kind) else kind(**fitted)
-
-
-def _moment(value: Any) -> datetime:
-    return datetime.fromisoformat(value)
 
 
 def _required(kind: Any) -> frozenset[str]:

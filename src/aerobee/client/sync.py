@@ -26,6 +26,7 @@ from aerobee.client.blocking import (
     LoopThread,
     Portal,
     act,
+    giving,
     part,
     verb,
 )
@@ -33,8 +34,10 @@ from aerobee.client.client import Client, connect
 from aerobee.client.consumer import Consumer
 from aerobee.client.core.backoff import Backoff
 from aerobee.client.message import Message, Processing
+from aerobee.client.receipt import Durability, Receipt
 from aerobee.client.sync_admin import SyncAdmin
 from aerobee.errors import Misuse
+from aerobee.model.message_queue import MessageQueue
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -95,13 +98,9 @@ class SyncConsumer(Facade[Consumer]):
     position = act(Consumer.position)
     pause = act(Consumer.pause)
     resume = act(Consumer.resume)
-    queues = Fact[Consumer, "tuple[object, ...]"](lambda consumer: consumer.queues)
-    _received = verb(Consumer.receive)
+    queues = Fact[Consumer, tuple[MessageQueue, ...]](lambda consumer: consumer.queues)
+    receive = giving(Consumer.receive, SyncMessage)
     _next = verb(Consumer.__anext__)
-
-    def receive(self) -> SyncMessage:
-        """The next message, when there is one."""
-        return SyncMessage(self._received(), self._portal)
 
     def run(
         self, handler: Callable[[SyncMessage], object], *, retry: Backoff | None = None
@@ -135,8 +134,24 @@ class SyncConsumer(Facade[Consumer]):
         self._portal.call(self._subject.__aexit__(kind, error, trace))
 
 
+class SyncReceipt(Facade[Receipt]):
+    """Where a message is."""
+
+    message_id = Fact[Receipt, str](lambda receipt: receipt.message_id)
+    offset_id = Fact[Receipt, str](lambda receipt: receipt.offset_id)
+    queue = Fact[Receipt, MessageQueue](lambda receipt: receipt.queue)
+    offset = Fact[Receipt, int](lambda receipt: receipt.offset)
+    durability = Fact[Receipt, Durability](lambda receipt: receipt.durability)
+    recall_handle = Fact[Receipt, str](lambda receipt: receipt.recall_handle)
+    cancel = verb(Receipt.cancel)
+
+    def __repr__(self) -> str:
+        return repr(self._subject)
+
+
 class SyncClient(Facade[Client]):
-    send = verb(Client.send)
+    send = giving(Client.send, SyncReceipt)
+    receive = verb(Client.receive)
     send_oneway = verb(Client.send_oneway)
     send_batch = verb(Client.send_batch)
     consumer = part(Client.consumer, SyncConsumer)

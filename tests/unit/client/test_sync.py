@@ -8,7 +8,16 @@ import aerobee
 from aerobee.client.client import Client, connect
 from aerobee.client.consumer import Consumer
 from aerobee.client.message import Message
-from aerobee.client.sync import THREAD, SyncClient, SyncConsumer, SyncMessage, connect_sync, sync
+from aerobee.client.receipt import Receipt
+from aerobee.client.sync import (
+    THREAD,
+    SyncClient,
+    SyncConsumer,
+    SyncMessage,
+    SyncReceipt,
+    connect_sync,
+    sync,
+)
 from aerobee.errors import Misuse
 from aerobee.testing import Cluster
 from aerobee.testing.thread_cluster import ThreadCluster
@@ -23,9 +32,8 @@ def verbs(kind: type) -> set[str]:
     ("waiting", "original", "left_out"),
     [
         (SyncClient, Client, set[str]()),
-        (SyncConsumer, Consumer, set[str]()),
-        # What a consumer and its message know of each other.
-        (SyncMessage, Message, verbs(Message) - set(Message.__doc__ or "")),
+        (SyncConsumer, Consumer, {"options"}),
+        (SyncReceipt, Receipt, set[str]()),
     ],
 )
 def test_every_verb_is_there_with_its_signature(
@@ -100,6 +108,18 @@ def test_handlers_run_on_threads_until_the_consumer_is_closed() -> None:
 
         consumer.run(handle)
         assert sorted(seen) == [b"0", b"1", b"2"]
+
+
+def test_a_delayed_message_is_taken_back_and_one_is_received_at_once() -> None:
+    with ThreadCluster() as cluster:
+        client = cluster.client
+        later = client.send("orders", b"later", delay=60)
+        later.cancel()
+        client.send("orders", b"now")
+        cluster.clock.advance(120)
+        assert client.receive("orders", group="billing", timeout=10).body == b"now"
+        with pytest.raises(TimeoutError):
+            client.receive("orders", group="billing", timeout=0.2)
 
 
 def test_its_thread_is_there_while_it_is_open_and_only_then() -> None:
