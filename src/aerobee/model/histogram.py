@@ -27,6 +27,13 @@ class Histogram:
     def count(self) -> int:
         return sum(self.counts)
 
+    def joined(self, other: "Histogram") -> "Histogram":
+        """What both have, if their bounds are the same."""
+        both = Histogram(self.bounds)
+        both.counts = [mine + its for mine, its in zip(self.counts, other.counts, strict=True)]
+        both.sum = self.sum + other.sum
+        return both
+
     def cumulative(self) -> list[int]:
         """For each bound how many values were not above it; the last is all of them."""
         return list(accumulate(self.counts))

@@ -15,3 +15,12 @@ def test_sum_and_count_are_of_all_values() -> None:
     times.add(100)
     assert times.sum == 102
     assert times.count == 5
+
+
+def test_two_of_the_same_bounds_are_joined() -> None:
+    one, other = Histogram((1, 5)), Histogram((1, 5))
+    one.add(1, 2)
+    other.add(7)
+    both = one.joined(other)
+    assert (both.counts, both.sum) == ([2, 0, 1], 9)
+    assert (one.count, other.count) == (2, 1)

@@ -44,7 +44,11 @@ def build_broker(
         lambda: len(parts.transactions.ledger.halves),
         lambda: timers.delivered,
         timers.behind_ms,
+        parts.sends.short.waiting,
+        parts.pulls.cold_reads,
+        parts.transactions.outcomes,
     )
+    providers = (pending.metrics, parts.pops.shown.metrics)
     name_servers = (addresses, parts.registration.strangers)
     return Broker(
         parts.sends.short,
@@ -54,7 +58,7 @@ def build_broker(
         parts.peers,
         _duties(parts, store),
         parts.outbox,
-        parts.watching.watch(name_servers, pending, now),
+        parts.watching.watch(name_servers, providers, now),
     )
 
 

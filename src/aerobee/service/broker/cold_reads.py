@@ -28,6 +28,11 @@ class ColdReads:
         self._worker = worker
         self._count = 0
 
+    @property
+    def count(self) -> int:
+        """How many there are at this moment."""
+        return self._count
+
     def answer(self, request: Request, read: QueueRead, shown: Shown) -> Answer | None:
         """Answer the request when the disk has been asked; an answer now says why it is not."""
         if self._count >= COLD_READS_MAX:

@@ -17,6 +17,7 @@ from aerobee.service.broker.handlers.pop import PopHandlers
 from aerobee.service.broker.handlers.pop_checks import PopChecks
 from aerobee.service.broker.handlers.request_mode import RequestModeHandlers
 from aerobee.service.broker.intake import Intake
+from aerobee.service.broker.metrics.pops import PopMetrics
 from aerobee.service.broker.parked.held_pops import HeldPops
 from aerobee.service.broker.pop.parts import Clockwork, PopParts
 from aerobee.service.broker.request_table import Row
@@ -46,6 +47,7 @@ class PopWays:
         self._tables = tables
         self._store = ground.store
         self._parts = parts
+        self.shown = PopMetrics(parts.log, parts.reviving, parts.retrying, parts.in_flight)
         self._held = HeldPops()
         self._checks = PopChecks(
             tables.topics,

@@ -54,13 +54,13 @@ class PullWays:
             lambda: config.current.pull_bytes_max,
             statistics.flow_of,
         )
-        cold_reads = ColdReads(ground.store, ground.worker)
+        self._cold_reads = ColdReads(ground.store, ground.worker)
         self._handlers = PullHandlers(
             ground.store,
             checks,
             tables.offsets,
             self._held,
-            cold_reads,
+            self._cold_reads,
             config,
             self._learn,
             statistics.count_out,
@@ -104,6 +104,10 @@ class PullWays:
     def held(self) -> int:
         """How many wait."""
         return self._held.count
+
+    def cold_reads(self) -> int:
+        """How many wait for the disk."""
+        return self._cold_reads.count
 
     def tell_arrivals(self, note: Arrival) -> None:
         """Have somebody else told, too, which queues got messages."""

@@ -117,6 +117,10 @@ class SendWay:
             for pending in self._in_wait.take_late(1 << 62):
                 self._outbox.append(CloseChannel(pending.channel, "the disk failed"))
 
+    def waiting(self) -> int:
+        """How many sends wait for the disk."""
+        return self._in_wait.requests()
+
     def is_busy(self) -> bool:
         """Whether something is on its way to the disk."""
         return self._store.flushed_offset < self._store.end_offset

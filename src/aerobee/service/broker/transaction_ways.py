@@ -79,6 +79,12 @@ class TransactionWays:
         """How many messages were stored by the short way of an end."""
         return self.ends.stored if self.ends is not None else 0
 
+    def outcomes(self) -> tuple[int, int]:
+        """(commits, rollbacks), by whatever way, since the start."""
+        committed, ended = (0, 0) if self.ends is None else (self.ends.stored, self.ends.ended)
+        ledger = self.ledger
+        return ledger.committed + committed, ledger.rolled_back + ended - committed
+
     def on_round(self, now: Now) -> None:
         """A round of reads is over."""
         if self.ends is not None and self.ends.over:

@@ -11,7 +11,7 @@ from aerobee.model.names import is_system_topic
 from aerobee.ports.clock import Now
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
-from aerobee.service.broker.metrics.broker_watch import BrokerWatch
+from aerobee.service.broker.metrics.broker_watch import BrokerWatch, Provider
 from aerobee.service.broker.metrics.health import Health
 from aerobee.service.broker.metrics.pending import Pending
 from aerobee.service.broker.statistics.request_times import RequestTimes
@@ -48,8 +48,10 @@ class Watching:
         self.took_send = self.times.of_successes(RequestCode.SEND_MESSAGE_V2).add
         self.took_pull = self.times.of_successes(RequestCode.PULL_MESSAGE).add
 
-    def watch(self, nameservers: NameServers, pending: Pending, now: Now) -> BrokerWatch:
-        """To be called once, when all parts are there."""
+    def watch(
+        self, nameservers: NameServers, providers: Sequence[Provider], now: Now
+    ) -> BrokerWatch:
+        """To be called once, when all parts are there: those that have something to show."""
         health = self._health = Health(self._store, *nameservers, now)
         return BrokerWatch(
             self._identity,
@@ -59,7 +61,7 @@ class Watching:
             self.statistics,
             self.times,
             health,
-            [pending.metrics],
+            providers,
         )
 
     def messages_out(self) -> int:

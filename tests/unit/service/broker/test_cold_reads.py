@@ -40,9 +40,10 @@ def test_as_many_as_may_be_wait_and_no_more() -> None:
         assert rig.ask() is None
     refused = rig.ask()
     assert refused is not None
-    assert refused.code == 2
+    assert (refused.code, rig.cold.count) == (2, COLD_READS_MAX)
     rig.kit.worker.run_all()
     rig.kit.worker.collect()
+    assert rig.cold.count == 0
     assert rig.ask() is None
 
 

@@ -158,3 +158,17 @@ def test_answers_of_a_read_that_ends_in_nonsense_go_to_nobody_else() -> None:
     kit.finish()
     assert [command.opaque for command in kit.heard(OTHER)] == [2]
     assert [command.opaque for command in kit.heard(CLIENT)] == [1]
+
+
+def test_sends_that_wait_for_the_disk_are_told() -> None:
+    kit = sync_kit()
+    kit.send_frames(send_frame({"e": "0"}) * 3)
+    shown = {
+        sample.labels["processor"]: sample.value
+        for metric in kit.broker.watch.metrics(kit.clock.now())
+        for sample in metric.samples
+        if metric.name == "rocketmq_processor_watermark"
+    }
+    assert shown == {"send": 3, "pull": 0}
+    kit.finish()
+    assert len(kit.heard()) == 3

@@ -1,12 +1,14 @@
-"""What is not over yet: pulls that are held, transactions that are open, timers that are late.
+"""What is not over yet: requests that wait, transactions that are open, timers that are late;
+and what came of those that were.
 
-Totals only: nothing of it is counted by topic.
+Totals only: nothing of it is counted by topic. Requests wait for the disk, and for nothing else:
+there are no threads whose turn they could wait for.
 """
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from aerobee.model.metric import Metric, Sample, counter, single_gauge
+from aerobee.model.metric import Metric, Sample, counter, gauge, single_gauge
 from aerobee.ports.clock import Now
 
 
@@ -17,11 +19,34 @@ class Pending(NamedTuple):
     open_halves: Callable[[], int]
     timers_delivered: Callable[[], int]
     timers_behind_ms: Callable[[Now], int]
+    waiting_sends: Callable[[], int]
+    cold_reads: Callable[[], int]
+    outcomes: Callable[[], tuple[int, int]]
+    """Of transactions: commits, rollbacks."""
 
     def metrics(self, now: Now) -> Iterator[Metric]:
         yield single_gauge("aerobee_held_pulls", "Pulls that wait for a message", self.held_pulls())
+        yield gauge(
+            "rocketmq_processor_watermark",
+            "Requests that wait for the disk",
+            [
+                Sample({"processor": "send"}, self.waiting_sends()),
+                Sample({"processor": "pull"}, self.cold_reads()),
+            ],
+        )
         yield single_gauge(
             "rocketmq_half_messages", "Transactions that are open", self.open_halves()
+        )
+        commits, rollbacks = self.outcomes()
+        yield counter(
+            "rocketmq_commit_messages_total",
+            "Transactions that were committed",
+            [Sample({}, commits)],
+        )
+        yield counter(
+            "rocketmq_rollback_messages_total",
+            "Transactions that were rolled back",
+            [Sample({}, rollbacks)],
         )
         yield counter(
             "rocketmq_timer_dequeue_total",

@@ -5,10 +5,11 @@ The type of a topic's messages is the one that the topic says of itself.
 
 from collections.abc import Callable, Iterator
 
+from aerobee.model.histogram import Histogram
 from aerobee.model.metric import Metric, Sample, counter, histogram
 from aerobee.model.names import DEAD_LETTER_PREFIX, is_dead_letter_topic, is_retry_topic
 from aerobee.model.topic import TopicConfig
-from aerobee.service.broker.metrics.bounds import bounded
+from aerobee.service.broker.metrics.bounds import OVERFLOW_LABELS, bounded
 from aerobee.service.broker.metrics.lag_metrics import IsSystem
 from aerobee.service.broker.statistics.request_times import RequestTimes
 from aerobee.service.broker.statistics.statistics import Statistics, Totals
@@ -42,6 +43,11 @@ class TrafficMetrics:
             "Bytes of messages that were stored",
             bounded(self._came_in(lambda totals: totals.bytes), samples_max),
         )
+        yield histogram(
+            "rocketmq_message_size",
+            "How large messages are that were stored, in bytes",
+            self._sizes(samples_max),
+        )
         yield counter(
             "rocketmq_messages_out_total",
             "Messages that were handed out",
@@ -66,14 +72,30 @@ class TrafficMetrics:
 
     def _came_in(self, of: Callable[[Totals], int]) -> Iterator[_Labelled]:
         for topic, totals in self._statistics.topics():
-            config = self._find_topic(topic)
-            if config is not None:
-                labels = {
-                    "topic": topic,
-                    "message_type": config.attributes.get(MESSAGE_TYPE, "NORMAL").lower(),
-                    "is_system": str(self._is_system(topic, "")).lower(),
-                }
+            labels = self._topic_labels(topic)
+            if labels is not None:
                 yield labels, of(totals)
+
+    def _topic_labels(self, topic: str) -> dict[str, str] | None:
+        config = self._find_topic(topic)
+        if config is None:
+            return None
+        return {
+            "topic": topic,
+            "message_type": config.attributes.get(MESSAGE_TYPE, "NORMAL").lower(),
+            "is_system": str(self._is_system(topic, "")).lower(),
+        }
+
+    def _sizes(self, samples_max: int) -> Iterator[Sample]:
+        rest: Histogram | None = None
+        for number, (topic, sizes) in enumerate(self._statistics.sizes, 1):
+            labels = self._topic_labels(topic)
+            if labels is not None and number < samples_max:
+                yield Sample(labels, sizes)
+            elif labels is not None:
+                rest = sizes if rest is None else rest.joined(sizes)
+        if rest is not None:
+            yield Sample(OVERFLOW_LABELS, rest)
 
     def _went_out(self, of: Callable[[Totals], int]) -> Iterator[_Labelled]:
         for group, topic, totals in self._statistics.groups():

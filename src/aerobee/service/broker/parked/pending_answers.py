@@ -61,6 +61,10 @@ class AnswersInWait:
     def __len__(self) -> int:
         return len(self._waiting)
 
+    def requests(self) -> int:
+        """How many wait for them."""
+        return sum(pending.requests for pending in self._waiting)
+
     def add(self, pending: PendingAnswers) -> None:
         assert not self._waiting or self._waiting[-1].end_offset <= pending.end_offset
         self._waiting.append(pending)

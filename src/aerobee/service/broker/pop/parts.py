@@ -78,21 +78,20 @@ class PopParts:
             config.pull_bytes_max,
         )
         host = broker_host(store.config.store_host)
-        retrying = Retrying(
+        retrying = self.retrying = Retrying(
             store,
             worker,
             intake,
             RetryTables(tables.topics, tables.groups, tables.offsets),
             Origin(host, ":" in host.address),
         )
+        self.reviving = [
+            ReviveQueue(store, tables.offsets, topic.encode(), queue_id, self.in_flight, retrying)
+            for queue_id in range(self.revive_queues)
+        ]
         self.revival = Revival(
             store,
-            [
-                ReviveQueue(
-                    store, tables.offsets, topic.encode(), queue_id, self.in_flight, retrying
-                )
-                for queue_id in range(self.revive_queues)
-            ],
+            self.reviving,
             lambda now: now.wall_ms - timers.behind_ms(now) - timers.precision_ms,
         )
 

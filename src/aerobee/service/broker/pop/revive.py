@@ -85,7 +85,7 @@ class ReviveQueue:
         self._store = store
         self._offsets = offsets
         self._topic = topic
-        self._queue_id = queue_id
+        self._queue_id = self.queue_id = queue_id
         self._in_flight = in_flight
         self._retrying = retrying
         # A group's offset is the last checkpoint that is done with; without one, that is -1.
@@ -94,6 +94,8 @@ class ReviveQueue:
         self._due: tuple[list[_Due], list[_Due]] = ([], [])
         self._keys: set[CheckpointKey] = set()
         self._strangers: dict[CheckpointKey, _Entry] = {}
+        # Checkpoints that came out of the timer, since the start.
+        self.checkpoints = 0
         # (log end, revive offset): the second may be committed once the first is on the disk.
         self._unsafe: deque[tuple[int, int]] = deque()
 
@@ -141,6 +143,16 @@ class ReviveQueue:
         """How long until something may be due; None: nothing is waited for."""
         heads = [due[0][0] for due in self._due if due]
         return max(0, min(heads) - now.wall_ms) if heads else None
+
+    def behind(self, now: Now) -> tuple[int, int]:
+        """(records that are not read yet, how many ms the oldest of them has waited)."""
+        queue = self._store.queue(self._topic, self._queue_id)
+        if queue is None or queue.max_offset <= self._position:
+            return 0, 0
+        unit = queue.unit(max(self._position, queue.min_offset))
+        record = None if unit is None else self._store.record_at(unit[0])
+        stored_ms = now.wall_ms if record is None else decode_record(bytes(record)).store_timestamp
+        return queue.max_offset - self._position, max(0, now.wall_ms - stored_ms)
 
     # Reading.
 
@@ -203,6 +215,7 @@ class ReviveQueue:
         except ProtocolError as error:
             _log.error("no checkpoint at offset %d: %s", record.queue_offset, error)
             return
+        self.checkpoints += 1
         key = checkpoint.key
         is_remembered = self._in_flight.knows(key)
         entry = _Entry(checkpoint, record.queue_offset, is_remembered)

@@ -43,6 +43,9 @@ class ReviveLog:
         self._draft = MessageDraft()
         self._draft.born_host = store_host
         self._draft.sys_flag = BORN_HOST_V6 if len(store_host) > 8 else 0
+        # Records, since the start: of all kinds, and of acknowledgements.
+        self.stored = 0
+        self.acks = 0
 
     def put_checkpoint(
         self, checkpoint: Checkpoint, revive_queue: int, now: Now, popped_to: int | None = None
@@ -69,7 +72,9 @@ class ReviveLog:
             f"{TAGS}\x01{tag}\x02{TIMER_DELIVER_MS}\x01{revive_time}\x02{UNIQUE_KEY}\x01"
             f"{topic}@{queue_id}@{offset}@{group}@{pop_time}@{broker_name}@ack\x02"
         )
-        return self._put(encode_ack(ack), text, 3, revive_queue, revive_time, now)
+        stored = self._put(encode_ack(ack), text, 3, revive_queue, revive_time, now)
+        self.acks += 1
+        return stored
 
     def _put(
         self, body: bytes, text: str, count: int, revive_queue: int, deliver_ms: int, now: Now
@@ -87,7 +92,9 @@ class ReviveLog:
         draft.topic, draft.queue_id = self._topic, revive_queue
         draft.born_timestamp = now.wall_ms
         draft.set_body(memoryview(body))
-        return self._intake.put_at(draft, encoded, deliver_ms, now)
+        stored = self._intake.put_at(draft, encoded, deliver_ms, now)
+        self.stored += 1
+        return stored
 
 
 def broker_host(store_host: bytes) -> Host:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from aerobee.ports.clock import Now
 from aerobee.service.broker.statistics.flow import Flow
+from aerobee.service.broker.statistics.message_sizes import MessageSizes, units_a_queue
 from aerobee.service.broker.statistics.windows import SLOT_MS, Stretch
 from aerobee.storage.index.consume_queue import ConsumeQueue
 
@@ -75,6 +76,8 @@ class Statistics:
             queue.new_units = queue.new_bytes = 0
         self.arrivals: set[ConsumeQueue] = set()
         """Queues that got something since the last look. Whoever dispatches adds to it."""
+        self.sizes = MessageSizes()
+        """Of what came in."""
         self._is_system = is_system
         self._pairs_max = pairs_max
         self._events_max = events_max
@@ -142,6 +145,7 @@ class Statistics:
             return
         self._forgotten_at = self._slot
         self._topics = {name: flow for name, flow in self._topics.items() if has_topic(name)}
+        self.sizes.forget(has_topic)
         for (group, topic), flow in list(self._groups.items()):
             if not (has_topic(topic) and has_group(group)):
                 self._others.add(flow.messages, flow.bytes)
@@ -222,6 +226,7 @@ class Statistics:
 
     def _fetch(self) -> None:
         """Take what queues were given since the last look."""
+        units_max = units_a_queue(len(self.arrivals))
         for queue in self.arrivals:
             topic = queue.topic.decode()
             flow = self._topics.get(topic)
@@ -230,6 +235,7 @@ class Statistics:
             messages, size = queue.new_units, queue.new_bytes
             queue.new_units = queue.new_bytes = 0
             flow.add(messages, size)
+            self.sizes.add(topic, queue, messages, size, units_max)
             self._all[BROKER_PUT_NUMS].add(messages, size)
             if not self._is_system(topic):
                 self._all[BROKER_PUT_NUMS_OF_USERS].add(messages, size)

@@ -82,6 +82,9 @@ class Ledger:
         self.halves = OpenHalves()
         # Halves that are over and in no op record yet, and who wants to know when they are.
         self._over: list[int] = []
+        # Those that were ended here, since the start.
+        self.committed = 0
+        self.rolled_back = 0
         self._told: list[Safe] = []
         self._refusal = ""
         found = find_open(store, offsets)
@@ -189,6 +192,7 @@ class Ledger:
 
         def safe(is_safe: bool) -> None:
             if is_safe:
+                self.committed += 1
                 self._over += half.chain
             then(is_safe)
 
@@ -206,6 +210,7 @@ class Ledger:
 
     def roll_back(self, half: Half, then: Safe) -> None:
         """End a half; `then` is told when that is safe."""
+        self.rolled_back += 1
         self.halves.remove(half)
         self._over += half.chain
         self._told.append(then)

@@ -29,6 +29,7 @@ cdef class PlainEnd:
     cdef bytes _topic
     cdef Py_ssize_t _topic_size
     cdef Py_ssize_t _topic_start
+    cdef readonly long long ended
     cdef readonly list over
     cdef readonly long long stored
 

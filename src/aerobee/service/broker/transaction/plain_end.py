@@ -44,7 +44,7 @@ def is_compiled() -> bool:
 
 class PlainEnd:
     """E1. `over` are halves that are in `halves` no more and that the ledger has not been told of.
-    `stored` counts messages."""
+    `ended` counts halves, `stored` messages."""
 
     __slots__ = (
         "_appender",
@@ -60,6 +60,7 @@ class PlainEnd:
         "_topic",
         "_topic_size",
         "_topic_start",
+        "ended",
         "over",
         "stored",
     )
@@ -87,6 +88,7 @@ class PlainEnd:
         self._topic = b""
         self._born_host = b""
         self.over: list[int] = []
+        self.ended = 0
         self.stored = 0
 
     def take(self, frames: FrameReader, wall_ms: int) -> bool:
@@ -125,6 +127,7 @@ class PlainEnd:
 
     def _end(self, half: Half) -> None:
         self._halves.remove(half)
+        self.ended += 1
         if half.earlier:
             self.over += half.earlier
         self.over.append(half.offset)

@@ -244,3 +244,28 @@ def test_with_synchronous_flush_an_answer_waits_for_the_disk() -> None:
     assert kit.bodies(queue_id=1) == [b"0"]
     after = kit.power_cut()
     assert after.bodies(queue_id=1) == [b"0"]
+
+
+def outcomes(kit: BrokerKit) -> list[object]:
+    """Commits and rollbacks, as they are shown."""
+    names = ("rocketmq_commit_messages_total", "rocketmq_rollback_messages_total")
+    shown = {
+        metric.name: [sample.value for sample in metric.samples]
+        for metric in kit.broker.watch.metrics(kit.clock.now())
+        if metric.name in names
+    }
+    return [value for name in names for value in shown[name]]
+
+
+@pytest.mark.parametrize("is_short", [True, False])
+def test_ends_are_counted_once_by_either_way(is_short: bool) -> None:
+    kit = BrokerKit(ORDERS)
+    halves = [begin(kit, b"%d" % number, f"id-{number}") for number in range(3)]
+    wanted = [(halves[0], UNKNOWN), (halves[0], COMMIT), (halves[1], COMMIT), (halves[0], COMMIT)]
+    for half, what in [*wanted, (halves[2], ROLLBACK)]:
+        if is_short:
+            kit.tell(END, end_fields(half, what), flag=2)
+            kit.finish()
+        else:
+            end(kit, half, what)
+    assert outcomes(kit) == [2, 1]

@@ -101,3 +101,17 @@ def test_topics_beyond_the_bound_are_shown_together() -> None:
     for number in range(5):
         kit.statistics.flow_of(f"g{number}", "Orders").add(1, 1)
     assert [value for _, value in kit.shown("rocketmq_messages_out_total", 3)] == [1, 1, 3]
+
+
+def test_sizes_are_shown_by_topic_and_beyond_the_bound_together() -> None:
+    kit = TrafficKit()
+    kit.arrive(3)
+    kit.arrive(2, b"Bills")
+    kit.arrive(4, b"Gone")
+    kit.shown("rocketmq_messages_in_total")  # looks
+    shown = sorted(kit.shown("rocketmq_message_size"), key=lambda one: one[1])
+    assert [(labels["topic"], count) for labels, count in shown] == [("Bills", 2), ("Orders", 3)]
+    assert shown[1][0]["message_type"] == "normal"
+    assert kit.shown("rocketmq_message_size", 1) == [({"otel_metric_overflow": "true"}, 5)]
+    total = sum(histogram.sum for topic, histogram in kit.statistics.sizes)
+    assert total == kit.kit.store.end_offset

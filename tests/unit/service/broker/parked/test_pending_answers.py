@@ -16,10 +16,12 @@ def test_an_answer_waits_until_the_disk_has_all_of_its_messages() -> None:
     first, second = pending(100), pending(200)
     waiting.add(first)
     waiting.add(second)
-    assert waiting.size == 10
+    assert (waiting.size, waiting.requests()) == (10, 2)
+    waiting.add(pending(300)._replace(requests=5))
+    assert waiting.requests() == 7
     assert waiting.take_flushed(99) == []
     assert waiting.take_flushed(199) == [first]
-    assert (len(waiting), waiting.size) == (1, 5)
+    assert (len(waiting), waiting.size) == (2, 10)
     assert waiting.take_flushed(200) == [second]
 
 
