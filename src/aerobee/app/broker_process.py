@@ -23,11 +23,11 @@ from aerobee.app.broker_settings import (
     FRAME_BYTES_BESIDE_BODY,
     VIP_PORT_STEP,
     BrokerSettings,
-    Exporter,
 )
 from aerobee.app.config import ListenConfig
 from aerobee.app.lifecycle import CannotStart, Ended, explained, warn_if_open
 from aerobee.app.monitor import Monitor
+from aerobee.app.monitor_settings import Exporter
 from aerobee.errors import DiskFull, StorageError
 from aerobee.net.driver import Driver
 from aerobee.net.listener import bind, outward_address, packed_address, port_of

@@ -11,7 +11,6 @@ say what is so; other keys without a meaning are named and left alone.
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 
 from aerobee.app.config import (
     PATH,
@@ -21,6 +20,7 @@ from aerobee.app.config import (
     given_in_environment,
     given_in_file,
 )
+from aerobee.app.monitor_settings import MONITOR_SETTINGS, MonitorConfig
 from aerobee.app.rocketmq_names import BROKER_NAMES
 from aerobee.app.setting_kinds import (
     ADDRESSES,
@@ -79,21 +79,6 @@ class BrokerNames:
 @dataclass(frozen=True, slots=True)
 class BrokerLinks:
     nameservers: tuple[str, ...] = ()
-
-
-class Exporter(Enum):
-    DISABLE = "DISABLE"
-    PROM = "PROM"
-
-
-@dataclass(frozen=True, slots=True)
-class MonitorConfig:
-    """Where those look who watch the broker."""
-
-    exporter: Exporter = Exporter.DISABLE
-    port: int = 5557
-    host: str = ""
-    """Empty: where the broker listens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +148,6 @@ NAME_SETTINGS = (
     Setting("haListenPort", "ha_port", Whole(0, 65535)),
 )
 LINK_SETTINGS = (Setting("namesrvAddr", "nameservers", ADDRESSES),)
-MONITOR_SETTINGS = (
-    Setting("metricsExporterType", "exporter", Choice(Exporter)),
-    Setting("metricsPromExporterPort", "port", Whole(0, 65535)),
-    Setting("metricsPromExporterHost", "host", HOST),
-)
 PATH_SETTINGS = (
     Setting("storePathRootDir", "root", PATH),
     Setting("storePathCommitLog", "commit_log", TEXT),

@@ -9,8 +9,10 @@ Imports more than 15 modules because it puts the others together.
 import contextlib
 import logging
 
-from aerobee.app.config import LISTEN_SETTINGS
+from aerobee.app.config import LISTEN_SETTINGS, ListenConfig
 from aerobee.app.lifecycle import CannotStart, Ended, explained, warn_if_open
+from aerobee.app.monitor import Monitor
+from aerobee.app.monitor_settings import Exporter
 from aerobee.app.nameserver_settings import NameServerSettings
 from aerobee.errors import CorruptFile
 from aerobee.model.setting import texts
@@ -38,6 +40,7 @@ class NameServerPart:
         self._settings = settings
         self._undo = contextlib.AsyncExitStack()
         self._driver: Driver | None = None
+        self._monitor = Monitor(SystemClock())
         self.address = ""
         """Where it is reached, once it has started."""
 
@@ -55,8 +58,9 @@ class NameServerPart:
             undo.callback(self._lock(disk).release)
             worker = ThreadDiskWorker(self._wake)
             undo.callback(worker.close)
+            service = self._service(disk, worker)
             driver = self._driver = Driver(
-                self._service(disk, worker),
+                service,
                 SystemClock(),
                 FrameLimits(FRAME_BYTES_MAX),  # a broker tells of all its topics in one
                 listen.connections_max,
@@ -64,10 +68,16 @@ class NameServerPart:
             with explained(listen, hint="it was free a moment ago"):
                 await driver.start(sockets, failed)
             undo.push_async_callback(driver.stop)
+            places = [f"nameserver {Peer(listen.host, port_of(sockets[0]))}"]
+            if settings.monitor.exporter is Exporter.PROM:
+                undo.push_async_callback(self._monitor.close)
+                self._monitor.show(service.watch, driver.connections)
+                at = ListenConfig(settings.monitor.port, settings.monitor.host or listen.host)
+                places.append(await self._monitor.listen(at))
             self._undo = undo.pop_all()
         warn_if_open(sockets)
         self.address = str(Peer(listen.host, port_of(sockets[0])))
-        return f"nameserver {self.address}"
+        return ", ".join(places)
 
     async def stop(self) -> None:
         await self._undo.aclose()

@@ -21,11 +21,14 @@ from aerobee.app.config import (
     given_in_environment,
     given_in_file,
 )
+from aerobee.app.monitor_settings import MONITOR_SETTINGS, MonitorConfig
 from aerobee.model.setting import Setting
 from aerobee.service.nameserver.config import SETTINGS, NameServerConfig
 
 PREFIX = "AEROBEE_NAMESRV_"
 PORT = 9876
+MONITOR_PORT = 5558
+"""The one after a broker's: both may be on one machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ PATH_SETTINGS = (
     Setting("kvConfigPath", "key_values", PATH),
     Setting("configStorePath", "changes", PATH),
 )
-ALL_SETTINGS = (*LISTEN_SETTINGS, *PATH_SETTINGS, *SETTINGS)
+ALL_SETTINGS = (*LISTEN_SETTINGS, *PATH_SETTINGS, *MONITOR_SETTINGS, *SETTINGS)
 # Threads, buffers and Java's network library; what is always so here; what is not offered.
 IGNORED = frozenset(
     {
@@ -82,6 +85,7 @@ class NameServerSettings:
 
     listen: ListenConfig
     paths: NameServerPaths
+    monitor: MonitorConfig
     service: NameServerConfig
     changes: Mapping[str, str]
     """What the file of changes says, as it says it."""
@@ -105,11 +109,13 @@ def read_settings(
     reading = Reading([*in_file, *changed, *in_environment, *flags], prefix=PREFIX, ignored=IGNORED)
     listen = reading.build(ListenConfig(PORT), LISTEN_SETTINGS)
     paths = reading.build(NameServerPaths(), PATH_SETTINGS)
+    monitor = reading.build(MonitorConfig(port=MONITOR_PORT), MONITOR_SETTINGS)
     service = reading.build(NameServerConfig(), SETTINGS)
     reading.finish()
     return NameServerSettings(
         listen,
         paths,
+        monitor,
         service,
         {key: text for key, text, _ in changed},
         reading.ignored(),

@@ -8,11 +8,10 @@ from aerobee.app.broker_settings import (
     IGNORED,
     BrokerNames,
     BrokerSettings,
-    Exporter,
-    MonitorConfig,
     read_settings,
 )
 from aerobee.app.config import BadConfig, Given, ListenConfig
+from aerobee.app.monitor_settings import Exporter, MonitorConfig
 from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.java_properties import parse_properties
 from aerobee.protocol.remoting_command import decode

@@ -1,12 +1,14 @@
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from aerobee.app.config import ListenConfig
 from aerobee.app.lifecycle import CannotStart, new_event_loop
+from aerobee.app.monitor_settings import Exporter, MonitorConfig
 from aerobee.app.nameserver_process import NameServerPart
 from aerobee.app.nameserver_settings import NameServerPaths, NameServerSettings
 from aerobee.service.nameserver.config import NameServerConfig
@@ -14,7 +16,9 @@ from aerobee.service.nameserver.config import NameServerConfig
 
 def settings(folder: Path, port: int = 0, host: str = "127.0.0.1") -> NameServerSettings:
     paths = NameServerPaths(f"{folder}/kv/kvConfig.json", f"{folder}/kv/changes.properties")
-    return NameServerSettings(ListenConfig(port, host), paths, NameServerConfig(), {}, [], "")
+    return NameServerSettings(
+        ListenConfig(port, host), paths, MonitorConfig(), NameServerConfig(), {}, [], ""
+    )
 
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
@@ -79,5 +83,34 @@ def test_damaged_files_are_a_reason_not_to_start_and_the_port_is_free_again(
         for _ in range(2):
             with pytest.raises(CannotStart, match=r"kvConfig\.json"):
                 await NameServerPart(settings(tmp_path)).start(no_failure)
+
+    run(test)
+
+
+async def page(address: str, path: str) -> tuple[int, str]:
+    host, _, port = address.rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(f"GET {path} HTTP/1.0\r\n\r\n".encode())
+    head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
+    writer.close()
+    await writer.wait_closed()
+    return int(head.split()[1]), body
+
+
+def test_it_has_pages_for_who_watches_it_if_it_is_told_so(tmp_path: Path) -> None:
+    told = replace(settings(tmp_path), monitor=MonitorConfig(Exporter.PROM, 0))
+
+    async def test() -> None:
+        part = NameServerPart(told)
+        place, pages = (await part.start(no_failure)).split(", ")
+        assert place == f"nameserver {part.address}"
+        at = pages.removeprefix("metrics ")
+        assert await page(at, "/healthz") == await page(at, "/readyz") == (200, "ok\n")
+        status, text = await page(at, "/metrics")
+        assert status == 200
+        assert 'aerobee_nameserver_brokers{node_type="nameserver"} 0\n' in text
+        await part.stop()
+        with pytest.raises(ConnectionRefusedError):
+            await page(at, "/healthz")
 
     run(test)

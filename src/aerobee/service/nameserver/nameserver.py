@@ -22,6 +22,7 @@ from aerobee.service.nameserver.handlers import (
     RouteHandlers,
 )
 from aerobee.service.nameserver.key_values import KeyValues
+from aerobee.service.nameserver.nameserver_watch import NameServerWatch
 from aerobee.service.nameserver.route_table import RouteTable
 from aerobee.service.request import Answer, Handler, Request, answer_with
 
@@ -44,6 +45,7 @@ class NameServer:
         self._worker = worker
         self._routes = RouteTable()
         self._scanned_ms = started.monotonic_ms
+        self.watch = NameServerWatch(self._routes, config, started)
         self._outbox: Effects = []
         self._handlers: HandlerTable = {
             **BrokerHandlers(self._routes, key_values, config).table(),
@@ -65,6 +67,7 @@ class NameServer:
         return []
 
     def on_tick(self, now: Now) -> Effects:
+        self.watch.on_tick(now)
         self._worker.collect()
         if now.monotonic_ms - self._scanned_ms >= self._config.current.scan_interval_ms:
             self._scanned_ms = now.monotonic_ms
