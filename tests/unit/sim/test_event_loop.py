@@ -6,7 +6,7 @@ import pytest
 from aerobee.sim.event_loop import SimLoop
 from aerobee.sim.network import Network
 from aerobee.sim.timeline import Timeline
-from tests.unit.sim.kit import Place
+from tests.unit.sim.kit import PORT, Place, Side
 
 
 def test_a_coroutine_waits_in_virtual_time() -> None:
@@ -46,6 +46,23 @@ def test_a_cancelled_callback_is_not_called() -> None:
     place.run(100)
     assert seen == ["soon"]
     assert handle.cancelled()
+
+
+def test_the_protocol_of_a_connection_is_made_inside_its_loop() -> None:
+    place = Place()
+    place.far.listen(Side, PORT)
+    seen: list[object] = []
+
+    def made() -> Side:
+        seen.append(asyncio.get_running_loop())
+        return Side()
+
+    async def work() -> None:
+        await place.loop.create_connection(made, "far", PORT)
+
+    place.spawn(work())
+    place.run(100)
+    assert seen == [place.loop]
 
 
 @pytest.mark.parametrize("way", ["callback", "task"])
