@@ -85,26 +85,27 @@ class TimerAcceptance:
         self._check_enabled()
         if deliver_ms <= now.wall_ms:
             return 0
+        # Before anything is reckoned with it: a peer may say any number.
+        self._check_ahead(deliver_ms - now.wall_ms)
         out_ms = self._scale.out_ms(deliver_ms)
-        self._check(deliver_ms - now.wall_ms, out_ms)
+        if self._count_at(out_ms) >= self._slot_count_max():
+            raise TimerCrowded(
+                "timer message is under flow control: too many wait for the same tick",
+                hint="choose another time, or let timerCongestNumEachSlot be more",
+            )
         return out_ms
 
     def _check_enabled(self) -> None:
         if not self._is_enabled:
             raise TimerDisabled("accurate timer message is not enabled")
 
-    def _check(self, ahead_ms: int, out_ms: int) -> None:
+    def _check_ahead(self, ahead_ms: int) -> None:
         ahead_ms_max = self._delay_ms_max()
         if ahead_ms > ahead_ms_max:
             raise MessageIllegal(
                 f"timer message illegal, the delay time should not be bigger than the max delay "
                 f"{ahead_ms_max}ms; it is {ahead_ms}ms",
                 hint="timerMaxDelaySec allows more",
-            )
-        if self._count_at(out_ms) >= self._slot_count_max():
-            raise TimerCrowded(
-                "timer message is under flow control: too many wait for the same tick",
-                hint="choose another time, or let timerCongestNumEachSlot be more",
             )
 
 

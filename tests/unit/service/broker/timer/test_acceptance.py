@@ -120,6 +120,8 @@ def test_a_time_alone_is_judged_as_one_that_a_message_says() -> None:
     assert acceptance().tick_of(NOW.wall_ms, NOW) == 0
     with pytest.raises(MessageIllegal):
         acceptance().tick_of(NOW.wall_ms + 10_001, NOW)
+    with pytest.raises(MessageIllegal):
+        acceptance().tick_of(2**80, NOW)
     with pytest.raises(TimerCrowded):
         acceptance(counts={OUT: 3}).tick_of(AT, NOW)
     with pytest.raises(TimerDisabled):
