@@ -5,7 +5,7 @@ Clients read all four offsets of an answer whatever its code, so all are always 
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import Int32, Int64
+from aerobee.protocol.declared_header import Int32, Int64, on_wire
 
 COMMIT_OFFSET = 0x1
 SUSPEND = 0x2
@@ -26,6 +26,9 @@ class PullHeader:
     subscription: str = "*"
     sub_version: Int64 = 0
     expression_type: str = ""
+    is_bulk: bool = on_wire("aerobeeBulk", default=False)
+    """Aerobee's own: a reader of whole queues takes larger answers than consumers do. Others do not
+    know the field, and answer as always."""
 
 
 @dataclass(frozen=True, slots=True)

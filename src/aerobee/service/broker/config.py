@@ -63,6 +63,9 @@ class BrokerConfig:
     """Messages of one answer, however many are asked for, while they are in memory."""
     pull_bytes_max: int = 262_144
     """Bytes after which an answer ends; the first message is always there whole."""
+    bulk_count_max: int = 32_768
+    bulk_bytes_max: int = 1 << 20
+    """The same two, for readers of whole queues. More bytes: others wait longer for their turn."""
     notifies_changes: bool = True
     """Consumers are told at once when a member of their group comes or goes."""
     client_ms_max: int = 120_000

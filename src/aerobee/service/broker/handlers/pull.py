@@ -92,7 +92,7 @@ class PullHandlers:
             return self._moved(plan, moved)
         answer = self._answered(request, plan, self._hold_ms(header))
         is_found = answer is not None and answer.code is ResponseCode.SUCCESS
-        if is_found and not request.command.is_oneway:
+        if is_found and not plan.is_bulk and not request.command.is_oneway:
             self._found(request.channel, header, plan)
         return answer
 
@@ -135,10 +135,14 @@ class PullHandlers:
             queue_id,
             plan.offset,
             plan.count_max,
-            self._config.current.pull_bytes_max,
+            self._bytes_max(plan),
             plan.tag_codes,
             plan.chosen,
         )
+
+    def _bytes_max(self, plan: PullPlan) -> int:
+        config = self._config.current
+        return config.bulk_bytes_max if plan.is_bulk else config.pull_bytes_max
 
     def _shown(self, plan: PullPlan, read: QueueRead) -> Answer:
         status = ReadStatus(read.status)
@@ -186,7 +190,7 @@ class PullHandlers:
     def _read_cold(self, request: Request, plan: PullPlan, read: QueueRead) -> Answer | None:
         def shown() -> Answer:
             if plan.chosen is not None:
-                read.choose(plan.chosen, plan.count_max, self._config.current.pull_bytes_max)
+                read.choose(plan.chosen, plan.count_max, self._bytes_max(plan))
             return self._shown(plan, read)
 
         return self._cold_reads.answer(request, read, shown)

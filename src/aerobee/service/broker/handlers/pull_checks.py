@@ -85,13 +85,18 @@ class PullChecks:
         return PullPlan(
             (topic.name.encode(), header.queue_id),
             header.queue_offset,
-            max(1, min(header.max_msg_nums, self._config.current.pull_count_max)),
+            max(1, min(header.max_msg_nums, self._count_max(header))),
             choice.tag_codes,
             topic.sys_flag,
             group.sys_flag,
             group.name,
             choice.chosen,
+            header.is_bulk,
         )
+
+    def _count_max(self, header: PullHeader) -> int:
+        config = self._config.current
+        return config.bulk_count_max if header.is_bulk else config.pull_count_max
 
 
 def _forbidden(remark: str, kind: int) -> Answer:

@@ -30,6 +30,8 @@ class PullPlan(NamedTuple):
     group_sys_flag: int = 0
     group: str = ""
     chosen: PropertyFilter | None = None
+    is_bulk: bool = False
+    """Whether it is of one who reads whole queues, and takes larger answers than consumers do."""
 
 
 class HeldPull(NamedTuple):
