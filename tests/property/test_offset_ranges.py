@@ -29,8 +29,11 @@ def test_cut_and_packed_is_what_it_was(
     assert offsets(cut) == offsets(ranges)
     if most:
         assert all(one.size <= most for one in cut)
-    packed = pack(cut, partitions)
-    assert len(packed) <= partitions
+    packed = pack(cut, partitions, most)
+    if most:
+        assert all(sum(one.size for one in partition) <= most for partition in packed)
+    else:
+        assert len(packed) <= partitions
     assert offsets([one for partition in packed for one in partition]) == offsets(ranges)
     assert all(packed)
 

@@ -108,18 +108,25 @@ def split(ranges: Sequence[QueueRange], *, pieces_min: int, messages_max: int) -
     return pieces
 
 
-def pack(ranges: Sequence[QueueRange], partitions_max: int) -> list[list[QueueRange]]:
-    """At most so many partitions, as equally filled as can be had cheaply: the largest range goes
-    first, each to the emptiest. Within a partition ranges are in the order of queues."""
+def pack(
+    ranges: Sequence[QueueRange], partitions_max: int, messages_max: int = 0
+) -> list[list[QueueRange]]:
+    """Few partitions, as equally filled as can be had cheaply: the largest range goes first, each
+    to the emptiest. At most `partitions_max`, or as many as it takes for none to have more than
+    `messages_max` (0: no matter). Within a partition ranges are in the order of queues."""
     if partitions_max < 1:
         raise Misuse(f"{partitions_max} partitions hold nothing")
-    count = min(partitions_max, len(ranges))
-    filled: list[list[QueueRange]] = [[] for _ in range(count)]
-    emptiest = [(0, index) for index in range(count)]
+    filled: list[list[QueueRange]] = [[] for _ in range(min(partitions_max, len(ranges)))]
+    emptiest = [(0, index) for index in range(len(filled))]
     for one in sorted(ranges, key=lambda one: (-one.size, one.key, one.start)):
-        size, index = heapq.heappop(emptiest)
-        filled[index].append(one)
-        heapq.heappush(emptiest, (size + one.size, index))
+        size, index = emptiest[0]
+        if messages_max and size and size + one.size > messages_max:
+            index = len(filled)  # where the emptiest has no room, none has
+            filled.append([one])
+            heapq.heappush(emptiest, (one.size, index))
+        else:
+            filled[index].append(one)
+            heapq.heapreplace(emptiest, (size + one.size, index))
     return [sorted(partition) for partition in filled]
 
 

@@ -30,6 +30,7 @@ PROPERTY_FORMS = (RAW, MAP, NONE)
 
 BROKER_NAME = "brokerName"
 PROPERTIES = "properties"
+TAGS = "tags"
 
 _TYPES = {
     "key": "binary",
@@ -40,7 +41,7 @@ _TYPES = {
     "offset": "long",
     "timestamp": "timestamp",
     "bornTimestamp": "timestamp",
-    "tags": "string",
+    TAGS: "string",
     "msgId": "string",
     "reconsumeTimes": "int",
     PROPERTIES: "string",
@@ -54,7 +55,7 @@ _BITS = {
     "offset": columns.OFFSET,
     "timestamp": columns.TIMESTAMP,
     "bornTimestamp": columns.BORN_TIMESTAMP,
-    "tags": columns.TAGS,
+    TAGS: columns.TAGS,
     "msgId": columns.MESSAGE_ID,
     "reconsumeTimes": columns.RECONSUME_TIMES,
     PROPERTIES: columns.PROPERTIES,

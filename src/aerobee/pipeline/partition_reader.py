@@ -1,0 +1,109 @@
+"""What runs in an executor: ranges of queues → Arrow batches.
+
+A task's memory is one batch and two answers, however large its ranges are. Whatever it needs comes
+with it as plain values: it opens its own connections, and keeps them for the next task of the same
+worker.
+"""
+
+import gc
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aerobee.errors import RemoteProtocolError
+from aerobee.pipeline.arrow_batches import finish_batch
+from aerobee.pipeline.blocking import Blocking, kept
+from aerobee.pipeline.columns import ENDED, FULL, SPECIAL, MessageColumns
+from aerobee.pipeline.offset_ranges import QueueRange
+from aerobee.pipeline.options import SourceOptions
+from aerobee.pipeline.range_pull import Pulled, RangePull
+from aerobee.pipeline.row_values import rows_of
+from aerobee.pipeline.schema import TAGS, TopicSchema
+from aerobee.protocol.record import FINDINGS
+from aerobee.protocol.tag_filter import tags_of
+
+BATCH_BYTES_MAX = 64 << 20
+
+_frozen_workers: set[int] = set()
+
+
+def read_ranges(options: SourceOptions, ranges: Sequence[QueueRange]) -> Iterator[Any]:
+    """The messages of these ranges, as record batches."""
+    blocking = kept(options.target, options.timeout)
+    for wanted in ranges:
+        yield from _RangeReader(blocking, options, wanted).batches()
+
+
+def spare_collections(worker: int) -> None:
+    """A worker collects garbage after every task. What it has imported need not be looked at each
+    time: that takes longer than a small task does."""
+    if worker not in _frozen_workers:
+        gc.freeze()
+        _frozen_workers.add(worker)
+
+
+class _RangeReader:
+    """One range, batch by batch."""
+
+    def __init__(self, blocking: Blocking, options: SourceOptions, wanted: QueueRange) -> None:
+        self._blocking = blocking
+        self._wanted = wanted
+        self._pull = RangePull(blocking.session, options, wanted)
+        self._tags = tags_of(options.tags) if not options.sql else ()
+        self._schema = options.schema
+        # A broker compares hashes of tags, so readers compare the tags themselves.
+        self._built = options.schema
+        if self._tags and TAGS not in self._built.names:
+            self._built = TopicSchema((*self._built.names, TAGS), self._built.property_form)
+        self._columns = MessageColumns(self._built.wanted, options.rows_max, BATCH_BYTES_MAX)
+
+    def batches(self) -> Iterator[Any]:
+        answers = self._pull.answers()
+        try:
+            while (pulled := self._blocking.run(_next(answers))) is not None:
+                yield from self._taken(pulled.records)
+            if self._columns.rows:
+                yield self._finished()
+        finally:
+            self._blocking.run(_closed(answers))
+
+    def _taken(self, records: bytes) -> Iterator[Any]:
+        view = memoryview(records)
+        position = 0
+        while True:
+            came_to = self._columns.take(view, position, len(records), self._wanted.end)
+            position = self._columns.position
+            if came_to == ENDED:
+                return
+            if came_to == SPECIAL:
+                size = self._columns.record_size
+                for row in rows_of(records[position : position + size]):
+                    if self._wanted.start <= row.offset < self._wanted.end:
+                        self._columns.add(row)
+                        if self._columns.is_full():
+                            yield self._finished()
+                position += size
+            elif came_to == FULL:
+                yield self._finished()
+            else:
+                raise RemoteProtocolError(
+                    f"{FINDINGS[self._columns.finding]} in an answer of {self._wanted.key}, "
+                    f"after offset {self._columns.next_offset - 1}"
+                )
+
+    def _finished(self) -> Any:
+        batch = finish_batch(self._columns, self._built, self._wanted.key.broker_name)
+        if not self._tags:
+            return batch
+        chosen = batch.filter(pc.is_in(batch.column(TAGS), pa.array(self._tags, pa.string())))
+        return chosen.select(list(self._schema.names))
+
+
+async def _next(answers: AsyncIterator[Pulled]) -> Pulled | None:
+    return await anext(answers, None)
+
+
+async def _closed(answers: Any) -> None:
+    await answers.aclose()

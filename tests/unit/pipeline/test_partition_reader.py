@@ -1,0 +1,79 @@
+import gc
+import os
+from typing import Any
+
+from aerobee.pipeline.offset_ranges import QueueRange
+from aerobee.pipeline.offsets import QueueKey
+from aerobee.pipeline.options import source_options
+from aerobee.pipeline.partition_reader import read_ranges, spare_collections
+from tests.unit.pipeline.conftest import Server
+
+
+def batches(server: Server, topic: str, ranges: list[tuple[int, int, int]], **more: str) -> Any:
+    given = {"nameServer": server.name_server, "topic": topic, **more}
+    options = source_options(given, is_stream=False)
+    wanted = [
+        QueueRange(QueueKey(topic, "broker-a", queue), start, end) for queue, start, end in ranges
+    ]
+    return list(read_ranges(options, wanted))
+
+
+def rows(found: Any) -> list[dict[str, Any]]:
+    return [row for batch in found for row in batch.to_pylist()]
+
+
+def test_ranges_become_batches_of_what_was_sent(server: Server) -> None:
+    server.send("Read", [b"%d" % number for number in range(40)], tag="a", keys=["k"])
+    found = batches(server, "Read", [(0, 0, 10), (1, 3, 5)])
+    got = rows(found)
+    assert [(row["queueId"], row["offset"]) for row in got] == [
+        *((0, offset) for offset in range(10)),
+        (1, 3),
+        (1, 4),
+    ]
+    assert {row["topic"] for row in got} == {"Read"}
+    assert {row["brokerName"] for row in got} == {"broker-a"}
+    assert {row["key"] for row in got} == {b"k"}
+    assert all(row["value"].isdigit() for row in got)
+
+
+def test_a_batch_has_no_more_rows_than_asked_for(server: Server) -> None:
+    server.send("Small", [b"x"] * 28)
+    found = batches(server, "Small", [(0, 0, 7)], pullBatchSize="3")
+    assert [batch.num_rows for batch in found] == [3, 3, 1]
+
+
+def test_compressed_bodies_come_expanded(server: Server) -> None:
+    body = b"compress me " * 1000
+    server.send("Packed", [body, b"small"] * 8)
+    found = rows(batches(server, "Packed", [(0, 0, 4)], columns="value,offset"))
+    assert [row["offset"] for row in found] == [0, 1, 2, 3]
+    assert {row["value"] for row in found} <= {body, b"small"}
+
+
+def test_tags_are_compared_as_text_even_where_their_hashes_are_the_same(server: Server) -> None:
+    for tag in ("Aa", "BB"):  # equal in Java's hash
+        server.send("Twins", [tag.encode()] * 4, tag=tag)
+    found = rows(batches(server, "Twins", [(0, 0, 2)], subExpression="Aa", columns="value"))
+    assert found == [{"value": b"Aa"}]
+
+
+def test_a_reader_that_stops_early_leaves_nothing_behind(server: Server) -> None:
+    server.send("Early", [bytes(300_000)] * 12, compress=False)
+    given = {"nameServer": server.name_server, "topic": "Early", "pullBatchSize": "1"}
+    options = source_options(given, is_stream=False)
+    wanted = [QueueRange(QueueKey("Early", "broker-a", 0), 0, 3)]
+    reading = read_ranges(options, wanted)
+    assert next(reading).num_rows == 1
+    reading.close()  # type: ignore[attr-defined]
+    assert len(rows(read_ranges(options, wanted))) == 3
+
+
+def test_what_a_worker_has_imported_is_not_collected_again() -> None:
+    before = gc.get_freeze_count()
+    spare_collections(os.getpid())
+    frozen = gc.get_freeze_count()
+    spare_collections(os.getpid())
+    assert frozen > before
+    assert gc.get_freeze_count() == frozen
+    gc.unfreeze()
