@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from aerobee.client.core.backoff import Backoff as Backoff
     from aerobee.client.core.outgoing import Outgoing as Outgoing
     from aerobee.client.message import Message as Message
+    from aerobee.client.producer import Producer as Producer
     from aerobee.client.reader import Reader as Reader
     from aerobee.client.receipt import BatchReceipt as BatchReceipt
     from aerobee.client.receipt import Durability as Durability
@@ -70,6 +71,7 @@ _PUBLIC = {
     "connect": "aerobee.client.client",
     "Outgoing": "aerobee.client.core.outgoing",
     "BatchReceipt": "aerobee.client.receipt",
+    "Producer": "aerobee.client.producer",
     "Durability": "aerobee.client.receipt",
     "Receipt": "aerobee.client.receipt",
 }

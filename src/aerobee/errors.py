@@ -22,6 +22,7 @@
     ├── TopicNotFound            no broker has the topic, and none may create it
     ├── PartlyDone               several were asked, and some of them failed
     ├── SendFailed               a message that was not acknowledged, and what is known of it
+    ├── ProducerFull             too much waits to be sent: drain, or wait for room
     └── Misuse                   wrong arguments, closed store: a bug in the application
 
 A status that is a normal outcome (queue empty, offset too small) is a return value, not an error.
@@ -174,6 +175,10 @@ class SendFailed(AerobeeError):
         super().__init__(message, hint=hint)
         self.stored = stored
         self.attempts = tuple(attempts)
+
+
+class ProducerFull(AerobeeError):
+    """A producer has been handed more than it may hold. The message was not taken."""
 
 
 class Misuse(AerobeeError):

@@ -27,6 +27,7 @@ from aerobee.client.delivery import RETRIES
 from aerobee.client.drafting import Compress
 from aerobee.client.message import Message
 from aerobee.client.options import ClientOptions, Duration, options_for, seconds_of
+from aerobee.client.producer import Producer, producer_options
 from aerobee.client.reader import READER_GROUP, Reader
 from aerobee.client.receipt import Receipt
 from aerobee.client.receiving import Receiving
@@ -189,6 +190,38 @@ class Client:
             codec=codec,
             group=group,
         )
+
+    def producer(
+        self,
+        topic: str,
+        *,
+        linger: Duration = 0.002,
+        max_batch: int = 256,
+        max_batch_bytes: int = 128 << 10,
+        max_pending: int = 20_000,
+        max_pending_bytes: int = 32 << 20,
+        timeout: Duration | None = None,
+        retries: int = RETRIES,
+        codec: Codec = to_json,
+        group: str | None = None,
+    ) -> Producer:
+        """What sends many messages to a topic, in batches, to be used with `async with`.
+
+        A batch leaves when it is full or `linger` is over. No more than `max_pending` messages
+        wait or are on their way.
+        """
+        options = producer_options(
+            linger=linger,
+            max_batch=max_batch,
+            max_batch_bytes=max_batch_bytes,
+            max_pending=max_pending,
+            max_pending_bytes=max_pending_bytes,
+            timeout=timeout,
+            retries=retries,
+            codec=codec,
+            group=group,
+        )
+        return Producer(self._session, self._sending, topic, options)
 
     def consumer(self, topics: Topics, **options: Unpack[ConsumerKeywords]) -> Consumer:
         """Messages of these topics for a group, to be used with `async with`; see `Consumer`, and

@@ -159,6 +159,8 @@ class Sending:
                 except (NoAnswer, RemoteAnswer) as error:
                     unique_ids = waiter.message_id
                     tries = self.delivery.first_failed(topic, waiter, error, retries)
+        if queue is None:
+            _check_orders(listed, order_by)
         drafts = [
             self._one_of_batch(topic, message, order_by, codec, unique_id.decode())
             for message, unique_id in zip_longest(listed, unique_ids, fillvalue=b"")
@@ -234,11 +236,6 @@ class Sending:
     ) -> Draft:
         if not isinstance(message, Outgoing):
             message = Outgoing(message, order_by=order_by)
-        elif message.order_by is not None and message.order_by != order_by:
-            raise Misuse(
-                "a message with an order of its own in a batch",
-                hint="a batch goes to one queue: say order_by for all, or use a producer",
-            )
         return self.drafts.plain(topic, message, codec, unique_id)
 
     def _parts(self, drafts: list[Draft]) -> Iterable[list[Draft]]:
@@ -260,6 +257,15 @@ class Sending:
             part.append(draft)
             size += entry
         yield part
+
+
+def _check_orders(messages: Iterable[object], order_by: str | None) -> None:
+    for message in messages:
+        if isinstance(message, Outgoing) and message.order_by not in (None, order_by):
+            raise Misuse(
+                "a message with an order of its own in a batch",
+                hint="a batch goes to one queue: say order_by for all, or use a producer",
+            )
 
 
 def _batch(drafts: Sequence[Draft], order_by: str | None) -> Draft:
