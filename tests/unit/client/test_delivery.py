@@ -11,6 +11,7 @@ from aerobee.errors import SendFailed, Stored, TopicNotFound, Unreachable
 from aerobee.model.message_queue import MessageQueue, QueueId
 from tests.client_kit import LocalCluster, with_cluster
 from tests.net_kit import in_loop
+from tests.scripted_broker import ScriptedBroker
 
 
 async def opened(cluster: LocalCluster, **options: object) -> Session:
@@ -68,6 +69,21 @@ def test_a_message_that_must_go_to_one_queue_goes_to_no_other(tmp_path: Path) ->
         await session.close()
 
     with_cluster(tmp_path, test, brokers=2)
+
+
+def test_a_key_stays_with_its_queue_for_all_tries_even_if_the_queues_change() -> None:
+    async def test() -> None:
+        async with ScriptedBroker(queues=4) as broker, broker.client() as client:
+            await client.send("t", b"x", order_by="u7")
+            broker.queues = 3
+            broker.codes = [17, 17, 0]
+            await client.send("t", b"x", order_by="u7")
+            tried = [send.ext_fields["e"] for send in broker.sends]
+            assert tried[1] == tried[2] == tried[3]
+            await client.send("t", b"x", order_by="u7")
+            assert broker.sends[-1].ext_fields["e"] != tried[2]  # the route has come, too
+
+    in_loop(test)
 
 
 def test_what_a_broker_refuses_is_not_tried_again_and_not_stored(tmp_path: Path) -> None:

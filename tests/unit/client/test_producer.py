@@ -9,7 +9,9 @@ from aerobee.client.receipt import Receipt
 from aerobee.client.sending import Sending
 from aerobee.client.session import Session
 from aerobee.errors import AerobeeError, Misuse, ProducerFull, SendFailed, TopicNotFound
-from tests.client_kit import LocalCluster, turn, with_cluster
+from tests.client_kit import LocalCluster, turn, until, with_cluster
+from tests.net_kit import in_loop
+from tests.scripted_broker import ScriptedBroker
 
 
 def test_messages_go_in_batches_and_all_are_stored(tmp_path: Path) -> None:
@@ -60,6 +62,28 @@ def test_messages_of_one_key_keep_their_order(tmp_path: Path) -> None:
                 assert offsets == sorted(offsets)
 
     with_cluster(tmp_path, test)
+
+
+def test_one_batch_of_a_queue_is_on_its_way_at_a_time() -> None:
+    async def test() -> None:
+        async with ScriptedBroker(queues=2) as broker, broker.client() as client:
+            async with client.producer("orders", max_batch=2) as producer:
+                await producer.send(b"first")
+                broker.is_holding = True
+                broker.sends.clear()
+                for number in range(6):
+                    producer.send_nowait(b"%d" % number, order_by="a")  # of one queue
+                for number in range(4):
+                    producer.send_nowait(b"%d" % number, order_by="b")  # of the other
+                for _ in range(4):
+                    producer.send_nowait(b"x")  # of any
+                await until(lambda: len(broker.sends) == 4)
+                ordered = [send for send in broker.sends if b"SHARDINGKEY" in bytes(send.body)]
+                assert len(ordered) == 2
+                broker.release()
+            assert len(broker.sends) == 7
+
+    in_loop(test)
 
 
 def test_too_much_at_once_is_refused_or_waited_for(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.stored_message import decode_record, expanded
 from tests.client_kit import LocalCluster, with_cluster
+from tests.net_kit import in_loop
+from tests.scripted_broker import ScriptedBroker
 
 
 class Bench:
@@ -116,6 +118,23 @@ def test_a_try_of_the_short_way_that_fails_is_made_again_with_the_same_id(tmp_pa
             assert len(caught.value.attempts) == 1
 
     with_cluster(tmp_path, test, brokers=2)
+
+
+def test_every_try_of_a_message_bears_the_same_id() -> None:
+    async def test() -> None:
+        async with ScriptedBroker() as broker, broker.client() as client:
+            broker.codes = [2, 0]  # the general way: no route is known yet
+            await client.send("orders", b"x")
+            broker.codes = [2, 14, 0]
+            receipt = await client.send("orders", b"x")
+            broker.codes = [2, 0]
+            batch = await client.send_batch("orders", [b"x", b"y"])
+            ids = broker.ids()
+            assert ids[0] == ids[1] != ids[2]
+            assert ids[2] == ids[3] == ids[4] == [receipt.message_id]
+            assert ids[5] == ids[6] == [one.message_id for one in batch]
+
+    in_loop(test)
 
 
 def test_what_a_broker_refuses_on_the_short_way_is_said_once(tmp_path: Path) -> None:
