@@ -10,7 +10,10 @@ from aerobee.app.config import Given
 from aerobee.app.nameserver_process import NameServerPart
 from aerobee.client.client import Client, connect
 from aerobee.client.session import Session
+from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.stored_message import client_messages
 from aerobee.service.broker.assembly import build_broker
+from tests.broker_kit import pull_fields
 from tests.net_kit import in_loop
 
 _SMALL = {
@@ -133,3 +136,22 @@ async def until(is_so: Callable[[], bool]) -> None:
     """Come back as soon as something is so; the test's own time limit ends a wait in vain."""
     while not is_so():
         await turn()
+
+
+async def turns(count: int) -> None:
+    for _ in range(count):
+        await turn()
+
+
+async def bodies_of(client: Client, topic: str) -> list[bytes]:
+    """What a topic holds, queue by queue, as far as one answer goes."""
+    session = session_of(client)
+    route = await session.routes.refresh(topic)
+    found = []
+    for queue in route.readable:
+        fields = pull_fields(topic=topic, queueId=queue.queue_id, maxMsgNums=1000)
+        address = route.address(queue.broker_name)
+        assert address is not None
+        answer = await session.ask(address, RemotingCommand(11, ext_fields=fields))
+        found += [one.body for one in client_messages(bytes(answer.body))]
+    return found

@@ -50,9 +50,12 @@ if TYPE_CHECKING:
     from aerobee.client.receipt import BatchReceipt as BatchReceipt
     from aerobee.client.receipt import Durability as Durability
     from aerobee.client.receipt import Receipt as Receipt
+    from aerobee.client.spill import Spill as Spill
+    from aerobee.client.spill import Spilled as Spilled
     from aerobee.client.sync import SyncClient as SyncClient
     from aerobee.client.sync import connect_sync as connect_sync
     from aerobee.client.sync import sync as sync
+    from aerobee.client.transactions import Transaction as Transaction
 
 # What `import aerobee` offers, by where it is. Imported at its first use: a command line that only
 # asks for help need not load an event loop.
@@ -74,6 +77,9 @@ _PUBLIC = {
     "Producer": "aerobee.client.producer",
     "Durability": "aerobee.client.receipt",
     "Receipt": "aerobee.client.receipt",
+    "Spill": "aerobee.client.spill",
+    "Spilled": "aerobee.client.spill",
+    "Transaction": "aerobee.client.transactions",
 }
 
 if not TYPE_CHECKING:  # a type checker is to see a name that is not there

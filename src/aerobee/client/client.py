@@ -33,6 +33,7 @@ from aerobee.client.receipt import Receipt
 from aerobee.client.receiving import Receiving
 from aerobee.client.sending import Sending
 from aerobee.client.session import Session
+from aerobee.client.special_sends import MAX_BYTES, Check, SpecialSends, Spill, Transaction
 from aerobee.model.message_queue import MessageQueue
 from aerobee.ports.clock import Clock
 
@@ -73,6 +74,7 @@ class Client:
         self._receiving = Receiving(self._session)
         self._sending = Sending(self._session)
         self._admin: Admin | None = None
+        self._special = SpecialSends(self._session, self._sending)
 
     @property
     def id(self) -> str:
@@ -111,13 +113,31 @@ class Client:
         compress: Compress = True,
         codec: Codec = to_json,
         group: str | None = None,
+        dedup: str | None = None,
     ) -> Receipt:
         """Have a message stored; what it returns says where.
 
         A body is bytes, text, or whatever the codec takes: JSON, if none is given. Messages with
         the same `order_by` go to the same queue. `delay` or `deliver_at` have it delivered later.
+        `dedup`, a producer id, has it stored once however often it is tried.
         SendFailed says whether the message may be stored all the same.
         """
+        if dedup is not None:
+            draft = self._sending.drafts.draft(
+                topic,
+                body,
+                tag=tag,
+                keys=keys,
+                headers=headers,
+                order_by=order_by,
+                delay=delay,
+                deliver_at=deliver_at,
+                compress=compress,
+                codec=codec,
+            )
+            return await self._special.once.send(
+                dedup, draft, group=group, queue=queue, timeout=timeout
+            )
         return await self._sending.send(
             topic,
             body,
@@ -174,12 +194,20 @@ class Client:
         retries: int = RETRIES,
         codec: Codec = to_json,
         group: str | None = None,
+        dedup: str | None = None,
     ) -> Sequence[Receipt]:
         """Have messages stored one after the other in one queue, with one request.
 
         Each is a body, or an `Outgoing` where it is more than that. What is more than a broker
         takes at once goes in several requests.
         """
+        if dedup is not None:
+            drafts = [
+                self._sending.one_of_batch(topic, message, order_by, codec) for message in messages
+            ]
+            return await self._special.once.send_batch(
+                dedup, drafts, order_by=order_by, group=group, queue=queue, timeout=timeout
+            )
         return await self._sending.send_batch(
             topic,
             messages,
@@ -238,6 +266,88 @@ class Client:
         """The next message of a topic for a group, acknowledged; for scripts and tests.
         TimeoutError: there was none. A group that is new begins with the oldest."""
         return await self._receiving.receive(topic, group, seconds_of(timeout, "timeout"))
+
+    def transaction(
+        self,
+        topic: str,
+        body: object,
+        *,
+        check: Check | None = None,
+        group: str,
+        tag: str = "",
+        keys: str | Iterable[str] = (),
+        headers: Mapping[str, str] | None = None,
+        order_by: str | None = None,
+        queue: MessageQueue | None = None,
+        timeout: Duration | None = None,
+        compress: Compress = True,
+        codec: Codec = to_json,
+    ) -> Transaction:
+        """A message that is seen if the block of `async with` succeeds, and never if it fails.
+
+        Brokers ask `check` about a message whose outcome they were not told: True, it succeeded;
+        False, it failed; None, ask again later. One function for all transactions of a group.
+        """
+        draft = self._sending.drafts.draft(
+            topic,
+            body,
+            tag=tag,
+            keys=keys,
+            headers=headers,
+            order_by=order_by,
+            compress=compress,
+            codec=codec,
+        )
+        seconds = None if timeout is None else seconds_of(timeout, "timeout")
+        return Transaction(
+            self._special.transactions, draft, group, check, queue=queue, timeout=seconds
+        )
+
+    async def answer_checks(self, group: str, check: Check, *, topics: Iterable[str]) -> None:
+        """Answer for transactions of a group that somebody else began, or this process before it
+        was started again: those of the brokers that have these topics."""
+        for topic in topics:
+            await self._special.transactions.join(
+                group, check, self._sending.drafts.wire_topic(topic)
+            )
+
+    async def request(
+        self,
+        topic: str,
+        body: object,
+        *,
+        timeout: Duration | None = None,
+        tag: str = "",
+        keys: str | Iterable[str] = (),
+        headers: Mapping[str, str] | None = None,
+        queue: MessageQueue | None = None,
+        codec: Codec = to_json,
+    ) -> Message:
+        """Send a message that a consumer is to `reply` to, and wait for the reply."""
+        draft = self._sending.drafts.draft(
+            topic, body, tag=tag, keys=keys, headers=headers, codec=codec
+        )
+        seconds = self._session.options.timeout if timeout is None else seconds_of(timeout)
+        return await self._special.requests.request(draft, queue=queue, timeout=seconds)
+
+    async def reply(self, message: Message, body: object, *, codec: Codec = to_json) -> None:
+        """Answer a message that was sent with `request`."""
+        await self._special.requests.reply(message, body, codec)
+
+    def spill(
+        self,
+        path: str,
+        *,
+        max_bytes: int = MAX_BYTES,
+        expire: Duration | None = None,
+        keep_unknown: bool = True,
+    ) -> Spill:
+        """Sends that are kept in a SQLite file while no broker answers, and go out in order when
+        one does; to be used with `async with`. `keep_unknown=False`: what may be stored already is
+        raised instead, and never sent twice."""
+        return self._special.spill(
+            path, max_bytes=max_bytes, expire=expire, keep_unknown=keep_unknown
+        )
 
     async def __aenter__(self) -> Self:
         await self.open()

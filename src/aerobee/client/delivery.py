@@ -112,6 +112,13 @@ class Delivery:
         self._look_again(waiter.queue.topic, error)
         return tries
 
+    async def queue_for(
+        self, draft: Draft, *, queue: MessageQueue | None = None, seconds: float
+    ) -> MessageQueue:
+        """Where a draft would go now: for those who have to know before they send it."""
+        route = await self._route(draft.topic, seconds)
+        return self._choose(route, draft, queue, "")
+
     async def tell(
         self, draft: Draft, *, group: str | None = None, queue: MessageQueue | None = None
     ) -> None:
@@ -216,7 +223,8 @@ class Delivery:
             broker_name=queue.broker_name,
         )
         code = RequestCode.SEND_BATCH_MESSAGE if draft.is_batch else RequestCode.SEND_MESSAGE_V2
-        command = RemotingCommand(int(code), ext_fields=write_header(header), body=draft.body)
+        said = {**write_header(header), **(draft.fields or {})}
+        command = RemotingCommand(draft.code or int(code), ext_fields=said, body=draft.body)
         self._session.lines.dress(command)
         return command
 

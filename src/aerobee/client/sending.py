@@ -14,6 +14,7 @@ from aerobee.client.core.outgoing import (
     Codec,
     Draft,
     Outgoing,
+    batch_of,
     encode_text,
     to_json,
 )
@@ -25,9 +26,8 @@ from aerobee.client.receipt import BatchReceipt, Receipt
 from aerobee.client.session import Session
 from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer, SendFailed, Stored
 from aerobee.model.message_queue import MessageQueue
-from aerobee.model.properties import WAIT
 from aerobee.protocol.headers.recalling import RecallHeader
-from aerobee.protocol.message_batch import BATCH_MESSAGES_MAX, BatchMessage, encode_batch
+from aerobee.protocol.message_batch import BATCH_MESSAGES_MAX
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 
@@ -160,16 +160,16 @@ class Sending:
                     unique_ids = waiter.message_id
                     tries = self.delivery.first_failed(topic, waiter, error, retries)
         if queue is None:
-            _check_orders(listed, order_by)
+            check_orders(listed, order_by)
         drafts = [
-            self._one_of_batch(topic, message, order_by, codec, unique_id.decode())
+            self.one_of_batch(topic, message, order_by, codec, unique_id.decode())
             for message, unique_id in zip_longest(listed, unique_ids, fillvalue=b"")
         ]
         stored: list[Sequence[Receipt]] = []
-        for part in self._parts(drafts):
+        for part in self.parts(drafts):
             try:
                 sent = await self.delivery.deliver(
-                    _batch(part, order_by),
+                    batch_of(part, order_by),
                     group=group,
                     queue=queue,
                     timeout=seconds,
@@ -179,16 +179,8 @@ class Sending:
             except SendFailed as failure:
                 if not stored:
                     raise
-                raise _partial_failure(failure, sum(map(len, stored)), len(drafts)) from failure
-            stored.append(
-                BatchReceipt(
-                    [draft.unique_id for draft in part],
-                    sent.said.message_ids,
-                    self._lanes.shown(sent.queue),
-                    sent.said.queue_offset,
-                    sent.durability,
-                )
-            )
+                raise partial_failure(failure, sum(map(len, stored)), len(drafts)) from failure
+            stored.append(self.batch_receipt(part, sent))
         self._lanes.open(topic, drafts[0].topic)
         if len(stored) == 1:
             return stored[0]
@@ -231,14 +223,23 @@ class Sending:
                 else "it may have been delivered",
             ) from error
 
-    def _one_of_batch(
-        self, topic: str, message: object, order_by: str | None, codec: Codec, unique_id: str
+    def batch_receipt(self, drafts: Sequence[Draft], sent: Sent) -> BatchReceipt:
+        return BatchReceipt(
+            [draft.unique_id for draft in drafts],
+            sent.said.message_ids,
+            self._lanes.shown(sent.queue),
+            sent.said.queue_offset,
+            sent.durability,
+        )
+
+    def one_of_batch(
+        self, topic: str, message: object, order_by: str | None, codec: Codec, unique_id: str = ""
     ) -> Draft:
         if not isinstance(message, Outgoing):
             message = Outgoing(message, order_by=order_by)
         return self.drafts.plain(topic, message, codec, unique_id)
 
-    def _parts(self, drafts: list[Draft]) -> Iterable[list[Draft]]:
+    def parts(self, drafts: list[Draft]) -> Iterable[list[Draft]]:
         """The batch, cut where it would be more than a broker takes at once."""
         if not drafts:
             raise Misuse("a batch without messages")
@@ -259,7 +260,8 @@ class Sending:
         yield part
 
 
-def _check_orders(messages: Iterable[object], order_by: str | None) -> None:
+def check_orders(messages: Iterable[object], order_by: str | None) -> None:
+    """Misuse unless all may go to one queue."""
     for message in messages:
         if isinstance(message, Outgoing) and message.order_by not in (None, order_by):
             raise Misuse(
@@ -268,14 +270,8 @@ def _check_orders(messages: Iterable[object], order_by: str | None) -> None:
             )
 
 
-def _batch(drafts: Sequence[Draft], order_by: str | None) -> Draft:
-    body = encode_batch(BatchMessage(draft.body, draft.properties) for draft in drafts)
-    # Not empty: a Java broker would take empty text of a binary header for none, and a signature
-    # over it for wrong.
-    return Draft(drafts[0].topic, body, {WAIT: "true"}, order_by=order_by, is_batch=True)
-
-
-def _partial_failure(failure: SendFailed, stored: int, count: int) -> SendFailed:
+def partial_failure(failure: SendFailed, stored: int, count: int) -> SendFailed:
+    """Of a batch that went in several requests, of which one failed."""
     return SendFailed(
         f"the first {stored} of {count} messages are stored; of the others: {failure.message}",
         stored=Stored.UNKNOWN,

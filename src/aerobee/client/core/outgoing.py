@@ -12,7 +12,7 @@ a mistake of the application shows at its own line.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aerobee.errors import LocalProtocolError, Misuse
@@ -25,10 +25,12 @@ from aerobee.model.properties import (
     TIMER_DELAY_MS,
     TIMER_DELIVER_MS,
     UNIQUE_KEY,
+    WAIT,
     encode_properties,
     is_reserved,
 )
 from aerobee.protocol.compression import compress
+from aerobee.protocol.message_batch import BatchMessage, encode_batch
 
 BODY_BYTES_MAX = 4 * 1024 * 1024  # a broker's own limit, by default
 COMPRESS_FROM_BYTES = 4096  # the Java client's
@@ -60,6 +62,10 @@ class Draft:
     order_by: str | None = None
     is_batch: bool = False
     """Whether the body is a batch, whose messages have properties of their own."""
+    code: int = 0
+    """The request that it goes with; 0: an ordinary send."""
+    fields: Mapping[str, str] | None = None
+    """What that request says besides."""
 
     @property
     def unique_id(self) -> str:
@@ -74,6 +80,14 @@ class Draft:
 
     def properties_text(self) -> bytes:
         return _encoded(self.properties)
+
+
+def batch_of(drafts: Sequence[Draft], order_by: str | None) -> Draft:
+    """Messages for one queue as one draft."""
+    body = encode_batch(BatchMessage(draft.body, draft.properties) for draft in drafts)
+    # Not empty: a Java broker would take empty text of a binary header for none, and a signature
+    # over it for wrong.
+    return Draft(drafts[0].topic, body, {WAIT: "true"}, order_by=order_by, is_batch=True)
 
 
 def to_json(body: object) -> bytes:

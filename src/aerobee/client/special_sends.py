@@ -1,0 +1,34 @@
+"""The sends of a client that promise more than a plain one, put together.
+
+once           stored once, however often it is tried
+transactions   seen if a local transaction succeeds
+requests       answered by whoever consumes it
+spill          kept in a file while no broker answers
+"""
+
+from aerobee.client.core.spill_rules import MAX_BYTES, SpillRules
+from aerobee.client.options import Duration, seconds_of
+from aerobee.client.requests import Requests
+from aerobee.client.sending import Sending
+from aerobee.client.session import Session
+from aerobee.client.spill import Spill
+from aerobee.client.stored_once import StoredOnce
+from aerobee.client.transactions import Check, Transaction, Transactions
+
+__all__ = ["MAX_BYTES", "Check", "SpecialSends", "Spill", "Transaction"]
+
+
+class SpecialSends:
+    def __init__(self, session: Session, sending: Sending) -> None:
+        self._session = session
+        self._sending = sending
+        self.once = StoredOnce(session, sending)
+        self.transactions = Transactions(session, sending.delivery)
+        self.requests = Requests(session, sending.delivery)
+
+    def spill(
+        self, path: str, *, max_bytes: int, expire: Duration | None, keep_unknown: bool
+    ) -> Spill:
+        expire_ms = None if expire is None else max(1, round(seconds_of(expire, "expire") * 1000))
+        rules = SpillRules(max_bytes, expire_ms, keep_unknown)
+        return Spill(self._session, self._sending, path, rules)
