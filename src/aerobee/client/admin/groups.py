@@ -91,7 +91,8 @@ class GroupAdmin:
         return {name: decode_group_table(bytes(one.body))[1] for name, one in answers.items()}
 
     async def config(self, group: str, *, on: Where = None) -> dict[str, GroupConfig]:
-        """By broker, of those that have it; none of them: it is nowhere."""
+        """By broker, of those that have it; none of them: it is nowhere. RocketMQ's brokers make a
+        group that they are asked for, where groups may be made."""
 
         async def ask(address: str) -> GroupConfig | None:
             code = RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG
