@@ -18,7 +18,9 @@ import functools
 import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from aerobee.errors import Misuse
 
@@ -27,6 +29,7 @@ INTERRUPT_SECONDS = 0.5
 P = ParamSpec("P")
 T = TypeVar("T")
 A = TypeVar("A")
+C = TypeVar("C", bound=AbstractAsyncContextManager[Any, Any])
 S = TypeVar("S", bound="Facade[Any]")
 
 
@@ -129,6 +132,22 @@ class Facade(Generic[A]):
         self._portal = portal
 
 
+class Context(Facade[C]):
+    """Something that is used with `async with`, used with `with`."""
+
+    def __enter__(self) -> Self:
+        self._portal.call(_entered(self._subject))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._portal.call(_left(self._subject, kind, error, trace))
+
+
 class Fact(Generic[A, T]):
     """What something asynchronous says of itself without waiting, said by its façade as well."""
 
@@ -206,6 +225,19 @@ def giving(
         return kind(waited(facade, *args, **options), facade._portal)
 
     return given
+
+
+async def _entered(subject: AbstractAsyncContextManager[Any, Any]) -> None:
+    await subject.__aenter__()
+
+
+async def _left(
+    subject: AbstractAsyncContextManager[Any, Any],
+    kind: type[BaseException] | None,
+    error: BaseException | None,
+    trace: TracebackType | None,
+) -> None:
+    await subject.__aexit__(kind, error, trace)
 
 
 async def _next(items: AsyncIterator[T]) -> T:

@@ -14,10 +14,9 @@ already needs no other: `sync(client)` is for the other threads of such a progra
 Each line names an asynchronous verb; what it takes and gives is said there.
 """
 
-import asyncio
 from collections.abc import Callable
 from types import TracebackType
-from typing import ParamSpec, Self, TypeVar
+from typing import ParamSpec, Self
 
 from aerobee.client.blocking import (
     ClosedPortal,
@@ -25,113 +24,20 @@ from aerobee.client.blocking import (
     Fact,
     LoopThread,
     Portal,
-    act,
     giving,
     part,
     verb,
 )
 from aerobee.client.client import Client, connect
-from aerobee.client.consumer import Consumer
-from aerobee.client.core.backoff import Backoff
-from aerobee.client.message import Message, Processing
 from aerobee.client.receipt import Durability, Receipt
 from aerobee.client.sync_admin import SyncAdmin
+from aerobee.client.sync_consuming import SyncConsumer, SyncReader
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue
 
 P = ParamSpec("P")
-T = TypeVar("T")
 
 THREAD = "aerobee-client"
-
-
-def _of_message(said: Callable[[Message], T]) -> Fact[Message, T]:
-    return Fact(said)
-
-
-class SyncProcessing(Facade[Processing]):
-    """`with message.process()`."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool:
-        return self._portal.call(self._subject.__aexit__(kind, error, trace))
-
-
-class SyncMessage(Facade[Message]):
-    """A received message. Immutable, as the other."""
-
-    body = _of_message(lambda message: message.body)
-    topic = _of_message(lambda message: message.topic)
-    tag = _of_message(lambda message: message.tag)
-    keys = _of_message(lambda message: message.keys)
-    headers = _of_message(lambda message: message.headers)
-    properties = _of_message(lambda message: message.properties)
-    message_id = _of_message(lambda message: message.message_id)
-    attempt = _of_message(lambda message: message.attempt)
-    queue = _of_message(lambda message: message.queue)
-    offset = _of_message(lambda message: message.offset)
-    born_at = _of_message(lambda message: message.born_at)
-    stored_at = _of_message(lambda message: message.stored_at)
-    json = _of_message(lambda message: message.json)
-    ack = verb(Message.ack)
-    nack = verb(Message.nack)
-    reject = verb(Message.reject)
-    extend = verb(Message.extend)
-    process = part(Message.process, SyncProcessing)
-
-    def __repr__(self) -> str:
-        return repr(self._subject)
-
-
-class SyncConsumer(Facade[Consumer]):
-    open = verb(Consumer.open)
-    close = verb(Consumer.close)
-    commit = verb(Consumer.commit)
-    seek = verb(Consumer.seek)
-    position = act(Consumer.position)
-    pause = act(Consumer.pause)
-    resume = act(Consumer.resume)
-    queues = Fact[Consumer, tuple[MessageQueue, ...]](lambda consumer: consumer.queues)
-    receive = giving(Consumer.receive, SyncMessage)
-    _next = verb(Consumer.__anext__)
-
-    def run(
-        self, handler: Callable[[SyncMessage], object], *, retry: Backoff | None = None
-    ) -> None:
-        """Have a function handle every message, on threads, until the consumer is closed."""
-
-        async def handle(message: Message) -> None:
-            await asyncio.to_thread(handler, SyncMessage(message, self._portal))
-
-        self._portal.call(self._subject.run(handle, retry=retry))
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> SyncMessage:
-        try:
-            return SyncMessage(self._next(), self._portal)
-        except StopAsyncIteration:
-            raise StopIteration from None
-
-    def __enter__(self) -> Self:
-        self.open()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._portal.call(self._subject.__aexit__(kind, error, trace))
 
 
 class SyncReceipt(Facade[Receipt]):
@@ -155,6 +61,7 @@ class SyncClient(Facade[Client]):
     send_oneway = verb(Client.send_oneway)
     send_batch = verb(Client.send_batch)
     consumer = part(Client.consumer, SyncConsumer)
+    reader = part(Client.reader, SyncReader)
     id = Fact[Client, str](lambda client: client.id)
 
     def __init__(self, subject: Client, portal: Portal | None = None) -> None:

@@ -7,17 +7,16 @@ import pytest
 import aerobee
 from aerobee.client.client import Client, connect
 from aerobee.client.consumer import Consumer
-from aerobee.client.message import Message
+from aerobee.client.reader import Reader
 from aerobee.client.receipt import Receipt
 from aerobee.client.sync import (
     THREAD,
     SyncClient,
-    SyncConsumer,
-    SyncMessage,
     SyncReceipt,
     connect_sync,
     sync,
 )
+from aerobee.client.sync_consuming import SyncConsumer, SyncReader
 from aerobee.errors import Misuse
 from aerobee.testing import Cluster
 from aerobee.testing.thread_cluster import ThreadCluster
@@ -33,6 +32,7 @@ def verbs(kind: type) -> set[str]:
     [
         (SyncClient, Client, set[str]()),
         (SyncConsumer, Consumer, {"options"}),
+        (SyncReader, Reader, {"options"}),
         (SyncReceipt, Receipt, set[str]()),
     ],
 )
@@ -44,15 +44,6 @@ def test_every_verb_is_there_with_its_signature(
         ours, theirs = getattr(waiting, name, None), getattr(original, name)
         if inspect.isfunction(ours) and name != "run":
             assert inspect.signature(ours).parameters == inspect.signature(theirs).parameters
-
-
-def test_everything_that_a_message_says_is_said() -> None:
-    said = {
-        "body", "topic", "tag", "keys", "headers", "properties", "message_id", "attempt", "queue",
-        "offset", "born_at", "stored_at", "json", "process", "ack", "nack", "reject", "extend",
-    }  # fmt: skip
-    assert said == verbs(SyncMessage)
-    assert said <= verbs(Message)
 
 
 def test_connecting_takes_what_the_other_takes() -> None:
@@ -72,42 +63,6 @@ def test_what_is_sent_is_received_and_acknowledged() -> None:
                 break
             consumer.commit()
         assert client.admin.groups.progress("billing", topic="orders").lag == 0
-
-
-def test_a_handler_that_fails_has_its_message_again() -> None:
-    with ThreadCluster() as cluster:
-        client = cluster.client
-        client.send("orders", b"x")
-        attempts = []
-        with client.consumer("orders", group="billing", start="earliest") as consumer:
-            for message in consumer:
-                attempts.append(message.attempt)
-                with message.process():
-                    if message.attempt == 1:
-                        cluster.clock.advance(0)
-                        raise ValueError("not yet")
-                if message.attempt == 2:
-                    break
-                cluster.clock.advance(3600)
-        assert attempts == [1, 2]
-
-
-def test_handlers_run_on_threads_until_the_consumer_is_closed() -> None:
-    with ThreadCluster() as cluster:
-        client = cluster.client
-        client.send_batch("orders", [b"0", b"1", b"2"])
-        seen: list[bytes] = []
-        consumer = client.consumer("orders", group="billing", start="earliest", concurrency=2)
-        consumer.open()
-
-        def handle(message: SyncMessage) -> None:
-            assert threading.current_thread().name != THREAD
-            seen.append(message.body)
-            if len(seen) == 3:
-                threading.Thread(target=consumer.close).start()
-
-        consumer.run(handle)
-        assert sorted(seen) == [b"0", b"1", b"2"]
 
 
 def test_a_delayed_message_is_taken_back_and_one_is_received_at_once() -> None:

@@ -1,0 +1,120 @@
+"""Consuming for callers without an event loop: consumers, readers and their messages.
+
+Each line names an asynchronous verb; what it takes and gives is said there.
+"""
+
+import asyncio
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self, TypeVar
+
+from aerobee.client.blocking import Context, Facade, Fact, act, giving, part, verb
+from aerobee.client.consumer import Consumer
+from aerobee.client.core.backoff import Backoff
+from aerobee.client.message import Message, Processing
+from aerobee.client.reader import Reader
+from aerobee.model.message_queue import MessageQueue
+
+T = TypeVar("T")
+
+
+def _of_message(said: Callable[[Message], T]) -> Fact[Message, T]:
+    return Fact(said)
+
+
+class SyncProcessing(Facade[Processing]):
+    """`with message.process()`."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        return self._portal.call(self._subject.__aexit__(kind, error, trace))
+
+
+class SyncMessage(Facade[Message]):
+    """A received message. Immutable, as the other."""
+
+    body = _of_message(lambda message: message.body)
+    topic = _of_message(lambda message: message.topic)
+    tag = _of_message(lambda message: message.tag)
+    keys = _of_message(lambda message: message.keys)
+    headers = _of_message(lambda message: message.headers)
+    properties = _of_message(lambda message: message.properties)
+    message_id = _of_message(lambda message: message.message_id)
+    attempt = _of_message(lambda message: message.attempt)
+    queue = _of_message(lambda message: message.queue)
+    offset = _of_message(lambda message: message.offset)
+    born_at = _of_message(lambda message: message.born_at)
+    stored_at = _of_message(lambda message: message.stored_at)
+    json = _of_message(lambda message: message.json)
+    ack = verb(Message.ack)
+    nack = verb(Message.nack)
+    reject = verb(Message.reject)
+    extend = verb(Message.extend)
+    process = part(Message.process, SyncProcessing)
+
+    def __repr__(self) -> str:
+        return repr(self._subject)
+
+
+class SyncConsumer(Context[Consumer]):
+    open = verb(Consumer.open)
+    close = verb(Consumer.close)
+    commit = verb(Consumer.commit)
+    seek = verb(Consumer.seek)
+    position = act(Consumer.position)
+    pause = act(Consumer.pause)
+    resume = act(Consumer.resume)
+    queues = Fact[Consumer, tuple[MessageQueue, ...]](lambda consumer: consumer.queues)
+    receive = giving(Consumer.receive, SyncMessage)
+    _next = verb(Consumer.__anext__)
+
+    def run(
+        self, handler: Callable[[SyncMessage], object], *, retry: Backoff | None = None
+    ) -> None:
+        """Have a function handle every message, on threads, until the consumer is closed."""
+
+        async def handle(message: Message) -> None:
+            await asyncio.to_thread(handler, SyncMessage(message, self._portal))
+
+        self._portal.call(self._subject.run(handle, retry=retry))
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> SyncMessage:
+        try:
+            return SyncMessage(self._next(), self._portal)
+        except StopAsyncIteration:
+            raise StopIteration from None
+
+
+class SyncReader(Context[Reader]):
+    open = verb(Reader.open)
+    close = verb(Reader.close)
+    all_queues = verb(Reader.all_queues)
+    assign = verb(Reader.assign)
+    commit = verb(Reader.commit)
+    seek = verb(Reader.seek)
+    position = act(Reader.position)
+    pause = act(Reader.pause)
+    resume = act(Reader.resume)
+    queues = Fact[Reader, tuple[MessageQueue, ...]](lambda reader: reader.queues)
+    read = verb(Reader.read)
+    """Messages that need not be settled: reading is not consuming."""
+    _next = verb(Reader.__anext__)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Message:
+        try:
+            return self._next()
+        except StopAsyncIteration:
+            raise StopIteration from None

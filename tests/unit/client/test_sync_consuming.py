@@ -1,0 +1,67 @@
+import threading
+
+from aerobee.client.message import Message
+from aerobee.client.sync import THREAD
+from aerobee.client.sync_consuming import SyncMessage
+from aerobee.testing.thread_cluster import ThreadCluster
+
+
+def verbs(kind: type) -> set[str]:
+    return {name for name in dir(kind) if not name.startswith("_")}
+
+
+def test_everything_that_a_message_says_is_said() -> None:
+    said = {
+        "body", "topic", "tag", "keys", "headers", "properties", "message_id", "attempt", "queue",
+        "offset", "born_at", "stored_at", "json", "process", "ack", "nack", "reject", "extend",
+    }  # fmt: skip
+    assert said == verbs(SyncMessage)
+    assert said <= verbs(Message)
+
+
+def test_a_handler_that_fails_has_its_message_again() -> None:
+    with ThreadCluster() as cluster:
+        client = cluster.client
+        client.send("orders", b"x")
+        attempts = []
+        with client.consumer("orders", group="billing", start="earliest") as consumer:
+            for message in consumer:
+                attempts.append(message.attempt)
+                with message.process():
+                    if message.attempt == 1:
+                        cluster.clock.advance(0)
+                        raise ValueError("not yet")
+                if message.attempt == 2:
+                    break
+                cluster.clock.advance(3600)
+        assert attempts == [1, 2]
+
+
+def test_handlers_run_on_threads_until_the_consumer_is_closed() -> None:
+    with ThreadCluster() as cluster:
+        client = cluster.client
+        client.send_batch("orders", [b"0", b"1", b"2"])
+        seen: list[bytes] = []
+        consumer = client.consumer("orders", group="billing", start="earliest", concurrency=2)
+        consumer.open()
+
+        def handle(message: SyncMessage) -> None:
+            assert threading.current_thread().name != THREAD
+            seen.append(message.body)
+            if len(seen) == 3:
+                threading.Thread(target=consumer.close).start()
+
+        consumer.run(handle)
+        assert sorted(seen) == [b"0", b"1", b"2"]
+
+
+def test_a_reader_reads_from_where_it_is_told_to() -> None:
+    with ThreadCluster() as cluster:
+        client = cluster.client
+        client.send_batch("orders", [b"0", b"1", b"2"])
+        with client.reader("orders", start="earliest") as reader:
+            assert next(reader).body == b"0"
+            assert [one.body for one in reader.read(2, timeout=10)] == [b"1", b"2"]
+            (queue,) = [one for one in reader.all_queues() if reader.position(one) == 3]
+            reader.seek(1, queue=queue)
+            assert next(reader).body == b"1"
