@@ -3,6 +3,7 @@
 Each line names an asynchronous verb; what it takes and gives is said there.
 """
 
+from aerobee.client.admin.access import AccessAdmin
 from aerobee.client.admin.admin import Admin
 from aerobee.client.admin.brokers import BrokerAdmin
 from aerobee.client.admin.connections import ConnectionAdmin
@@ -14,6 +15,7 @@ from aerobee.client.admin.offsets import OffsetAdmin
 from aerobee.client.admin.queues import QueueAdmin
 from aerobee.client.admin.topics import TopicAdmin
 from aerobee.client.admin.transactions import TransactionAdmin
+from aerobee.client.admin.tuning import TuningAdmin
 from aerobee.client.blocking import Facade, Portal, stream, verb
 
 
@@ -134,6 +136,27 @@ class SyncNameServerAdmin(Facade[NameServerAdmin]):
     delete_value = verb(NameServerAdmin.delete_value)
 
 
+class SyncAccessAdmin(Facade[AccessAdmin]):
+    create_user = verb(AccessAdmin.create_user)
+    update_user = verb(AccessAdmin.update_user)
+    delete_user = verb(AccessAdmin.delete_user)
+    user = verb(AccessAdmin.user)
+    users = verb(AccessAdmin.users)
+    create_rights = verb(AccessAdmin.create_rights)
+    update_rights = verb(AccessAdmin.update_rights)
+    delete_rights = verb(AccessAdmin.delete_rights)
+    rights = verb(AccessAdmin.rights)
+    rights_of_all = verb(AccessAdmin.rights_of_all)
+
+
+class SyncTuningAdmin(Facade[TuningAdmin]):
+    cold_limits = verb(TuningAdmin.cold_limits)
+    set_cold_limit = verb(TuningAdmin.set_cold_limit)
+    remove_cold_limit = verb(TuningAdmin.remove_cold_limit)
+    set_read_ahead = verb(TuningAdmin.set_read_ahead)
+    switch_timer_engine = verb(TuningAdmin.switch_timer_engine)
+
+
 class SyncAdmin(Facade[Admin]):
     cluster = verb(Admin.cluster)
 
@@ -149,3 +172,5 @@ class SyncAdmin(Facade[Admin]):
         self.transactions = SyncTransactionAdmin(subject.transactions, portal)
         self.brokers = SyncBrokerAdmin(subject.brokers, portal)
         self.name_servers = SyncNameServerAdmin(subject.name_servers, portal)
+        self.access = SyncAccessAdmin(subject.access, portal)
+        self.tuning = SyncTuningAdmin(subject.tuning, portal)

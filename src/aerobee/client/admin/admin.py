@@ -14,6 +14,7 @@ import ssl
 from types import TracebackType
 from typing import Self
 
+from aerobee.client.admin.access import AccessAdmin
 from aerobee.client.admin.asking import Asking
 from aerobee.client.admin.brokers import BrokerAdmin
 from aerobee.client.admin.connections import ConnectionAdmin
@@ -26,6 +27,7 @@ from aerobee.client.admin.queues import QueueAdmin
 from aerobee.client.admin.topics import TopicAdmin
 from aerobee.client.admin.tracks import Tracks
 from aerobee.client.admin.transactions import TransactionAdmin
+from aerobee.client.admin.tuning import TuningAdmin
 from aerobee.client.core.target import Credentials, Target
 from aerobee.client.options import Duration, options_for
 from aerobee.client.session import Session
@@ -51,6 +53,8 @@ class Admin:
         self.transactions = TransactionAdmin(self._asking)
         self.brokers = BrokerAdmin(self._asking)
         self.name_servers = NameServerAdmin(self._asking)
+        self.access = AccessAdmin(self._asking)
+        self.tuning = TuningAdmin(self._asking)
 
     async def cluster(self) -> ClusterInfo:
         """Every broker that is alive, master and slaves, by cluster."""

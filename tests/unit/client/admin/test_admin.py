@@ -1,7 +1,12 @@
+import inspect
+import re
+from pathlib import Path
+
 import pytest
 
 from aerobee.client.admin.admin import Admin, admin
 from aerobee.errors import Misuse, Unreachable
+from aerobee.protocol.request_codes import RequestCode
 from aerobee.testing import Cluster
 from tests.admin_kit import with_admin
 from tests.net_kit import in_loop
@@ -30,3 +35,15 @@ def test_without_a_name_server_it_says_where_none_is() -> None:
                 await tool.topics.names()
 
     in_loop(test)
+
+
+def test_every_request_of_tools_can_be_asked() -> None:
+    folder = Path(inspect.getfile(Admin)).parent
+    text = "".join(path.read_text("utf-8") for path in folder.glob("*.py"))
+    asked = set(re.findall(r"RequestCode\.([A-Z_0-9]+)", text))
+    # What name servers know of routes and clusters is asked by their own module.
+    asked.add("GET_BROKER_CLUSTER_INFO")
+    wanted = {
+        code.name for code in RequestCode if "admin" in code.marks and set(code.serves) & {*"BN"}
+    }
+    assert wanted - asked == set()
