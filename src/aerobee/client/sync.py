@@ -29,30 +29,14 @@ from aerobee.client.blocking import (
     verb,
 )
 from aerobee.client.client import Client, connect
-from aerobee.client.receipt import Durability, Receipt
 from aerobee.client.sync_admin import SyncAdmin
 from aerobee.client.sync_consuming import SyncConsumer, SyncReader
+from aerobee.client.sync_sending import SyncProducer, SyncReceipt
 from aerobee.errors import Misuse
-from aerobee.model.message_queue import MessageQueue
 
 P = ParamSpec("P")
 
 THREAD = "aerobee-client"
-
-
-class SyncReceipt(Facade[Receipt]):
-    """Where a message is."""
-
-    message_id = Fact[Receipt, str](lambda receipt: receipt.message_id)
-    offset_id = Fact[Receipt, str](lambda receipt: receipt.offset_id)
-    queue = Fact[Receipt, MessageQueue](lambda receipt: receipt.queue)
-    offset = Fact[Receipt, int](lambda receipt: receipt.offset)
-    durability = Fact[Receipt, Durability](lambda receipt: receipt.durability)
-    recall_handle = Fact[Receipt, str](lambda receipt: receipt.recall_handle)
-    cancel = verb(Receipt.cancel)
-
-    def __repr__(self) -> str:
-        return repr(self._subject)
 
 
 class SyncClient(Facade[Client]):
@@ -60,6 +44,7 @@ class SyncClient(Facade[Client]):
     receive = verb(Client.receive)
     send_oneway = verb(Client.send_oneway)
     send_batch = verb(Client.send_batch)
+    producer = part(Client.producer, SyncProducer)
     consumer = part(Client.consumer, SyncConsumer)
     reader = part(Client.reader, SyncReader)
     id = Fact[Client, str](lambda client: client.id)

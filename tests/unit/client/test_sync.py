@@ -7,16 +7,17 @@ import pytest
 import aerobee
 from aerobee.client.client import Client, connect
 from aerobee.client.consumer import Consumer
+from aerobee.client.producer import Producer
 from aerobee.client.reader import Reader
 from aerobee.client.receipt import Receipt
 from aerobee.client.sync import (
     THREAD,
     SyncClient,
-    SyncReceipt,
     connect_sync,
     sync,
 )
 from aerobee.client.sync_consuming import SyncConsumer, SyncReader
+from aerobee.client.sync_sending import SyncProducer, SyncReceipt
 from aerobee.errors import Misuse
 from aerobee.testing import Cluster
 from aerobee.testing.thread_cluster import ThreadCluster
@@ -34,6 +35,7 @@ def verbs(kind: type) -> set[str]:
         (SyncConsumer, Consumer, {"options"}),
         (SyncReader, Reader, {"options"}),
         (SyncReceipt, Receipt, set[str]()),
+        (SyncProducer, Producer, set[str]()),
     ],
 )
 def test_every_verb_is_there_with_its_signature(
@@ -63,18 +65,6 @@ def test_what_is_sent_is_received_and_acknowledged() -> None:
                 break
             consumer.commit()
         assert client.admin.groups.progress("billing", topic="orders").lag == 0
-
-
-def test_a_delayed_message_is_taken_back_and_one_is_received_at_once() -> None:
-    with ThreadCluster() as cluster:
-        client = cluster.client
-        later = client.send("orders", b"later", delay=60)
-        later.cancel()
-        client.send("orders", b"now")
-        cluster.clock.advance(120)
-        assert client.receive("orders", group="billing", timeout=10).body == b"now"
-        with pytest.raises(TimeoutError):
-            client.receive("orders", group="billing", timeout=0.2)
 
 
 def test_its_thread_is_there_while_it_is_open_and_only_then() -> None:
