@@ -53,6 +53,7 @@ class Consumer:
         self._queues = self._member.queues
         self._asked = AskedConsumer(session, self._member, self._inbox)
         self._last: Message | None = None
+        self._is_auto = options.auto_ack
         self._is_open = False
 
     async def open(self) -> None:
@@ -138,12 +139,12 @@ class Consumer:
         return self
 
     async def __anext__(self) -> Message:
-        if self.options.auto_ack:
+        if self._last is not None:
             self._acknowledge_last()
-        message = await self._inbox.take()
+        message = self._inbox.take_at_once() or await self._inbox.take()
         if message is None:
             raise StopAsyncIteration
-        if self.options.auto_ack:
+        if self._is_auto:
             self._last = message
         return message
 

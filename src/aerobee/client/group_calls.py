@@ -134,8 +134,10 @@ class GroupCalls:
         max_attempts: int,
         message_id: str,
         topic: str,
+        reason: str = "",
     ) -> None:
-        """Have a message again after the delay of a level; below 0, have it as a dead letter."""
+        """Have a message again after the delay of a level; below 0, have it as a dead letter, with
+        the reason where the broker keeps one."""
         header = SendBackHeader(
             log_offset,
             self.group,
@@ -144,6 +146,7 @@ class GroupCalls:
             topic,
             max_reconsume_times=max_attempts,
             broker_name=queue.broker_name,
+            reason=reason or None,
         )
         await ask_well(
             self._session,

@@ -59,6 +59,7 @@ class OwnedQueue:
         )
         self._moved_to: int | None = None
         self._room = asyncio.Event()
+        self._is_waiting = False
         self._retries: dict[Message, asyncio.TimerHandle] = {}
         self._withdrawn = 0
         self._finished: asyncio.Event | None = None
@@ -72,7 +73,9 @@ class OwnedQueue:
         while not self.is_dropped and self._moved_to is None:
             if self.is_paused or self.in_hand.is_full():
                 self._room.clear()
+                self._is_waiting = True
                 await self._room.wait()
+                self._is_waiting = False
                 continue
             try:
                 await self._pull()
@@ -132,7 +135,7 @@ class OwnedQueue:
             self.settle(message)
             return
         _log.warning("%r is rejected: %s", message, reason or "no reason is given")
-        await self._send_back(message, DEAD_LETTER)
+        await self._send_back(message, DEAD_LETTER, reason)
 
     def _is_over(self, message: Message) -> bool:
         """Whether a failure changes nothing any more: broadcast messages are never tried again."""
@@ -151,12 +154,12 @@ class OwnedQueue:
         """It is done with, one way or another."""
         if self.in_hand.settle(message):
             self._all.inbox.done(message)
-            if not self._room.is_set() and not self.is_paused and not self.in_hand.is_full():
+            if self._is_waiting and not self.in_hand.is_full():
                 self._room.set()
             if self._finished is not None and self.out <= 0:
                 self._finished.set()
 
-    async def _send_back(self, message: Message, level: int) -> None:
+    async def _send_back(self, message: Message, level: int, reason: str = "") -> None:
         try:
             await self._all.calls.send_back(
                 self.queue,
@@ -165,6 +168,7 @@ class OwnedQueue:
                 max_attempts=self._all.options.max_attempts - 1,
                 message_id=message.offset_id,
                 topic=message.topic,
+                reason=reason,
             )
         except AerobeeError as error:
             _log.warning("%r cannot be sent back, and is tried here again: %s", message, error)

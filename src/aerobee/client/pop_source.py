@@ -165,6 +165,7 @@ class PopSource:
                 max_attempts=0,
                 message_id=message.offset_id,
                 topic=message.topic,
+                reason=reason,
             )
         except AerobeeError as error:
             _log.warning("%r is no dead letter yet, and comes again: %s", message, error)

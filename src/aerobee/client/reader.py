@@ -126,7 +126,7 @@ class Reader:
         return self
 
     async def __anext__(self) -> Message:
-        message = await self._inbox.take()
+        message = self._inbox.take_at_once() or await self._inbox.take()
         if message is None:
             raise StopAsyncIteration
         message.held_by().settle(message)

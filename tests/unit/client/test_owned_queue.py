@@ -50,7 +50,9 @@ def test_a_rejected_message_is_a_dead_letter_at_once(tmp_path: Path) -> None:
                 await good.ack()
                 await until(lambda: consumer.position(good.queue) == 2)
             async with client.consumer("%DLQ%g", group="look", start="earliest") as dead:
-                assert bodies(await take(dead, 1)) == [b"0"]
+                (letter,) = await take(dead, 1)
+                assert letter.body == b"0"
+                assert letter.properties["DLQ_REASON"] == "it never will"
 
     with_cluster(tmp_path, test)
 

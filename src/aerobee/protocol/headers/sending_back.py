@@ -20,3 +20,5 @@ class SendBackHeader:
     unit_mode: bool = False
     max_reconsume_times: Int32 | None = None
     broker_name: str | None = on_wire("bname", default=None)
+    reason: str | None = None
+    """Ours: why it is a dead letter. Other brokers do not look at it."""

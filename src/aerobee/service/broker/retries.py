@@ -15,7 +15,7 @@ from aerobee.model.group import GroupConfig
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import LogOffset, QueueId
 from aerobee.model.names import dead_letter_topic, retry_topic
-from aerobee.model.properties import DELAY, ORIGIN_MESSAGE_ID, RETRY_TOPIC, WAIT
+from aerobee.model.properties import DEAD_LETTER_REASON, DELAY, ORIGIN_MESSAGE_ID, RETRY_TOPIC, WAIT
 from aerobee.model.topic import UNIT_SUBSCRIPTION, TopicConfig
 
 DEAD_LETTER_QUEUES = 1
@@ -23,6 +23,8 @@ FIRST_RETRY_LEVEL = 3
 TIMES_VERSION_MIN = 121
 """Clients of at least this version say how often they want a message; older ones fill the field
 with something else."""
+
+REASON_CHARS_MAX = 500
 
 _TIMES_MAX = 2**31 - 1
 
@@ -33,6 +35,8 @@ class RetryPlace(NamedTuple):
     topic: str
     queues: int
     level: int
+    reason: str = ""
+    """Why it is a dead letter, in its consumer's words."""
 
     def topic_config(self, *, is_unit: bool = False) -> TopicConfig:
         """The topic, if it has to be made first. `is_unit`: the group consumes across units."""
@@ -53,10 +57,13 @@ def dead_letter_place(group: str) -> RetryPlace:
     return RetryPlace(dead_letter_topic(group), DEAD_LETTER_QUEUES, 0)
 
 
-def place_to_return(group: GroupConfig, times: int, times_max: int, level: int) -> RetryPlace:
-    """For a message that was tried again `times` times; `level` as its consumer says it."""
+def place_to_return(
+    group: GroupConfig, times: int, times_max: int, level: int, reason: str = ""
+) -> RetryPlace:
+    """For a message that was tried again `times` times; `level` and `reason` as its consumer says
+    them."""
     if times >= times_max or level < 0:
-        return dead_letter_place(group.name)
+        return dead_letter_place(group.name)._replace(reason=_plain(reason))
     return RetryPlace(
         retry_topic(group.name), group.retry_queues, level or FIRST_RETRY_LEVEL + max(0, times)
     )
@@ -67,6 +74,8 @@ def copy_to_return(message: StoredMessage, place: RetryPlace, queue_id: int) -> 
     properties = {**message.properties, WAIT: "false", DELAY: str(place.level)}
     properties.setdefault(RETRY_TOPIC, message.topic)
     properties.setdefault(ORIGIN_MESSAGE_ID, message.offset_message_id)
+    if place.reason:
+        properties[DEAD_LETTER_REASON] = place.reason
     return replace(
         message,
         topic=place.topic,
@@ -75,3 +84,8 @@ def copy_to_return(message: StoredMessage, place: RetryPlace, queue_id: int) -> 
         reconsume_times=min(message.reconsume_times + 1, _TIMES_MAX),
         prepared_offset=LogOffset(0),
     )
+
+
+def _plain(reason: str) -> str:
+    """Text that fits into a property: its separators are control characters."""
+    return "".join([one if one.isprintable() else " " for one in reason[:REASON_CHARS_MAX]]).strip()

@@ -87,7 +87,9 @@ class SendBackHandlers:
                 ResponseCode.SYSTEM_ERROR, f"look message by offset failed, {header.offset}"
             )
         times_max = times_allowed(group, header.max_reconsume_times, request.command.version)
-        place = place_to_return(group, message.reconsume_times, times_max, header.delay_level)
+        place = place_to_return(
+            group, message.reconsume_times, times_max, header.delay_level, header.reason or ""
+        )
         if self._topics.find(place.topic) is None:
             self._make_topic(request, message, place, is_unit=header.unit_mode)
             return None

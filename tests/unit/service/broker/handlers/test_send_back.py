@@ -240,6 +240,18 @@ def test_what_was_tried_often_enough_goes_to_the_dead_letters(
     assert made == TopicConfig(LETTERS, read_queues=1, write_queues=1, permission=6)
 
 
+def test_a_dead_letter_keeps_the_reason_as_plain_text_and_a_retry_none() -> None:
+    rig = Rig()
+    offset = rig.store_message()
+    said = {"delayLevel": "-1", "reason": "no\x02 such\nuser" + "!" * 1000}
+    assert rig.give_back_and_work(offset, **said).code == 0
+    assert rig.give_back_and_work(offset, delayLevel="1", reason="soon").code == 0
+    rig.store.dispatch()
+    (letter,) = rig.kit.messages(LETTERS, 0)
+    assert letter.properties["DLQ_REASON"] == "no  such user" + "!" * 487
+    assert "DLQ_REASON" not in rig.scheduled(1)[0].properties
+
+
 def test_one_try_less_is_another_retry() -> None:
     rig = Rig()
     rig.give_back_and_work(rig.store_message(times=1), maxReconsumeTimes="2")
