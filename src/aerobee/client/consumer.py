@@ -67,7 +67,11 @@ class Consumer:
         self._is_open = True
         self._asked.begin()
         self._session.at_close(self.close)
-        await self._member.join()
+        try:
+            await self._member.join()
+        except BaseException:
+            await self.close()
+            raise
 
     async def close(self) -> None:
         """Hand out nothing more, wait for what is out, commit, leave the group."""

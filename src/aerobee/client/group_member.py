@@ -27,8 +27,8 @@ from aerobee.protocol.bodies.heartbeat import ConsumerBeat
 
 _log = logging.getLogger(__name__)
 
-UNBALANCED_SECONDS = 1.0
-"""Until sharing out is tried again that could not be finished."""
+UNBALANCED_SECONDS = 0.5
+"""Half of the time until sharing out is tried again that could not be finished; then it doubles."""
 LOCK_SECONDS = 20.0
 """How often locks are renewed; a broker lets go of one after 60 s."""
 
@@ -162,10 +162,12 @@ class GroupMember:
     # What runs beside the application.
 
     async def _keep_sharing(self, is_balanced: bool) -> None:
+        longest = self.options.rebalance_seconds
+        hurry = UNBALANCED_SECONDS
         while True:
-            seconds = self.options.rebalance_seconds if is_balanced else UNBALANCED_SECONDS
+            hurry = UNBALANCED_SECONDS if is_balanced else min(2 * hurry, longest)
             try:
-                async with asyncio.timeout(min(seconds, self.options.rebalance_seconds)):
+                async with asyncio.timeout(longest if is_balanced else min(hurry, longest)):
                     await self._wake.wait()
             except TimeoutError:
                 pass

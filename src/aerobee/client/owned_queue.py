@@ -62,6 +62,7 @@ class OwnedQueue:
         self._is_waiting = False
         self._retries: dict[Message, asyncio.TimerHandle] = {}
         self._withdrawn = 0
+        self._is_leaving = False
         self._finished: asyncio.Event | None = None
 
     # Pulling.
@@ -91,8 +92,8 @@ class OwnedQueue:
         commit = in_hand.commit_offset() if is_shared else None
         self.last_pull_ms = self._all.session.clock.now().wall_ms
         pulled = await self._pulls.pull(in_hand.next_offset, commit)
-        if self.is_dropped:
-            return
+        if self.is_dropped or self._is_leaving:
+            return  # what it brought is the next owner's
         if pulled.outcome is Outcome.MOVED:
             self._moved_to = pulled.next_offset
         else:
@@ -206,7 +207,7 @@ class OwnedQueue:
 
     async def finish(self, seconds: float) -> None:
         """Hand out nothing more, and wait for what is out, but not for longer."""
-        self.is_paused = True
+        self.is_paused = self._is_leaving = True
         self._withdraw()
         if self.out > 0 and seconds > 0:
             self._finished = asyncio.Event()

@@ -17,6 +17,8 @@ from aerobee.model.subscription import Subscription
 
 _log = logging.getLogger(__name__)
 
+ANEW_SECONDS = 1.0
+
 
 class OwnedQueues:
     def __init__(
@@ -76,7 +78,13 @@ class OwnedQueues:
                 await self._stop(owned)
 
     async def _pull(self, owned: OwnedQueue) -> None:
-        moved_to = await owned.run()
+        try:
+            moved_to = await owned.run()
+        except Exception:
+            # A mistake of ours, or a broker that answers what nobody expects: never silence.
+            _log.exception("pulling %s has failed, and begins anew", owned.queue)
+            await asyncio.sleep(ANEW_SECONDS)
+            moved_to = owned.in_hand.commit_offset()
         if moved_to is not None and not owned.is_dropped:
             _log.warning(
                 "%s has nothing at offset %d; going on at %d",

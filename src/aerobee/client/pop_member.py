@@ -32,7 +32,7 @@ class PopMember:
         self._all = consuming
         self._session = consuming.session
         self._wake = asyncio.Event()
-        self._sources: dict[tuple[str, str], tuple[PopSource, asyncio.Task[None]]] = {}
+        self._sources: dict[tuple[str, str], PopSource] = {}
         self._keeping: asyncio.Task[None] | None = None
 
     async def join(self) -> None:
@@ -50,13 +50,10 @@ class PopMember:
 
     async def leave(self) -> None:
         self._session.routes.unwatch(self._route_changed)
-        tasks = [task for _, task in self._sources.values()]
         if self._keeping is not None:
-            tasks.append(self._keeping)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        for source, _ in self._sources.values():
+            self._keeping.cancel()
+            await asyncio.gather(self._keeping, return_exceptions=True)
+        for source in self._sources.values():
             source.stop()
         self._sources.clear()
         if not await self._all.inbox.idle(self.options.grace):
@@ -91,12 +88,10 @@ class PopMember:
                 places.add(place)
                 if place not in self._sources:
                     source = PopSource(self._all, topic, broker_name, subscription)
-                    task = self._session.spawn(source.run(), f"pops of {topic} on {broker_name}")
-                    self._sources[place] = (source, task)
+                    self._session.spawn(source.run(), f"pops of {topic} on {broker_name}")
+                    self._sources[place] = source
         for place in self._sources.keys() - places:
-            source, task = self._sources.pop(place)
-            task.cancel()
-            source.stop()
+            self._sources.pop(place).stop()
 
     async def _look_again(self) -> None:
         await asyncio.sleep(1)

@@ -63,8 +63,10 @@ class PopSource:
         self._is_over = False
 
     async def run(self) -> None:
+        """Pop until it is stopped. A pop that waits at the broker then is not given up: what it
+        brings would be hidden from everybody."""
         failures = 0
-        while True:
+        while not self._is_over:
             if len(self._receipts) >= HELD_MAX:
                 self._room.clear()
                 await self._room.wait()
@@ -80,6 +82,7 @@ class PopSource:
     def stop(self) -> None:
         """Hand out nothing more. What is hidden comes again, to somebody else."""
         self._is_over = True
+        self._room.set()
         for message in self._all.inbox.withdraw(self):
             self._receipts.pop(message, None)
 
@@ -112,6 +115,10 @@ class PopSource:
         receipts = receipts_of(header, self.broker_name, messages)
         found = dict(zip(messages, receipts, strict=True))
         self._receipts.update(found)
+        if self._is_over:
+            for message in messages:
+                await self._hide(message, 0, is_untried=True)
+            return
         loop = asyncio.get_running_loop()
         loop.call_later(header.invisible_time / 1000, self._expire, messages)
         tags = frozenset(self._subscription.tags)
@@ -214,8 +221,8 @@ class PopSource:
         except AerobeeError as error:
             _log.warning("%r was handled, and may come again: %s", message, error)
 
-    async def _hide(self, message: Message, seconds: float) -> None:
-        """Have it come again after so long, counted from now."""
+    async def _hide(self, message: Message, seconds: float, *, is_untried: bool = False) -> None:
+        """Have it come again after so long, counted from now; as if nobody had tried it."""
         receipt = self._receipts.get(message)
         if receipt is None:
             return
@@ -226,6 +233,7 @@ class PopSource:
             encode_pop_receipt(receipt),
             receipt.queue_offset,
             max(1, int(seconds * 1000)),
+            is_untried,
         )
         try:
             answer = await ask_well(

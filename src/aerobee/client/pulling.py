@@ -8,10 +8,10 @@ with each pull to a master, so that commits of their own are rare.
 from dataclasses import dataclass
 from enum import Enum
 
-from aerobee.client.asking import ask, checked
+from aerobee.client.asking import Answer, ask, checked
 from aerobee.client.group_calls import GroupCalls
 from aerobee.client.session import Session
-from aerobee.errors import Refused
+from aerobee.errors import Refused, RemoteProtocolError
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.route import MASTER_ID
 from aerobee.model.subscription import Subscription
@@ -99,9 +99,7 @@ class Pulls:
         )
         code = answer.code
         if code == ResponseCode.SUCCESS:
-            said = answer.ext_fields
-            self._broker_id = int(said["suggestWhichBrokerId"])
-            return Pulled(Outcome.FOUND, int(said["nextBeginOffset"]), bytes(answer.body))
+            return self._found(answer)
         if code in _OUTCOMES:
             header = read_header(PullAnswerHeader, answer.ext_fields)
             self._broker_id = header.suggest_which_broker_id
@@ -110,6 +108,14 @@ class Pulls:
             await self._session.members.beat()
         checked(answer)
         raise Refused(f"a pull of {queue} was answered with {code}: {answer.remark}", code=code)
+
+    def _found(self, answer: Answer) -> Pulled:
+        said = answer.ext_fields
+        try:  # not by a declared header: this is done thousands of times a second
+            self._broker_id = int(said["suggestWhichBrokerId"])
+            return Pulled(Outcome.FOUND, int(said["nextBeginOffset"]), bytes(answer.body))
+        except (KeyError, ValueError):
+            raise RemoteProtocolError(f"an answer to a pull of {self.queue} says {said}") from None
 
     async def start_over(self) -> None:
         """After a failure: ask the master again, wherever it is now."""

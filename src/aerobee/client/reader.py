@@ -51,7 +51,11 @@ class Reader:
         self._session.check()
         self._is_open = True
         self._session.at_close(self.close)
-        await self.assign(await self.all_queues())
+        try:
+            await self.assign(await self.all_queues())
+        except BaseException:
+            await self.close()
+            raise
 
     async def close(self) -> None:
         """What was read is not committed unless `commit` was called."""

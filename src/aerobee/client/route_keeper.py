@@ -74,7 +74,9 @@ class RouteKeeper:
         self._watchers.append(changed)
 
     def unwatch(self, changed: Changed) -> None:
-        self._watchers.remove(changed)
+        """Whether it watches or not."""
+        if changed in self._watchers:
+            self._watchers.remove(changed)
 
     def broker_addresses(self) -> dict[str, str]:
         """Every address that a route names, with the name of its broker."""

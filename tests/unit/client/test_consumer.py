@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from aerobee.client.client import connect
 from aerobee.client.consumer import Consumer
 from aerobee.client.consumer_options import ConsumerKeywords
 from aerobee.client.message import Message
-from aerobee.errors import Misuse
+from aerobee.errors import Misuse, Unreachable
 from aerobee.model.message_queue import MessageQueue, QueueId
 from tests.client_kit import LocalCluster, until, with_cluster
 from tests.consume_kit import Wire, bodies, take
@@ -213,6 +214,18 @@ def test_a_paused_queue_is_silent_until_it_goes_on(tmp_path: Path) -> None:
                 assert bodies(await take(consumer, 1)) == [b"1"]
                 consumer.resume(first)
                 assert bodies(await take(consumer, 1)) == [b"0"]
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_consumer_that_cannot_be_opened_leaves_nothing_behind(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with connect("127.0.0.1:9", connect_timeout=1) as client:
+            for _ in range(2):
+                with pytest.raises(Unreachable, match="no name server"):
+                    await client.consumer("orders", group="g").open()
+                with pytest.raises(Unreachable, match="no name server"):
+                    await client.consumer("orders", group="g", mode="pop").open()
 
     with_cluster(tmp_path, test)
 

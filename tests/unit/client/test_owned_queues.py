@@ -8,7 +8,7 @@ from aerobee.client.offsets import BrokerOffsets
 from aerobee.client.owned_queues import OwnedQueues
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue, QueueId
-from tests.client_kit import LocalCluster, with_cluster
+from tests.client_kit import LocalCluster, until, with_cluster
 from tests.consume_kit import Wire
 
 QUEUE = MessageQueue("orders", "broker-a", QueueId(0))
@@ -36,6 +36,30 @@ def test_what_was_done_is_committed_before_a_queue_is_let_go(tmp_path: Path) -> 
             assert await consuming.calls.committed(QUEUE) == 2
             with pytest.raises(Misuse):
                 queues.of(QUEUE)
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_pull_that_comes_back_while_a_queue_is_left_brings_nothing(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            wire = Wire(client)
+            await wire.make_topic("orders", 1)
+            consuming = consuming_of(
+                client._session, consumer_options("orders", group="g"), is_reading=True
+            )
+            queues = OwnedQueues(
+                consuming, BrokerOffsets(consuming.calls), subscriptions_of(consuming)
+            )
+            queues.begin(QUEUE, 0)
+            owned = queues.of(QUEUE)
+            await until(lambda: owned.last_pull_ms > 0)
+            await consuming.calls.end_of(QUEUE)  # by then the pull waits at the broker
+            await owned.finish(0)
+            await wire.send("orders", b"x")
+            await consuming.calls.end_of(QUEUE)
+            assert (owned.in_hand.next_offset, len(consuming.inbox)) == (0, 0)
+            await queues.drop(queues.all())
 
     with_cluster(tmp_path, test)
 
