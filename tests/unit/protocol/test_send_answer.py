@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from aerobee.protocol.frame import FrameLimits, FrameReader
+from aerobee.protocol.recall_handle import RecallHandle, decode_recall_handle
 from aerobee.protocol.remoting_command import RemotingCommand, decode
 from tests.pure import pure
 
@@ -80,3 +81,20 @@ def test_a_host_of_sixteen_bytes_makes_longer_ids() -> None:
 def test_a_region_that_json_would_have_to_escape_is_refused() -> None:
     with pytest.raises(Exception, match="region"):
         module.SendAnswer('a"b', True, HOST_V4)
+
+
+@pytest.mark.parametrize("is_binary", [False, True])
+def test_a_message_that_waits_can_be_taken_back_by_its_answer_and_no_other(is_binary: bool) -> None:
+    output = buffers.ReplyBuffer()
+    writer = module.SendAnswer("DefaultRegion", True, HOST_V4)
+    writer.begin_handle(b"broker-a", b"Orders", 1_700_000_000_001, SENDER, 2, 32)
+    for opaque in (7, 8):
+        writer.begin(output, is_binary, 1, 32)
+        writer.add_id(4096)
+        writer.end(opaque, 3, 5, SENDER, 2, 32)
+    waits, other = read_all(output.take())
+    handle = decode_recall_handle(waits.ext_fields.pop("recallHandle"))
+    assert handle == RecallHandle(
+        "Orders", "broker-a", 1_700_000_000_001, "C00002021F384E0E2F2A49FAF0BA0001"
+    )
+    assert other.ext_fields == waits.ext_fields

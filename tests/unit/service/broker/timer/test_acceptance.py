@@ -126,3 +126,13 @@ def test_a_time_alone_is_judged_as_one_that_a_message_says() -> None:
         acceptance(counts={OUT: 3}).tick_of(AT, NOW)
     with pytest.raises(TimerDisabled):
         acceptance(is_enabled=False).tick_of(AT, NOW)
+
+
+def test_a_time_has_the_same_tick_with_and_without_a_message() -> None:
+    assert acceptance().tick_of(NOW.wall_ms, NOW) == 0
+    assert acceptance().tick_of(NOW.wall_ms - 1, NOW) == 0
+    for deliver_ms in (NOW.wall_ms + 1, NOW.wall_ms + 2_345):
+        given = message_with({"TIMER_DELIVER_MS": str(deliver_ms)})
+        assert acceptance().tick_of(deliver_ms, NOW) == acceptance().out_ms(given, NOW) > 0
+    with pytest.raises(TimerDisabled):
+        acceptance(is_enabled=False).tick_of(NOW.wall_ms, NOW)

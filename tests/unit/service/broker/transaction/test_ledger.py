@@ -6,6 +6,7 @@ from aerobee.errors import DiskFull, MessageIllegal, StoreBusy
 from aerobee.service.broker.transaction.open_halves import Half
 from aerobee.storage.config import FlushMode
 from tests.broker_kit import STORAGE
+from tests.store_kit import draft
 from tests.transaction_kit import GIVEN_UP, GROUP, HALF, OP, Book
 
 
@@ -276,3 +277,27 @@ def test_the_oldest_is_what_a_start_would_begin_with() -> None:
     assert book.ledger.oldest() is found(book, 3)
     book.roll_back(3)
     assert book.ledger.oldest() is None
+
+
+def test_what_was_ended_elsewhere_is_over_when_its_messages_are_safe() -> None:
+    book = Book()
+    offsets = [book.begin() for _ in range(3)]
+    for offset in offsets[:2]:
+        book.ledger.halves.remove(found(book, offset))
+    book.ledger.end(offsets[:2])
+    assert book.ledger.is_busy
+    book.tick()
+    assert [op.body for op in book.messages(OP)] == [b"0,1,"]
+    assert (book.saved(), book.killed().open_offsets()) == ((2, 1), [2])
+
+
+def test_what_was_ended_elsewhere_and_is_not_safe_is_open_in_the_next_process() -> None:
+    book = Book(storage=replace(STORAGE, flush_mode=FlushMode.SYNC))
+    offset = book.begin()
+    book.store.sync()
+    book.ledger.halves.remove(found(book, offset))
+    end = book.store.append(draft(), book.clock.now().wall_ms)
+    book.ledger.end([offset])
+    book.ledger.on_tick(book.clock.advance(5))
+    assert (book.ledger.is_busy, book.store.end_offset > end) == (False, True)
+    assert book.killed().open_offsets() == [offset]
