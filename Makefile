@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up demo test test-pure check bench bench-broker fuzz crash sim test-interop clean build/pure
+.PHONY: help install up demo test test-pure check bench bench-broker bench-timers fuzz crash sim test-interop clean build/pure
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -52,6 +52,9 @@ bench: install ## How fast, compiled and pure, in one run
 
 bench-broker: install ## Our broker beside Apache's and Redis, half an hour (needs Java, Maven, a Debian)
 	$(PY) -m bench.broker
+
+bench-timers: install ## Ten million messages that wait for a time: memory, opening, delivery; ten minutes
+	$(PY) -m bench.timers
 
 fuzz: install $(FUZZING) ## Every parser against made-up bytes, 30 s each
 	$(PY) -m fuzz

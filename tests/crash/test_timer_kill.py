@@ -29,6 +29,7 @@ mappedFileSizeCommitLog=1048576
 mappedFileSizeConsumeQueue=20000
 maxHashSlotNum=1000
 maxIndexNum=4000
+flushIntervalCommitLog=5
 timerPrecisionMs=20
 timerFlushIntervalMs=20
 timerWheelSlots=100000
@@ -36,7 +37,7 @@ mappedFileSizeTimerLog=10420
 """
 SEND, PULL, MAX_OFFSET = 310, 11, 30
 SENDS_MAX = 60
-AHEAD_MS_MAX = 250
+AHEAD_MS_MAX = 600
 
 
 def sending(name: str, deliver_ms: int) -> dict[str, str]:

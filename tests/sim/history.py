@@ -73,6 +73,20 @@ class Attempt:
 
 
 @dataclass
+class Alarm:
+    """One message for an exact time: a retry is another."""
+
+    name: bytes
+    broker: str
+    deliver_ms: int
+    began_ms: int
+    outcome: Outcome = Outcome.UNKNOWN
+    recalled: Outcome = Outcome.REFUSED
+    """What came of taking it back; refused, too, if nobody tried."""
+    recall_began_ms: int = 0
+
+
+@dataclass
 class HandedBack:
     """A consumer gave a message back and was told that it will come again."""
 
@@ -98,6 +112,7 @@ class History:
     processed: dict[str, set[bytes]] = field(default_factory=lambda: defaultdict(set))
     """By group, numbers of messages."""
     handed_back: list[HandedBack] = field(default_factory=list)
+    alarms: dict[bytes, Alarm] = field(default_factory=dict)
     popped: dict[tuple[str, Place, int], int] = field(default_factory=dict)
     """What is acknowledged by a group that pops, and since when."""
     may_lose_after: Callable[[str, int], bool] = lambda broker, at_ms: False

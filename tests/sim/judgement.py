@@ -26,6 +26,7 @@ from tests.sim.consumer import Taste
 from tests.sim.history import Ending, Place, name_of, number_of
 from tests.sim.plan import POPPERS
 from tests.sim.stored import count_open, is_original, still_scheduled
+from tests.sim.timekeeper import ALARMS, judge_alarms, waiting_alarm
 from tests.sim.world import World
 
 QUIET_MS = 500
@@ -40,6 +41,7 @@ def judge(world: World) -> None:
         _judge_log(world, broker.name)
         _judge_handed(world, broker.name)
         _judge_transactions(world, broker.name)
+        judge_alarms(world, broker.name)
         _judge_offsets(world, broker.name)
     for taste in world.plan.tastes:
         _judge_group(world, taste)
@@ -52,7 +54,7 @@ def judge_restarted(world: World) -> None:
     """Everything is stopped in order, and there again."""
     world.end_clients()
     world.pass_time(QUIET_MS)
-    while not world.history.breaches and not all(map(_is_quiet, world.brokers)):
+    while not world.history.breaches and not all(_is_quiet(world, one) for one in world.brokers):
         world.pass_time(QUIET_MS)
     before = {broker.name: _picture(world, broker.name) for broker in world.brokers}
     for broker in world.brokers:
@@ -72,11 +74,14 @@ def judge_restarted(world: World) -> None:
             world.history.breach("restarted otherwise", f"{broker.name}: {different[0]}")
 
 
-def _is_quiet(broker: BrokerNode) -> bool:
+def _is_quiet(world: World, broker: BrokerNode) -> bool:
     """Whether nothing is on its way: to the disk, or to a queue after its delay."""
     store = broker.store
-    is_flushed = store.flushed_offset == store.end_offset
-    return is_flushed and not count_open(broker) and not still_scheduled(broker)
+    if store.flushed_offset < store.end_offset or count_open(broker) or still_scheduled(broker):
+        return False
+    view = world.views[broker.name]
+    view.refresh()
+    return not waiting_alarm(view)
 
 
 def _picture(world: World, broker: str) -> dict[str, object]:
@@ -109,8 +114,8 @@ def _judge_log(world: World, broker: str) -> None:
     copies = itertools.count()
     for (topic, queue_id), messages in world.views[broker].queues.items():
         queue = (topic.encode(), queue_id)
-        if topic == TRANSACTION_OP_TOPIC or topic.startswith(SYSTEM_TOPIC_PREFIX):
-            continue  # the broker's own book
+        if topic in (TRANSACTION_OP_TOPIC, ALARMS) or topic.startswith(SYSTEM_TOPIC_PREFIX):
+            continue  # the broker's own book; what is judged by itself
         for message in messages:
             name = name_of(message.body)
             if not is_original(message):

@@ -65,6 +65,8 @@ class Plan(NamedTuple):
     loads: Sequence[Load]
     trades: Sequence[Load]
     """Of producers of transactions."""
+    alarms: Sequence[Load]
+    """Of producers of messages for exact times."""
     tastes: Sequence[Taste]
     members: int
     """Consumers of each group."""
@@ -110,6 +112,8 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
             timer_wheel_slots=512,
             timer_window_slots=200,
             timer_log_file_bytes=40 * 52 + 20,
+            timer_save_interval_ms=(50, 300, 1_000)[seed % 3],
+            recalls=True,
         ),
         draw((1, 2)),
         loads,
@@ -117,6 +121,7 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
             Load(TOPICS[: draw((1, 2))], draw((4, 15)), trouble_ms // 30, (), 3_000, draw((1, 3)))
             for _ in range(draw((0, 1, 1, 2)))
         ],
+        _alarms(seed, trouble_ms),
         [
             Taste(
                 f"group-{number}",
@@ -136,6 +141,13 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
         [draw((3, 3, 150)) for _ in storages],
     )
     return plan, generator
+
+
+def _alarms(seed: int, trouble_ms: int) -> list[Load]:
+    """A producer of messages for exact times, in some stories."""
+    if seed % 4 == 0:
+        return []
+    return [Load((), 12, trouble_ms // 24, (), 300, 1 + seed % 3)]
 
 
 def _poppers(seed: int) -> list[Taste]:

@@ -19,6 +19,7 @@ from aerobee.sim.broker_node import BrokerNode
 from aerobee.storage.store import Store
 from tests.log_check import Outcome
 from tests.sim.history import Attempt, Place, name_of, number_of
+from tests.sim.timekeeper import waiting_alarm
 from tests.store_kit import EVERYTHING
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ class StoredView:
         waiting = still_scheduled(node)
         if waiting:
             return f"{waiting} of {broker}"
+        alarm = waiting_alarm(self)
+        if alarm:
+            return f"{alarm!r} of {broker} waits for its time"
         delivered = self._delivered()
         for (topic, queue_id), messages in self.queues.items():
             place = Place(broker, topic, queue_id)

@@ -31,6 +31,7 @@ from tests.sim.plan import UNLIMITED, Blow, Plan, Trouble
 from tests.sim.popper import Popper
 from tests.sim.producer import Producer
 from tests.sim.stored import StoredView
+from tests.sim.timekeeper import Timekeeper
 from tests.sim.trader import Trader
 
 NAMESERVER_PORT = 9876
@@ -62,6 +63,8 @@ class World(Fate):
         self.is_calm = False
         self.calm_ms = 0
         self.stall_until_ms: dict[str, int] = {}
+        self.set_back: set[str] = set()
+        """Brokers whose clock was set back."""
         self._jumped_ms: dict[str, int] = {}
         self._forgotten_jumps_ms: dict[str, int] = {}
         self.ends: dict[str, list[tuple[int, str]]] = {}
@@ -136,6 +139,13 @@ class World(Fate):
             host = self.network.host(f"10.0.4.{number + 1}")
             self.producers.append(
                 Trader(f"t{number}", host, self._addresses, self.random, self.history, load=load)
+            )
+        for number, load in enumerate(self.plan.alarms):
+            host = self.network.host(f"10.0.5.{number + 1}")
+            self.producers.append(
+                Timekeeper(
+                    f"k{number}", host, self._addresses, self.random, self.history, load=load
+                )
             )
         for number in range(len(self.plan.tastes) * self.plan.members):
             self._start_consumer(number % len(self.plan.tastes))
@@ -220,6 +230,8 @@ class World(Fate):
                 self.stall_until_ms[broker.name] = until_ms
             case Trouble.CLOCK:
                 ms = self.random.randint(-5_000, 5_000)
+                if ms < 0:
+                    self.set_back.add(broker.name)
                 known = self._jumped_ms if broker.is_up else self._forgotten_jumps_ms
                 known[broker.name] = known.get(broker.name, 0) + max(0, ms)
                 broker.host.clock.jump_wall(ms)

@@ -241,10 +241,13 @@ class TimerWheel:
             self._use(self._disk.create_sparse(self._path, self._slot_count * SLOT_BYTES))
             self._is_name_new = True
         while frozen and count_max > 0:
-            number = next(iter(frozen))
-            self._make_room(number * SLOT_BYTES)
-            self._write(number * SLOT_BYTES, frozen[number])
-            del frozen[number]
+            number, slot = frozen.popitem()  # the first would be looked for past all that are gone
+            try:
+                self._make_room(number * SLOT_BYTES)
+            except OSError:
+                frozen[number] = slot
+                raise
+            self._write(number * SLOT_BYTES, slot)
             count_max -= 1
         return not frozen
 

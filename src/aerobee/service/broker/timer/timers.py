@@ -127,6 +127,11 @@ class Timers:
         return self._dequeue.delivered
 
     @property
+    def taken_in(self) -> int:
+        """Everything before this offset of the timer's queue is in wheel and log."""
+        return self._enqueue.offset
+
+    @property
     def saved(self) -> TimerCheck:
         """How far it is, on the disk."""
         return self._saving.saved
