@@ -94,6 +94,7 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
         for _ in range(generator.randint(1, 7) if kinds else 0)
     ]
     storages = [_draw_storage(generator) for _ in range(draw((1, 1, 2, 2, 3)))]
+    alarms = _alarms(seed, trouble_ms)
     is_wary = any(storage.flush_mode is FlushMode.ASYNC for storage in storages)
     plan = Plan(
         seed,
@@ -112,8 +113,8 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
             timer_wheel_slots=512,
             timer_window_slots=200,
             timer_log_file_bytes=40 * 52 + 20,
-            timer_save_interval_ms=(50, 300, 1_000)[seed % 3],
-            recalls=True,
+            timer_save_interval_ms=(300, 50, 1_000)[seed % 3] if alarms else 1_000,
+            recalls=bool(alarms),
         ),
         draw((1, 2)),
         loads,
@@ -121,7 +122,7 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
             Load(TOPICS[: draw((1, 2))], draw((4, 15)), trouble_ms // 30, (), 3_000, draw((1, 3)))
             for _ in range(draw((0, 1, 1, 2)))
         ],
-        _alarms(seed, trouble_ms),
+        alarms,
         [
             Taste(
                 f"group-{number}",
