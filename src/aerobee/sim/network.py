@@ -240,10 +240,6 @@ class _Attempt:
         if self.outcome.done():
             near.abort()  # given up meanwhile
             return
-        self._process.loop.run(lambda: self._begin(near))
-
-    def _begin(self, near: SimTransport) -> None:
-        """As the process that knocked: a protocol may ask for its loop."""
         protocol = self._factory()
         near.begin(protocol)
         self.outcome.set_result((near, protocol))

@@ -59,7 +59,8 @@ class Retrying:
     def put(self, checkpoint: Checkpoint, offset: int, now: Now) -> bool:
         """Have one message come back; False: ask again, the disk is asked. A StorageError says why
         it is refused."""
-        group = self._tables.groups.find(checkpoint.group)
+        # One that its consumer made may have been in memory only when the last process ended.
+        group = self._tables.groups.ensure(checkpoint.group, now)
         topic = self._tables.topics.find(checkpoint.topic)
         if group is None or topic is None or group.retry_queues <= 0:
             return True  # nobody is left who could want it

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 from aerobee.protocol.bodies.revive_records import Checkpoint
+from aerobee.service.broker.config import BrokerConfig
 from tests.store_kit import bodies_of
 from tests.unit.service.broker.pop.test_revive import RETRY, START, Rig
 
@@ -29,10 +30,20 @@ def test_the_retry_topic_is_on_the_disk_before_the_first_message() -> None:
 
 
 def test_what_nobody_can_want_any_more_is_done_with() -> None:
-    rig = Rig()
+    rig = Rig(config=BrokerConfig(creates_groups=False))
     assert put(rig, replace(CHECKPOINT, group="gone"))
     assert put(rig, replace(CHECKPOINT, topic="Gone"))
     assert rig.retrying.revived == 0
+
+
+def test_a_group_that_was_only_in_memory_before_a_crash_still_gets_its_messages() -> None:
+    rig = Rig()
+    checkpoint = replace(CHECKPOINT, group="forgotten")
+    assert not put(rig, checkpoint)
+    rig.tables.finish()
+    assert put(rig, checkpoint)
+    rig.kit.settle()
+    assert bodies_of(rig.kit.store, b"%RETRY%forgotten_Orders") == [b"m0"]
 
 
 def test_a_message_that_is_not_there_is_done_with() -> None:

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.revive_records import AckRecord, Checkpoint
+from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.intake import Intake
 from aerobee.service.broker.pop.in_flight import InFlight
 from aerobee.service.broker.pop.retry_copy import Origin
@@ -24,9 +25,14 @@ RETRY = b"%RETRY%g_Orders"
 class Rig:
     """One revive queue over a store with messages m0 to m9, and topics and a group for them."""
 
-    def __init__(self, disk: SimDisk | None = None, clock: SimClock | None = None) -> None:
+    def __init__(
+        self,
+        disk: SimDisk | None = None,
+        clock: SimClock | None = None,
+        config: BrokerConfig | None = None,
+    ) -> None:
         self.kit = StoreKit(disk, STORAGE, clock=clock)
-        self.tables = TablesKit()
+        self.tables = TablesKit(config=config)
         self.intake = Intake(self.kit.store, STORAGE.flush_mode, 18)
         if disk is None:
             for number in range(10):
