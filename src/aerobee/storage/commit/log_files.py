@@ -115,10 +115,10 @@ class LogFiles:
 
     def refusal(self) -> StorageError | None:
         """Why appends are refused: no room for a file that one needed, or a failed disk."""
-        if self._missed is not None:
-            return _explain(self._missed)
         error = None if self._making is None else _explain(self._making)
-        return error if isinstance(error, DiskFailed) else None
+        if isinstance(error, DiskFailed):
+            return error  # whatever was missed before: it is not tried again
+        return None if self._missed is None else _explain(self._missed)
 
     def prepare_next(self) -> None:
         """Have the next file made, unless it is made or being made."""

@@ -227,6 +227,22 @@ def test_a_failed_sync_is_never_tried_again() -> None:
         kit.files.advance()
 
 
+def test_a_sync_that_fails_after_a_lack_of_room_is_no_lack_of_room() -> None:
+    disk = SimDisk(capacity_bytes=SIZE)
+    kit = FilesKit(disk)
+    kit.files.advance()
+    with pytest.raises(DiskFull):
+        kit.files.advance()
+    disk.capacity_bytes += SIZE
+    disk.faults.fail_sync(f"{FOLDER}/*")
+    for ms in (0, RETRY_INTERVAL_MS):
+        kit.files.step(False, ms)
+    kit.worker.run_all()
+    kit.worker.collect()
+    kit.files.step(False, RETRY_INTERVAL_MS + 1)
+    assert isinstance(kit.files.refusal(), DiskFailed)
+
+
 def test_planted_no_directory_sync_on_roll() -> None:
     kit = FilesKit(defects=frozenset({Defect.NO_DIRECTORY_SYNC_ON_ROLL}))
     kit.disk.make_directory(FOLDER)

@@ -70,6 +70,8 @@ class TimerSaving:
         self._job: _Job | None = None
         self._next = saved
         self._log_end = 0
+        # No room just now: not to be tried again before this.
+        self._is_refused = False
         self._retry_ms = 0
         self.saved = saved
         """What the file says."""
@@ -104,10 +106,13 @@ class TimerSaving:
 
     def step(self, now: Now) -> None:
         """Go on as far as the disk is."""
+        if self._is_refused:
+            self._is_refused = False
+            self._retry_ms = now.monotonic_ms + RETRY_MS
         if now.monotonic_ms >= self._retry_ms:
-            self._step(now.monotonic_ms)
+            self._step()
 
-    def _step(self, monotonic_ms: int) -> None:
+    def _step(self) -> None:
         if self._phase is _Phase.COMMIT_LOG and self._store.flushed_offset >= self._log_end:
             self._phase = _Phase.WRITE
         if self._phase is _Phase.WRITE:
@@ -115,19 +120,21 @@ class TimerSaving:
                 is_written = self._wheel.write_some(SLOTS_A_STEP)
             except OSError as error:
                 self._fail(error)
-                self._retry_ms = monotonic_ms + RETRY_MS
                 return
             if is_written:
                 self._go(_Phase.WHEEL, self._wheel.sync)
 
     def finish(self) -> None:
         """Block until what was begun is saved, or cannot be. The store must have been synced."""
-        self._retry_ms = 0
-        while self._phase not in (_Phase.REST, _Phase.FAILED) and self._retry_ms == 0:
+        self._is_refused = False
+        while self._phase not in (_Phase.REST, _Phase.FAILED):
             self.finish_job()
             if self._phase is _Phase.COMMIT_LOG and self._store.flushed_offset < self._log_end:
                 return  # it never will be
-            self._step(0)
+            if not self._is_refused:
+                self._step()
+            if self._is_refused:
+                return
 
     def drop(self) -> None:
         """Wheel and log are about to be built again: have the checkpoint say so. Blocks."""
@@ -162,6 +169,7 @@ class TimerSaving:
         if is_out_of_room(error) or is_out_of_handles(error):
             _log.warning("how far the timer is cannot be saved now: %s", error)
             self._phase = _Phase.WRITE  # there may be something left of it, and it leads on
+            self._is_refused = True
             return
         _log.error("how far the timer is is not saved any more: %s", error)
         self._phase = _Phase.FAILED

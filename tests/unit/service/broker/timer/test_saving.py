@@ -86,6 +86,7 @@ def test_without_room_saving_waits(caplog: pytest.LogCaptureFixture) -> None:
     room, disk.capacity_bytes = disk.capacity_bytes, disk.used_bytes()
     kit.run(3_000)
     assert CHECK_PATH not in disk.files()
+    assert 1 < caplog.text.count("cannot be saved now") < 5, "now and then, not in every tick"
     disk.capacity_bytes = room
     kit.run(3_000)
     assert saved(kit).queue_offset == 1
