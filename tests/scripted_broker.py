@@ -24,6 +24,7 @@ class ScriptedBroker:
         self.codes: list[int] = []
         self.sends: list[RemotingCommand] = []
         self.is_holding = False
+        self.version = 513
         self._held: list[tuple[asyncio.StreamWriter, RemotingCommand]] = []
         self._server: asyncio.Server | None = None
         self.address = ""
@@ -82,7 +83,9 @@ class ScriptedBroker:
             else:
                 self._answer_send(writer, command)
         elif not command.is_oneway:
-            writer.writelines(encode(reply_to(command, 0)))
+            reply = reply_to(command, 0)
+            reply.version = self.version
+            writer.writelines(encode(reply))
 
     def _answer_send(self, writer: asyncio.StreamWriter, command: RemotingCommand) -> None:
         code = self.codes.pop(0) if self.codes else 0

@@ -26,7 +26,14 @@ from aerobee.client.core.target import Credentials, Target
 from aerobee.client.delivery import RETRIES
 from aerobee.client.drafting import Compress
 from aerobee.client.message import Message
-from aerobee.client.options import ClientOptions, Duration, options_for, seconds_of
+from aerobee.client.options import (
+    MESSAGE_BYTES_MAX,
+    AvoidSlow,
+    ClientOptions,
+    Duration,
+    options_for,
+    seconds_of,
+)
 from aerobee.client.producer import Producer, producer_options
 from aerobee.client.reader import READER_GROUP, Reader
 from aerobee.client.receipt import Receipt
@@ -47,11 +54,14 @@ def connect(
     timeout: Duration = 3.0,
     connect_timeout: Duration = 3.0,
     unit: str = "",
+    max_message_bytes: int = MESSAGE_BYTES_MAX,
+    avoid_slow_brokers: AvoidSlow = False,
 ) -> "Client":
     """A client of the cluster whose name servers are at `target`, to be used with `async with`.
 
     Nothing is asked before the first send or subscription. `timeout` is for one request, and for a
-    send with all its tries.
+    send with all its tries. `avoid_slow_brokers` has sends keep away for a while from a broker that
+    was slow, by RocketMQ's table or by one that is given.
     """
     return Client(
         options_for(
@@ -62,6 +72,8 @@ def connect(
             timeout=timeout,
             connect_timeout=connect_timeout,
             unit=unit,
+            max_message_bytes=max_message_bytes,
+            avoid_slow_brokers=avoid_slow_brokers,
         )
     )
 

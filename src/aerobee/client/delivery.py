@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from aerobee.client.core.latency_faults import LatencyFaults
 from aerobee.client.core.namespace import with_namespace
-from aerobee.client.core.outgoing import Draft
+from aerobee.client.core.outgoing import Draft, use_delay_level
 from aerobee.client.core.queue_choice import QueueRound, find_queue, queue_for_key
 from aerobee.client.core.routes import ClientRoute
 from aerobee.client.core.send_attempt import SendTries
@@ -42,6 +42,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode, error_for
 
 RETRIES = 2
+_TIMER_VERSION = 413  # RocketMQ 5.0.0: the first that delivers at any time
 _ROUTE_CODES = frozenset({ResponseCode.TOPIC_NOT_EXIST, ResponseCode.NO_PERMISSION})
 
 
@@ -60,6 +61,7 @@ class Delivery:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._rounds: dict[str, QueueRound] = {}
+        self._versions: dict[str, int] = {}
         table = session.options.latency_table
         self._faults = LatencyFaults(table) if table else None
 
@@ -93,6 +95,8 @@ class Delivery:
                 pause = tries.pause(broker_name, now())
                 if pause:
                     await asyncio.sleep(pause)
+                if draft.is_timed:
+                    await self._suit_delay(draft, route, chosen, tries.seconds_left(now()))
                 command = self.command(draft, chosen, group)
                 return await self._try(route, chosen, command, tries.seconds_left(now()))
             except (NoAnswer, RemoteAnswer) as error:
@@ -149,6 +153,26 @@ class Delivery:
             )
         self._note_fault(queue, started_ms)
         return Sent(read_header(SentHeader, answer.ext_fields), queue, durability)
+
+    async def _suit_delay(
+        self, draft: Draft, route: ClientRoute, queue: MessageQueue, seconds: float
+    ) -> None:
+        """Say a delay so that the broker understands it: every answer says how old it is."""
+        address = self._master(route, queue)
+        version = self._versions.get(address)
+        if version is None:
+            line = await self._line(address, seconds)
+            fields = {"topic": draft.topic, "queueId": str(queue.queue_id)}
+            command = RemotingCommand(int(RequestCode.GET_MAX_OFFSET), ext_fields=fields)
+            self._session.lines.dress(command)
+            try:
+                version = (await line.ask(command, seconds)).version
+            except NoAnswer as error:
+                # Of the question, not of the message: nothing of it was sent.
+                raise Unreachable(error.message, address=address) from None
+            self._versions[address] = version
+        if version < _TIMER_VERSION:
+            use_delay_level(draft.properties)
 
     async def _route(self, topic: str, seconds: float) -> ClientRoute:
         route = self._session.routes.find(topic)

@@ -4,13 +4,18 @@ Every option has a unit in its type or its name. A duration is a `timedelta` or 
 """
 
 import ssl
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from aerobee.client.core.latency_faults import LATENCY_TABLE
 from aerobee.client.core.target import Credentials, Target, parse_target
 from aerobee.errors import Misuse
 
 Duration = timedelta | float | int
+AvoidSlow = bool | Sequence[tuple[int, int]]
+"""Whether sends avoid brokers that were slow of late, or by which table (`core.latency_faults`)."""
+MESSAGE_BYTES_MAX = 4 * 1024 * 1024
 
 
 def seconds_of(duration: Duration, name: str = "a duration") -> float:
@@ -44,7 +49,7 @@ class ClientOptions:
     """How often routes are asked for again. Longer: changes are noticed later, by an error."""
     heartbeat_seconds: float = 30.0
     """A broker forgets a client after 120 s."""
-    max_message_bytes: int = 4 * 1024 * 1024
+    max_message_bytes: int = MESSAGE_BYTES_MAX
     """A larger body is refused here. A broker has its own limit, maxMessageSize."""
     latency_table: tuple[tuple[int, int], ...] = ()
     """How long brokers that were slow are left alone (`core.latency_faults`). Empty: never."""
@@ -64,6 +69,8 @@ def options_for(
     timeout: Duration = 3.0,
     connect_timeout: Duration = 3.0,
     unit: str = "",
+    max_message_bytes: int = MESSAGE_BYTES_MAX,
+    avoid_slow_brokers: AvoidSlow = False,
 ) -> ClientOptions:
     """The options of a client: what was said by keyword goes before what the target says."""
     place = parse_target(target) if isinstance(target, str) else target
@@ -78,4 +85,12 @@ def options_for(
         unit=unit,
         timeout=seconds_of(timeout, "timeout"),
         connect_timeout=seconds_of(connect_timeout, "connect_timeout"),
+        max_message_bytes=max_message_bytes,
+        latency_table=_latency_table(avoid_slow_brokers),
     )
+
+
+def _latency_table(avoid_slow_brokers: AvoidSlow) -> tuple[tuple[int, int], ...]:
+    if isinstance(avoid_slow_brokers, bool):
+        return LATENCY_TABLE if avoid_slow_brokers else ()
+    return tuple(avoid_slow_brokers)

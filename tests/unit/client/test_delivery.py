@@ -7,7 +7,7 @@ from aerobee.client.delivery import Delivery
 from aerobee.client.drafting import Drafts
 from aerobee.client.options import ClientOptions
 from aerobee.client.session import Session
-from aerobee.errors import SendFailed, Stored, TopicNotFound, Unreachable
+from aerobee.errors import Misuse, SendFailed, Stored, TopicNotFound, Unreachable
 from aerobee.model.message_queue import MessageQueue, QueueId
 from tests.client_kit import LocalCluster, with_cluster
 from tests.net_kit import in_loop
@@ -82,6 +82,21 @@ def test_a_key_stays_with_its_queue_for_all_tries_even_if_the_queues_change() ->
             assert tried[1] == tried[2] == tried[3]
             await client.send("t", b"x", order_by="u7")
             assert broker.sends[-1].ext_fields["e"] != tried[2]  # the route has come, too
+
+    in_loop(test)
+
+
+@pytest.mark.parametrize(("version", "said"), [(411, "DELAY"), (413, "TIMER_DELAY_MS")])
+def test_a_delay_is_said_as_the_broker_understands_it(version: int, said: str) -> None:
+    async def test() -> None:
+        async with ScriptedBroker() as broker, broker.client() as client:
+            broker.version = version
+            await client.send("t", b"x", delay=10)
+            assert said in broker.sends[0].ext_fields["i"]
+            if version < 413:
+                with pytest.raises(Misuse, match="older than"):
+                    await client.send("t", b"x", delay=11)
+            assert len(broker.sends) == 1
 
     in_loop(test)
 

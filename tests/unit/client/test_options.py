@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from aerobee.client.core.latency_faults import LATENCY_TABLE
 from aerobee.client.core.target import Credentials
 from aerobee.client.options import ClientOptions, options_for, seconds_of
 from aerobee.errors import Misuse
@@ -39,3 +40,9 @@ def test_a_target_with_tls_is_checked_as_browsers_check() -> None:
 def test_no_time_at_all_is_refused() -> None:
     with pytest.raises(Misuse, match="timeout"):
         ClientOptions(("a:1",), timeout=0)
+
+
+def test_slow_brokers_are_avoided_by_the_known_table_or_by_one_that_is_given() -> None:
+    assert options_for("a").latency_table == ()
+    assert options_for("a", avoid_slow_brokers=True).latency_table == LATENCY_TABLE
+    assert options_for("a", avoid_slow_brokers=[(5, 100)]).latency_table == ((5, 100),)

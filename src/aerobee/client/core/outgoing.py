@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from aerobee.errors import LocalProtocolError, Misuse
 from aerobee.model.flags import CompressionType, with_compression_type
 from aerobee.model.properties import (
+    DELAY,
     INSTANCE_ID,
     KEYS,
     SHARDING_KEY,
@@ -31,6 +32,10 @@ from aerobee.model.properties import (
 )
 from aerobee.protocol.compression import compress
 from aerobee.protocol.message_batch import BatchMessage, encode_batch
+
+_MINUTES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 60, 120)
+DELAY_LEVELS_MS = (1_000, 5_000, 10_000, 30_000, *(60_000 * minutes for minutes in _MINUTES))
+"""What a broker has unless its messageDelayLevel is changed; the first is level 1."""
 
 BODY_BYTES_MAX = 4 * 1024 * 1024  # a broker's own limit, by default
 COMPRESS_FROM_BYTES = 4096  # the Java client's
@@ -66,6 +71,10 @@ class Draft:
     """The request that it goes with; 0: an ordinary send."""
     fields: Mapping[str, str] | None = None
     """What that request says besides."""
+
+    @property
+    def is_timed(self) -> bool:
+        return TIMER_DELAY_MS in self.properties or TIMER_DELIVER_MS in self.properties
 
     @property
     def unique_id(self) -> str:
@@ -164,6 +173,19 @@ def set_delivery(
         properties[TIMER_DELAY_MS] = str(delay_ms)
     if deliver_ms is not None:
         properties[TIMER_DELIVER_MS] = str(deliver_ms)
+
+
+def use_delay_level(properties: dict[str, str]) -> None:
+    """Say a delay as one of the levels that brokers before 5.0 know. They would deliver at once
+    whatever says it in another way."""
+    delay_ms = int(properties.get(TIMER_DELAY_MS, -1))
+    if delay_ms not in DELAY_LEVELS_MS:
+        raise Misuse(
+            "the broker is older than 5.0 and knows no such delay",
+            hint="it has 1, 5, 10 or 30 s, 1 to 10, 20 or 30 min, 1 or 2 h",
+        )
+    del properties[TIMER_DELAY_MS]
+    properties[DELAY] = str(DELAY_LEVELS_MS.index(delay_ms) + 1)
 
 
 def set_identity(properties: dict[str, str], unique_id: str, namespace: str) -> None:

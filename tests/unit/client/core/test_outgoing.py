@@ -9,6 +9,7 @@ from aerobee.client.core.outgoing import (
     properties_of,
     set_delivery,
     set_identity,
+    use_delay_level,
 )
 from aerobee.errors import Misuse
 from aerobee.model.flags import CompressionType, compression_type
@@ -127,3 +128,19 @@ def test_a_body_is_compressed_only_if_it_gets_smaller() -> None:
     dense = Draft("t", bytes(range(256)), {})
     dense.compress(CompressionType.ZLIB)
     assert (dense.body, dense.sys_flag) == (bytes(range(256)), 0)
+
+
+@pytest.mark.parametrize(
+    ("delay_ms", "level"), [(1_000, "1"), (30_000, "4"), (60_000, "5"), (7_200_000, "18")]
+)
+def test_a_delay_that_is_a_level_is_said_as_one_to_an_old_broker(delay_ms: int, level: str) -> None:
+    properties: dict[str, str] = {}
+    set_delivery(properties, delay_ms=delay_ms, deliver_ms=None)
+    use_delay_level(properties)
+    assert properties == {"DELAY": level}
+
+
+@pytest.mark.parametrize("said", [{"TIMER_DELAY_MS": "1500"}, {"TIMER_DELIVER_MS": "1000"}])
+def test_any_other_delay_is_refused_for_an_old_broker(said: dict[str, str]) -> None:
+    with pytest.raises(Misuse, match="older than"):
+        use_delay_level(said)

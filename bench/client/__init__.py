@@ -1,0 +1,1 @@
+"""Clients for Python, ours and others', measured as processes of their own."""
