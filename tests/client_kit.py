@@ -144,14 +144,22 @@ async def turns(count: int) -> None:
 
 
 async def bodies_of(client: Client, topic: str) -> list[bytes]:
-    """What a topic holds, queue by queue, as far as one answer goes."""
+    """What a topic holds, queue by queue."""
     session = session_of(client)
     route = await session.routes.refresh(topic)
     found = []
     for queue in route.readable:
-        fields = pull_fields(topic=topic, queueId=queue.queue_id, maxMsgNums=1000)
         address = route.address(queue.broker_name)
         assert address is not None
-        answer = await session.ask(address, RemotingCommand(11, ext_fields=fields))
-        found += [one.body for one in client_messages(bytes(answer.body))]
+        offset = "0"
+        while True:
+            fields = pull_fields(topic=topic, queueId=queue.queue_id, queueOffset=offset)
+            answer = await session.ask(address, RemotingCommand(11, ext_fields=fields | _AT_ONCE))
+            if answer.code != 0:
+                break
+            found += [one.body for one in client_messages(bytes(answer.body))]
+            offset = answer.ext_fields["nextBeginOffset"]
     return found
+
+
+_AT_ONCE = {"suspendTimeoutMillis": "0", "sysFlag": "4"}

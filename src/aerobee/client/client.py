@@ -244,11 +244,12 @@ class Client:
         retries: int = RETRIES,
         codec: Codec = to_json,
         group: str | None = None,
+        dedup: str | None = None,
     ) -> Producer:
         """What sends many messages to a topic, in batches, to be used with `async with`.
 
         A batch leaves when it is full or `linger` is over. No more than `max_pending` messages
-        wait or are on their way.
+        wait or are on their way. `dedup`, a producer id, has each of them stored once.
         """
         options = producer_options(
             linger=linger,
@@ -261,7 +262,10 @@ class Client:
             codec=codec,
             group=group,
         )
-        return Producer(self._session, self._sending, topic, options)
+        send_all = None
+        if dedup is not None:
+            send_all = self._special.once.sender(dedup, topic, group=group, timeout=timeout)
+        return Producer(self._session, self._sending, topic, options, send_all)
 
     def consumer(self, topics: Topics, **options: Unpack[ConsumerKeywords]) -> Consumer:
         """Messages of these topics for a group, to be used with `async with`; see `Consumer`, and

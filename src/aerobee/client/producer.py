@@ -17,7 +17,7 @@ P2. What waits and what is on its way together stay within `max_pending` and `ma
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -39,6 +39,7 @@ _EACH_BYTES = 96  # of a message besides its body: entry and id
 
 Callback = Callable[[Receipt | AerobeeError], None]
 """Told where a message is, or why it is not."""
+SendAll = Callable[[Sequence[object], MessageQueue | None], Awaitable[Sequence[Receipt]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +98,16 @@ class Producer:
     """Of one topic. It belongs to its client's loop."""
 
     def __init__(
-        self, session: Session, sending: Sending, topic: str, options: ProducerOptions
+        self,
+        session: Session,
+        sending: Sending,
+        topic: str,
+        options: ProducerOptions,
+        send_all: SendAll | None = None,
     ) -> None:
+        """`send_all` has a batch stored in another way than a plain send does."""
         self._session = session
+        self._send_all = send_all
         self._sending = sending
         self._topic = topic
         self._options = options
@@ -297,6 +305,8 @@ class Producer:
     async def _send(self, batch: Batch[_Item]) -> Sequence[Receipt]:
         options = self._options
         queue = cast("MessageQueue | None", batch.place)
+        if self._send_all is not None:
+            return await self._send_all([item.message for item in batch.items], queue)
         if len(batch.items) > 1:
             return await self._sending.send_batch(
                 self._topic,

@@ -14,14 +14,16 @@ Imports more than 15 modules because it numbers, opens and sends.
 import asyncio
 from collections.abc import Sequence
 
-from aerobee.client.core.outgoing import Draft, batch_of
+from aerobee.client.core.outgoing import Draft, batch_of, to_json
+from aerobee.client.core.send_attempt import SendTries
 from aerobee.client.core.sequences import Sequences
 from aerobee.client.delivery import Sent
 from aerobee.client.options import Duration, seconds_of
+from aerobee.client.producer import SendAll
 from aerobee.client.receipt import Receipt
 from aerobee.client.sending import Sending, partial_failure
 from aerobee.client.session import Session
-from aerobee.errors import Misuse, Refused, RemoteAnswer, SendFailed, Stored
+from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer, Retriable, SendFailed, Stored
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.properties import PRODUCER_MARK
 from aerobee.protocol.bodies.producer_sequences import decode_last_sequences
@@ -90,6 +92,24 @@ class StoredOnce:
             stored += self._sending.batch_receipt(part, sent)
         return stored
 
+    def sender(
+        self, producer: str, topic: str, *, group: str | None, timeout: Duration | None
+    ) -> SendAll:
+        """How a producer of batches sends under an id."""
+
+        async def send_all(
+            messages: Sequence[object], queue: MessageQueue | None
+        ) -> Sequence[Receipt]:
+            drafts = [
+                self._sending.one_of_batch(topic, message, None, to_json) for message in messages
+            ]
+            return await self.send_batch(
+                producer, drafts, order_by=None, group=group, queue=queue, timeout=timeout
+            )
+
+        self._sequences(producer)  # Misuse now, not with the first batch
+        return send_all
+
     async def deliver(
         self,
         producer: str,
@@ -107,7 +127,7 @@ class StoredOnce:
         deadline = asyncio.get_running_loop().time() + seconds
         chosen = await self._delivery.queue_for(drafts[0], queue=queue, seconds=seconds)
         while True:
-            await self._open(sequences, chosen)
+            await self._open_in_time(sequences, chosen, deadline)
             draft = _marked(drafts, sequences, chosen, order_by)
             left = deadline - asyncio.get_running_loop().time()
             try:
@@ -149,6 +169,24 @@ class StoredOnce:
             return False
         sequences.forget(queue.broker_name)
         return len(failure.attempts) == 1 and seconds_left > 0
+
+    async def _open_in_time(
+        self, sequences: Sequences, queue: MessageQueue, deadline: float
+    ) -> None:
+        """Try again what was not answered: nothing of the message was sent yet."""
+        now = asyncio.get_running_loop().time
+        tries = SendTries(queue.topic, retries=TRIES_MAX, deadline=deadline)
+        while not sequences.is_open(queue.broker_name, queue.topic):
+            try:
+                await self._open(sequences, queue)
+            except (NoAnswer, Retriable) as error:
+                if not tries.note(queue.broker_name, error, now()):
+                    raise SendFailed(
+                        f"{queue.broker_name} could not be told who sends: {error.message}",
+                        stored=Stored.NO,
+                        hint=error.hint,
+                    ) from error
+                await asyncio.sleep(tries.pause(queue.broker_name, now()))
 
     async def _open(self, sequences: Sequences, queue: MessageQueue) -> None:
         """Have the queue's broker know us. Whoever needs the same waits for the same answer."""

@@ -32,6 +32,7 @@ from aerobee.client.client import Client, connect
 from aerobee.client.sync_admin import SyncAdmin
 from aerobee.client.sync_consuming import SyncConsumer, SyncReader
 from aerobee.client.sync_sending import SyncProducer, SyncReceipt
+from aerobee.client.sync_special import SyncSpill, SyncTransaction
 from aerobee.errors import Misuse
 
 P = ParamSpec("P")
@@ -47,6 +48,11 @@ class SyncClient(Facade[Client]):
     producer = part(Client.producer, SyncProducer)
     consumer = part(Client.consumer, SyncConsumer)
     reader = part(Client.reader, SyncReader)
+    transaction = part(Client.transaction, SyncTransaction)
+    answer_checks = verb(Client.answer_checks)
+    request = verb(Client.request)
+    reply = verb(Client.reply)
+    spill = part(Client.spill, SyncSpill)
     id = Fact[Client, str](lambda client: client.id)
 
     def __init__(self, subject: Client, portal: Portal | None = None) -> None:

@@ -158,3 +158,24 @@ def test_a_send_that_is_given_up_leaves_a_hole_and_nothing_else(tmp_path: Path) 
             assert bodies[b"given up"] <= 20
 
     with_cluster(tmp_path, test)
+
+
+def test_a_producers_batches_are_stored_once(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            async with client.producer("t", max_batch=5, dedup="P", timeout=10) as producer:
+                for number in range(60):
+                    producer.send_nowait(str(number).encode(), order_by=None if number % 2 else "k")
+                    if number % 9 == 0:
+                        await turns(number % 7)
+                        line = broker_line(client)
+                        if line is not None:
+                            line.close()
+                await producer.drain()
+            assert Counter(await bodies_of(client, "t")) == Counter(
+                str(number).encode() for number in range(60)
+            )
+            with pytest.raises(Misuse, match="producer id"):
+                client.producer("t", dedup="a b")
+
+    with_cluster(tmp_path, test)

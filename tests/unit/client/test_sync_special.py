@@ -1,0 +1,37 @@
+from pathlib import Path
+
+import pytest
+
+from aerobee.client.receipt import Receipt
+from aerobee.client.spill import Spill
+from aerobee.client.sync import connect_sync
+from aerobee.client.sync_special import SyncSpill, SyncTransaction
+from aerobee.client.transactions import Transaction
+from aerobee.errors import Misuse, RequestTimeout
+from aerobee.testing.thread_cluster import ThreadCluster
+
+
+@pytest.mark.parametrize(
+    ("waiting", "original"), [(SyncTransaction, Transaction), (SyncSpill, Spill)]
+)
+def test_every_verb_is_there(waiting: type, original: type) -> None:
+    assert {name for name in dir(original) if name[0] != "_"} <= set(dir(waiting))
+
+
+def test_transactions_requests_and_spills_can_be_waited_for(tmp_path: Path) -> None:
+    with ThreadCluster() as cluster, connect_sync(cluster.address) as client:
+        with client.transaction(
+            "orders", b"seen", check=lambda message: True, group="tx"
+        ) as transaction:
+            assert transaction.message_id
+        with pytest.raises(ZeroDivisionError), client.transaction("orders", b"never", group="tx"):
+            raise ZeroDivisionError
+        with client.spill(str(tmp_path / "spill.sqlite")) as spill:
+            assert isinstance(spill.send("orders", b"sent"), Receipt)
+            assert spill.waiting == 0
+        bodies = {client.receive("orders", group="g", timeout=10).body for _ in range(2)}
+        assert bodies == {b"seen", b"sent"}
+        with pytest.raises(RequestTimeout):
+            client.request("orders", b"anybody?", timeout=0.05)
+        with pytest.raises(Misuse, match="no reply"):
+            client.reply(client.receive("orders", group="h", timeout=10), b"x")
