@@ -122,6 +122,42 @@ def test_a_full_hand_pulls_no_more_until_something_is_settled(tmp_path: Path) ->
     with_cluster(tmp_path, test)
 
 
+def test_a_message_that_cannot_be_sent_back_is_kept_and_tried_again_here(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await fill(Wire(client), 1)
+            async with client.consumer("orders", group="g", start="earliest") as consumer:
+                message = await consumer.receive()
+                await cluster.stop_broker("broker-a")
+                await message.nack()
+                assert (message.is_settled, message.attempt) == (False, 2)
+                assert consumer.position(message.queue) == 0
+                assert consumer._inbox.out == 0  # it waits, and holds up nobody
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_cancelled_handler_has_its_message_handed_out_again(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await fill(Wire(client), 1)
+            async with client.consumer("orders", group="g", start="earliest") as consumer:
+
+                async def work() -> None:
+                    async with (await consumer.receive()).process():
+                        await asyncio.Event().wait()
+
+                task = asyncio.ensure_future(work())
+                await until(lambda: consumer._inbox.out == 1)
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+                (again,) = await take(consumer, 1)
+                assert (again.body, again.attempt) == (b"0", 1)
+                assert consumer._inbox.out == 0
+
+    with_cluster(tmp_path, test)
+
+
 def test_a_broker_that_comes_back_is_pulled_again(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
         async with cluster.client() as client:
