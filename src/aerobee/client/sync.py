@@ -29,8 +29,9 @@ from aerobee.client.blocking import (
     verb,
 )
 from aerobee.client.client import Client, connect
+from aerobee.client.core.outgoing import Codec, to_json
 from aerobee.client.sync_admin import SyncAdmin
-from aerobee.client.sync_consuming import SyncConsumer, SyncReader
+from aerobee.client.sync_consuming import SyncConsumer, SyncMessage, SyncReader
 from aerobee.client.sync_sending import SyncProducer, SyncReceipt
 from aerobee.client.sync_special import SyncSpill, SyncTransaction
 from aerobee.errors import Misuse
@@ -51,7 +52,6 @@ class SyncClient(Facade[Client]):
     transaction = part(Client.transaction, SyncTransaction)
     answer_checks = verb(Client.answer_checks)
     request = verb(Client.request)
-    reply = verb(Client.reply)
     spill = part(Client.spill, SyncSpill)
     id = Fact[Client, str](lambda client: client.id)
 
@@ -64,6 +64,10 @@ class SyncClient(Facade[Client]):
     def admin(self) -> SyncAdmin:
         """What tools can ask, over this client's connections."""
         return SyncAdmin(self._subject.admin, self._portal)
+
+    def reply(self, message: SyncMessage, body: object, *, codec: Codec = to_json) -> None:
+        """Answer a message that was sent with `request`."""
+        self._portal.call(self._subject.reply(message._subject, body, codec=codec))
 
     def open(self) -> None:
         """What `with` does first."""

@@ -3,15 +3,14 @@
 Each line names an asynchronous verb; what it takes and gives is said there.
 """
 
-from types import TracebackType
-from typing import Self
-
-from aerobee.client.blocking import Facade, Fact, act, verb
-from aerobee.client.spill import Spill
+from aerobee.client.blocking import Context, Facade, Fact, Portal, act, giving, verb
+from aerobee.client.receipt import Receipt
+from aerobee.client.spill import Spill, Spilled
+from aerobee.client.sync_sending import SyncReceipt
 from aerobee.client.transactions import Transaction
 
 
-class SyncTransaction(Facade[Transaction]):
+class SyncTransaction(Context[Transaction]):
     """`with client.transaction(...)`."""
 
     message_id = Fact[Transaction, str](lambda transaction: transaction.message_id)
@@ -19,37 +18,26 @@ class SyncTransaction(Facade[Transaction]):
     roll_back = verb(Transaction.roll_back)
     leave_open = act(Transaction.leave_open)
 
-    def __enter__(self) -> Self:
-        self._portal.call(self._subject.__aenter__())
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._portal.call(self._subject.__aexit__(kind, error, trace))
+class SyncSpilled(Facade[Spilled]):
+    """The receipt of a message that waits in the file."""
+
+    message_id = Fact[Spilled, str](lambda spilled: spilled.message_id)
+    delivered = giving(Spilled.delivered, SyncReceipt)
 
 
-class SyncSpill(Facade[Spill]):
-    """`with client.spill(...)`. What it keeps says so: `Spilled`."""
+def _kept(outcome: Receipt | Spilled, portal: Portal) -> SyncReceipt | SyncSpilled:
+    if isinstance(outcome, Receipt):
+        return SyncReceipt(outcome, portal)
+    return SyncSpilled(outcome, portal)
+
+
+class SyncSpill(Context[Spill]):
+    """`with client.spill(...)`. What it keeps says so: `SyncSpilled`."""
 
     waiting = Fact[Spill, int](lambda spill: spill.waiting)
     waiting_bytes = Fact[Spill, int](lambda spill: spill.waiting_bytes)
     expired = Fact[Spill, int](lambda spill: spill.expired)
     refused = Fact[Spill, int](lambda spill: spill.refused)
-    send = verb(Spill.send)
+    send = giving(Spill.send, _kept)
     drained = verb(Spill.drained)
-
-    def __enter__(self) -> Self:
-        self._portal.call(self._subject.__aenter__())
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._portal.call(self._subject.__aexit__(kind, error, trace))
