@@ -30,6 +30,7 @@ from aerobee.client.blocking import (
 )
 from aerobee.client.client import Client, connect
 from aerobee.client.core.outgoing import Codec, to_json
+from aerobee.client.message import Message
 from aerobee.client.sync_admin import SyncAdmin
 from aerobee.client.sync_consuming import SyncConsumer, SyncMessage, SyncReader
 from aerobee.client.sync_sending import SyncProducer, SyncReceipt
@@ -65,9 +66,12 @@ class SyncClient(Facade[Client]):
         """What tools can ask, over this client's connections."""
         return SyncAdmin(self._subject.admin, self._portal)
 
-    def reply(self, message: SyncMessage, body: object, *, codec: Codec = to_json) -> None:
+    def reply(
+        self, message: Message | SyncMessage, body: object, *, codec: Codec = to_json
+    ) -> None:
         """Answer a message that was sent with `request`."""
-        self._portal.call(self._subject.reply(message._subject, body, codec=codec))
+        asked = message._subject if isinstance(message, SyncMessage) else message
+        self._portal.call(self._subject.reply(asked, body, codec=codec))
 
     def open(self) -> None:
         """What `with` does first."""

@@ -1,10 +1,11 @@
+import threading
 from pathlib import Path
 
 import pytest
 
-from aerobee.client.receipt import Receipt
 from aerobee.client.spill import Spill
 from aerobee.client.sync import connect_sync
+from aerobee.client.sync_sending import SyncReceipt
 from aerobee.client.sync_special import SyncSpill, SyncTransaction
 from aerobee.client.transactions import Transaction
 from aerobee.errors import Misuse, RequestTimeout
@@ -27,7 +28,7 @@ def test_transactions_requests_and_spills_can_be_waited_for(tmp_path: Path) -> N
         with pytest.raises(ZeroDivisionError), client.transaction("orders", b"never", group="tx"):
             raise ZeroDivisionError
         with client.spill(str(tmp_path / "spill.sqlite")) as spill:
-            assert isinstance(spill.send("orders", b"sent"), Receipt)
+            assert isinstance(spill.send("orders", b"sent"), SyncReceipt)
             assert spill.waiting == 0
         bodies = {client.receive("orders", group="g", timeout=10).body for _ in range(2)}
         assert bodies == {b"seen", b"sent"}
@@ -35,3 +36,20 @@ def test_transactions_requests_and_spills_can_be_waited_for(tmp_path: Path) -> N
             client.request("orders", b"anybody?", timeout=0.05)
         with pytest.raises(Misuse, match="no reply"):
             client.reply(client.receive("orders", group="h", timeout=10), b"x")
+
+
+def test_a_request_is_replied_to() -> None:
+    with ThreadCluster() as cluster:
+        client = cluster.client
+
+        def answer() -> None:
+            with client.consumer("prices", group="shop", start="earliest") as consumer:
+                message = consumer.receive()
+                client.reply(message, message.body + b"!")
+                message.ack()
+
+        client.admin.topics.create("prices", queues=1)
+        answering = threading.Thread(target=answer)
+        answering.start()
+        assert client.request("prices", b"tea", timeout=20).body == b"tea!"
+        answering.join()
