@@ -55,13 +55,15 @@ def connect(
     connect_timeout: Duration = 3.0,
     unit: str = "",
     max_message_bytes: int = MESSAGE_BYTES_MAX,
+    trace: bool = False,
     avoid_slow_brokers: AvoidSlow = False,
 ) -> "Client":
     """A client of the cluster whose name servers are at `target`, to be used with `async with`.
 
     Nothing is asked before the first send or subscription. `timeout` is for one request, and for a
     send with all its tries. `avoid_slow_brokers` has sends keep away for a while from a broker that
-    was slow, by RocketMQ's table or by one that is given.
+    was slow, by RocketMQ's table or by one that is given. `trace` writes down what was sent, for
+    RocketMQ's tools to show.
     """
     return Client(
         options_for(
@@ -73,6 +75,7 @@ def connect(
             connect_timeout=connect_timeout,
             unit=unit,
             max_message_bytes=max_message_bytes,
+            trace=trace,
             avoid_slow_brokers=avoid_slow_brokers,
         )
     )
@@ -103,9 +106,11 @@ class Client:
     async def open(self) -> None:
         """What `async with` does first."""
         await self._session.start()
+        self._special.start()
 
     async def close(self) -> None:
         """Leave every group, say goodbye, close. What was sent with an await is stored."""
+        await self._special.stop()
         await self._session.close()
 
     async def send(

@@ -13,6 +13,7 @@ Imports more than 15 modules because it joins what is decided, kept and written 
 import asyncio
 import random
 from dataclasses import dataclass
+from typing import Protocol
 
 from aerobee.client.core.latency_faults import LatencyFaults
 from aerobee.client.core.namespace import with_namespace
@@ -55,6 +56,13 @@ class Sent:
     durability: Durability
 
 
+class Watcher(Protocol):
+    """Who wants to know of every send."""
+
+    def sent(self, draft: Draft, group: str, sent: Sent | None, cost_ms: int) -> None:
+        """A send is over; `sent` is None if it failed."""
+
+
 class Delivery:
     """Delivers drafts for one client."""
 
@@ -64,6 +72,7 @@ class Delivery:
         self._versions: dict[str, int] = {}
         table = session.options.latency_table
         self._faults = LatencyFaults(table) if table else None
+        self.watcher: Watcher | None = None
 
     async def deliver(
         self,
@@ -79,6 +88,25 @@ class Delivery:
 
         `tries` are those of a send that began elsewhere, instead of a timeout and retries.
         """
+        watcher, started_ms = self.watcher, self._session.clock.monotonic_ms()
+        sent = None
+        try:
+            sent = await self._deliver(draft, group, queue, timeout, retries, tries)
+            return sent
+        finally:
+            if watcher is not None:
+                took_ms = self._session.clock.monotonic_ms() - started_ms
+                watcher.sent(draft, group or self._session.options.group, sent, took_ms)
+
+    async def _deliver(
+        self,
+        draft: Draft,
+        group: str | None,
+        queue: MessageQueue | None,
+        timeout: float | None,
+        retries: int,
+        tries: SendTries | None,
+    ) -> Sent:
         self._session.check()
         now = asyncio.get_running_loop().time
         if tries is None:

@@ -49,6 +49,8 @@ class ClientOptions:
     """How often routes are asked for again. Longer: changes are noticed later, by an error."""
     heartbeat_seconds: float = 30.0
     """A broker forgets a client after 120 s."""
+    trace: bool = False
+    """Whether the way of each message is written to RocketMQ's trace topic."""
     max_message_bytes: int = MESSAGE_BYTES_MAX
     """A larger body is refused here. A broker has its own limit, maxMessageSize."""
     latency_table: tuple[tuple[int, int], ...] = ()
@@ -70,6 +72,7 @@ def options_for(
     connect_timeout: Duration = 3.0,
     unit: str = "",
     max_message_bytes: int = MESSAGE_BYTES_MAX,
+    trace: bool = False,
     avoid_slow_brokers: AvoidSlow = False,
 ) -> ClientOptions:
     """The options of a client: what was said by keyword goes before what the target says."""
@@ -86,6 +89,7 @@ def options_for(
         timeout=seconds_of(timeout, "timeout"),
         connect_timeout=seconds_of(connect_timeout, "connect_timeout"),
         max_message_bytes=max_message_bytes,
+        trace=trace,
         latency_table=_latency_table(avoid_slow_brokers),
     )
 

@@ -32,6 +32,7 @@ class QuickLanes:
         self._is_useful = (
             options.credentials is None
             and not options.latency_table
+            and not options.trace
             and options.max_message_bytes >= LANE_BYTES_MAX
         )
         self._lanes: dict[str, QuickSend] = {}

@@ -3,6 +3,7 @@
 once           stored once, however often it is tried
 transactions   seen if a local transaction succeeds
 requests       answered by whoever consumes it
+tracing        written down, for whoever looks for it later
 spill          kept in a file while no broker answers
 """
 
@@ -13,6 +14,7 @@ from aerobee.client.sending import Sending
 from aerobee.client.session import Session
 from aerobee.client.spill import Spill
 from aerobee.client.stored_once import StoredOnce
+from aerobee.client.tracing import Tracing
 from aerobee.client.transactions import Check, Transaction, Transactions
 
 __all__ = ["MAX_BYTES", "Check", "SpecialSends", "Spill", "Transaction"]
@@ -25,6 +27,18 @@ class SpecialSends:
         self.once = StoredOnce(session, sending)
         self.transactions = Transactions(session, sending.delivery)
         self.requests = Requests(session, sending.delivery)
+        self._tracing: Tracing | None = None
+        if session.options.trace:
+            self._tracing = sending.delivery.watcher = Tracing(session, sending.delivery)
+
+    def start(self) -> None:
+        if self._tracing is not None:
+            self._tracing.start()
+
+    async def stop(self) -> None:
+        """What was traced goes out before the client closes."""
+        if self._tracing is not None:
+            await self._tracing.flush()
 
     def spill(
         self, path: str, *, max_bytes: int, expire: Duration | None, keep_unknown: bool

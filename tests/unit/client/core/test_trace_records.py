@@ -1,0 +1,61 @@
+from aerobee.client.core.trace_records import (
+    Sent,
+    TracedKind,
+    TraceRecord,
+    bodies,
+    sent_record,
+)
+
+SENT = Sent(
+    wall_ms=1700000000000,
+    region="DefaultRegion",
+    group="g",
+    topic="t",
+    message_id="ID1",
+    tag="a",
+    keys="k1 k2",
+    store_host="10.0.0.1:10911",
+    body_size=5,
+    cost_ms=7,
+    kind=TracedKind.ORDERED,
+    offset_id="OFF1",
+    is_stored=True,
+)
+
+
+def test_a_send_is_written_in_the_order_that_tools_read() -> None:
+    record = sent_record(SENT)
+    assert record.text.split("\x01") == [
+        "Pub",
+        "1700000000000",
+        "DefaultRegion",
+        "g",
+        "t",
+        "ID1",
+        "a",
+        "k1 k2",
+        "10.0.0.1:10911",
+        "5",
+        "7",
+        "4",
+        "OFF1",
+        "true",
+    ]
+    assert record.keys == ("ID1", "k1", "k2")
+
+
+def test_what_would_break_a_record_apart_does_not() -> None:
+    record = sent_record(SENT._replace(tag="a\x01b", group="c\x02d"))
+    assert record.text.count("\x01") == 13
+    assert "\x02" not in record.text
+
+
+def test_records_share_bodies_that_are_no_larger_than_may_be() -> None:
+    records = [TraceRecord("x" * 9, (f"k{number % 3}",)) for number in range(10)]
+    found = list(bodies(records, 35))
+    assert [len(one.body) for one in found] == [30, 30, 30, 10]
+    assert b"".join(one.body for one in found) == (b"x" * 9 + b"\x02") * 10
+    assert found[0].keys == "k0 k1 k2"
+    assert found[3].keys == "k0"
+    assert list(bodies([])) == []
+    assert len(list(bodies([TraceRecord("x" * 100, ())], 35))) == 1
