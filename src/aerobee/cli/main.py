@@ -8,7 +8,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from aerobee.cli import broker, nameserver, run, up
+from aerobee.cli import broker, cluster, group, message, nameserver, run, topic, up
 
 _EXAMPLES = """\
 examples:
@@ -16,6 +16,10 @@ examples:
   aerobee nameserver start                 a name server on 127.0.0.1:9876
   aerobee broker start -n 127.0.0.1:9876   a broker on 127.0.0.1:10911
   aerobee run billing:app                  handle messages with an application's functions
+  aerobee topic create orders              make a topic
+  aerobee message send orders hello        send it a message
+  aerobee message tail orders              follow it
+  aerobee group list                       who consumes, and how far behind
   aerobee broker --help                    what else a broker can do
 """
 
@@ -33,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     nameserver.add_to(nouns)
     broker.add_to(nouns)
     run.add_to(nouns)
+    for noun in (cluster, topic, group, message):
+        noun.add_to(nouns)
     parsed = parser.parse_args(arguments)
     status: int = parsed.verb(parsed)
     return status

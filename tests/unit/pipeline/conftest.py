@@ -1,49 +1,15 @@
-"""A real server process for the tests of this folder: Spark's workers wait, and would wait for ever
-for a server on their own loop."""
+"""One server for the tests of this folder."""
 
-import asyncio
-import contextlib
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-import aerobee
-from aerobee.errors import TopicNotFound
 from aerobee.pipeline.blocking import close_kept
-from tests.client_kit import session_of
-from tests.process_kit import Started
-
-
-class Server:
-    """Where it is, and how to fill it."""
-
-    def __init__(self, name_server: str) -> None:
-        self.name_server = name_server
-
-    def send(self, topic: str, bodies: list[bytes], **options: object) -> None:
-        async def send() -> None:
-            async with aerobee.connect(self.name_server) as client:
-                for body in bodies:
-                    await client.send(topic, body, **options)  # type: ignore[arg-type]
-                await _is_known(client, topic)
-
-        asyncio.run(send())
-
-
-async def _is_known(client: aerobee.Client, topic: str) -> None:
-    """A name server hears of a new topic a moment after the first send."""
-    while True:
-        with contextlib.suppress(TopicNotFound):
-            await session_of(client).routes.refresh(topic)
-            return
+from tests.server_kit import Server, running_server
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    home: Path = tmp_path_factory.mktemp("pipeline")
-    flags = ("--store", str(home / "data"), "--port", "0", "--nameserver-port", "0")
-    with Started(home, "up", *flags) as process:
-        yield Server(f"127.0.0.1:{process.ports()['nameserver']}")
+    with running_server(tmp_path_factory.mktemp("pipeline")) as server:
+        yield server
         close_kept()
-        process.stop()

@@ -5,7 +5,7 @@ import pytest
 from aerobee.client.core.target import Target
 from aerobee.errors import NoAnswer, Retriable, Unreachable
 from aerobee.pipeline.blocking import Blocking, kept
-from tests.unit.pipeline.conftest import Server
+from tests.server_kit import Server
 
 
 def test_a_question_waits_for_its_answer_and_the_client_is_kept(server: Server) -> None:

@@ -6,7 +6,7 @@ from aerobee.pipeline.offset_ranges import QueueRange
 from aerobee.pipeline.offsets import QueueKey
 from aerobee.pipeline.options import source_options
 from aerobee.pipeline.partition_reader import read_ranges, spare_collections
-from tests.unit.pipeline.conftest import Server
+from tests.server_kit import Server
 
 
 def batches(server: Server, topic: str, ranges: list[tuple[int, int, int]], **more: str) -> Any:

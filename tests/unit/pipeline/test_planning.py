@@ -5,7 +5,7 @@ from aerobee.pipeline.offsets import QueueKey
 from aerobee.pipeline.options import source_options
 from aerobee.pipeline.planning import Planner
 from aerobee.pipeline.range_pull import DataLoss
-from tests.unit.pipeline.conftest import Server
+from tests.server_kit import Server
 
 A, B = QueueKey("Planned", "broker-a", 0), QueueKey("Planned", "broker-a", 1)
 

@@ -8,7 +8,7 @@ from aerobee.pipeline.blocking import kept
 from aerobee.pipeline.offsets import EARLIEST, LATEST, QueueKey
 from aerobee.pipeline.options import Place, source_options
 from aerobee.pipeline.queues import Queues
-from tests.unit.pipeline.conftest import Server
+from tests.server_kit import Server
 
 
 class Asking:

@@ -6,7 +6,7 @@ from aerobee.pipeline.offsets import QueueKey
 from aerobee.pipeline.options import source_options
 from aerobee.pipeline.range_pull import DataLoss, Pulled, RangePull
 from aerobee.protocol.stored_message import decode_records
-from tests.unit.pipeline.conftest import Server
+from tests.server_kit import Server
 
 
 def pulled(

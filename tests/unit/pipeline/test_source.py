@@ -9,7 +9,7 @@ from pyspark.sql.types import StructType
 
 from aerobee.errors import Misuse
 from aerobee.pipeline.source import AerobeeSource, AerobeeStreamReader, Ranges, RocketmqSource
-from tests.unit.pipeline.conftest import Server
+from tests.server_kit import Server
 
 ANY = StructType()
 

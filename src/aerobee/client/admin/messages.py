@@ -41,6 +41,10 @@ class MessageAdmin:
         if found:
             return found[0]
         try:
+            place = parse_offset_message_id(message_id)
+            # A sender's id reads as a place, too: only where a broker is does it mean one.
+            if f"{place.address}:{place.port}" not in (await self._asking.masters()).values():
+                return None
             return await self.by_offset_id(message_id)
         except (RemoteAnswer, RemoteProtocolError):
             return None

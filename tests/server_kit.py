@@ -1,0 +1,44 @@
+"""A real server process, for tests that wait: one on their own loop would wait for them."""
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import aerobee
+from aerobee.errors import TopicNotFound
+from tests.client_kit import session_of
+from tests.process_kit import Started
+
+
+class Server:
+    """Where it is, and how to fill it."""
+
+    def __init__(self, name_server: str) -> None:
+        self.name_server = name_server
+
+    def send(self, topic: str, bodies: list[bytes], **options: object) -> None:
+        async def send() -> None:
+            async with aerobee.connect(self.name_server) as client:
+                for body in bodies:
+                    await client.send(topic, body, **options)  # type: ignore[arg-type]
+                await _is_known(client, topic)
+
+        asyncio.run(send())
+
+
+async def _is_known(client: aerobee.Client, topic: str) -> None:
+    """A name server hears of a new topic a moment after the first send."""
+    while True:
+        with contextlib.suppress(TopicNotFound):
+            await session_of(client).routes.refresh(topic)
+            return
+
+
+@contextlib.contextmanager
+def running_server(home: Path) -> Iterator[Server]:
+    """`aerobee up` on free ports."""
+    flags = ("--store", str(home / "data"), "--port", "0", "--nameserver-port", "0")
+    with Started(home, "up", *flags) as process:
+        yield Server(f"127.0.0.1:{process.ports()['nameserver']}")
+        process.stop()
