@@ -112,11 +112,14 @@ async def aerobee_receive(address: str, count: int) -> None:
             await client.send_batch(TOPIC, bodies)
         group = f"bench-{os.getpid()}"
         async with client.consumer(TOPIC, group=group, start="earliest", auto_ack=True) as consumer:
-            await consumer.receive()
             meter = Meter()
-            meter.start()
-            for _ in range(count):
-                await consumer.receive()
+            taken = 0
+            async for _ in consumer:  # each is acknowledged when the next is taken
+                if taken == 0:
+                    meter.start()
+                if taken == count:
+                    break
+                taken += 1
             meter.report(count)
 
 
@@ -147,7 +150,7 @@ async def redis_batch(address: str, count: int) -> None:
 
 def _redis(address: str) -> Any:
     host, _, port = address.rpartition(":")
-    return import_module("redis.asyncio").Redis(host=host, port=int(port))
+    return import_module("redis.asyncio").Redis(host=host, port=int(port), max_connections=512)
 
 
 async def cpp_one(address: str, count: int) -> None:
