@@ -147,6 +147,7 @@ class Spill:
     ) -> Receipt | Spilled:
         """As `client.send`; Spilled if no broker answers. SendFailed: the file is full, too, or the
         message is one that no broker wants."""
+        self._session.check()
         self._opened()
         draft = self._sending.drafts.draft(
             topic,
