@@ -59,8 +59,11 @@ class Retrying:
     def put(self, checkpoint: Checkpoint, offset: int, now: Now) -> bool:
         """Have one message come back; False: ask again, the disk is asked. A StorageError says why
         it is refused."""
-        # One that its consumer made may have been in memory only when the last process ended.
-        group = self._tables.groups.ensure(checkpoint.group, now)
+        # One that its consumer made may have been in memory only when the last process ended. One
+        # that was removed before a restart looks the same: rather a group too many than a message
+        # too few.
+        name, groups = checkpoint.group, self._tables.groups
+        group = None if groups.was_removed(name) else groups.ensure(name, now)
         topic = self._tables.topics.find(checkpoint.topic)
         if group is None or topic is None or group.retry_queues <= 0:
             return True  # nobody is left who could want it

@@ -86,6 +86,8 @@ class Groups:
         )
         # Made by their consumers, and not known to be on the disk.
         self._unsaved: dict[str, GroupConfig] = {}
+        # Removed since the start and not made again, oldest first.
+        self._removed: dict[str, None] = {}
 
     @property
     def version(self) -> DataVersion:
@@ -100,6 +102,10 @@ class Groups:
             config for name, config in self._unsaved.items() if name not in saved.rows
         ]
 
+    def was_removed(self, name: str) -> bool:
+        """Whether an administrator did, in the time of this process."""
+        return name in self._removed
+
     def ensure(self, name: str, now: Now) -> GroupConfig | None:
         """The group, made now if it is not there; None: it may not be made, or not so called."""
         known = self.find(name)
@@ -112,6 +118,7 @@ class Groups:
         if len(self._saved.value.rows) + len(self._unsaved) >= self._groups_max:
             return None
         made = self._unsaved[name] = GroupConfig(name)
+        self._removed.pop(name, None)
         self._change(
             lambda table: table if name in table.rows else table.changed({name: made}, now.wall_ms),
             [name],
@@ -132,7 +139,13 @@ class Groups:
             names.extend(configs)
             return table.changed(configs, now.wall_ms)
 
-        self._change(change, names, done)
+        def made(error: BaseException | None) -> None:
+            if error is None:
+                for name in names:
+                    self._removed.pop(name, None)
+            done(error)
+
+        self._change(change, names, made)
 
     def remove(self, names: Sequence[str], now: Now, done: Done) -> None:
         """And what they were forbidden."""
@@ -145,7 +158,14 @@ class Groups:
             kept = {group: topics for group, topics in forbidden.items() if group not in names}
             return left.with_rest(_FORBIDDEN, kept, now.wall_ms)
 
-        self._change(change, list(names), done)
+        def removed(error: BaseException | None) -> None:
+            if error is None:
+                self._removed |= dict.fromkeys(names)
+                while len(self._removed) > self._groups_max:
+                    del self._removed[next(iter(self._removed))]
+            done(error)
+
+        self._change(change, list(names), removed)
 
     def _change(self, change: Callable[[_Table], _Table], names: list[str], done: Done) -> None:
         def changed(table: _Table) -> _Table:

@@ -46,6 +46,25 @@ def test_a_group_that_was_only_in_memory_before_a_crash_still_gets_its_messages(
     assert bodies_of(rig.kit.store, b"%RETRY%forgotten_Orders") == [b"m0"]
 
 
+def test_a_group_that_was_removed_is_not_brought_back_by_what_it_had_popped() -> None:
+    rig = Rig()
+    rig.tables.groups.remove(["g"], rig.kit.clock.now(), rig.tables.told.append)
+    rig.tables.finish()
+    assert put(rig)
+    assert rig.retrying.revived == 0
+    assert rig.tables.groups.find("g") is None
+
+
+def test_a_removed_group_whose_consumer_came_again_gets_what_it_had_popped() -> None:
+    rig = Rig()
+    rig.make_topic(RETRY.decode())
+    rig.tables.groups.remove(["g"], rig.kit.clock.now(), rig.tables.told.append)
+    rig.tables.finish()
+    rig.tables.groups.ensure("g", rig.kit.clock.now())
+    assert put(rig)
+    assert rig.retrying.revived == 1
+
+
 def test_a_message_that_is_not_there_is_done_with() -> None:
     rig = Rig()
     assert put(rig, offset=10)

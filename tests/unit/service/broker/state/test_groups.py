@@ -62,6 +62,31 @@ def test_a_group_that_is_as_asked_for_makes_no_new_version() -> None:
     assert kit.groups.version.counter == version.counter + 1
 
 
+def test_a_group_was_removed_from_when_that_is_on_the_disk_until_it_is_made_again() -> None:
+    kit = TablesKit()
+    put(kit, BILLING)
+    kit.finish()
+    for is_by_consumer in (False, True):
+        kit.groups.remove(["billing"], kit.clock.now(), kit.told.append)
+        assert not kit.groups.was_removed("billing")
+        kit.finish()
+        assert kit.groups.was_removed("billing")
+        if is_by_consumer:
+            kit.groups.ensure("billing", kit.clock.now())
+        else:
+            put(kit, BILLING)
+        kit.finish()
+        assert not kit.groups.was_removed("billing")
+
+
+def test_of_groups_that_were_removed_the_oldest_are_forgotten() -> None:
+    kit = TablesKit(groups_max=20)
+    for number in range(21):
+        kit.groups.remove([f"g{number}"], kit.clock.now(), kit.told.append)
+    kit.finish()
+    assert [kit.groups.was_removed(f"g{number}") for number in (0, 1, 20)] == [False, True, True]
+
+
 def test_a_removed_group_is_gone_with_what_it_was_forbidden() -> None:
     kit = TablesKit()
     put(kit, BILLING)
