@@ -113,7 +113,7 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
             timer_wheel_slots=512,
             timer_window_slots=200,
             timer_log_file_bytes=40 * 52 + 20,
-            timer_save_interval_ms=(300, 50)[seed % 2] if alarms else 1_000,
+            timer_save_interval_ms=(300, 50, 1_000)[seed // 9 % 3] if alarms else 1_000,
             recalls=bool(alarms),
         ),
         draw((1, 2)),
@@ -145,8 +145,8 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
 
 
 def _alarms(seed: int, trouble_ms: int) -> list[Load]:
-    """A producer of messages for exact times, in the stories in which nobody pops."""
-    if seed % 3 == 0:
+    """A producer of messages for exact times, in most stories."""
+    if seed % 4 == 0:
         return []
     return [Load((), 12, trouble_ms // 24, (), 300, 1 + seed % 3)]
 

@@ -1,6 +1,7 @@
 """One seed, from plan to judgement."""
 
 import logging
+import random
 import time
 from collections import Counter
 from typing import NamedTuple
@@ -9,9 +10,10 @@ from aerobee.sim.faults import PowerCut
 from aerobee.sim.sector_file import WriteIntoHole
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from tests.log_check import Outcome
+from tests.sim.dead_letters import dead_names
 from tests.sim.history import Breach
 from tests.sim.judgement import judge, judge_restarted
-from tests.sim.plan import draw_plan
+from tests.sim.plan import Plan, draw_plan
 from tests.sim.world import LogCapture, World
 
 
@@ -36,9 +38,20 @@ def run_seed(
     defects: Defects = NO_DEFECTS,
     is_traced: bool = False,
 ) -> Told:
-    """Tell a story and judge it; never raises for what the story shows."""
-    began = time.process_time()
+    """Tell a seed's story and judge it; never raises for what the story shows."""
     plan, generator = draw_plan(seed)
+    return run_plan(plan, generator, defects=defects, is_traced=is_traced)
+
+
+def run_plan(
+    plan: Plan,
+    generator: random.Random,
+    *,
+    defects: Defects = NO_DEFECTS,
+    is_traced: bool = False,
+) -> Told:
+    """Tell the story of a plan, as `run_seed` does."""
+    began = time.process_time()
     world = World(plan, generator, defects=defects, is_traced=is_traced)
     capture = LogCapture(world)
     logger = logging.getLogger("aerobee")
@@ -56,14 +69,14 @@ def run_seed(
         if not world.history.breaches:
             world.history.breach("error", repr(error))
         if is_traced:
-            logging.getLogger(__name__).exception("seed %d", seed)
+            logging.getLogger(__name__).exception("seed %d", plan.seed)
     finally:
         world.network.end()
         logger.removeHandler(capture)
         logger.setLevel(level)
         logger.propagate = propagates
     return Told(
-        seed,
+        plan.seed,
         world.history.breaches,
         world.trace or [],
         _counts(world),
@@ -85,6 +98,11 @@ def _counts(world: World) -> dict[str, int]:
         "transactions": sum(attempt.ending is not None for attempt in history.attempts.values()),
         "handed": sum(map(len, history.handed.values())),
         "handed back": len(history.handed_back),
+        "dead": sum(
+            len(dead_names(view.queues, taste.group))
+            for view in world.views.values()
+            for taste in world.plan.tastes
+        ),
         "virtual ms": world.timeline.now_ms,
         **ends,
     }
