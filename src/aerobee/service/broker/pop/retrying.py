@@ -6,9 +6,10 @@ before anything is stored there.
 """
 
 import logging
+from dataclasses import replace
 from typing import TypeAlias
 
-from aerobee.errors import CorruptFile, CorruptRecord
+from aerobee.errors import CorruptFile, CorruptRecord, LocalProtocolError, MessageIllegal
 from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker, Lane
@@ -87,9 +88,16 @@ class Retrying:
         if self._tables.topics.find(place.topic) is None:
             self._make(place, group.name, now)
             return False
-        self._intake.put_as_is(copy_to_revive(checkpoint, message, place, self._origin), now)
+        self._store_copy(copy_to_revive(checkpoint, message, place, self._origin), message, now)
         self.revived += 1
         return True
+
+    def _store_copy(self, copy: StoredMessage, message: StoredMessage, now: Now) -> None:
+        try:
+            self._intake.put_as_is(copy, now)
+        except (LocalProtocolError, MessageIllegal):
+            # No room among its properties: it comes back without what we would have it remember.
+            self._intake.put_as_is(replace(copy, properties=message.properties), now)
 
     # Reading.
 

@@ -1,8 +1,13 @@
 from dataclasses import replace
 
+import pytest
+
+from aerobee.model.properties import PROPERTIES_BYTES_MAX
 from aerobee.protocol.bodies.revive_records import Checkpoint
+from aerobee.protocol.record import CRC_PROPERTY_BYTES
 from aerobee.service.broker.config import BrokerConfig
-from tests.store_kit import bodies_of
+from tests.delay_kit import message
+from tests.store_kit import bodies_of, read_all
 from tests.unit.service.broker.pop.test_revive import RETRY, START, Rig
 
 CHECKPOINT = Checkpoint("Orders", "g", 0, 0, START, 10_000, "b", (0,))
@@ -70,6 +75,21 @@ def test_a_message_that_is_not_there_is_done_with() -> None:
     assert put(rig, offset=10)
     assert put(rig, replace(CHECKPOINT, queue_id=3))
     assert rig.retrying.revived == 0
+
+
+@pytest.mark.parametrize("room", [0, 41, 42])
+def test_a_message_whose_properties_leave_no_room_comes_back_all_the_same(room: int) -> None:
+    rig = Rig()
+    rig.make_topic(RETRY.decode())
+    own_max = PROPERTIES_BYTES_MAX - CRC_PROPERTY_BYTES
+    text = "x" * (own_max - len("note\x01\x02") - room)
+    rig.intake.put(message(b"full", note=text), rig.kit.clock.now())
+    assert put(rig, offset=10)
+    rig.kit.settle()
+    (copy,) = read_all(rig.kit.store, RETRY, 0)
+    assert (copy.body, copy.reconsume_times, copy.properties["note"]) == (b"full", 1, text)
+    assert ("1ST_POP_TIME" in copy.properties) == (room == 42)
+    assert rig.retrying.revived == 1
 
 
 def test_an_old_message_is_fetched_first() -> None:
