@@ -5,11 +5,11 @@ where every request takes thought: with credentials, which sign each one, and wi
 which choose the queue.
 """
 
-import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from aerobee.client.core.namespace import without_namespace
 from aerobee.client.core.outgoing import Draft
+from aerobee.client.core.queue_choice import find_queue
 from aerobee.client.quick_send import QuickQueue, QuickSend
 from aerobee.client.session import Session
 from aerobee.model.message_queue import MessageQueue
@@ -40,8 +40,8 @@ class QuickLanes:
         self.find = self._lanes.get
         session.routes.watch(self._forget)
 
-    def open(self, topic: str, wire_topic: str) -> None:
-        """Make a lane, now that something was sent there."""
+    def open(self, topic: str, wire_topic: str, last: MessageQueue | None = None) -> None:
+        """Make a lane, now that something was sent there: the round goes on behind `last`."""
         route = self._session.routes.find(wire_topic)
         if not self._is_useful or route is None or topic in self._lanes:
             return
@@ -55,7 +55,7 @@ class QuickLanes:
             session = self._session
             self._lanes[topic] = QuickSend(
                 queues,
-                random.randrange(1 << 16),
+                0 if last is None else _place_of(last, route.writable),
                 session.unique_ids,
                 session.lines.find,
                 session.moment,
@@ -83,3 +83,8 @@ class QuickLanes:
 
     def _forget(self, wire_topic: str) -> None:
         self._lanes.pop(without_namespace(self._namespace, wire_topic), None)
+
+
+def _place_of(wanted: MessageQueue, queues: Sequence[MessageQueue]) -> int:
+    found = find_queue(queues, wanted)
+    return 0 if found is None else queues.index(found)

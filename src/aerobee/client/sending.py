@@ -102,7 +102,7 @@ class Sending:
         sent = await self.delivery.deliver(
             draft, group=group, queue=queue, timeout=seconds, retries=retries, tries=tries
         )
-        self._lanes.open(topic, draft.topic)
+        self._lanes.open(topic, draft.topic, sent.queue)
         return self.receipt(draft, sent)
 
     async def send_oneway(
@@ -181,7 +181,7 @@ class Sending:
                     raise
                 raise partial_failure(failure, sum(map(len, stored)), len(drafts)) from failure
             stored.append(self.batch_receipt(part, sent))
-        self._lanes.open(topic, drafts[0].topic)
+        self._lanes.open(topic, drafts[0].topic, sent.queue)
         if len(stored) == 1:
             return stored[0]
         return [receipt for receipts in stored for receipt in receipts]

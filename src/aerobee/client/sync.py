@@ -117,6 +117,7 @@ def _waiting(make: Callable[P, Client]) -> Callable[P, SyncClient]:
     def made(*args: P.args, **options: P.kwargs) -> SyncClient:
         return SyncClient(make(*args, **options))
 
+    made.__name__ = made.__qualname__ = f"{make.__name__}_sync"
     made.__doc__ = make.__doc__
     made.__wrapped__ = make  # type: ignore[attr-defined]  # for those who ask for its signature
     return made

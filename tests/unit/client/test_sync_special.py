@@ -30,12 +30,12 @@ def test_transactions_requests_and_spills_can_be_waited_for(tmp_path: Path) -> N
         with client.spill(str(tmp_path / "spill.sqlite")) as spill:
             assert isinstance(spill.send("orders", b"sent"), SyncReceipt)
             assert spill.waiting == 0
-        bodies = {client.receive("orders", group="g", timeout=10).body for _ in range(2)}
-        assert bodies == {b"seen", b"sent"}
+        messages = [client.receive("orders", group="g", timeout=10) for _ in range(2)]
+        assert {message.body for message in messages} == {b"seen", b"sent"}
         with pytest.raises(RequestTimeout):
             client.request("orders", b"anybody?", timeout=0.05)
         with pytest.raises(Misuse, match="no reply"):
-            client.reply(client.receive("orders", group="h", timeout=10), b"x")
+            client.reply(messages[0], b"x")
 
 
 def test_a_request_is_replied_to() -> None:

@@ -21,8 +21,10 @@ def source(server: Server, topic: str, **more: str) -> AerobeeSource:
 @contextmanager
 def stream(server: Server, topic: str, **more: str) -> Iterator[AerobeeStreamReader]:
     reader = source(server, topic, **more).streamReader(ANY)
-    yield reader
-    reader.stop()
+    try:
+        yield reader
+    finally:
+        reader.stop()
 
 
 def ends(offset: dict[str, Any]) -> list[int]:

@@ -126,6 +126,8 @@ SETTINGS = (
     Setting("shortPollingTimeMills", "short_hold_ms", Whole(0, 60_000), is_live=True),
     Setting("maxTransferCountOnMessageInMemory", "pull_count_max", Whole(1, 4096), is_live=True),
     Setting("maxTransferBytesOnMessageInMemory", "pull_bytes_max", Whole(1, 8 << 20), is_live=True),
+    Setting("aerobeeBulkCountMax", "bulk_count_max", Whole(1, 1 << 20), is_live=True),
+    Setting("aerobeeBulkBytesMax", "bulk_bytes_max", Whole(1, 8 << 20), is_live=True),
     Setting("notifyConsumerIdsChangedEnable", "notifies_changes", TRUTH, is_live=True),
     Setting("channelExpiredTimeout", "client_ms_max", Whole(1_000, _INT32_MAX)),
     Setting("metricsOtelCardinalityLimit", "samples_max", Whole(2, 1_000_000), is_live=True),

@@ -8,7 +8,7 @@ request: that is how a client finds out.
 from aerobee.protocol.bodies.producer_sequences import encode_last_sequences
 from aerobee.protocol.declared_header import write_header
 from aerobee.protocol.headers.producing_once import OpenedProducerHeader, OpenProducerHeader
-from aerobee.protocol.producer_mark import is_producer_id
+from aerobee.protocol.producer_mark import NUMBER_MAX, is_producer_id
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.deduplication.epochs import Epochs
@@ -41,6 +41,11 @@ class OpenProducerHandlers:
         known = self._known.epoch_of(producer)
         if 0 <= header.epoch < known:
             return fenced(producer, header.epoch, known)
+        if header.epoch > NUMBER_MAX or (header.epoch < 0 and known >= NUMBER_MAX):
+            return Answer(
+                ResponseCode.INVALID_PARAMETER,
+                f"no epoch of {producer!r} can be greater than {NUMBER_MAX}",
+            )
 
         def opened(epoch: int, error: BaseException | None) -> None:
             if error is not None:

@@ -27,3 +27,14 @@ def test_an_id_that_is_none_is_refused(producer: str) -> None:
     kit = BrokerKit(ORDERS)
     answer = kit.ask(OPEN_PRODUCER, {"producerId": producer, "topic": "Orders"})
     assert answer.code == 29
+
+
+def test_epochs_end_before_numbers_do() -> None:
+    kit = BrokerKit(ORDERS)
+    fields = {"producerId": "P", "topic": "Orders"}
+    assert kit.ask(OPEN_PRODUCER, fields | {"epoch": str(2**63 - 1)}).code == 29
+    last = 2**63 - 2
+    assert kit.ask(OPEN_PRODUCER, fields | {"epoch": str(last)}).code == 0
+    assert kit.ask(OPEN_PRODUCER, fields).code == 29
+    assert send_once(kit, 0, epoch=last).code == 0
+    kit.run(6_000)  # what is known of it is saved
