@@ -4,14 +4,15 @@ import itertools
 import socket
 from collections.abc import Mapping
 
-from aerobee.protocol.frame import FrameReader
+from aerobee.protocol.frame import FRAME_BYTES_MAX, FrameLimits, FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
 
 
 class WireClient:
     def __init__(self, port: int, host: str = "127.0.0.1") -> None:
         self._socket = socket.create_connection((host, port), timeout=10)
-        self._frames = FrameReader()
+        # An answer may be as large as a frame can be.
+        self._frames = FrameReader(FrameLimits(FRAME_BYTES_MAX))
         self._opaques = itertools.count(1)
 
     def __enter__(self) -> "WireClient":
