@@ -63,9 +63,6 @@ class BrokerConfig:
     """Messages of one answer, however many are asked for, while they are in memory."""
     pull_bytes_max: int = 262_144
     """Bytes after which an answer ends; the first message is always there whole."""
-    bulk_count_max: int = 32_768
-    bulk_bytes_max: int = 1 << 20
-    """The same two, for readers of whole queues. More bytes: others wait longer for their turn."""
     notifies_changes: bool = True
     """Consumers are told at once when a member of their group comes or goes."""
     client_ms_max: int = 120_000
@@ -126,8 +123,6 @@ SETTINGS = (
     Setting("shortPollingTimeMills", "short_hold_ms", Whole(0, 60_000), is_live=True),
     Setting("maxTransferCountOnMessageInMemory", "pull_count_max", Whole(1, 4096), is_live=True),
     Setting("maxTransferBytesOnMessageInMemory", "pull_bytes_max", Whole(1, 8 << 20), is_live=True),
-    Setting("aerobeeBulkCountMax", "bulk_count_max", Whole(1, 1 << 20), is_live=True),
-    Setting("aerobeeBulkBytesMax", "bulk_bytes_max", Whole(1, 8 << 20), is_live=True),
     Setting("notifyConsumerIdsChangedEnable", "notifies_changes", TRUTH, is_live=True),
     Setting("channelExpiredTimeout", "client_ms_max", Whole(1_000, _INT32_MAX)),
     Setting("metricsOtelCardinalityLimit", "samples_max", Whole(2, 1_000_000), is_live=True),

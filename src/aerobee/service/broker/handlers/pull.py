@@ -32,6 +32,7 @@ from aerobee.service.request import Answer, Request
 from aerobee.storage.read.queue_reader import QueueRead, ReadStatus
 from aerobee.storage.store import Store
 
+BULK_BYTES_MAX = 1 << 20  # of a reader of whole queues: more, and others wait for their turn
 HOLD_MS_MAX = 30_000  # clients give a pull up after that
 
 _CODES = {
@@ -141,8 +142,7 @@ class PullHandlers:
         )
 
     def _bytes_max(self, plan: PullPlan) -> int:
-        config = self._config.current
-        return config.bulk_bytes_max if plan.is_bulk else config.pull_bytes_max
+        return BULK_BYTES_MAX if plan.is_bulk else self._config.current.pull_bytes_max
 
     def _shown(self, plan: PullPlan, read: QueueRead) -> Answer:
         status = ReadStatus(read.status)

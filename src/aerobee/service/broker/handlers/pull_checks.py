@@ -18,6 +18,9 @@ from aerobee.service.broker.state.topics import Topics
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer
 
+BULK_COUNT_MAX = 32_768
+"""Messages of one answer to a reader of whole queues."""
+
 
 class PullChecks:
     def __init__(
@@ -95,8 +98,7 @@ class PullChecks:
         )
 
     def _count_max(self, header: PullHeader) -> int:
-        config = self._config.current
-        return config.bulk_count_max if header.is_bulk else config.pull_count_max
+        return BULK_COUNT_MAX if header.is_bulk else self._config.current.pull_count_max
 
 
 def _forbidden(remark: str, kind: int) -> Answer:
