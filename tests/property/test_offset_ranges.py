@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aerobee.model.message_queue import MessageQueue
 from aerobee.pipeline.offset_ranges import QueueRange, limited, pack, split
-from aerobee.pipeline.offsets import QueueKey
 
 _ranges = st.dictionaries(
-    st.builds(QueueKey, st.sampled_from("tu"), st.sampled_from("ab"), st.integers(0, 5)),
+    st.builds(MessageQueue, st.sampled_from("tu"), st.sampled_from("ab"), st.integers(0, 5)),
     st.tuples(st.integers(0, 50), st.integers(1, 40)),
     max_size=8,
 ).map(
@@ -17,8 +17,8 @@ _ranges = st.dictionaries(
 )
 
 
-def offsets(ranges: list[QueueRange]) -> list[tuple[QueueKey, int]]:
-    return sorted((one.key, offset) for one in ranges for offset in range(one.start, one.end))
+def offsets(ranges: list[QueueRange]) -> list[tuple[MessageQueue, int]]:
+    return sorted((one.queue, offset) for one in ranges for offset in range(one.start, one.end))
 
 
 @given(_ranges, st.integers(0, 30), st.integers(0, 20), st.integers(1, 9))
@@ -45,9 +45,9 @@ def test_a_limit_takes_from_the_front_and_gives_all_it_may(
     given_out = limited(ranges, most)
     total = sum(one.size for one in ranges)
     assert sum(one.size for one in given_out) == min(total, most)
-    whole = {one.key: one for one in ranges}
+    whole = {one.queue: one for one in ranges}
     for one in given_out:
-        assert one.start == whole[one.key].start
-        assert one.end <= whole[one.key].end
+        assert one.start == whole[one.queue].start
+        assert one.end <= whole[one.queue].end
     if len(ranges) <= most:
-        assert {one.key for one in given_out} == set(whole)
+        assert {one.queue for one in given_out} == set(whole)

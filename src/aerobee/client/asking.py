@@ -32,8 +32,7 @@ async def ask(
     body: bytes = b"",
     seconds: float | None = None,
 ) -> Answer:
-    """`header`: a declared one, or its fields as they are."""
-    return await session.ask(address, _command(code, header, body), seconds)
+    return await session.ask(address, command_of(code, header, body), seconds)
 
 
 async def ask_well(
@@ -45,11 +44,11 @@ async def ask_well(
     body: bytes = b"",
     seconds: float | None = None,
 ) -> Answer:
-    return checked(await session.ask(address, _command(code, header, body), seconds))
+    return checked(await session.ask(address, command_of(code, header, body), seconds))
 
 
 async def tell(session: Session, address: str, code: RequestCode, header: object) -> None:
-    command = _command(code, header, b"")
+    command = command_of(code, header)
     command.flag = ONEWAY_FLAG
     session.check()
     await session.lines.tell(address, command)
@@ -70,7 +69,8 @@ def answer_well(line: Line, asked: Asked, body: bytes) -> None:
         _log.debug("%s does not wait for its answer", line.address)
 
 
-def _command(code: RequestCode, header: object, body: bytes) -> RemotingCommand:
+def command_of(code: RequestCode, header: object = None, body: bytes = b"") -> RemotingCommand:
+    """`header`: a declared one, or its fields as they are."""
     if header is None:
         fields: dict[str, str] = {}
     else:

@@ -70,13 +70,14 @@ class GroupCalls:
                 return decode_client_ids(bytes(answer.body))
         return None
 
-    async def committed(self, queue: MessageQueue) -> int | None:
-        """How far the group is in a queue; None: it was never there."""
+    async def committed(self, queue: MessageQueue, *, is_exact: bool = False) -> int | None:
+        """How far the group is in a queue; None: it was never there. `is_exact`: not even where a
+        broker would have a new group begin with 0, because the queue is young."""
         answer = await ask(
             self._session,
             await self.address(queue.topic, queue.broker_name),
             RequestCode.QUERY_CONSUMER_OFFSET,
-            QueryOffsetHeader(self.group, queue.topic, queue.queue_id),
+            QueryOffsetHeader(self.group, queue.topic, queue.queue_id, not is_exact),
         )
         if answer.code == ResponseCode.QUERY_NOT_FOUND:
             return None

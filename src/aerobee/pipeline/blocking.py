@@ -7,6 +7,7 @@ One client is kept for each cluster and process, because opening one costs more 
 
 import asyncio
 import atexit
+import logging
 import os
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
@@ -15,6 +16,8 @@ from aerobee.client.core.target import Target
 from aerobee.client.options import options_for
 from aerobee.client.session import Session
 from aerobee.errors import NoAnswer, Retriable
+
+_log = logging.getLogger(__name__)
 
 V = TypeVar("V")
 
@@ -49,7 +52,8 @@ async def insisting(ask: Callable[[], Coroutine[Any, Any, V]], tries: int, secon
     for attempt in range(tries):
         try:
             return await ask()
-        except (NoAnswer, Retriable):
+        except (NoAnswer, Retriable) as error:
+            _log.info("asked again: %s", error)
             await asyncio.sleep(seconds * 2**attempt)
     return await ask()
 

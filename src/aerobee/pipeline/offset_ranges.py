@@ -16,13 +16,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.offsets import Offsets, QueueKey
+from aerobee.model.message_queue import MessageQueue
+from aerobee.pipeline.offsets import Offsets
 
 
 class QueueRange(NamedTuple):
     """[start, end) of one queue."""
 
-    key: QueueKey
+    queue: MessageQueue
     start: int
     end: int
 
@@ -80,13 +81,13 @@ def _shares(sizes: Sequence[int], amount: int) -> list[int]:
 
 
 def limited_by_bytes(
-    ranges: Sequence[QueueRange], bytes_max: int, message_bytes: Mapping[QueueKey, float]
+    ranges: Sequence[QueueRange], bytes_max: int, message_bytes: Mapping[MessageQueue, float]
 ) -> list[QueueRange]:
     """At most about so many bytes, by what a message of each queue weighed so far. At least one
     message of something is read, however heavy it is."""
     if bytes_max < 1:
         raise Misuse(f"a limit of {bytes_max} bytes reads nothing")
-    weight = sum(one.size * max(1.0, message_bytes.get(one.key, 1.0)) for one in ranges)
+    weight = sum(one.size * max(1.0, message_bytes.get(one.queue, 1.0)) for one in ranges)
     if weight <= bytes_max:
         return list(ranges)
     total = sum(one.size for one in ranges)
@@ -118,7 +119,7 @@ def pack(
         raise Misuse(f"{partitions_max} partitions hold nothing")
     filled: list[list[QueueRange]] = [[] for _ in range(min(partitions_max, len(ranges)))]
     emptiest = [(0, index) for index in range(len(filled))]
-    for one in sorted(ranges, key=lambda one: (-one.size, one.key, one.start)):
+    for one in sorted(ranges, key=lambda one: (-one.size, one.queue, one.start)):
         size, index = emptiest[0]
         if messages_max and size and size + one.size > messages_max:
             index = len(filled)  # where the emptiest has no room, none has

@@ -9,9 +9,9 @@ out the envelope, as Kafka's users do, and write -2 for the earliest and -1 for 
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from aerobee.errors import Misuse
+from aerobee.model.message_queue import MessageQueue, QueueId
 
 EARLIEST = -2
 LATEST = -1
@@ -19,18 +19,7 @@ VERSION = 1
 _HINT = '{"topic":{"broker":{"0":123}}}: the next offset to read; -2 earliest, -1 latest'
 
 
-class QueueKey(NamedTuple):
-    """One queue. In this order queues are listed, planned and shown."""
-
-    topic: str
-    broker_name: str
-    queue_id: int
-
-    def __str__(self) -> str:
-        return f"{self.topic}@{self.broker_name}:{self.queue_id}"
-
-
-Offsets = Mapping[QueueKey, int]
+Offsets = Mapping[MessageQueue, int]
 
 
 def write_offsets(offsets: Offsets) -> str:
@@ -47,7 +36,7 @@ def as_dict(offsets: Offsets) -> dict[str, dict[str, dict[str, int]]]:
     return nested
 
 
-def read_offsets(text: str) -> dict[QueueKey, int]:
+def read_offsets(text: str) -> dict[MessageQueue, int]:
     """What a checkpoint, or a person, wrote. Misuse says what is wrong with it."""
     try:
         parsed = json.loads(text)
@@ -63,7 +52,7 @@ def read_offsets(text: str) -> dict[QueueKey, int]:
     return from_dict(parsed)
 
 
-def from_dict(nested: object) -> dict[QueueKey, int]:
+def from_dict(nested: object) -> dict[MessageQueue, int]:
     """The other way of `as_dict`."""
     found = {}
     for topic, brokers in _members(nested, "offsets"):
@@ -75,7 +64,7 @@ def from_dict(nested: object) -> dict[QueueKey, int]:
                     raise Misuse(
                         f"{offset!r} is no offset of {topic}@{broker_name}:{queue_id}", hint=_HINT
                     )
-                found[QueueKey(topic, broker_name, int(queue_id))] = offset
+                found[MessageQueue(topic, broker_name, QueueId(int(queue_id)))] = offset
     return found
 
 

@@ -23,7 +23,8 @@ from typing import TypeVar
 
 from aerobee.client.core.target import Credentials, Target, parse_target
 from aerobee.errors import Misuse
-from aerobee.pipeline.offsets import EARLIEST, LATEST, QueueKey, from_dict, read_offsets
+from aerobee.model.message_queue import MessageQueue
+from aerobee.pipeline.offsets import EARLIEST, LATEST, from_dict, read_offsets
 from aerobee.pipeline.schema import RAW, TopicSchema, topic_schema
 
 V = TypeVar("V")
@@ -86,8 +87,8 @@ class Place:
     timestamp_ms: int | None = None
     is_group: bool = False
     """Where the group has come to; where it has come to nothing, `offset`."""
-    offsets: Mapping[QueueKey, int] = field(default_factory=dict)
-    timestamps_ms: Mapping[QueueKey, int] = field(default_factory=dict)
+    offsets: Mapping[MessageQueue, int] = field(default_factory=dict)
+    timestamps_ms: Mapping[MessageQueue, int] = field(default_factory=dict)
     is_late_refused: bool = False
     """Whether a time after the last message is an error, and not the end."""
 
@@ -99,7 +100,7 @@ class SourceOptions:
     end: Place
     topics: tuple[str, ...] = ()
     pattern: str = ""
-    assigned: tuple[QueueKey, ...] = ()
+    assigned: tuple[MessageQueue, ...] = ()
     schema: TopicSchema = field(default_factory=topic_schema)
     tags: str = "*"
     sql: str = ""
@@ -209,7 +210,7 @@ class _Reading:
         credentials = Credentials(access_key, secret_key) if access_key else target.credentials
         return Target(target.name_servers, credentials, target.namespace, target.is_tls or is_tls)
 
-    def _choice(self) -> tuple[tuple[str, ...], str, tuple[QueueKey, ...]]:
+    def _choice(self) -> tuple[tuple[str, ...], str, tuple[MessageQueue, ...]]:
         ways = [
             name for name in ("topic", "topics", "topicsPattern", "assign") if name in self._given
         ]
@@ -330,7 +331,7 @@ def _pattern(text: str) -> str:
     return text
 
 
-def _assigned(text: str) -> tuple[QueueKey, ...]:
+def _assigned(text: str) -> tuple[MessageQueue, ...]:
     """`{"topic":{"broker":[0,1]}}`"""
     try:
         nested = json.loads(text)

@@ -89,12 +89,12 @@ class _RangeReader:
                 yield self._finished()
             else:
                 raise RemoteProtocolError(
-                    f"{FINDINGS[self._columns.finding]} in an answer of {self._wanted.key}, "
+                    f"{FINDINGS[self._columns.finding]} in an answer of {self._wanted.queue}, "
                     f"after offset {self._columns.next_offset - 1}"
                 )
 
     def _finished(self) -> Any:
-        batch = finish_batch(self._columns, self._built, self._wanted.key.broker_name)
+        batch = finish_batch(self._columns, self._built, self._wanted.queue.broker_name)
         if not self._tags:
             return batch
         chosen = batch.filter(pc.is_in(batch.column(TAGS), pa.array(self._tags, pa.string())))

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
+from aerobee.model.message_queue import MessageQueue
 from aerobee.pipeline.blocking import Blocking
 from aerobee.pipeline.offset_ranges import (
     QueueRange,
@@ -21,7 +22,7 @@ from aerobee.pipeline.offset_ranges import (
     ranges_between,
     split,
 )
-from aerobee.pipeline.offsets import Offsets, QueueKey
+from aerobee.pipeline.offsets import Offsets
 from aerobee.pipeline.options import Place, SourceOptions
 from aerobee.pipeline.queues import Queues
 from aerobee.pipeline.range_pull import DataLoss, RangePull
@@ -40,18 +41,18 @@ class Planner:
         self._queues = Queues(blocking.session, options)
         self._cores = cores
 
-    def at(self, place: Place) -> dict[QueueKey, int]:
+    def at(self, place: Place) -> dict[MessageQueue, int]:
         """Where a place is, in every queue that there is now."""
 
-        async def ask() -> dict[QueueKey, int]:
+        async def ask() -> dict[MessageQueue, int]:
             return await self._queues.at(await self._queues.found(), place)
 
         return self._insisted(ask)
 
-    def latest(self) -> dict[QueueKey, int]:
+    def latest(self) -> dict[MessageQueue, int]:
         """The end of every queue that there is now."""
 
-        async def ask() -> dict[QueueKey, int]:
+        async def ask() -> dict[MessageQueue, int]:
             return await self._queues.latest(await self._queues.found())
 
         return self._insisted(ask)
@@ -67,7 +68,7 @@ class Planner:
         most = max(options.partitions_max or self._cores, options.partitions_min)
         return pack(pieces, most, options.partition_messages_max)
 
-    def with_new_queues(self, start: Offsets, end: Offsets) -> dict[QueueKey, int]:
+    def with_new_queues(self, start: Offsets, end: Offsets) -> dict[MessageQueue, int]:
         """`start`, with the queues that came since at their earliest."""
         new = [key for key in end if key not in start]
         if not new:
@@ -75,7 +76,7 @@ class Planner:
         _log.info("new queues: %s", ", ".join(map(str, new)))
         return {**start, **self._insisted(lambda: self._queues.earliest(new))}
 
-    def without_lost_queues(self, start: Offsets, latest: Offsets) -> dict[QueueKey, int]:
+    def without_lost_queues(self, start: Offsets, latest: Offsets) -> dict[MessageQueue, int]:
         """How far a batch may go: the ends of the queues; of one that is gone or has gone back,
         where we are. DataLoss, if that was not allowed."""
         ends = dict(latest)
@@ -94,7 +95,7 @@ class Planner:
             ends[key] = offset
         return ends
 
-    def limited_end(self, start: Offsets, end: Offsets) -> dict[QueueKey, int]:
+    def limited_end(self, start: Offsets, end: Offsets) -> dict[MessageQueue, int]:
         """How far a batch goes within the limits of one trigger."""
         ranges: Sequence[QueueRange] = ranges_between(start, end)
         options = self._options
@@ -103,15 +104,15 @@ class Planner:
         if options.batch_bytes_max and ranges:
             weighed = self._blocking.run(self._weighed(ranges))
             ranges = limited_by_bytes(ranges, options.batch_bytes_max, weighed)
-        return {**start, **{one.key: one.end for one in ranges}}
+        return {**start, **{one.queue: one.end for one in ranges}}
 
-    async def _weighed(self, ranges: Sequence[QueueRange]) -> dict[QueueKey, float]:
+    async def _weighed(self, ranges: Sequence[QueueRange]) -> dict[MessageQueue, float]:
         """What a message of each queue weighs, by the next few of them."""
         found = {}
         for one in ranges:
             few = one._replace(end=min(one.end, one.start + WEIGHED_MESSAGES))
             async for pulled in RangePull(self._blocking.session, self._options, few).answers():
-                found[one.key] = len(pulled.records) / few.size
+                found[one.queue] = len(pulled.records) / few.size
                 break
         return found
 

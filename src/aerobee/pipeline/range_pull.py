@@ -13,17 +13,18 @@ import logging
 from collections.abc import AsyncIterator
 from typing import NamedTuple
 
+from aerobee.client.asking import ask_well
+from aerobee.client.group_calls import GroupCalls
 from aerobee.client.session import Session
-from aerobee.errors import AerobeeError, NoAnswer, Retriable
+from aerobee.errors import AerobeeError
 from aerobee.model.subscription import BY_SQL, BY_TAG
+from aerobee.pipeline.blocking import insisting
 from aerobee.pipeline.offset_ranges import QueueRange
 from aerobee.pipeline.options import SourceOptions
-from aerobee.pipeline.queues import address_of
-from aerobee.protocol.declared_header import read_header, write_header
+from aerobee.protocol.declared_header import read_header
 from aerobee.protocol.headers.pulling import SUBSCRIPTION, PullAnswerHeader, PullHeader
-from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.response_codes import ResponseCode, error_for
+from aerobee.protocol.response_codes import ResponseCode
 
 _log = logging.getLogger(__name__)
 
@@ -48,6 +49,7 @@ class RangePull:
         self._session = session
         self._options = options
         self._wanted = wanted
+        self._calls = GroupCalls(session, options.group or READER_GROUP)
 
     async def answers(self) -> AsyncIterator[Pulled]:
         offset = self._wanted.start
@@ -68,21 +70,17 @@ class RangePull:
     async def _pull(self, offset: int) -> Pulled:
         """The answer at an offset; asked again, with patience, if there is none."""
         options = self._options
-        for attempt in range(options.retries):
-            try:
-                return await self._pull_once(offset)
-            except (NoAnswer, Retriable) as error:
-                _log.info("%s at %d is asked again: %s", self._wanted.key, offset, error)
-                await asyncio.sleep(options.retry_seconds * 2**attempt)
-        return await self._pull_once(offset)
+        return await insisting(
+            lambda: self._pull_once(offset), options.retries, options.retry_seconds
+        )
 
     async def _pull_once(self, offset: int) -> Pulled:
-        key = self._wanted.key
+        queue = self._wanted.queue
         options = self._options
         header = PullHeader(
-            options.group or READER_GROUP,
-            key.topic,
-            key.queue_id,
+            self._calls.group,
+            queue.topic,
+            queue.queue_id,
             offset,
             min(PULL_MESSAGES, self._wanted.end - offset),
             sys_flag=SUBSCRIPTION,
@@ -90,12 +88,8 @@ class RangePull:
             expression_type=BY_SQL if options.sql else BY_TAG,
             is_bulk=True,
         )
-        command = RemotingCommand(RequestCode.PULL_MESSAGE, ext_fields=write_header(header))
-        address = await address_of(self._session, key)
-        answer = await self._session.ask(address, command)
-        error = error_for(answer.code, answer.remark)
-        if error is not None:
-            raise error
+        address = await self._calls.address(queue.topic, queue.broker_name)
+        answer = await ask_well(self._session, address, RequestCode.PULL_MESSAGE, header)
         said = read_header(PullAnswerHeader, answer.ext_fields)
         if answer.code == ResponseCode.SUCCESS:
             return Pulled(bytes(answer.body), said.next_begin_offset)
@@ -110,7 +104,7 @@ class RangePull:
         if on <= offset:
             on = end  # it ends before the range does
         message = (
-            f"{self._wanted.key} has lost [{offset}, {on}): it holds "
+            f"{self._wanted.queue} has lost [{offset}, {on}): it holds "
             f"[{said.min_offset}, {said.max_offset}) now"
         )
         if self._options.fails_on_loss:

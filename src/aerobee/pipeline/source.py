@@ -27,9 +27,10 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from aerobee.errors import Misuse
+from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.blocking import Blocking
 from aerobee.pipeline.offset_ranges import QueueRange
-from aerobee.pipeline.offsets import QueueKey, as_dict, from_dict
+from aerobee.pipeline.offsets import as_dict, from_dict
 from aerobee.pipeline.options import SourceOptions, source_options
 from aerobee.pipeline.partition_reader import read_ranges, spare_collections
 from aerobee.pipeline.planning import Planner
@@ -45,11 +46,14 @@ class Ranges(InputPartition):
     def __init__(self, ranges: Sequence[QueueRange]) -> None:
         super().__init__(None)
         # Plain tuples: what is pickled must not depend on where a class is.
-        self.ranges = [(*one.key, one.start, one.end) for one in ranges]
+        self.ranges = [
+            (one.queue.topic, one.queue.broker_name, int(one.queue.queue_id), one.start, one.end)
+            for one in ranges
+        ]
 
     def restored(self) -> list[QueueRange]:
         return [
-            QueueRange(QueueKey(topic, broker_name, queue_id), start, end)
+            QueueRange(MessageQueue(topic, broker_name, QueueId(queue_id)), start, end)
             for topic, broker_name, queue_id, start, end in self.ranges
         ]
 
@@ -111,9 +115,9 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
     def __init__(self, options: SourceOptions) -> None:
         self.options = options
         self._planner: Planner | None = None
-        self._initial: dict[QueueKey, int] | None = None
+        self._initial: dict[MessageQueue, int] | None = None
         self._is_pinned = True
-        self._frozen_end: dict[QueueKey, int] | None = None
+        self._frozen_end: dict[MessageQueue, int] | None = None
         self._waiting_since: float | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -173,7 +177,7 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
             self._planner.close()
             self._planner = None
 
-    def _is_too_little(self, at: dict[QueueKey, int], latest: dict[QueueKey, int]) -> bool:
+    def _is_too_little(self, at: dict[MessageQueue, int], latest: dict[MessageQueue, int]) -> bool:
         """Whether it is worth waiting for more, and has not taken too long already."""
         least = self.options.batch_messages_min
         ready = sum(max(0, end - at.get(key, 0)) for key, end in latest.items())

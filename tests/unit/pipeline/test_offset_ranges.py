@@ -1,6 +1,7 @@
 import pytest
 
 from aerobee.errors import Misuse
+from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.offset_ranges import (
     QueueRange,
     limited,
@@ -9,9 +10,8 @@ from aerobee.pipeline.offset_ranges import (
     ranges_between,
     split,
 )
-from aerobee.pipeline.offsets import QueueKey
 
-A, B, C = (QueueKey("t", name, 0) for name in "abc")
+A, B, C = (MessageQueue("t", name, QueueId(0)) for name in "abc")
 
 
 def test_what_lies_between_two_places_comes_in_the_order_of_queues() -> None:
@@ -27,7 +27,7 @@ def test_a_limit_is_shared_and_nobody_starves() -> None:
     ranges = [QueueRange(A, 0, 1_000_000), QueueRange(B, 10, 12), QueueRange(C, 0, 500_000)]
     given = limited(ranges, 1000)
     assert sum(one.size for one in given) == 1000
-    assert {one.key: one.size for one in given} == {A: 666, B: 1, C: 333}
+    assert {one.queue: one.size for one in given} == {A: 666, B: 1, C: 333}
     assert given[1] == QueueRange(B, 10, 11)
     assert limited(ranges, 10**9) == ranges
 
@@ -36,7 +36,7 @@ def test_with_fewer_messages_than_queues_everybody_has_a_turn() -> None:
     at = {A: 0, B: 0, C: 0}
     for _ in range(6):
         (one,) = limited([QueueRange(key, start, 100) for key, start in at.items()], 1)
-        at[one.key] = one.end
+        at[one.queue] = one.end
     assert at == {A: 2, B: 2, C: 2}
 
 
@@ -64,7 +64,9 @@ def test_large_ranges_are_cut_into_equal_pieces() -> None:
 
 
 def test_small_ranges_are_packed_evenly_and_always_the_same() -> None:
-    ranges = [QueueRange(QueueKey("t", "a", number), 0, number + 1) for number in range(8)]
+    ranges = [
+        QueueRange(MessageQueue("t", "a", QueueId(number)), 0, number + 1) for number in range(8)
+    ]
     packed = pack(ranges, 3)
     assert sorted(one for partition in packed for one in partition) == ranges
     assert max(sum(one.size for one in partition) for partition in packed) <= 13

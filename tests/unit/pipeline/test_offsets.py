@@ -1,9 +1,13 @@
 import pytest
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.offsets import QueueKey, as_dict, from_dict, read_offsets, write_offsets
+from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.pipeline.offsets import as_dict, from_dict, read_offsets, write_offsets
 
-A0, A1, B0 = QueueKey("t", "a", 0), QueueKey("t", "a", 1), QueueKey("t", "b", 0)
+A0, A1, B0 = (
+    MessageQueue("t", broker_name, QueueId(number))
+    for broker_name, number in (("a", 0), ("a", 1), ("b", 0))
+)
 
 
 def test_the_same_places_are_the_same_text() -> None:

@@ -2,7 +2,8 @@ import pytest
 
 from aerobee.client.core.target import Credentials
 from aerobee.errors import Misuse
-from aerobee.pipeline.offsets import EARLIEST, LATEST, QueueKey
+from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.pipeline.offsets import EARLIEST, LATEST
 from aerobee.pipeline.options import Place, SourceOptions, source_options
 
 BASE = {"nameServer": "a:1;b:2", "topic": "orders"}
@@ -38,8 +39,8 @@ def test_what_is_read_can_be_said_in_four_ways_and_in_one_at_a_time() -> None:
     assert chosen(topics=" a, b ,a").topics == ("a", "b")
     assert chosen(topicsPattern="ord.*").pattern == "ord.*"
     assert chosen(assign='{"t":{"b":[1,0]}}').assigned == (
-        QueueKey("t", "b", 0),
-        QueueKey("t", "b", 1),
+        MessageQueue("t", "b", QueueId(0)),
+        MessageQueue("t", "b", QueueId(1)),
     )
     assert "topic and topics" in mistake(topics="x")
     with pytest.raises(Misuse, match="none is given"):
@@ -51,7 +52,7 @@ def test_what_is_read_can_be_said_in_four_ways_and_in_one_at_a_time() -> None:
 
 
 def test_places_can_be_named_written_and_timed() -> None:
-    key = QueueKey("t", "a", 0)
+    key = MessageQueue("t", "a", QueueId(0))
     assert read(startingOffsets="latest").start.offset == LATEST
     assert read(startingOffsets='{"t":{"a":{"0":5}}}').start.offsets == {key: 5}
     assert read(startingTimestamp="123").start.timestamp_ms == 123

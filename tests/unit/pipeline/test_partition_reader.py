@@ -2,8 +2,8 @@ import gc
 import os
 from typing import Any
 
+from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.offset_ranges import QueueRange
-from aerobee.pipeline.offsets import QueueKey
 from aerobee.pipeline.options import source_options
 from aerobee.pipeline.partition_reader import read_ranges, spare_collections
 from tests.server_kit import Server
@@ -13,7 +13,8 @@ def batches(server: Server, topic: str, ranges: list[tuple[int, int, int]], **mo
     given = {"nameServer": server.name_server, "topic": topic, **more}
     options = source_options(given, is_stream=False)
     wanted = [
-        QueueRange(QueueKey(topic, "broker-a", queue), start, end) for queue, start, end in ranges
+        QueueRange(MessageQueue(topic, "broker-a", QueueId(queue)), start, end)
+        for queue, start, end in ranges
     ]
     return list(read_ranges(options, wanted))
 
@@ -62,7 +63,7 @@ def test_a_reader_that_stops_early_leaves_nothing_behind(server: Server) -> None
     server.send("Early", [bytes(300_000)] * 12, compress=False)
     given = {"nameServer": server.name_server, "topic": "Early", "pullBatchSize": "1"}
     options = source_options(given, is_stream=False)
-    wanted = [QueueRange(QueueKey("Early", "broker-a", 0), 0, 3)]
+    wanted = [QueueRange(MessageQueue("Early", "broker-a", QueueId(0)), 0, 3)]
     reading = read_ranges(options, wanted)
     assert next(reading).num_rows == 1
     reading.close()  # type: ignore[attr-defined]

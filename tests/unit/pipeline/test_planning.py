@@ -1,13 +1,13 @@
 import pytest
 
+from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.blocking import kept
-from aerobee.pipeline.offsets import QueueKey
 from aerobee.pipeline.options import source_options
 from aerobee.pipeline.planning import Planner
 from aerobee.pipeline.range_pull import DataLoss
 from tests.server_kit import Server
 
-A, B = QueueKey("Planned", "broker-a", 0), QueueKey("Planned", "broker-a", 1)
+A, B = (MessageQueue("Planned", "broker-a", QueueId(number)) for number in (0, 1))
 
 
 def planner(server: Server, *, is_stream: bool = False, cores: int = 2, **more: str) -> Planner:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 import pytest
 
 from aerobee.errors import Misuse, TopicNotFound
+from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.blocking import kept
-from aerobee.pipeline.offsets import EARLIEST, LATEST, QueueKey
+from aerobee.pipeline.offsets import EARLIEST, LATEST
 from aerobee.pipeline.options import Place, source_options
 from aerobee.pipeline.queues import Queues
 from tests.server_kit import Server
@@ -18,23 +19,26 @@ class Asking:
         self.blocking = kept(read.target, 3.0)
         self.queues = Queues(self.blocking.session, read)
 
-    def found(self) -> list[QueueKey]:
+    def found(self) -> list[MessageQueue]:
         return self.blocking.run(self.queues.found())
 
     def at(self, place: Place) -> list[int]:
-        found: Mapping[QueueKey, int] = self.blocking.run(self.queues.at(self.found(), place))
+        found: Mapping[MessageQueue, int] = self.blocking.run(self.queues.at(self.found(), place))
         return [found[key] for key in sorted(found)]
 
 
 def test_queues_are_found_by_name_by_pattern_and_as_assigned(server: Server) -> None:
     server.send("QueuesA", [b"x"])
     server.send("QueuesB", [b"x"])
-    both = [QueueKey(topic, "broker-a", number) for topic in ("A", "B") for number in range(4)]
-    named = [key._replace(topic=f"Queues{key.topic}") for key in both]
+    named = [
+        MessageQueue(topic, "broker-a", QueueId(number))
+        for topic in ("QueuesA", "QueuesB")
+        for number in range(4)
+    ]
     assert Asking(server, topics="QueuesB,QueuesA").found() == named
     assert Asking(server, topicsPattern="Queues.").found() == named
     assert Asking(server, assign='{"QueuesA":{"broker-a":[2]}}').found() == [
-        QueueKey("QueuesA", "broker-a", 2)
+        MessageQueue("QueuesA", "broker-a", QueueId(2))
     ]
     for way in ({"topic": "Nowhere"}, {"topicsPattern": "Nowhere.*"}):
         with pytest.raises(TopicNotFound, match="Nowhere"):

@@ -1,8 +1,8 @@
 import pytest
 
+from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.blocking import kept
 from aerobee.pipeline.offset_ranges import QueueRange
-from aerobee.pipeline.offsets import QueueKey
 from aerobee.pipeline.options import source_options
 from aerobee.pipeline.range_pull import DataLoss, Pulled, RangePull
 from aerobee.protocol.stored_message import decode_records
@@ -15,7 +15,7 @@ def pulled(
     given = {"nameServer": server.name_server, "topic": topic, **more}
     options = source_options(given, is_stream=False)
     blocking = kept(options.target, 3.0)
-    wanted = QueueRange(QueueKey(topic, "broker-a", 0), start, end)
+    wanted = QueueRange(MessageQueue(topic, "broker-a", QueueId(0)), start, end)
 
     async def all_of_it() -> list[Pulled]:
         return [one async for one in RangePull(blocking.session, options, wanted).answers()]

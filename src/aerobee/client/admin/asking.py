@@ -15,13 +15,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TypeAlias, TypeVar
 
+from aerobee.client.asking import checked, command_of
 from aerobee.client.session import Session
-from aerobee.errors import AerobeeError, Misuse, PartlyDone, RemoteAnswer
+from aerobee.errors import AerobeeError, Misuse, PartlyDone
 from aerobee.model.route import MASTER_ID, BrokerData, ClusterInfo, TopicRoute
-from aerobee.protocol.declared_header import write_header
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.response_codes import error_for
 
 T = TypeVar("T")
 
@@ -43,20 +42,20 @@ class Asking:
         self, address: str, code: RequestCode, header: object = None, body: bytes = b""
     ) -> RemotingCommand:
         """What one broker answers; an answer that is a refusal is raised."""
-        return await self.command(address, _command(code, header, body))
+        return await self.command(address, command_of(code, header, body))
 
     async def command(self, address: str, command: RemotingCommand) -> RemotingCommand:
         """The same, for a command that is made already."""
-        return _checked(await self._session.ask(address, command))
+        return checked(await self._session.ask(address, command))
 
     async def name_server(
         self, code: RequestCode, fields: Mapping[str, str] | None = None
     ) -> RemotingCommand:
         """What any name server answers: all know the same."""
         self._session.check()
-        command = RemotingCommand(code, ext_fields=dict(fields or {}))
+        command = command_of(code, fields)
         answer, _ = await self._session.name_servers.ask(command)
-        return _checked(answer)
+        return checked(answer)
 
     # All that are meant.
 
@@ -66,8 +65,8 @@ class Asking:
         """What each name server answers: they tell each other nothing."""
 
         async def ask(address: str) -> RemotingCommand:
-            command = RemotingCommand(code, ext_fields=dict(fields or {}), body=body)
-            return _checked(await self._session.ask(address, command))
+            command = command_of(code, fields, body)
+            return checked(await self._session.ask(address, command))
 
         addresses = self._session.name_servers.addresses
         return await self.each({address: address for address in addresses}, ask)
@@ -171,18 +170,6 @@ def _names(on: Where) -> tuple[str, ...]:
 def _is_address(text: str) -> bool:
     host, colon, port = text.rpartition(":")
     return bool(host and colon and port.isdigit())
-
-
-def _command(code: RequestCode, header: object, body: bytes) -> RemotingCommand:
-    fields = {} if header is None else write_header(header)
-    return RemotingCommand(code, ext_fields=fields, body=body)
-
-
-def _checked(answer: RemotingCommand) -> RemotingCommand:
-    error: RemoteAnswer | None = error_for(answer.code, answer.remark)
-    if error is not None:
-        raise error
-    return answer
 
 
 async def _outcome(asking: Awaitable[T]) -> tuple[T | None, AerobeeError | None]:
