@@ -8,8 +8,7 @@ because every verb is here.
 """
 
 import ssl
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self, Unpack
 
@@ -24,7 +23,7 @@ from aerobee.client.consumer_options import (
 from aerobee.client.core.outgoing import Codec, to_json
 from aerobee.client.core.target import Credentials, Target
 from aerobee.client.delivery import RETRIES
-from aerobee.client.drafting import Compress
+from aerobee.client.drafting import MessageKeywords, SendKeywords
 from aerobee.client.message import Message
 from aerobee.client.options import (
     MESSAGE_BYTES_MAX,
@@ -118,87 +117,32 @@ class Client:
         topic: str,
         body: object,
         *,
-        tag: str = "",
-        keys: str | Iterable[str] = (),
-        headers: Mapping[str, str] | None = None,
-        order_by: str | None = None,
-        delay: Duration | None = None,
-        deliver_at: datetime | None = None,
-        queue: MessageQueue | None = None,
-        timeout: Duration | None = None,
-        retries: int = RETRIES,
-        compress: Compress = True,
-        codec: Codec = to_json,
-        group: str | None = None,
         dedup: str | None = None,
+        **said: Unpack[SendKeywords],
     ) -> Receipt:
         """Have a message stored; what it returns says where.
 
-        A body is bytes, text, or whatever the codec takes: JSON, if none is given. Messages with
-        the same `order_by` go to the same queue. `delay` or `deliver_at` have it delivered later.
-        `dedup`, a producer id, has it stored once however often it is tried.
-        SendFailed says whether the message may be stored all the same.
+        By keyword: `tag`, `keys`, `headers`, `order_by`, `delay`, `deliver_at`, `queue`, `timeout`,
+        `retries`, `compress`, `codec`, `group`. A body is bytes, text, or whatever the codec takes:
+        JSON, if none is given. Messages with the same `order_by` go to the same queue. `delay` or
+        `deliver_at` have it delivered later. `dedup`, a producer id, has it stored once however
+        often it is tried. SendFailed says whether the message may be stored all the same.
         """
         if dedup is not None:
-            draft = self._sending.drafts.draft(
-                topic,
-                body,
-                tag=tag,
-                keys=keys,
-                headers=headers,
-                order_by=order_by,
-                delay=delay,
-                deliver_at=deliver_at,
-                compress=compress,
-                codec=codec,
-            )
-            return await self._special.once.send(
-                dedup, draft, group=group, queue=queue, timeout=timeout
-            )
-        return await self._sending.send(
-            topic,
-            body,
-            tag=tag,
-            keys=keys,
-            headers=headers,
-            order_by=order_by,
-            delay=delay,
-            deliver_at=deliver_at,
-            queue=queue,
-            timeout=timeout,
-            retries=retries,
-            compress=compress,
-            codec=codec,
-            group=group,
-        )
+            return await self._special.once.send(dedup, topic, body, **said)
+        return await self._sending.send(topic, body, **said)
 
     async def send_oneway(
         self,
         topic: str,
         body: object,
         *,
-        tag: str = "",
-        keys: str | Iterable[str] = (),
-        headers: Mapping[str, str] | None = None,
-        order_by: str | None = None,
         queue: MessageQueue | None = None,
-        compress: Compress = True,
-        codec: Codec = to_json,
         group: str | None = None,
+        **said: Unpack[MessageKeywords],
     ) -> None:
         """Send a message that nobody confirms. It may be lost, and nobody would know."""
-        await self._sending.send_oneway(
-            topic,
-            body,
-            tag=tag,
-            keys=keys,
-            headers=headers,
-            order_by=order_by,
-            queue=queue,
-            compress=compress,
-            codec=codec,
-            group=group,
-        )
+        await self._sending.send_oneway(topic, body, queue=queue, group=group, **said)
 
     async def send_batch(
         self,
@@ -295,30 +239,16 @@ class Client:
         *,
         check: Check | None = None,
         group: str,
-        tag: str = "",
-        keys: str | Iterable[str] = (),
-        headers: Mapping[str, str] | None = None,
-        order_by: str | None = None,
         queue: MessageQueue | None = None,
         timeout: Duration | None = None,
-        compress: Compress = True,
-        codec: Codec = to_json,
+        **said: Unpack[MessageKeywords],
     ) -> Transaction:
         """A message that is seen if the block of `async with` succeeds, and never if it fails.
 
         Brokers ask `check` about a message whose outcome they were not told: True, it succeeded;
         False, it failed; None, ask again later. One function for all transactions of a group.
         """
-        draft = self._sending.drafts.draft(
-            topic,
-            body,
-            tag=tag,
-            keys=keys,
-            headers=headers,
-            order_by=order_by,
-            compress=compress,
-            codec=codec,
-        )
+        draft = self._sending.drafts.draft(topic, body, **said)
         seconds = None if timeout is None else seconds_of(timeout, "timeout")
         return Transaction(
             self._special.transactions, draft, group, check, queue=queue, timeout=seconds
@@ -338,16 +268,11 @@ class Client:
         body: object,
         *,
         timeout: Duration | None = None,
-        tag: str = "",
-        keys: str | Iterable[str] = (),
-        headers: Mapping[str, str] | None = None,
         queue: MessageQueue | None = None,
-        codec: Codec = to_json,
+        **said: Unpack[MessageKeywords],
     ) -> Message:
         """Send a message that a consumer is to `reply` to, and wait for the reply."""
-        draft = self._sending.drafts.draft(
-            topic, body, tag=tag, keys=keys, headers=headers, codec=codec
-        )
+        draft = self._sending.drafts.draft(topic, body, **said)
         seconds = self._session.options.timeout if timeout is None else seconds_of(timeout)
         return await self._special.requests.request(draft, queue=queue, timeout=seconds)
 

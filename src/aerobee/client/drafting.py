@@ -7,6 +7,7 @@ ids and its options.
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
+from typing import TypedDict
 
 from aerobee.client.core.namespace import with_namespace
 from aerobee.client.core.outgoing import (
@@ -25,10 +26,40 @@ from aerobee.client.options import Duration, seconds_of
 from aerobee.client.session import Session
 from aerobee.errors import Misuse
 from aerobee.model.flags import CompressionType
+from aerobee.model.message_queue import MessageQueue
 from aerobee.model.names import check_topic
 
 Compress = bool | str
 """Whether a large body is compressed, or by what: "zlib", "lz4" or "zstd"."""
+
+
+class MessageKeywords(TypedDict, total=False):
+    """What every verb of sending takes of a message by keyword, besides its topic and body."""
+
+    tag: str
+    keys: str | Iterable[str]
+    headers: Mapping[str, str] | None
+    order_by: str | None
+    """Messages of one text go to one queue."""
+    compress: Compress
+    codec: Codec
+    """What makes bytes of a body that is neither bytes nor text: JSON, if none is given."""
+
+
+class TimedKeywords(MessageKeywords, total=False):
+    """The same, of a message that may be for later."""
+
+    delay: Duration | None
+    deliver_at: datetime | None
+
+
+class SendKeywords(TimedKeywords, total=False):
+    """What `client.send` takes by keyword."""
+
+    queue: MessageQueue | None
+    timeout: Duration | None
+    retries: int
+    group: str | None
 
 
 class Drafts:

@@ -4,9 +4,9 @@ Those who send special messages (a half one, a request) take a draft from `draft
 properties, and hand it to `delivery`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
+from typing import Unpack
 
 from aerobee.client.asking import ask_well
 from aerobee.client.core.outgoing import (
@@ -19,7 +19,7 @@ from aerobee.client.core.outgoing import (
     to_json,
 )
 from aerobee.client.delivery import RETRIES, Delivery, Sent
-from aerobee.client.drafting import Compress, Drafts
+from aerobee.client.drafting import Drafts, MessageKeywords, TimedKeywords
 from aerobee.client.options import Duration, seconds_of
 from aerobee.client.quick_lanes import QuickLanes
 from aerobee.client.receipt import BatchReceipt, Receipt
@@ -50,18 +50,11 @@ class Sending:
         topic: str,
         body: object,
         *,
-        tag: str = "",
-        keys: str | Iterable[str] = (),
-        headers: Mapping[str, str] | None = None,
-        order_by: str | None = None,
-        delay: Duration | None = None,
-        deliver_at: datetime | None = None,
         queue: MessageQueue | None = None,
         timeout: Duration | None = None,
         retries: int = RETRIES,
-        compress: Compress = True,
-        codec: Codec = to_json,
         group: str | None = None,
+        **said: Unpack[TimedKeywords],
     ) -> Receipt:
         self._session.check()
         seconds = self._timeout if timeout is None else seconds_of(timeout, "timeout")
@@ -70,14 +63,12 @@ class Sending:
         if (
             lane is not None
             and type(body) is bytes
-            and 0 < len(body) < (COMPRESS_FROM_BYTES if compress else _QUICK_BYTES_END)
-            and order_by is None
-            and delay is None
-            and deliver_at is None
             and queue is None
             and group is None
+            and (not said or _is_quick(said))
+            and 0 < len(body) < _quick_bytes_end(said)
         ):
-            text = encode_text(tag, keys, headers) if tag or keys or headers else b""
+            text = _text_of(said) if said else b""
             waiter = lane.send(body, text, seconds)
             if waiter is not None:
                 try:
@@ -86,19 +77,7 @@ class Sending:
                 except (NoAnswer, RemoteAnswer) as error:
                     unique_id = waiter.message_id.decode()
                     tries = self.delivery.first_failed(topic, waiter, error, retries)
-        draft = self.drafts.draft(
-            topic,
-            body,
-            tag=tag,
-            keys=keys,
-            headers=headers,
-            order_by=order_by,
-            delay=delay,
-            deliver_at=deliver_at,
-            compress=compress,
-            codec=codec,
-            unique_id=unique_id,
-        )
+        draft = self.drafts.draft(topic, body, unique_id=unique_id, **said)
         sent = await self.delivery.deliver(
             draft, group=group, queue=queue, timeout=seconds, retries=retries, tries=tries
         )
@@ -110,26 +89,12 @@ class Sending:
         topic: str,
         body: object,
         *,
-        tag: str = "",
-        keys: str | Iterable[str] = (),
-        headers: Mapping[str, str] | None = None,
-        order_by: str | None = None,
         queue: MessageQueue | None = None,
-        compress: Compress = True,
-        codec: Codec = to_json,
         group: str | None = None,
+        **said: Unpack[MessageKeywords],
     ) -> None:
         self._session.check()
-        draft = self.drafts.draft(
-            topic,
-            body,
-            tag=tag,
-            keys=keys,
-            headers=headers,
-            order_by=order_by,
-            compress=compress,
-            codec=codec,
-        )
+        draft = self.drafts.draft(topic, body, **said)
         await self.delivery.tell(draft, group=group, queue=queue)
 
     async def send_batch(
@@ -258,6 +223,23 @@ class Sending:
             part.append(draft)
             size += entry
         yield part
+
+
+def _is_quick(said: TimedKeywords) -> bool:
+    """Whether nothing is said that a lane does not know: a place or a time."""
+    return (
+        said.get("order_by") is None
+        and said.get("delay") is None
+        and said.get("deliver_at") is None
+    )
+
+
+def _quick_bytes_end(said: TimedKeywords) -> int:
+    return COMPRESS_FROM_BYTES if said.get("compress", True) else _QUICK_BYTES_END
+
+
+def _text_of(said: TimedKeywords) -> bytes:
+    return encode_text(said.get("tag", ""), said.get("keys", ()), said.get("headers"))
 
 
 def check_orders(messages: Iterable[object], order_by: str | None) -> None:

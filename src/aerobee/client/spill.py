@@ -17,18 +17,17 @@ written together.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from enum import Enum
 from functools import partial
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self, TypeVar, Unpack
 
-from aerobee.client.core.outgoing import Codec, Draft, to_json
+from aerobee.client.core.outgoing import Draft
 from aerobee.client.core.spill_rules import SpillRules, kept_properties, pause_seconds
 from aerobee.client.delivery import RETRIES
-from aerobee.client.drafting import Compress
+from aerobee.client.drafting import TimedKeywords
 from aerobee.client.options import Duration, seconds_of
 from aerobee.client.receipt import Receipt
 from aerobee.client.sending import Sending
@@ -133,34 +132,16 @@ class Spill:
         topic: str,
         body: object,
         *,
-        tag: str = "",
-        keys: str | Iterable[str] = (),
-        headers: Mapping[str, str] | None = None,
-        order_by: str | None = None,
-        delay: Duration | None = None,
-        deliver_at: datetime | None = None,
         timeout: Duration | None = None,
         retries: int = RETRIES,
-        compress: Compress = True,
-        codec: Codec = to_json,
         group: str | None = None,
+        **said: Unpack[TimedKeywords],
     ) -> Receipt | Spilled:
         """As `client.send`; Spilled if no broker answers. SendFailed: the file is full, too, or the
         message is one that no broker wants."""
         self._session.check()
         self._opened()
-        draft = self._sending.drafts.draft(
-            topic,
-            body,
-            tag=tag,
-            keys=keys,
-            headers=headers,
-            order_by=order_by,
-            delay=delay,
-            deliver_at=deliver_at,
-            compress=compress,
-            codec=codec,
-        )
+        draft = self._sending.drafts.draft(topic, body, **said)
         failure = None
         if not self.waiting:
             try:

@@ -13,11 +13,13 @@ Imports more than 15 modules because it numbers, opens and sends.
 
 import asyncio
 from collections.abc import Sequence
+from typing import Unpack
 
 from aerobee.client.core.outgoing import Draft, batch_of, to_json
 from aerobee.client.core.send_attempt import SendTries
 from aerobee.client.core.sequences import Sequences
 from aerobee.client.delivery import Sent
+from aerobee.client.drafting import TimedKeywords
 from aerobee.client.options import Duration, seconds_of
 from aerobee.client.producer import SendAll
 from aerobee.client.receipt import Receipt
@@ -56,12 +58,18 @@ class StoredOnce:
     async def send(
         self,
         producer: str,
-        draft: Draft,
+        topic: str,
+        body: object,
         *,
-        group: str | None,
-        queue: MessageQueue | None,
-        timeout: Duration | None,
+        group: str | None = None,
+        queue: MessageQueue | None = None,
+        timeout: Duration | None = None,
+        retries: int | None = None,
+        **said: Unpack[TimedKeywords],
     ) -> Receipt:
+        if retries is not None:
+            raise Misuse("a send that is stored once is tried until its timeout, not so many times")
+        draft = self._sending.drafts.draft(topic, body, **said)
         seconds = None if timeout is None else seconds_of(timeout, "timeout")
         sent = await self.deliver(producer, [draft], group=group, queue=queue, timeout=seconds)
         return self._sending.receipt(draft, sent)

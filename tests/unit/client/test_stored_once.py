@@ -142,6 +142,15 @@ def test_an_id_that_is_none_is_misuse(tmp_path: Path) -> None:
     with_cluster(tmp_path, test)
 
 
+def test_tries_are_not_counted_where_each_is_harmless(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            with pytest.raises(Misuse, match="until its timeout"):
+                await client.send("t", b"x", dedup="P", retries=5)
+
+    with_cluster(tmp_path, test)
+
+
 def test_a_send_that_is_given_up_leaves_a_hole_and_nothing_else(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
         async with cluster.client() as client:
