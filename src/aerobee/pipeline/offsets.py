@@ -2,13 +2,14 @@
 
     {"o":{"orders":{"broker-a":{"0":123,"1":88}}},"v":1}
 
-An offset is the NEXT one to read. Keys are sorted and nothing is spaced: Spark compares offsets as
+An offset is the NEXT one to read. Queues are always in the same order: Spark compares offsets as
 text, and the same places must be the same text. Whoever starts or ends a query by hand may leave
 out the envelope, as Kafka's users do, and write -2 for the earliest and -1 for the latest.
 """
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue, QueueId
@@ -22,40 +23,35 @@ _HINT = '{"topic":{"broker":{"0":123}}}: the next offset to read; -2 earliest, -
 Offsets = Mapping[MessageQueue, int]
 
 
-def write_offsets(offsets: Offsets) -> str:
-    """The text of a checkpoint."""
-    return json.dumps({"o": as_dict(offsets), "v": VERSION}, sort_keys=True, separators=(",", ":"))
-
-
-def as_dict(offsets: Offsets) -> dict[str, dict[str, dict[str, int]]]:
-    """By topic, broker and queue: what Spark hands around as the offset of a stream."""
+def as_dict(offsets: Offsets) -> dict[str, Any]:
+    """What Spark is told, and writes down as JSON: always in the order of queues."""
     nested: dict[str, dict[str, dict[str, int]]] = {}
-    for key in sorted(offsets):
-        brokers = nested.setdefault(key.topic, {})
-        brokers.setdefault(key.broker_name, {})[str(key.queue_id)] = offsets[key]
-    return nested
+    for queue in sorted(offsets):
+        brokers = nested.setdefault(queue.topic, {})
+        brokers.setdefault(queue.broker_name, {})[str(queue.queue_id)] = offsets[queue]
+    return {"o": nested, "v": VERSION}
 
 
 def read_offsets(text: str) -> dict[MessageQueue, int]:
-    """What a checkpoint, or a person, wrote. Misuse says what is wrong with it."""
+    """What a person wrote. Misuse says what is wrong with it."""
     try:
         parsed = json.loads(text)
     except ValueError as error:
         raise Misuse(f"offsets that are no JSON: {error}", hint=_HINT) from None
-    if isinstance(parsed, dict) and parsed.keys() == {"o", "v"}:
-        if parsed["v"] != VERSION:
-            raise Misuse(
-                f"a checkpoint of version {parsed['v']}; this is version {VERSION}",
-                hint="use the version of aerobee that wrote it, or a new checkpoint folder",
-            )
-        parsed = parsed["o"]
     return from_dict(parsed)
 
 
-def from_dict(nested: object) -> dict[MessageQueue, int]:
-    """The other way of `as_dict`."""
+def from_dict(told: object) -> dict[MessageQueue, int]:
+    """The other way of `as_dict`; the envelope may be left out."""
+    if isinstance(told, dict) and told.keys() == {"o", "v"}:
+        if told["v"] != VERSION:
+            raise Misuse(
+                f"a checkpoint of version {told['v']}; this is version {VERSION}",
+                hint="use the version of aerobee that wrote it, or a new checkpoint folder",
+            )
+        told = told["o"]
     found = {}
-    for topic, brokers in _members(nested, "offsets"):
+    for topic, brokers in _members(told, "offsets"):
         for broker_name, queues in _members(brokers, topic):
             for queue_id, offset in _members(queues, f"{topic}@{broker_name}"):
                 if not queue_id.isascii() or not queue_id.isdigit():

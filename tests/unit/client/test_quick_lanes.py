@@ -39,6 +39,28 @@ def test_a_lane_is_open_once_the_route_is_known_and_until_it_changes(tmp_path: P
     with_cluster(tmp_path, test)
 
 
+def test_a_lane_goes_on_behind_the_queue_that_was_used_last(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        session = Session(ClientOptions((cluster.address,)))
+        await session.start()
+        route = await session.routes.of("orders", may_be_new=True)
+        address = route.master("broker-a")
+        assert address is not None
+        await session.lines.to(address)
+        for last in route.writable:
+            lanes = QuickLanes(session, Delivery(session).command)
+            lanes.open("orders", "orders", last)
+            lane = lanes.find("orders")
+            assert lane is not None
+            waiter = lane.send(b"x", b"", 3.0)
+            assert waiter is not None
+            sent = await waiter.answer
+            assert sent.queue.queue_id == (last.queue_id + 1) % len(route.writable)
+        await session.close()
+
+    with_cluster(tmp_path, test)
+
+
 def test_a_change_of_the_route_forgets_the_lane(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
         session = Session(ClientOptions((cluster.address,), route_seconds=1000))

@@ -1,8 +1,10 @@
+import json
+
 import pytest
 
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue, QueueId
-from aerobee.pipeline.offsets import as_dict, from_dict, read_offsets, write_offsets
+from aerobee.pipeline.offsets import as_dict, from_dict, read_offsets
 
 A0, A1, B0 = (
     MessageQueue("t", broker_name, QueueId(number))
@@ -11,15 +13,19 @@ A0, A1, B0 = (
 
 
 def test_the_same_places_are_the_same_text() -> None:
-    text = '{"o":{"t":{"a":{"0":5,"1":7},"b":{"0":9}}},"v":1}'
-    assert write_offsets({A0: 5, A1: 7, B0: 9}) == text
-    assert write_offsets({B0: 9, A1: 7, A0: 5}) == text
-    assert read_offsets(text) == {A0: 5, A1: 7, B0: 9}
+    many = {MessageQueue("t", "a", QueueId(number)): number for number in range(12)}
+    backwards = dict(reversed(many.items()))
+    assert json.dumps(as_dict(many)) == json.dumps(as_dict(backwards))
+    assert as_dict({A0: 5, A1: 7, B0: 9}) == {
+        "o": {"t": {"a": {"0": 5, "1": 7}, "b": {"0": 9}}},
+        "v": 1,
+    }
+    assert from_dict(as_dict(many)) == many
 
 
 def test_people_may_leave_out_the_envelope_and_name_the_ends() -> None:
     assert read_offsets('{"t":{"a":{"0":-2,"1":-1}}}') == {A0: -2, A1: -1}
-    assert from_dict(as_dict({A0: 1})) == {A0: 1}
+    assert read_offsets('{"o":{"t":{"a":{"0":3}}},"v":1}') == {A0: 3}
     assert read_offsets("{}") == {}
 
 

@@ -28,7 +28,7 @@ def stream(server: Server, topic: str, **more: str) -> Iterator[AerobeeStreamRea
 
 
 def ends(offset: dict[str, Any]) -> list[int]:
-    (brokers,) = offset.values()
+    (brokers,) = offset["o"].values()
     return list(brokers["broker-a"].values())
 
 
