@@ -1,14 +1,18 @@
 """`aerobee NOUN VERB …`: arguments → what the other layers are asked to do.
 
-A noun has its module here, with a function per verb, and imports what it needs when it is used:
-`aerobee --help` must not wait for a broker's code.
+A noun has its module here, with a function per verb. Only the module of the noun that is asked for
+is imported: `aerobee --help` must not wait for a broker's code, nor `aerobee topic` for a store's.
+A noun's module has `add_to(nouns)`, which adds the noun's parser; what else it needs, it imports
+when a verb is used.
 """
 
 import argparse
+import importlib
+import os
 import sys
 from collections.abc import Sequence
 
-from aerobee.cli import broker, cluster, group, message, nameserver, run, topic, up
+from aerobee.cli.nouns import NOUNS
 
 _EXAMPLES = """\
 examples:
@@ -22,10 +26,26 @@ examples:
   aerobee group list                       who consumes, and how far behind
   aerobee broker --help                    what else a broker can do
 """
+_INTERRUPTED = 130  # what shells say of Ctrl-C
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the arguments say: the status of the process."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parsed = parser_for(given[:1]).parse_args(given)
+    try:
+        status: int = parsed.verb(parsed)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:  # whoever read it has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
+
+
+def parser_for(nouns_asked: Sequence[str]) -> argparse.ArgumentParser:
+    """A parser that knows all nouns by name, and these with their verbs."""
     parser = argparse.ArgumentParser(
         prog="aerobee",
         description="RocketMQ for Python people.",
@@ -33,15 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     nouns = parser.add_subparsers(title="nouns", metavar="NOUN", required=True)
-    up.add_to(nouns)
-    nameserver.add_to(nouns)
-    broker.add_to(nouns)
-    run.add_to(nouns)
-    for noun in (cluster, topic, group, message):
-        noun.add_to(nouns)
-    parsed = parser.parse_args(arguments)
-    status: int = parsed.verb(parsed)
-    return status
+    for name, (module, text) in NOUNS.items():
+        if name in nouns_asked:
+            importlib.import_module(f"aerobee.cli.{module}").add_to(nouns)
+        else:
+            nouns.add_parser(name, help=text, add_help=False)
+    return parser
 
 
 if __name__ == "__main__":

@@ -1,0 +1,17 @@
+"""The nouns of the command line, in the order in which help shows them.
+
+    noun   the module here that has its verbs, and what help says of it in a line
+
+A line here and an `add_to(nouns)` in the module are all that a new noun takes.
+"""
+
+NOUNS = {
+    "up": ("up", "run a name server and a broker in one process, to try things out"),
+    "nameserver": ("nameserver", "tell clients which broker has which topic"),
+    "broker": ("broker", "take messages, keep them, hand them out"),
+    "run": ("run", "handle messages with the functions of an application"),
+    "cluster": ("cluster", "the brokers that are alive"),
+    "topic": ("topic", "topics: make, look at, delete"),
+    "group": ("group", "consumer groups: lag, members, offsets"),
+    "message": ("message", "messages: send, follow, find"),
+}

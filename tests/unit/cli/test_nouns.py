@@ -1,0 +1,23 @@
+import importlib
+
+import pytest
+
+from aerobee.cli.main import parser_for
+from aerobee.cli.nouns import NOUNS
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_a_noun_has_a_module_that_adds_it_and_says_the_same_in_help(noun: str) -> None:
+    module, text = NOUNS[noun]
+    assert callable(importlib.import_module(f"aerobee.cli.{module}").add_to)
+    said = parser_for([noun]).format_help()
+    assert said == parser_for([]).format_help()
+    assert " ".join(text.split()) in " ".join(said.split())
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_a_noun_has_help_with_examples(noun: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parser_for([noun]).parse_args([noun, "--help"])
+    assert caught.value.code == 0
+    assert "examples:" in capsys.readouterr().out
