@@ -1,0 +1,121 @@
+"""Options as Spark hands them over: text by name, in any case → values, with every mistake told.
+
+One look at the options of a read or of a write. Whoever reads them asks for one after the other;
+what is wrong gathers in `mistakes`, and an option that is not known names the one that was meant.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from aerobee.client.core.target import Credentials, Target, parse_target
+from aerobee.errors import Misuse
+
+V = TypeVar("V")
+
+TRUE = {"true": True, "false": False}
+CONNECTION_OPTIONS = ("nameServer", "accessKey", "secretKey", "tls")
+"""Of reads and of writes."""
+
+_DURATION = re.compile(r"(\d+)\s*(ms|s|m|h)?")
+_DURATION_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+# Spark's own, which reach every source.
+_SPARKS = frozenset({"path", "checkpointlocation", "queryname", "__triggeravailablenow"})
+
+
+class OptionTexts:
+    def __init__(
+        self, given: Mapping[str, str], known: Sequence[str], elsewhere: Mapping[str, str]
+    ) -> None:
+        """`known` are the names that there are; `elsewhere` says of others where they belong."""
+        self.mistakes: list[str] = []
+        names = {name.lower(): name for name in known}
+        others = {name.lower(): why for name, why in elsewhere.items()}
+        self._given: dict[str, str] = {}
+        for name, text in given.items():
+            found = names.get(name.lower())
+            if found is not None:
+                self._given[found] = text
+            elif name.lower() in others:
+                self.mistakes.append(f"{name}: {others[name.lower()]}")
+            elif name.lower() not in _SPARKS:
+                near = difflib.get_close_matches(name.lower(), names, 1)
+                meant = f"; was {names[near[0]]} meant?" if near else ""
+                self.mistakes.append(f"there is no option {name}{meant}")
+
+    def check(self) -> None:
+        """Misuse lists everything that was found wrong."""
+        if self.mistakes:
+            raise Misuse("; ".join(self.mistakes))
+
+    def has(self, name: str) -> bool:
+        return name in self._given
+
+    def said(self, *names: str) -> list[str]:
+        """Which of these are given."""
+        return [name for name in names if name in self._given]
+
+    # One option.
+
+    def text(self, name: str, absent: str) -> str:
+        return self._given.get(name, absent).strip()
+
+    def number(self, name: str, least: int = 1) -> int | None:
+        text = self._given.get(name)
+        if text is None:
+            return None
+        if text.strip().isascii() and text.strip().isdigit() and int(text) >= least:
+            return int(text)
+        self.mistakes.append(f"{name} is a whole number from {least} on, not {text!r}")
+        return None
+
+    def duration(self, name: str, absent: float) -> float:
+        text = self._given.get(name)
+        if text is None:
+            return absent
+        found = _DURATION.fullmatch(text.strip())
+        if found is None:
+            self.mistakes.append(f"{name} is a duration like 500ms, 30s or 15m, not {text!r}")
+            return absent
+        return int(found[1]) * _DURATION_SECONDS[found[2] or "ms"]
+
+    def one_of(self, name: str, choices: Mapping[str, V], absent: V) -> V:
+        text = self._given.get(name)
+        if text is None:
+            return absent
+        chosen = {choice.lower(): value for choice, value in choices.items()}.get(
+            text.strip().lower()
+        )
+        if chosen is None:
+            self.mistakes.append(f"{name} is one of {', '.join(choices)}, not {text!r}")
+            return absent
+        return chosen
+
+    def tried(self, name: str, read: Callable[[str], V], text: str) -> V | None:
+        try:
+            return read(text)
+        except Misuse as error:
+            self.mistakes.append(f"{name}: {error}")
+            return None
+
+    def refuse(self, names: tuple[str, ...], kind: str) -> None:
+        wrong = self.said(*names)
+        if wrong:
+            self.mistakes.append(f"a {kind} does not take {', '.join(wrong)}")
+
+    def target(self) -> Target | None:
+        """The cluster, and as whom it is asked."""
+        text = self._given.get("nameServer")
+        if not text:
+            self.mistakes.append('the option nameServer is missing: "host:9876;host:9876"')
+            return None
+        target = self.tried("nameServer", parse_target, text)
+        access_key, secret_key = self.text("accessKey", ""), self.text("secretKey", "")
+        if bool(access_key) != bool(secret_key):
+            self.mistakes.append("accessKey and secretKey go together")
+        is_tls = self.one_of("tls", {**TRUE, "on": True, "off": False}, False)
+        if target is None:
+            return None
+        credentials = Credentials(access_key, secret_key) if access_key else target.credentials
+        return Target(target.name_servers, credentials, target.namespace, target.is_tls or is_tls)
