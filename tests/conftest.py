@@ -14,6 +14,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from aerobee._compiled import HOT_MODULES, is_compiled, report
+from tests.spark_kit import is_of_spark, spark
+
+__all__ = ["spark"]  # one session for all tests that want it
 
 # How fast a shared machine draws examples says nothing about the code under test.
 _untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -35,5 +38,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def no_thread_left_behind() -> Iterator[None]:
     before = set(threading.enumerate())
     yield
-    left = [thread.name for thread in threading.enumerate() if thread not in before]
+    left = [
+        thread.name
+        for thread in threading.enumerate()
+        if thread not in before and not is_of_spark(thread)
+    ]
     assert not left, f"threads still running after the test: {left}"

@@ -17,14 +17,33 @@ class Server:
     def __init__(self, name_server: str) -> None:
         self.name_server = name_server
 
-    def send(self, topic: str, bodies: list[bytes], **options: object) -> None:
-        async def send() -> None:
+    def send(self, topic: str, bodies: list[bytes], **options: object) -> list[aerobee.Receipt]:
+        async def send() -> list[aerobee.Receipt]:
             async with aerobee.connect(self.name_server) as client:
-                for body in bodies:
+                receipts = [
                     await client.send(topic, body, **options)  # type: ignore[arg-type]
+                    for body in bodies
+                ]
                 await _is_known(client, topic)
+                return receipts
 
-        asyncio.run(send())
+        return asyncio.run(send())
+
+    def create(self, topic: str, *, queues: int, on: str | None = None) -> None:
+        """Make a topic, or set the number of its queues anew."""
+
+        async def create() -> None:
+            async with aerobee.connect(self.name_server) as client:
+                await client.admin.topics.create(topic, queues=queues, on=on)
+
+        asyncio.run(create())
+
+    def delete(self, topic: str) -> None:
+        async def delete() -> None:
+            async with aerobee.connect(self.name_server) as client:
+                await client.admin.topics.delete(topic)
+
+        asyncio.run(delete())
 
 
 async def _is_known(client: aerobee.Client, topic: str) -> None:
@@ -41,4 +60,16 @@ def running_server(home: Path) -> Iterator[Server]:
     flags = ("--store", str(home / "data"), "--port", "0", "--nameserver-port", "0")
     with Started(home, "up", *flags) as process:
         yield Server(f"127.0.0.1:{process.ports()['nameserver']}")
+        process.stop()
+
+
+@contextlib.contextmanager
+def running_broker(server: Server, home: Path, name: str) -> Iterator[None]:
+    """One more broker beside a server's own."""
+    config = home / "broker.conf"
+    config.write_text(f"brokerName={name}\nmappedFileSizeCommitLog=16777216\n")
+    flags = ("--store", str(home / "store"), "--port", "0", "-n", server.name_server)
+    with Started(home, "broker", "start", "-c", str(config), *flags) as process:
+        process.ports()
+        yield
         process.stop()

@@ -133,6 +133,10 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
         if self._initial is None:
             self._initial = self._plan().at(self.options.start)
             self._is_pinned = False
+            if self._frozen_end is not None:
+                # What came between the two is not loss: the stream begins after what was frozen.
+                for queue, offset in self._initial.items():
+                    self._frozen_end[queue] = max(offset, self._frozen_end.get(queue, 0))
         return as_dict(self._initial)
 
     def latestOffset(self, start: Nested, limit: ReadLimit) -> Nested:
@@ -143,9 +147,8 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
             return start
         planner = self._plan()
         at = from_dict(start)
-        latest = self._frozen_end
-        if latest is None:
-            latest = planner.without_lost_queues(at, planner.latest())
+        ends = planner.latest() if self._frozen_end is None else self._frozen_end
+        latest = planner.without_lost_queues(at, ends)
         at = planner.with_new_queues(at, latest)
         if isinstance(limit, ReadAllAvailable):
             return as_dict(latest)

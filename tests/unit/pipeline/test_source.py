@@ -8,6 +8,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from pyspark.sql.types import StructType
 
 from aerobee.errors import Misuse
+from aerobee.pipeline.range_pull import DataLoss
 from aerobee.pipeline.source import AerobeeSource, AerobeeStreamReader, Ranges, RocketmqSource
 from tests.server_kit import Server
 
@@ -94,6 +95,20 @@ def test_available_now_goes_as_far_as_when_it_began(server: Server) -> None:
         end = reader.latestOffset(start, limit)
         assert ends(end) == [1] * 4
         assert reader.latestOffset(end, limit) == end
+
+
+def test_available_now_finds_what_was_lost_and_takes_nothing_else_for_it(server: Server) -> None:
+    server.send("NowLoss", [b"x"] * 4)
+    with stream(server, "NowLoss") as reader:
+        reader.prepareForTriggerAvailableNow()
+        server.send("NowLoss", [b"y"] * 4)
+        start = reader.initialOffset()  # at the end, which is later than what was frozen
+        limit = reader.getDefaultReadLimit()
+        reader.latestOffset(start, limit)
+        assert reader.latestOffset(start, limit) == start
+        beyond = {"o": {"NowLoss": {"broker-a": {"0": 9, "1": 2, "2": 2, "3": 2}}}, "v": 1}
+        with pytest.raises(DataLoss, match="was read up to 9, and ends at 2 now"):
+            reader.latestOffset(beyond, limit)
 
 
 def test_a_stream_waits_for_enough_but_not_for_ever(server: Server) -> None:
