@@ -13,6 +13,7 @@ from aerobee.protocol.reply_buffer import ReplyBuffer
 from tests import wire
 from tests.broker_kit import CLIENT, BrokerKit
 
+BODY_BYTES_MAX = 10_000
 SUFFIX = b"MSG_REGION\x01DefaultRegion\x02TRACE_ON\x01true\x02CLUSTER\x01DefaultCluster\x02"
 BORN = bytes((10, 0, 0, 9)) + (40_000).to_bytes(4, "big")
 ROOT = "store"
@@ -45,7 +46,7 @@ class SendRig:
             "DefaultRegion", True, config.store_host
         )
         self.plain = module("aerobee.service.broker.plain_send").PlainSend(
-            self.store.appender, self.entries, answer, SUFFIX
+            self.store.appender, self.entries, answer, SUFFIX, BODY_BYTES_MAX
         )
         self.ends: Any = None
         if diverts:

@@ -39,7 +39,6 @@ class World:
             queue_file_units=5,
             index_slots=7,
             index_units=9,
-            body_bytes_max=2500,
             flush_mode=config.FlushMode[mode],
             record_crc=with_crc,
         )

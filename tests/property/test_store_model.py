@@ -38,7 +38,7 @@ from tests.store_kit import (
 
 Queue = tuple[bytes, int]
 QUEUES: tuple[Queue, ...] = ((b"Orders", 0), (b"Orders", 1), (b"Refunds", 3))
-CONFIG = replace(SMALL, body_bytes_max=2000)
+CONFIG = SMALL
 DERIVED = ("consumequeue", "index", "checkpoint")
 
 queues = st.sampled_from(QUEUES)
@@ -128,7 +128,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(queue=queues, is_batch=st.booleans())
     def append_what_is_refused(self, queue: Queue, is_batch: bool) -> None:
-        message = draft(*queue, b"no batch" if is_batch else b"x" * 2001)
+        message = draft(*queue, b"no batch" if is_batch else b"x" * CONFIG.log_file_bytes)
         message.is_batch = is_batch
         end = self.kit.store.end_offset
         with pytest.raises((MessageIllegal, StoreBusy)):

@@ -167,7 +167,6 @@ def _draw_storage(generator: random.Random) -> StorageConfig:
         queue_file_units=draw((8, 50)),
         index_slots=16,
         index_units=draw((32, 200)),
-        body_bytes_max=4_000,
         delay_levels_ms=DELAY_LEVELS_MS,
         flush_mode=draw((FlushMode.SYNC, FlushMode.SYNC, FlushMode.ASYNC)),
         flush_interval_ms=flush_ms,

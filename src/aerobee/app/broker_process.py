@@ -20,7 +20,6 @@ from dataclasses import replace
 from typing import TypeAlias, cast
 
 from aerobee.app.broker_settings import (
-    FRAME_BYTES_BESIDE_BODY,
     VIP_PORT_STEP,
     BrokerSettings,
 )
@@ -35,7 +34,12 @@ from aerobee.ports.clock import Clock, Now
 from aerobee.ports.service import Peer, Service
 from aerobee.ports.watch import WatchedService
 from aerobee.protocol.frame import FrameLimits
-from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
+from aerobee.service.broker.config import (
+    FRAME_BYTES_BESIDE_BODY,
+    SETTINGS,
+    BrokerConfig,
+    BrokerIdentity,
+)
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from aerobee.storage.config import MIB, StorageConfig
 from aerobee.storage.store import Store
@@ -113,7 +117,7 @@ class BrokerPart:
             driver = self._driver = Driver(
                 service,
                 self._clock,
-                _frame_limits(storage),
+                _frame_limits(settings.service),
                 listen.connections_max,
                 drops_idle=self._is_own_time,
             )
@@ -227,6 +231,6 @@ def _bind_pair(listen: ListenConfig) -> tuple[list[socket.socket], list[socket.s
     raise AssertionError("there is one try at least")
 
 
-def _frame_limits(storage: StorageConfig) -> FrameLimits:
-    """The largest message that may be stored fits into a frame, its header and all."""
-    return FrameLimits(max(8 * MIB, storage.body_bytes_max + FRAME_BYTES_BESIDE_BODY))
+def _frame_limits(config: BrokerConfig) -> FrameLimits:
+    """The largest message that may be sent fits into a frame, its header and all."""
+    return FrameLimits(max(8 * MIB, config.body_bytes_max + FRAME_BYTES_BESIDE_BODY))

@@ -33,21 +33,18 @@ from aerobee.app.setting_kinds import (
     Percent,
 )
 from aerobee.model.setting import TEXT, TRUTH, Setting, Whole, texts
-from aerobee.protocol.frame import FRAME_BYTES_MAX
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
-from aerobee.storage.config import MIB, FlushMode, StorageConfig
+from aerobee.storage.config import FlushMode, StorageConfig
 
 PREFIX = "AEROBEE_BROKER_"
 PORT = 10911
 VIP_PORT_STEP = 2
 """Java clients send to the port so much below the broker's: the same service is there."""
 DELAY_LEVELS_MAX = 18
-FRAME_BYTES_BESIDE_BODY = MIB
 
 _INT32_MAX = 2**31 - 1
 _UNIT_BYTES = 20
 _FLUSH_MS_MAX = 60_000
-_BODY_BYTES_MAX = FRAME_BYTES_MAX - FRAME_BYTES_BESIDE_BODY
 
 
 class PortKind:
@@ -165,7 +162,6 @@ STORAGE_SETTINGS = (
     Setting("maxIndexNum", "index_units", Whole(2, 100_000_000)),
     Setting("messageIndexEnable", "index_enabled", TRUTH),
     Setting("enabledAppendPropCRC", "record_crc", TRUTH),
-    Setting("maxMessageSize", "body_bytes_max", Whole(1, _BODY_BYTES_MAX)),
     Setting("messageDelayLevel", "delay_levels_ms", Delays(DELAY_LEVELS_MAX)),
     Setting("flushDiskType", "flush_mode", Choice(FlushMode)),
     Setting("flushIntervalCommitLog", "flush_interval_ms", Whole(1, _FLUSH_MS_MAX)),

@@ -6,7 +6,6 @@ from aerobee.storage.index.consume_queue cimport ConsumeQueue
 from aerobee.storage.index.consume_queues cimport ConsumeQueues
 
 cdef class Appender:
-    cdef Py_ssize_t _body_bytes_max
     cdef CommitLog _log
     cdef ConsumeQueues _queues
     cdef readonly int count

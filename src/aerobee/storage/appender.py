@@ -6,7 +6,7 @@ record is written later, by dispatch. Called from the core's thread only.
 
 from typing import TYPE_CHECKING
 
-from aerobee.errors import MessageIllegal, StorageError, StoreBusy
+from aerobee.errors import StorageError, StoreBusy
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.storage.commit.commit_log import CommitLog
 from aerobee.storage.index.consume_queue import ConsumeQueue
@@ -25,12 +25,11 @@ def is_compiled() -> bool:
 class Appender:
     """The only way into the log. While `refusal` is set nothing gets in, and that is why."""
 
-    __slots__ = ("_body_bytes_max", "_log", "_queues", "count", "queue_offset", "refusal")
+    __slots__ = ("_log", "_queues", "count", "queue_offset", "refusal")
 
-    def __init__(self, log: CommitLog, queues: ConsumeQueues, body_bytes_max: int) -> None:
+    def __init__(self, log: CommitLog, queues: ConsumeQueues) -> None:
         self._log = log
         self._queues = queues
-        self._body_bytes_max = body_bytes_max
         self.refusal: StorageError | None = None
         # Of the last append: the queue offset of its first record, and how many there are.
         self.queue_offset = 0
@@ -44,10 +43,6 @@ class Appender:
         """
         if self.refusal is not None:
             raise self.refusal
-        if draft.body_size > self._body_bytes_max:
-            raise MessageIllegal(
-                f"a body of {draft.body_size} bytes; at most {self._body_bytes_max} are allowed"
-            )
         queue: ConsumeQueue = self._queues.find_or_make(draft.topic, draft.queue_id)
         if queue.is_leaving:
             raise StoreBusy("the topic is being deleted", hint="try again in a second")

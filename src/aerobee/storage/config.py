@@ -45,7 +45,6 @@ class StorageConfig:
 
     record_crc: bool = True
     """Whole-record checksum, 20 bytes each. Off: damage outside a body goes unnoticed."""
-    body_bytes_max: int = 4 * MIB
     store_host: bytes = bytes((127, 0, 0, 1)) + (10911).to_bytes(4, "big")
     """Address (4 or 16 bytes) and port (4): what a message id points to."""
     delay_levels_ms: tuple[int, ...] = _DELAY_LEVELS_MS
@@ -105,8 +104,6 @@ class StorageConfig:
             yield (
                 "index_slots must be at least 1, index_units at least 2, and the file below 2 GiB"
             )
-        if not 1 <= self.body_bytes_max <= FILE_BYTES_MAX - 64 * KIB:
-            yield "body_bytes_max must be at least 1 and below 2 GiB"
         if self.checkpoint_bytes < 1:
             yield "checkpoint_bytes must be at least 1"
         if self.compaction_map_bytes < 1:
@@ -130,5 +127,6 @@ class StorageConfig:
 
     @property
     def record_bytes_max(self) -> int:
-        """Body, topic, properties and head: a record must also fit in a log file."""
-        return min(self.body_bytes_max + 64 * KIB, self.log_file_bytes - 8)
+        """A record fits in a log file, and a filler behind it. How much of it a sender may fill is
+        decided where sends come in: what was stored once can be stored again."""
+        return self.log_file_bytes - 8

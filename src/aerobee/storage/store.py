@@ -117,7 +117,7 @@ class Store(Readers):
         )
         # For callers who append or look per message and cannot spare a call in between.
         self.hot_records = HotRecords(parts.log.sequence, self._reader)
-        self.appender = Appender(parts.log, self._queues, config.body_bytes_max)
+        self.appender = Appender(parts.log, self._queues)
         self.appender.refusal = self._cleaner.refusal()
         self._bound_reads()
 

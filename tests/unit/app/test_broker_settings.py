@@ -109,12 +109,14 @@ def test_rocketmqs_names_reach_every_part(files: Files) -> None:
         retention_ms=48 * HOUR_MS,
         disk_used_ratio_clean=0.7,
         disk_used_ratio_full=0.8,
-        body_bytes_max=1000,
         delay_levels_ms=(1_000, 120_000),
         record_crc=False,
     )
     assert settings.service == BrokerConfig(
-        creates_topics=False, register_interval_ms=10_000, retention_ms=48 * HOUR_MS
+        body_bytes_max=1000,
+        creates_topics=False,
+        register_interval_ms=10_000,
+        retention_ms=48 * HOUR_MS,
     )
 
 

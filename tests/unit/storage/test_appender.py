@@ -20,7 +20,6 @@ from tests.store_kit import COMMITTED, PREPARED, ROLLED_BACK, batch_draft, draft
 
 NOW = 1_700_000_000_000
 FILE_BYTES = 4096
-BODY_BYTES_MAX = 1000
 
 
 class AppenderKit:
@@ -33,7 +32,7 @@ class AppenderKit:
         self.log = CommitLog(files, RecordWriter(StorageConfig().store_host, True), FILE_BYTES - 8)
         self.log.start_at(0, 0)
         self.queues = ConsumeQueues(self.disk, "consumequeue", 8)
-        self.appender = Appender(self.log, self.queues, BODY_BYTES_MAX)
+        self.appender = Appender(self.log, self.queues)
 
     def append(self, message: MessageDraft) -> int:
         return self.appender.append(message, NOW)
@@ -129,25 +128,7 @@ def test_a_refusal_comes_before_every_other_complaint() -> None:
     kit = AppenderKit()
     kit.appender.refusal = DiskFull("no room")
     with pytest.raises(DiskFull):
-        kit.append(draft(b"no/topic", body=bytes(BODY_BYTES_MAX + 1)))
-
-
-def test_a_body_over_the_limit_is_turned_away_with_both_numbers() -> None:
-    kit = AppenderKit()
-    before = kit.image()
-    with pytest.raises(MessageIllegal, match="1001 bytes; at most 1000"):
-        kit.append(draft(body=bytes(BODY_BYTES_MAX + 1)))
-    assert kit.image() == before
-    kit.append(draft(body=bytes(BODY_BYTES_MAX)))
-    assert kit.next_offset() == 1
-
-
-def test_a_batch_body_over_the_limit_is_turned_away() -> None:
-    kit = AppenderKit()
-    before = kit.image()
-    with pytest.raises(MessageIllegal, match="at most 1000"):
-        kit.append(batch_draft(b"Orders", 0, [bytes(600), bytes(600)]))
-    assert kit.image() == before
+        kit.append(draft(b"no/topic", body=bytes(100_000)))
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ def test_the_defaults_are_those_of_rocketmq() -> None:
     assert config.flush_mode is FlushMode.ASYNC
     assert config.flush_interval_ms == 500
     assert config.retention_ms == 72 * HOUR_MS
-    assert config.body_bytes_max == 4 * MIB
     assert config.record_crc
     assert config.index_enabled
 
@@ -58,8 +57,6 @@ def test_flush_modes_are_called_as_rocketmq_calls_them() -> None:
         ({"log_file_bytes": 2 * GIB}, "log_file_bytes"),
         ({"queue_file_units": 2 * GIB // 46 + 1}, "queue_file_units"),
         ({"index_slots": 500_000_000}, "index_slots"),
-        ({"body_bytes_max": 0}, "body_bytes_max"),
-        ({"body_bytes_max": 2 * GIB - 64 * KIB}, "body_bytes_max"),
         ({"checkpoint_bytes": 0}, "checkpoint_bytes"),
         ({"hot_bytes": -1}, "hot_bytes"),
         ({"disk_free_bytes_min": -1}, "disk_free_bytes_min"),
@@ -88,7 +85,7 @@ def test_a_value_that_cannot_be_is_refused_by_name(values: dict[str, Any], named
         {"store_host": bytes(8)},
         {"store_host": IPV6_HOST},
         {"flush_interval_ms": 1, "flush_lag_ms_max": 2},
-        {"log_file_bytes": 2 * GIB - 1, "body_bytes_max": 1, "checkpoint_bytes": 1},
+        {"log_file_bytes": 2 * GIB - 1, "checkpoint_bytes": 1},
         {"hot_bytes": 0, "disk_free_bytes_min": 0, "delete_interval_ms": 0},
         {"mark_interval_ms": 0, "checkpoint_interval_ms": 0, "retention_ms": 1},
         {"delay_levels_ms": ()},
@@ -116,10 +113,6 @@ def test_a_configuration_cannot_be_changed() -> None:
     config = StorageConfig()
     with pytest.raises(FrozenInstanceError):
         config.log_file_bytes = 1  # type: ignore[misc]
-
-
-def test_a_record_may_be_a_body_and_64_kib() -> None:
-    assert StorageConfig(body_bytes_max=MIB).record_bytes_max == MIB + 64 * KIB
 
 
 def test_a_record_leaves_room_for_a_filler_in_its_file() -> None:

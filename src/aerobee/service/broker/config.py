@@ -8,6 +8,9 @@ the files on disk depend on can be reached by a request.
 from dataclasses import dataclass
 
 from aerobee.model.setting import TEXT, TRUTH, Setting, Whole
+from aerobee.protocol.frame import FRAME_BYTES_MAX
+
+FRAME_BYTES_BESIDE_BODY = 1 << 20
 
 _INT32_MAX = 2**31 - 1
 _HOUR_MS = 3_600_000
@@ -36,6 +39,8 @@ class BrokerConfig:
     """A consumer of an unknown group makes it."""
     default_queues: int = 8
     """Queues of the template that new topics are made from."""
+    body_bytes_max: int = 4 << 20
+    """Of what is sent. What was stored before it was lowered is delivered all the same."""
     region: str = "DefaultRegion"
     """Told with every send; clients put it into their traces."""
     traces: bool = True
@@ -103,6 +108,9 @@ SETTINGS = (
     Setting("autoCreateTopicEnable", "creates_topics", TRUTH, is_live=True),
     Setting("autoCreateSubscriptionGroup", "creates_groups", TRUTH, is_live=True),
     Setting("defaultTopicQueueNums", "default_queues", Whole(1, 1024)),
+    Setting(
+        "maxMessageSize", "body_bytes_max", Whole(1, FRAME_BYTES_MAX - FRAME_BYTES_BESIDE_BODY)
+    ),
     Setting("regionId", "region", TEXT),
     Setting("traceOn", "traces", TRUTH),
     Setting("traceTopicEnable", "has_trace_topic", TRUTH),

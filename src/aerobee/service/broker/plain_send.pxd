@@ -17,6 +17,7 @@ cdef class PlainSend:
     cdef Appender _appender
     cdef bytes _broker
     cdef SendDiversion _diversion
+    cdef Py_ssize_t _body_bytes_max
     cdef MessageDraft _draft
     cdef PlainEnd _ends
     cdef dict _entries

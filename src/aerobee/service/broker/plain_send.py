@@ -47,6 +47,7 @@ class PlainSend:
     __slots__ = (
         "_answer",
         "_appender",
+        "_body_bytes_max",
         "_broker",
         "_diversion",
         "_draft",
@@ -69,12 +70,14 @@ class PlainSend:
         entries: dict[bytes, TopicEntry],
         answer: SendAnswer,
         suffix: bytes,
+        body_bytes_max: int,
     ) -> None:
         """`suffix` is the properties text that every message gets from the broker."""
         self._appender = appender
         self._entries = entries
         self._answer = answer
         self._suffix = suffix
+        self._body_bytes_max = body_bytes_max
         self._header = SendHeader()
         self._draft = MessageDraft()
         # Where the sender's id lies in the properties.
@@ -131,6 +134,7 @@ class PlainSend:
             or draft.reconsume_times != 0
             or header.flag & ~2 != 0
             or draft.queue_id >= entry.queues_end
+            or draft.body_size > self._body_bytes_max
         ):
             return False
         if not self._scan_properties(draft):

@@ -56,6 +56,7 @@ class SendWays:
             tables.topics.entries,
             SendAnswer(told.region, told.traces, storage.store_host),
             self._stamp.properties_text(),
+            told.body_bytes_max,
         )
         self.short = SendWay(self.plain, store, storage.flush_mode, config, outbox, took)
 

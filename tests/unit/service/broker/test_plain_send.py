@@ -4,7 +4,7 @@ from aerobee.model.topic import TopicConfig
 from aerobee.protocol.message_batch import BatchMessage, encode_batch
 from aerobee.protocol.stored_message import decode_record
 from aerobee.service.broker.topic_entry import TopicEntry
-from tests.send_rig import SendRig, send_frame
+from tests.send_rig import BODY_BYTES_MAX, SendRig, send_frame
 from tests.store_kit import read_all
 
 ID = "C00002021F384E0E2F2A49FAF0BA0001"
@@ -66,6 +66,13 @@ def test_a_batch_is_stored_as_many_and_answered_with_an_id_for_each() -> None:
         (first.offset_message_id, second.offset_message_id)
     )
     assert answer["ext_fields"]["transactionId"] == ID
+
+
+def test_a_body_over_the_limit_is_left() -> None:
+    rig = SendRig()
+    assert rig.send(send_frame(body=bytes(BODY_BYTES_MAX + 1)))
+    rig = SendRig()
+    assert not rig.send(send_frame(body=bytes(BODY_BYTES_MAX)))
 
 
 def test_a_send_that_nobody_waits_for_is_stored_and_not_answered() -> None:

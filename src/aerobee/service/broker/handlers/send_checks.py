@@ -56,6 +56,13 @@ class SendChecks:
                 ResponseCode.NO_PERMISSION,
                 f"Sending message to topic[{sending.topic}] is forbidden.",
             )
+        bytes_max = self._config.current.body_bytes_max
+        if len(sending.body) > bytes_max:
+            return Answer(
+                ResponseCode.MESSAGE_ILLEGAL,
+                f"a body of {len(sending.body)} bytes; at most {bytes_max} are allowed "
+                "(maxMessageSize)",
+            )
         if sending.is_half:
             fault_of_half = self._find_half_fault(sending)
             if fault_of_half is not None:

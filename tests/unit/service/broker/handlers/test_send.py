@@ -8,7 +8,7 @@ from aerobee.protocol.message_batch import BatchMessage, encode_batch
 from aerobee.protocol.recall_handle import RecallHandle, encode_recall_handle
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.service.broker.config import BrokerConfig
-from tests.broker_kit import CLIENT, STORAGE, SYNC, BrokerKit, create_fields
+from tests.broker_kit import CLIENT, SYNC, BrokerKit, create_fields
 from tests.wire import JAVA_FIELDS, LONG_NAMES
 
 ORDERS = TopicConfig("Orders", 4, 4)
@@ -147,13 +147,25 @@ def test_every_answer_says_region_and_tracing_refusals_too() -> None:
 
 
 def test_what_is_too_large_is_refused_as_illegal() -> None:
-    kit = BrokerKit(ORDERS, storage=replace(STORAGE, body_bytes_max=1000))
+    kit = BrokerKit(ORDERS, config=BrokerConfig(body_bytes_max=1000))
     assert send(kit, b"x" * 1001).code == 13
     assert send(kit, b"x" * 1000).code == 0
     assert send(kit, i="a\x01" + "x" * 32_765 + "\x02").code == 13
     # With what the broker adds they do not fit any more.
     assert send(kit, i="a\x01" + "x" * 32_760 + "\x02").code == 13
     assert len(kit.bodies(queue_id=1)) == 1
+
+
+def test_what_waits_comes_whole_after_the_limit_was_lowered() -> None:
+    kit = BrokerKit(ORDERS)
+    assert send(kit, b"x" * 900, i=f"UNIQ_KEY\x01{ID}\x02DELAY\x011\x02").code == 0
+    assert send(kit, b"y" * 900, i=f"UNIQ_KEY\x01{ID}\x02TIMER_DELAY_SEC\x013\x02").code == 0
+    kit.stop()
+    lower = BrokerConfig(body_bytes_max=100)
+    kit = BrokerKit(disk=kit.disk, config=lower, clock=kit.clock)
+    kit.run(6_000)
+    assert kit.bodies(queue_id=1) == [b"x" * 900, b"y" * 900]
+    assert send(kit, b"z" * 101).code == 13
 
 
 def test_a_half_message_is_kept_apart_and_one_that_is_none_is_not() -> None:

@@ -1,7 +1,4 @@
-from dataclasses import replace
-
-import pytest
-
+from aerobee.errors import StoreBusy
 from aerobee.model.message import StoredMessage
 from aerobee.protocol.bodies.revive_records import decode_ack
 from aerobee.protocol.response_codes import ResponseCode
@@ -20,8 +17,8 @@ OTHER = ("Orders", "g", 0, 39, NOW, "b")
 
 
 class Rig:
-    def __init__(self, *, is_sync: bool = False, body_bytes_max: int = 4096) -> None:
-        config = replace(SMALL_SYNC if is_sync else SMALL, body_bytes_max=body_bytes_max)
+    def __init__(self, *, is_sync: bool = False) -> None:
+        config = SMALL_SYNC if is_sync else SMALL
         self.kit = StoreKit(config=config)
         intake = Intake(self.kit.store, config.flush_mode, 18)
         self.in_flight = InFlight()
@@ -85,14 +82,14 @@ def test_memory_knows_what_is_acknowledged_once_it_is_stored() -> None:
     assert rig.in_flight.is_acked(KEY, 1)
 
 
-@pytest.mark.parametrize("body_bytes_max", [10])
-def test_what_the_store_does_not_take_is_not_called_acknowledged(body_bytes_max: int) -> None:
-    rig = Rig(body_bytes_max=body_bytes_max)
+def test_what_the_store_does_not_take_is_not_called_acknowledged() -> None:
+    rig = Rig()
+    rig.kit.store.appender.refusal = StoreBusy("the disk is behind")
     rig.in_flight.started(KEY, 31)
     rig.add(7)
     rig.add(8)
     rig.settle()
-    assert rig.codes() == [ResponseCode.MESSAGE_ILLEGAL] * 2
+    assert rig.codes() == [ResponseCode.SYSTEM_BUSY] * 2
     assert not rig.in_flight.is_acked(KEY, 0)
 
 

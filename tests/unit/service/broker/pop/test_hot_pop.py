@@ -1,16 +1,12 @@
-from dataclasses import replace
-
 from aerobee.errors import StoreBusy
-from aerobee.protocol.bodies.revive_records import (
-    Checkpoint,
-    decode_checkpoint,
-    encode_checkpoint,
-)
+from aerobee.protocol.bodies.revive_records import decode_checkpoint
 from aerobee.service.broker.pop.popping import RETRY_FIRST_EVERY
-from aerobee.sim.clock import SimClock
-from tests.broker_kit import IDENTITY, OTHER, STORAGE
-from tests.pop_kit import INVISIBLE_MS, got_in
+from tests.broker_kit import OTHER
+from tests.pop_kit import INVISIBLE_MS, PopKit, got_in
 from tests.short_pop_rig import ShortPopRig
+from tests.store_kit import draft
+
+CHECKPOINT_BYTES = 800  # of a record, more or less: one fits, two do not
 
 
 def test_its_messages_have_a_checkpoint_and_come_back_without_acknowledgement() -> None:
@@ -101,15 +97,26 @@ def test_what_the_store_refuses_is_refused_by_the_general_handler() -> None:
 
 
 def test_a_checkpoint_that_is_refused_after_others_leaves_the_others() -> None:
-    now = SimClock().now().wall_ms
-    fitting = Checkpoint("Orders", "g", 1, 1, now, INVISIBLE_MS, IDENTITY.name, (0, 1))
-    bytes_max = len(encode_checkpoint(fitting))
-    rig = ShortPopRig(2, 1, replace(STORAGE, body_bytes_max=bytes_max))
+    rig = ShortPopRig(2, 1)
     assert rig.pop(maxMsgNums=8) is None  # both queues have been popped from now on
-    rig.kit.fill(6, 0)
-    rig.kit.fill(2, 1)
-    is_short, answer = rig.ask(maxMsgNums=8)
-    assert (is_short, answer.ext_fields["msgOffsetInfo"]) == (True, "0 1 1,2")
+    rig.kit.fill(2, 0, first=1)
+    rig.kit.fill(2, 1, first=1)
+    _leave_room(rig.kit, for_records=1)
+    rig.kit.tell(200050, rig.kit.fields(maxMsgNums=8))
+    (answer,) = rig.kit.heard()
+    assert answer.ext_fields["msgOffsetInfo"] == "0 1 1,2"
     assert len(got_in(answer)) == 2
-    _, answer = rig.ask(maxMsgNums=2)
+    rig.kit.disk.capacity_bytes = 1 << 40
+    rig.kit.run(2_000)
+    _, answer = rig.ask(maxMsgNums=8)
     assert answer.ext_fields["msgOffsetInfo"] == "0 0 1,2"
+
+
+def _leave_room(kit: PopKit, *, for_records: int) -> None:
+    """The last file of the log has room for so many checkpoints, the disk for no other file."""
+    kit.disk.capacity_bytes = kit.disk.used_bytes()
+    file_bytes = kit.store.config.log_file_bytes
+    room = for_records * CHECKPOINT_BYTES
+    while (left := file_bytes - kit.store.end_offset % file_bytes) > room:
+        body = b"x" * max(0, min(left - room - 200, 4_000))
+        kit.store.append(draft(b"Other", 0, body), kit.clock.now().wall_ms)
