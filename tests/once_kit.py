@@ -65,9 +65,16 @@ def batch_body(sequence: int, bodies: Sequence[bytes], **mark: object) -> bytes:
 
 
 def send_batch_once(
-    kit: BrokerKit, sequence: int, bodies: Sequence[bytes], **mark: object
+    kit: BrokerKit,
+    sequence: int,
+    bodies: Sequence[bytes],
+    *,
+    known: bool = False,
+    quiet: bool = False,
+    **mark: object,
 ) -> RemotingCommand:
-    fields = {**JAVA_FIELDS, "e": str(QUEUE), "i": "", "m": "true", "known": "false"}
+    fields = {**JAVA_FIELDS, "e": str(QUEUE), "i": "", "m": "true"}
+    fields |= {"known": str(known).lower(), "quiet": str(quiet).lower()}
     return kit.ask(SEND_ONCE, fields, batch_body(sequence, bodies, **mark))
 
 

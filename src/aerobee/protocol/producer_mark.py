@@ -9,6 +9,9 @@
                (a retry, a dead letter, somebody who forwards it) has the property and is not meant
     producer   the id, printable, at most 120 characters
 
+Work that goes in rounds, as a streaming query does, counts anew in each: round r has the epochs
+from r·2²⁰ and the sequences from r·2³² on. Whoever opens a round ends the one before it.
+
 It is a property of the message and so of the record: what a broker knows of producers is in the
 log. The request for it is SEND_ONCE, which has the fields of SEND_MESSAGE_V2 and `known`. All of it
 is ours: a broker that is not knows no such request, and stores nothing.
@@ -26,8 +29,16 @@ so if it knows nothing of it any more, it cannot tell what is a repetition."""
 DUPLICATE = "duplicate"
 """Field of the answer, `true`: it was stored before; the place is where. A place that is no longer
 known has the queue offset -1 and no message id."""
+QUIET = "quiet"
+"""Field of SEND_ONCE, `true`: nobody asks for ids and places, neither now nor of a repetition."""
 PRODUCER_CHARS_MAX = 120
 NUMBER_MAX = 2**63 - 2  # the number after it still has 64 bits
+
+# Work that goes in rounds: each has epochs and sequences of its own.
+ROUND_EPOCHS = 1 << 20
+ROUND_SEQUENCES = 1 << 32
+ROUND_MAX = (1 << 30) - 1
+PLAN_CHARS_MAX = 4000
 
 _PRODUCER = re.compile(r"[!-~]{1,120}", re.ASCII)
 _MARK = re.compile(r"([0-9]{1,19}):([0-9]{1,19}):([0-9a-f]{8}):([!-~]{1,120})", re.ASCII)

@@ -9,7 +9,7 @@ closing.
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.command_header import CommandHeader
 from aerobee.protocol.message_draft import PROPERTIES_BYTES_MAX
-from aerobee.protocol.producer_mark import KNOWN
+from aerobee.protocol.producer_mark import KNOWN, QUIET
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.send_name import LETTERS
 
@@ -62,6 +62,10 @@ class SendFields:
     def is_known(self) -> bool:
         """Of SEND_ONCE: whether one like it was acknowledged before."""
         return self._fields.get(KNOWN, "") == "true"
+
+    def is_quiet(self) -> bool:
+        """Of SEND_ONCE: whether nobody wants to hear of places."""
+        return self._fields.get(QUIET, "") == "true"
 
     def properties(self) -> bytes:
         text = self._fields.get(self.name("i"), "").encode()

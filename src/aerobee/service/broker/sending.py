@@ -50,6 +50,8 @@ class Sending:
     """Whether it is not to be stored again if it was: its mark says which it is."""
     is_known: bool = False
     """Of such a send: whether the broker has acknowledged one like it before."""
+    is_quiet: bool = False
+    """Of such a send: whether nobody wants to know where it is, now or later."""
 
     @property
     def is_half(self) -> bool:
@@ -146,6 +148,7 @@ def read_sending(header: CommandHeader, body: bytes) -> Sending:
         body=body,
         is_once=header.code == SEND_ONCE,
         is_known=fields.is_known(),
+        is_quiet=fields.is_quiet(),
     )
 
 

@@ -1,19 +1,27 @@
 """Who may send under an id: `config/producerEpochs.json`, ours.
 
-    {"epochs":{"billing-1":1794732382394}}
+    {"epochs":{"billing-1":1794732382394,"q7/0":9437185},
+     "rounds":{"q7/0":{"roundId":9,"plans":{"Orders":"1 broker-a:4"}}}}
 
 An epoch is on the disk before whoever opened with it is told, so that after a crash, too, the one
 who was succeeded is refused before the successor has stored anything. One that is given out is the
-time, or one more than the last: a broker that has forgotten an id does not give one out twice.
+time, or one more than the last: a broker that has forgotten an id does not give one out twice. In a
+round it is the round's next.
+
+The plan of a round is on the disk with it: whoever has to do a round again, sends the same messages
+to the same queues, and what is there is recognised.
 """
 
 import logging
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from aerobee.errors import CorruptFile, ProtocolError
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.json_members import Members
+from aerobee.protocol.json_text import Value
+from aerobee.protocol.producer_mark import ROUND_EPOCHS
 from aerobee.service.broker.deduplication.known_producers import KnownProducers
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.metadata.saved_value import SavedValue
@@ -24,6 +32,16 @@ Opened = Callable[[int, BaseException | None], None]
 """Told the epoch, or what went wrong."""
 
 
+class Round(NamedTuple):
+    round_id: int
+    plans: Mapping[str, str]
+
+
+class _Table(NamedTuple):
+    epochs: Mapping[str, int]
+    rounds: Mapping[str, Round]
+
+
 class Epochs:
     def __init__(self, file: ConfigFile, worker: DiskWorker, known: KnownProducers) -> None:
         """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
@@ -31,40 +49,84 @@ class Epochs:
         loaded = file.load()
         if loaded is not None and loaded.fault:
             _log.warning("a backup had to do: %s", loaded.fault)
-        table = {} if loaded is None else _epochs_in(Members(loaded.value, file.path), file.path)
-        self._saved: SavedValue[Mapping[str, int]] = SavedValue(
-            worker, lambda table: file.store({"epochs": table}), table
+        table = _Table({}, {})
+        if loaded is not None:
+            table = _table_in(Members(loaded.value, file.path), file.path)
+        self._saved: SavedValue[_Table] = SavedValue(
+            worker, lambda table: file.store(_as_json(table)), table
         )
 
     def restore(self, wall_ms: int) -> None:
         """Tell the producers what the file says of them, once the log has told the rest."""
-        for producer, epoch in self._saved.value.items():
+        for producer, epoch in self._saved.value.epochs.items():
             if epoch > self._known.epoch_of(producer):
                 self._known.raise_epoch(producer, epoch, wall_ms)
+        for producer, round_ in self._saved.value.rounds.items():
+            known = self._known.begin_round(producer, round_.round_id, wall_ms)
+            known.plans = dict(round_.plans)
 
     def open(self, producer: str, wanted: int, now: Now, done: Opened) -> None:
         """Have a producer sent with this epoch from now on, or with the next (-1); the sender
         before it is refused at once."""
-        before = max(self._known.epoch_of(producer), self._saved.value.get(producer, -1))
-        epoch = wanted if wanted >= 0 else max(before + 1, now.wall_ms)
+        epoch = wanted if wanted >= 0 else max(self._last_of(producer) + 1, now.wall_ms)
+        self._raise(producer, epoch, now, done)
+
+    def open_round(self, producer: str, epoch: int, round_: Round, now: Now, done: Opened) -> None:
+        """The same, with an epoch of a round, which the caller has found not to be over. A plan
+        that the round has stays."""
+        known = self._known.begin_round(producer, round_.round_id, now.wall_ms)
+        for topic, plan in round_.plans.items():
+            known.plans.setdefault(topic, plan)
+        self._raise(producer, epoch, now, done)
+
+    def next_in(self, producer: str, round_id: int) -> int:
+        """The epoch that the round's next attempt would get, or one of a later round."""
+        return max(self._last_of(producer) + 1, round_id * ROUND_EPOCHS)
+
+    def _last_of(self, producer: str) -> int:
+        return max(self._known.epoch_of(producer), self._saved.value.epochs.get(producer, -1))
+
+    def _raise(self, producer: str, epoch: int, now: Now, done: Opened) -> None:
         self._known.raise_epoch(producer, epoch, now.wall_ms)
         self._saved.change(
             lambda table: self._with(table, producer, epoch),
             lambda error: done(epoch, error),
         )
 
-    def _with(self, table: Mapping[str, int], producer: str, epoch: int) -> Mapping[str, int]:
-        if table.get(producer) == epoch:
+    def _with(self, table: _Table, producer: str, epoch: int) -> _Table:
+        known = self._known.find_producer(producer)
+        round_ = None
+        if known is not None and known.round_id >= 0:
+            round_ = Round(known.round_id, dict(known.plans))
+        if table.epochs.get(producer) == epoch and table.rounds.get(producer) == round_:
             return table
         # Who is forgotten is refused anyway until it opens again.
-        kept = {name: old for name, old in table.items() if self._known.epoch_of(name) >= 0}
+        kept = {name: old for name, old in table.epochs.items() if self._is_known(name)}
         kept[producer] = max(epoch, kept.get(producer, -1))
-        return kept
+        rounds = {name: old for name, old in table.rounds.items() if name in kept}
+        if round_ is not None:
+            rounds[producer] = round_
+        return _Table(kept, rounds)
+
+    def _is_known(self, producer: str) -> bool:
+        return self._known.epoch_of(producer) >= 0
 
 
-def _epochs_in(members: Members, path: str) -> dict[str, int]:
+def _as_json(table: _Table) -> dict[str, Value]:
+    rounds: dict[str, Value] = {
+        name: {"roundId": one.round_id, "plans": dict(one.plans)}
+        for name, one in table.rounds.items()
+    }
+    return {"epochs": dict(table.epochs), "rounds": rounds}
+
+
+def _table_in(members: Members, path: str) -> _Table:
     try:
-        table = members.object("epochs")
-        return {name: table.int64(name) for name in table.names()}
+        epochs = members.object("epochs")
+        rounds = {
+            name: Round(one.int64("roundId"), one.object("plans").texts())
+            for name, one in members.object("rounds").objects()
+        }
+        return _Table({name: epochs.int64(name) for name in epochs.names()}, rounds)
     except ProtocolError as error:
         raise CorruptFile(error.message, path=path) from None

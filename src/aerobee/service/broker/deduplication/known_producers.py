@@ -6,13 +6,16 @@ K2. A sequence is stored once, whichever epoch sent it: whoever takes over may s
 K3. Who was forgotten, for there are limits, is not taken for new: a producer says whether it was
     acknowledged before.
 
+K4. A round that begins ends the one before it: its epochs are refused, its sequences forgotten. How
+    a round's messages go to queues is what its first opening said.
+
 Whoever sent longest ago is forgotten first. Called from the core's thread only.
 """
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from aerobee.protocol.producer_mark import ProducerMark
+from aerobee.protocol.producer_mark import ROUND_SEQUENCES, ProducerMark
 from aerobee.service.broker.deduplication.seen import Place, Seen, Verdict
 
 PRODUCERS_MAX = 10_000
@@ -31,12 +34,15 @@ class Limits(NamedTuple):
 
 
 class Producer:
-    __slots__ = ("epoch", "queues", "used_ms")
+    __slots__ = ("epoch", "plans", "queues", "round_id", "used_ms")
 
     def __init__(self, epoch: int, used_ms: int) -> None:
         self.epoch = epoch
         self.used_ms = used_ms
         self.queues: dict[QueueKey, Seen] = {}
+        self.round_id = -1
+        self.plans: dict[str, str] = {}
+        """Of this round, by topic."""
 
 
 class KnownProducers:
@@ -64,6 +70,21 @@ class KnownProducers:
         known = self._use(producer, epoch, wall_ms)
         known.epoch = max(known.epoch, epoch)
 
+    def begin_round(self, producer: str, round_id: int, wall_ms: int) -> Producer:
+        """Whoever works on this round, or on none so far, goes on with it."""
+        known = self._use(producer, 0, wall_ms)
+        if round_id > known.round_id:
+            known.round_id = round_id
+            known.plans = {}
+            for key, seen in list(known.queues.items()):
+                if not seen.forget_below(round_id * ROUND_SEQUENCES):
+                    del known.queues[key]
+                    self._queues -= 1
+        return known
+
+    def find_producer(self, producer: str) -> Producer | None:
+        return self._producers.get(producer)
+
     def find(self, producer: str, topic: str, queue_id: int) -> Seen | None:
         known = self._producers.get(producer)
         return None if known is None else known.queues.get((topic, queue_id))
@@ -81,6 +102,18 @@ class KnownProducers:
         self, mark: ProducerMark, topic: str, queue_id: int, place: Place, wall_ms: int
     ) -> None:
         """A message was stored, if it was not known: replaying tells some of them again."""
+        seen = self._seen_by(mark, topic, queue_id, wall_ms)
+        if seen.judge(mark.sequence) is Verdict.NEW:
+            seen.note(mark.sequence, place)
+
+    def note_run(
+        self, mark: ProducerMark, count: int, topic: str, queue_id: int, wall_ms: int
+    ) -> None:
+        """So many messages were stored that follow each other, all of them new. Where they are,
+        nobody will ask."""
+        self._seen_by(mark, topic, queue_id, wall_ms).note_run(mark.sequence, count)
+
+    def _seen_by(self, mark: ProducerMark, topic: str, queue_id: int, wall_ms: int) -> Seen:
         known = self._use(mark.producer, mark.epoch, wall_ms)
         known.epoch = max(known.epoch, mark.epoch)
         seen = known.queues.get((topic, queue_id))
@@ -88,8 +121,7 @@ class KnownProducers:
             seen = known.queues[topic, queue_id] = Seen()
             self._queues += 1
             self._keep_limits(mark.producer)
-        if seen.judge(mark.sequence) is Verdict.NEW:
-            seen.note(mark.sequence, place)
+        return seen
 
     def restore(self, producer: str, known: Producer) -> None:
         """As the file had it; the oldest first."""

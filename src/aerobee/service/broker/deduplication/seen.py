@@ -60,6 +60,16 @@ class Seen:
             return Verdict.REPEATED
         return Verdict.NEW if sequence >= self.floor else Verdict.NOT_KNOWN
 
+    def judge_run(self, start: int, count: int) -> Verdict:
+        """Of so many that follow each other: whether all are new, or all repeated; NOT_KNOWN: it
+        is some of each, or too far back."""
+        index = bisect_right(self._starts, start) - 1
+        if index >= 0 and start < self._ends[index]:
+            is_within = start + count <= self._ends[index]
+            return Verdict.REPEATED if is_within else Verdict.NOT_KNOWN
+        is_free = index + 1 == len(self._starts) or start + count <= self._starts[index + 1]
+        return Verdict.NEW if is_free and start >= self.floor else Verdict.NOT_KNOWN
+
     def place(self, sequence: int) -> Place:
         index = bisect_left(self._sequences, sequence)
         if index < len(self._sequences) and self._sequences[index] == sequence:
@@ -68,7 +78,7 @@ class Seen:
 
     def note(self, sequence: int, place: Place) -> None:
         """A new one was stored."""
-        self._join(sequence)
+        self.note_run(sequence, 1)
         index = bisect_left(self._sequences, sequence)
         self._sequences.insert(index, sequence)
         self._queue_offsets.insert(index, place.queue_offset)
@@ -77,24 +87,38 @@ class Seen:
             for column in (self._sequences, self._queue_offsets, self._log_offsets):
                 del column[:_PLACES_SLACK]
 
-    def _join(self, sequence: int) -> None:
+    def note_run(self, start: int, count: int) -> None:
+        """So many new ones that follow each other were stored, who knows where."""
         starts, ends = self._starts, self._ends
-        index = bisect_right(starts, sequence)
-        follows = index > 0 and ends[index - 1] == sequence
-        leads = index < len(starts) and starts[index] == sequence + 1
+        end = start + count
+        index = bisect_right(starts, start)
+        follows = index > 0 and ends[index - 1] == start
+        leads = index < len(starts) and starts[index] == end
         if follows and leads:
             ends[index - 1] = ends[index]
             del starts[index], ends[index]
         elif follows:
-            ends[index - 1] += 1
+            ends[index - 1] = end
         elif leads:
-            starts[index] = sequence
+            starts[index] = start
         else:
-            starts.insert(index, sequence)
-            ends.insert(index, sequence + 1)
+            starts.insert(index, start)
+            ends.insert(index, end)
             if len(starts) > RUNS_MAX:
                 self.floor = ends[0]
                 del starts[0], ends[0]
+
+    def forget_below(self, sequence: int) -> bool:
+        """Nobody sends anything below any more. Whether something is left."""
+        index = bisect_right(self._ends, sequence)
+        del self._starts[:index], self._ends[:index]
+        if self._starts and self._starts[0] < sequence:
+            self._starts[0] = sequence
+        at = bisect_left(self._sequences, sequence)
+        for column in (self._sequences, self._queue_offsets, self._log_offsets):
+            del column[:at]
+        self.floor = max(self.floor, sequence)
+        return len(self._starts) > 0
 
     # For the file.
 

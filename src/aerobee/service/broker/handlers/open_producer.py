@@ -1,21 +1,31 @@
 """OPEN_PRODUCER: begin to send under a producer id, or take it over from whoever sent before.
 
 The answer names the epoch to send with and the last sequence in each queue of a topic, so that a
-producer can go on counting (docs/formats/deduplication.md). A broker that is not ours knows no such
-request: that is how a client finds out.
+producer can go on counting (docs/formats/deduplication.md). Work that goes in rounds opens each of
+them, and hears how the first who did so has its messages go to queues. A broker that is not ours
+knows no such request: that is how a client finds out.
 """
 
 from aerobee.protocol.bodies.producer_sequences import encode_last_sequences
 from aerobee.protocol.declared_header import write_header
 from aerobee.protocol.headers.producing_once import OpenedProducerHeader, OpenProducerHeader
-from aerobee.protocol.producer_mark import NUMBER_MAX, is_producer_id
+from aerobee.protocol.producer_mark import (
+    NUMBER_MAX,
+    PLAN_CHARS_MAX,
+    ROUND_EPOCHS,
+    ROUND_MAX,
+    is_producer_id,
+)
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.deduplication.epochs import Epochs
+from aerobee.service.broker.deduplication.epochs import Epochs, Opened, Round
 from aerobee.service.broker.deduplication.known_producers import KnownProducers
 from aerobee.service.broker.handlers.send_once import fenced
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import Answer, Request
+
+PLANS_MAX = 256
+"""Of topics, in one round of one producer."""
 
 
 class OpenProducerHandlers:
@@ -46,14 +56,41 @@ class OpenProducerHandlers:
                 ResponseCode.INVALID_PARAMETER,
                 f"no epoch of {producer!r} can be greater than {NUMBER_MAX}",
             )
+        if header.round_id >= 0:
+            return self._open_round(request, header)
+        self._epochs.open(producer, header.epoch, request.now, self._answer(request, header, ""))
+        return None
 
+    def _open_round(self, request: Request, header: OpenProducerHeader) -> Answer | None:
+        producer, round_id = header.producer_id, header.round_id
+        if round_id > ROUND_MAX or len(header.plan) > PLAN_CHARS_MAX:
+            return Answer(
+                ResponseCode.INVALID_PARAMETER,
+                f"a round's number is at most {ROUND_MAX}, its plan has at most "
+                f"{PLAN_CHARS_MAX} characters",
+            )
+        epoch = header.epoch if header.epoch >= 0 else self._epochs.next_in(producer, round_id)
+        if epoch // ROUND_EPOCHS != round_id:
+            return fenced(producer, round_id * ROUND_EPOCHS, self._known.epoch_of(producer))
+        known = self._known.find_producer(producer)
+        plans = known.plans if known is not None and known.round_id == round_id else {}
+        if header.topic not in plans and len(plans) >= PLANS_MAX:
+            return Answer(
+                ResponseCode.INVALID_PARAMETER, f"more than {PLANS_MAX} topics in one round"
+            )
+        plan = plans.get(header.topic, header.plan)
+        round_ = Round(round_id, {header.topic: plan})
+        told = self._answer(request, header, plan)
+        self._epochs.open_round(producer, epoch, round_, request.now, told)
+        return None
+
+    def _answer(self, request: Request, header: OpenProducerHeader, plan: str) -> Opened:
         def opened(epoch: int, error: BaseException | None) -> None:
             if error is not None:
                 request.answer_when_saved(error)
                 return
-            last = self._known.last_sequences(producer, header.topic)
-            said = write_header(OpenedProducerHeader(epoch))
+            last = self._known.last_sequences(header.producer_id, header.topic)
+            said = write_header(OpenedProducerHeader(epoch, plan))
             request.answer(Answer(fields=said, body=encode_last_sequences(last)))
 
-        self._epochs.open(producer, header.epoch, request.now, opened)
-        return None
+        return opened

@@ -131,7 +131,7 @@ class SendHandlers:
 
     def _answer(self, sending: Sending, stored: Stored) -> Answer:
         said = {
-            "msgId": self._stamp.message_ids(stored.record_offsets),
+            "msgId": "" if sending.is_quiet else self._stamp.message_ids(stored.record_offsets),
             "queueId": str(sending.queue_id),
             "queueOffset": str(stored.queue_offset),
         }

@@ -4,6 +4,9 @@
                                 ├─ some of a batch was ─▶ the rest of it ─▶ intake ─▶ answer for all
                                 └─ new ─▶ intake ─▶ noted ─▶ answer
 
+A batch whose marks come last in each message, as the Spark sink writes them, and which nobody wants
+to hear the places of, is judged and noted as a whole, without a look at each message.
+
 A batch can be there in part after a power cut. Between judging and noting nothing else happens:
 both are one step of the core's thread.
 
@@ -16,6 +19,7 @@ from aerobee.errors import ProtocolError, RemoteProtocolError
 from aerobee.model.names import is_retry_topic
 from aerobee.model.properties import PRODUCER_MARK, find_property
 from aerobee.ports.clock import Now
+from aerobee.protocol.marked_batch import MarkedBatch
 from aerobee.protocol.message_batch import batch_entries
 from aerobee.protocol.producer_mark import (
     ProducerMark,
@@ -38,9 +42,14 @@ class SendOnce:
         """`end_offset` is that of the log."""
         self._known = known
         self._end_offset = end_offset
+        self._marked = MarkedBatch()
 
     def store(self, sending: Sending, put: Callable[[], Stored], now: Now) -> Stored | Answer:
         """Store what is new of a send: `put` stores it as it is by then."""
+        if sending.is_quiet and sending.is_batch:
+            stored = self._store_whole(sending, put, now)
+            if stored is not None:
+                return stored
         try:
             entries = batch_entries(sending.body) if sending.is_batch else []
             mark = _mark_of(sending, entries)
@@ -69,6 +78,29 @@ class SendOnce:
             queue_offset=(places[0] or NO_PLACE).queue_offset,
             record_offsets=_offsets([place or NO_PLACE for place in places]),
         )
+
+    def _store_whole(
+        self, sending: Sending, put: Callable[[], Stored], now: Now
+    ) -> Stored | Answer | None:
+        """A batch that is all new or all repeated; None: look at each message."""
+        count = self._marked.read(sending.body)
+        if count == 0:
+            return None
+        mark = decode_mark(self._marked.text)
+        refusal = self._find_refusal(sending, mark, 1)
+        if refusal is not None:
+            return refusal
+        seen = self._known.find(mark.producer, sending.topic, sending.queue_id)
+        verdict = Verdict.NEW if seen is None else seen.judge_run(mark.sequence, count)
+        if verdict is Verdict.NOT_KNOWN:
+            return None
+        if mark.epoch > self._known.epoch_of(mark.producer):
+            self._known.raise_epoch(mark.producer, mark.epoch, now.wall_ms)
+        if verdict is Verdict.REPEATED:
+            return self._repeated(sending, [NO_PLACE])
+        stored = put()
+        self._known.note_run(mark, count, sending.topic, sending.queue_id, now.wall_ms)
+        return stored
 
     def _find_refusal(self, sending: Sending, mark: ProducerMark, count: int) -> Answer | None:
         if is_retry_topic(sending.topic):

@@ -2,7 +2,7 @@ import pytest
 
 from aerobee.errors import CorruptFile
 from aerobee.ports.clock import Now
-from aerobee.service.broker.deduplication.epochs import Epochs
+from aerobee.service.broker.deduplication.epochs import Epochs, Round
 from aerobee.service.broker.deduplication.known_producers import KnownProducers, Limits
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
@@ -66,9 +66,41 @@ def test_who_is_forgotten_leaves_the_file_with_the_next_change() -> None:
     assert b'"B"' in rig.disk.read(PATH)
 
 
-@pytest.mark.parametrize("content", [b'{"epochs":{"P":"x"}}', b'{"epochs":7}', b"nothing"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"epochs":{"P":"x"}}',
+        b'{"epochs":7}',
+        b'{"epochs":{},"rounds":{"P":{"plans":{}}}}',
+        b"nothing",
+    ],
+)
 def test_a_file_that_cannot_be_believed_stops_the_start(content: bytes) -> None:
     disk = SimDisk()
     disk.replace(PATH, content)
     with pytest.raises(CorruptFile):
         Rig(disk)
+
+
+def test_a_rounds_plan_is_on_the_disk_with_its_epoch_and_stays() -> None:
+    rig = Rig()
+    told: list[int] = []
+    for epoch, plan in ((9 << 20, "first"), ((9 << 20) + 1, "second")):
+        rig.epochs.open_round(
+            "P",
+            epoch,
+            Round(9, {"Orders": plan}),
+            Now(100, 0),
+            lambda epoch, error: told.append(epoch),
+        )
+        assert told == ([] if plan == "first" else [9 << 20])
+        rig.work()
+    assert told == [9 << 20, (9 << 20) + 1]
+    back = Rig(rig.disk.power_cut())
+    known = back.known.find_producer("P")
+    assert known is not None
+    assert (known.epoch, known.round_id) == ((9 << 20) + 1, 9)
+    assert known.plans == {"Orders": "first"}
+    assert back.epochs.next_in("P", 9) == (9 << 20) + 2
+    assert back.epochs.next_in("P", 10) == 10 << 20
+    assert back.epochs.next_in("P", 8) == (9 << 20) + 2

@@ -93,3 +93,28 @@ def test_what_the_file_had_is_no_change() -> None:
     known.restore("P", producer)
     assert (known.epoch_of("P"), known.last_sequences("P", "Orders")) == (4, {1: 4})
     assert known.changes == 0
+
+
+def test_a_round_that_begins_forgets_what_the_one_before_sent() -> None:
+    known = KnownProducers()
+    first = known.begin_round("P", 3, 100)
+    first.plans["Orders"] = "a plan"
+    known.note_run(mark(sequence=3 << 32), 5, "Orders", 1, 100)
+    known.note_run(mark(sequence=3 << 32), 5, "Orders", 2, 100)
+    assert known.begin_round("P", 3, 100).plans == {"Orders": "a plan"}
+    assert known.last_sequences("P", "Orders") == {1: (3 << 32) + 4, 2: (3 << 32) + 4}
+    known.note_run(mark(sequence=4 << 32), 1, "Orders", 2, 100)
+    again = known.begin_round("P", 4, 100)
+    assert (again.plans, again.round_id) == ({}, 4)
+    assert known.last_sequences("P", "Orders") == {2: 4 << 32}
+    assert known.begin_round("P", 2, 100).round_id == 4
+
+
+def test_queues_of_an_old_round_do_not_count_for_the_limit() -> None:
+    known = KnownProducers(Limits(queues=3))
+    known.note(mark("Q"), "Orders", 0, PLACE, 100)
+    for round_id in range(5):
+        known.begin_round("P", round_id, 100)
+        known.note_run(mark(sequence=round_id << 32), 1, "Orders", 2 * round_id, 100)
+        known.note_run(mark(sequence=round_id << 32), 1, "Orders", 2 * round_id + 1, 100)
+    assert known.find("Q", "Orders", 0) is not None

@@ -74,3 +74,60 @@ def test_what_is_saved_comes_back() -> None:
 def test_what_cannot_be_so_is_refused(floor: int, runs: list[int], places: list[int]) -> None:
     with pytest.raises(ValueError, match="runs"):
         Seen.restored(floor, runs, places)
+
+
+def test_a_run_is_judged_as_a_whole() -> None:
+    seen = seen_of(*range(10, 20), *range(30, 40))
+    judged = {
+        (start, count): seen.judge_run(start, count)
+        for start in (5, 10, 12, 19, 20, 25, 40)
+        for count in (1, 5, 8, 12)
+    }
+    assert {run for run, verdict in judged.items() if verdict is Verdict.NEW} == {
+        (5, 1),
+        (5, 5),
+        (20, 1),
+        (20, 5),
+        (20, 8),
+        (25, 1),
+        (25, 5),
+        (40, 1),
+        (40, 5),
+        (40, 8),
+        (40, 12),
+    }
+    assert {run for run, verdict in judged.items() if verdict is Verdict.REPEATED} == {
+        (10, 1),
+        (10, 5),
+        (10, 8),
+        (12, 1),
+        (12, 5),
+        (12, 8),
+        (19, 1),
+    }
+    assert Seen().judge_run(7, 3) is Verdict.NEW
+
+
+def test_a_run_that_is_noted_joins_its_neighbours_and_has_no_places() -> None:
+    seen = seen_of(0, 9)
+    seen.note_run(1, 5)
+    assert seen.runs() == [0, 6, 9, 10]
+    seen.note_run(6, 3)
+    assert seen.runs() == [0, 10]
+    seen.note_run(20, 5)
+    assert seen.runs() == [0, 10, 20, 25]
+    assert seen.place(22) == NO_PLACE
+    seen.note_run(15, 5)
+    assert seen.runs() == [0, 10, 15, 25]
+
+
+def test_what_nobody_sends_any_more_is_forgotten() -> None:
+    seen = seen_of(*range(10), 20, 21, 30)
+    assert seen.forget_below(21)
+    assert (seen.runs(), seen.floor) == ([21, 22, 30, 31], 21)
+    assert seen.place(21) == (210, 2100)
+    assert seen.place(20) == NO_PLACE
+    assert seen.judge(20) is Verdict.NOT_KNOWN
+    assert seen.judge_run(20, 2) is Verdict.NOT_KNOWN
+    assert not seen.forget_below(31)
+    assert seen.judge(31) is Verdict.NEW

@@ -158,3 +158,48 @@ def test_a_half_message_that_is_tried_again_is_one() -> None:
     again = send_once(kit, 0, extra="TRAN_MSG\x01true\x02PGROUP\x01g\x02")
     assert place_in(again) == place_in(first)
     assert len(kit.messages("RMQ_SYS_TRANS_HALF_TOPIC")) == 1
+
+
+def test_a_quiet_batch_is_stored_once_and_answered_without_places() -> None:
+    kit = BrokerKit(ORDERS)
+    first = send_batch_once(kit, 0, [b"a", b"b", b"c"], quiet=True)
+    again = send_batch_once(kit, 0, [b"a", b"b", b"c"], quiet=True, known=True)
+    inner = send_batch_once(kit, 1, [b"b"], quiet=True, known=True)
+    assert kit.bodies(queue_id=QUEUE) == [b"a", b"b", b"c"]
+    assert place_in(first) == ("0", "")
+    assert place_in(again) == place_in(inner) == ("-1", "")
+    assert again.ext_fields["duplicate"] == inner.ext_fields["duplicate"] == "true"
+    assert "duplicate" not in first.ext_fields
+
+
+def test_of_a_quiet_batch_that_is_there_in_part_the_rest_is_stored() -> None:
+    kit = BrokerKit(ORDERS)
+    send_batch_once(kit, 1, [b"b"], quiet=True)
+    assert send_batch_once(kit, 0, [b"a", b"b", b"c"], quiet=True).code == 0
+    assert kit.bodies(queue_id=QUEUE) == [b"b", b"a", b"c"]
+    send_batch_once(kit, 2, [b"c", b"d"], quiet=True)
+    assert kit.bodies(queue_id=QUEUE) == [b"b", b"a", b"c", b"d"]
+
+
+def test_a_quiet_batch_is_refused_like_any() -> None:
+    kit = BrokerKit(ORDERS)
+    assert send_batch_once(kit, 0, [b"a"], quiet=True, known=True).code == FORGOTTEN
+    assert send_batch_once(kit, 0, [b"a"], quiet=True, epoch=5).code == 0
+    assert send_batch_once(kit, 1, [b"b"], quiet=True, epoch=4).code == FENCED
+    elsewhere = batch_body(1, [b"b"], epoch=5, queue=2)
+    fields = {**JAVA_FIELDS, "e": str(QUEUE), "i": "", "m": "true", "quiet": "true"}
+    assert kit.ask(SEND_ONCE, fields, elsewhere).code == 13
+    assert kit.bodies(queue_id=QUEUE) == [b"a"]
+
+
+def test_quiet_batches_are_known_after_a_restart() -> None:
+    kit = BrokerKit(ORDERS, storage=SYNC)
+    kit.tell(
+        SEND_ONCE,
+        {**JAVA_FIELDS, "e": str(QUEUE), "i": "", "m": "true", "quiet": "true"},
+        batch_body(0, [b"a", b"b"]),
+    )
+    kit.finish()
+    kit = kit.power_cut()
+    assert send_batch_once(kit, 0, [b"a", b"b"], quiet=True).ext_fields["duplicate"] == "true"
+    assert kit.bodies(queue_id=QUEUE) == [b"a", b"b"]
