@@ -36,6 +36,16 @@ class Started:
         assert line.startswith("ready: "), self.end()
         return {name: int(port) for name, port in re.findall(r"(\w+) [^ ,]+:(\d+)", line)}
 
+    def until(self, text: str) -> str:
+        """Waits for a line with this text: everything up to it."""
+        assert self.process.stdout is not None
+        said = ""
+        while text not in said:
+            line = self.process.stdout.readline()
+            assert line, said + str(self.end())
+            said += line
+        return said
+
     def end(self) -> tuple[int, str, str]:
         """Status, stdout, stderr."""
         stdout, stderr = self.process.communicate(timeout=60)

@@ -1,6 +1,5 @@
 """The broker as people run it: a process, sockets, signals, files, name servers."""
 
-import signal
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -120,21 +119,6 @@ def test_a_name_server_that_is_not_there_does_not_keep_it_from_starting(
     assert status == 0
     assert "a name server did not take all topics" in stderr
     assert "registered with a name server" in stderr
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_up_runs_both_and_both_signals_stop_them(run: Run, tmp_path: Path, number: int) -> None:
-    up = run("up", "--store", f"{tmp_path}/data", "--port", "0", "--nameserver-port", "0")
-    ports = up.ports()
-    assert set(ports) == {"nameserver", "broker", "metrics"}
-    found = route(ports["nameserver"], "TBW102")
-    assert found is not None
-    assert found.brokers[0].addresses == {0: f"127.0.0.1:{ports['broker']}"}
-    status, stdout, stderr = up.stop(number)
-    assert (status, stdout) == (0, "")
-    assert "Traceback" not in stderr
-    assert not (tmp_path / "data/store/abort").exists()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data"]
 
 
 def test_either_port_that_is_taken_is_said_and_nothing_is_touched(run: Run, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from aerobee.app.broker_settings import (
     BrokerSettings,
 )
 from aerobee.app.config import ListenConfig
+from aerobee.app.holdings import Holdings, holdings_of
 from aerobee.app.lifecycle import CannotStart, Ended, explained, warn_if_open
 from aerobee.app.monitor import Monitor
 from aerobee.app.monitor_settings import Exporter
@@ -89,6 +90,15 @@ class BrokerPart:
         self._clock: Clock = clock or SystemClock()
         self._is_own_time = clock is None
         self._monitor = Monitor(self._clock)
+        self._store: Store | None = None
+        self.address = ""
+        """Where it is reached, once it has started."""
+        self.metrics_address = ""
+        """Where its pages are; empty: nowhere."""
+
+    @property
+    def name(self) -> str:
+        return self._settings.names.name
 
     async def start(self, failed: Ended) -> str:
         settings = self._settings
@@ -105,7 +115,8 @@ class BrokerPart:
                 # Before the store is opened, which may take its time: it is seen to start.
                 undo.push_async_callback(self._monitor.close)
                 at = ListenConfig(settings.monitor.port, settings.monitor.host or listen.host)
-                places.append(await self._monitor.listen(at))
+                self.metrics_address = await self._monitor.listen(at)
+                places.append(f"metrics {self.metrics_address}")
             identity, store_host = self._identity(port)
             worker = ThreadDiskWorker(self.wake)
             undo.callback(worker.close)
@@ -130,6 +141,7 @@ class BrokerPart:
             # First of all, when it stops: pages look into a store that another thread closes.
             undo.push_async_callback(self._monitor.close)
             self._undo = undo.pop_all()
+        self._store, self.address = store, str(Peer(listen.host, port))
         warn_if_open(sockets)
         return ", ".join(places)
 
@@ -141,6 +153,12 @@ class BrokerPart:
         from whoever moves the clock."""
         if self._driver is not None:
             self._driver.tick_soon()
+
+    def holdings(self) -> Holdings:
+        """What applications have in it; while it runs."""
+        assert self._store is not None  # it has started
+        names = self._settings.names
+        return holdings_of(self._store, cluster=names.cluster, broker=names.name)
 
     def _identity(self, port: int) -> tuple[BrokerIdentity, bytes]:
         """Who it is, and the address that message ids point to."""

@@ -1,12 +1,12 @@
 """The life of a process: parts start in order, one line says that all are ready, a signal or a
 failure ends it, parts stop in reverse.
 
-    stdout   `ready: nameserver 127.0.0.1:9876`, when it is true, and nothing else
+    stdout   `ready: nameserver 127.0.0.1:9876`, when it is true; then what guests have to say
     stderr   logs, and why it could not start
     status   0 stopped by a signal, 1 failed while it ran, 2 wrong configuration, 3 could not start
 
 A part that cannot start undoes what it did so far. Several parts share one event loop, so a name
-server and a broker can live in one process.
+server and a broker can live in one process. Guests are parts that need a process that is ready.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ import contextlib
 import errno
 import gc
 import logging
+import os
 import resource
 import signal
 import socket
@@ -53,13 +54,14 @@ class Part(Protocol):
     async def stop(self) -> None: ...
 
 
-def run(parts: Sequence[Part]) -> int:
-    """Start, serve until told to stop, stop; the status of the process."""
+def run(parts: Sequence[Part], guests: Sequence[Part] = ()) -> int:
+    """Start, serve until told to stop, stop; the status of the process. Guests are started after
+    the line that says that all parts are ready, and stopped before them."""
     allow_files()
     sys.setswitchinterval(SWITCH_SECONDS)
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
-            return runner.run(_live(parts))
+            return runner.run(_live(parts, guests))
     except CannotStart as error:
         print(f"aerobee: {error}", file=sys.stderr)
         return COULD_NOT_START
@@ -84,7 +86,7 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
     return uvloop.new_event_loop()
 
 
-async def _live(parts: Sequence[Part]) -> int:
+async def _live(parts: Sequence[Part], guests: Sequence[Part]) -> int:
     loop = asyncio.get_running_loop()
     ending: asyncio.Future[BaseException | None] = loop.create_future()
 
@@ -105,7 +107,13 @@ async def _live(parts: Sequence[Part]) -> int:
         gc.collect()
         gc.freeze()
         if not ending.done():
-            print(f"ready: {', '.join(places)}", flush=True)
+            say(f"ready: {', '.join(places)}")
+        for guest in guests:
+            if not ending.done():
+                said = await guest.start(end)
+                stack.push_async_callback(_stopped, guest, faults)
+                if said:
+                    say(said)
         error = await ending
         if error is None:
             _log.info("stopping")
@@ -113,6 +121,17 @@ async def _live(parts: Sequence[Part]) -> int:
             _log.critical("stopping because of an error", extra={"error": repr(error)})
     _log.info("stopped")
     return STOPPED if error is None and not faults else FAILED
+
+
+def say(text: str) -> None:
+    """To stdout, at once. Whoever started it may have read the first line and gone: then nobody is
+    told, and it goes on."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        nobody = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nobody, sys.stdout.fileno())
+        os.close(nobody)
 
 
 async def _stopped(part: Part, faults: list[Exception]) -> None:

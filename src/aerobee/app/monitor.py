@@ -9,13 +9,13 @@ process that hangs.
 """
 
 import os
-import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
 from http import HTTPStatus
 
 from aerobee.app.config import ListenConfig
 from aerobee.app.lifecycle import explained, warn_if_open
+from aerobee.app.process_figures import cpu_seconds, memory
 from aerobee.model.metric import Metric, Sample, counter, single_gauge
 from aerobee.net.http_listener import HttpListener, Page, Pages
 from aerobee.net.listener import bind, port_of
@@ -26,9 +26,7 @@ from aerobee.protocol.metric_text import CONTENT_TYPE, metrics_text
 
 STARTING = "it has not started yet"
 
-_MEMORY = "/proc/self/statm"
 _FILES = "/proc/self/fd"
-_PAGE_BYTES = resource.getpagesize()
 
 
 class Monitor:
@@ -42,13 +40,13 @@ class Monitor:
         self._listener = HttpListener(self.pages())
 
     async def listen(self, at: ListenConfig) -> str:
-        """Show it there; where that is, for people. CannotStart: the port is taken."""
+        """Show it there; where that is. CannotStart: the port is taken."""
         hint = "choose another with metricsPromExporterPort; 0 is any that is free"
         with explained(at, hint=hint):
             sockets = bind(at.host, at.port)
             await self._listener.start(sockets)
         warn_if_open(sockets)
-        return f"metrics {Peer(at.host, port_of(sockets[0]))}"
+        return str(Peer(at.host, port_of(sockets[0])))
 
     async def close(self) -> None:
         """Show nothing any more. May be called twice."""
@@ -92,18 +90,15 @@ def _judged(wrong: Sequence[str]) -> Page:
 
 def process_metrics(started: float) -> Iterator[Metric]:
     """This process, under the names that Prometheus's own clients use."""
-    usage = resource.getrusage(resource.RUSAGE_SELF)
     yield counter(
         "process_cpu_seconds_total",
         "Time on a processor",
-        [Sample({}, usage.ru_utime + usage.ru_stime)],
+        [Sample({}, cpu_seconds())],
     )
     yield single_gauge("process_start_time_seconds", "When it started, since 1970", started)
-    try:
-        with open(_MEMORY, encoding="ascii") as file:
-            pages = int(file.read().split()[1])
-        files = len(os.listdir(_FILES))
-    except OSError:
+    held = memory()
+    if held is None:
         return  # not every system tells
-    yield single_gauge("process_resident_memory_bytes", "Memory", pages * _PAGE_BYTES)
+    files = len(os.listdir(_FILES))
+    yield single_gauge("process_resident_memory_bytes", "Memory", held.resident)
     yield single_gauge("process_open_fds", "Open files and connections", files)

@@ -32,6 +32,10 @@ from aerobee.system.disk_worker import ThreadDiskWorker
 
 _log = logging.getLogger(__name__)
 
+_PORT_HINT = (
+    "choose another with --port, of aerobee up with --nameserver-port, or listenPort in the file"
+)
+
 
 class NameServerPart:
     """A name server, as a part of a process."""
@@ -50,7 +54,7 @@ class NameServerPart:
             _log.info("settings without a meaning here: %s", ", ".join(settings.ignored))
         async with contextlib.AsyncExitStack() as undo:
             listen = settings.listen
-            with explained(listen, hint="choose another with --port, or listenPort in the file"):
+            with explained(listen, hint=_PORT_HINT):
                 sockets = bind(listen.host, listen.port)
             for bound in sockets:
                 undo.callback(bound.close)
@@ -73,7 +77,7 @@ class NameServerPart:
                 undo.push_async_callback(self._monitor.close)
                 self._monitor.show(service.watch, driver.connections)
                 at = ListenConfig(settings.monitor.port, settings.monitor.host or listen.host)
-                places.append(await self._monitor.listen(at))
+                places.append(f"metrics {await self._monitor.listen(at)}")
             self._undo = undo.pop_all()
         warn_if_open(sockets)
         self.address = str(Peer(listen.host, port_of(sockets[0])))
@@ -93,7 +97,8 @@ class NameServerPart:
             return disk.lock(f"{path}.lock")
         except BlockingIOError:
             raise CannotStart(
-                f"another name server uses {path}", hint="give each its own kvConfigPath"
+                f"another name server uses {path}",
+                hint="give each its own kvConfigPath, each aerobee up its own --store",
             ) from None
         except OSError as error:
             reason = f"{error.strerror}: {error.filename}"

@@ -1,126 +1,77 @@
-"""`aerobee up`: a name server and a broker in one process, to try things out.
+"""`aerobee up`: a name server and brokers in one process, to try things out.
 
-Everything is in one folder that can be thrown away; its files are small. Variables that begin with
-`AEROBEE_NAMESRV_` and `AEROBEE_BROKER_` count here, too.
+Everything is in one folder that can be thrown away; its files are small. Once it is ready it says
+where everything is and what to try; `--demo` shows traffic.
 """
 
 import argparse
 import os
-import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from aerobee.cli.serving import add_server_verb, serve, settings_from
+from aerobee.cli.verbs import Verbs
+
 if TYPE_CHECKING:
-    from aerobee.app.broker_settings import BrokerSettings
-    from aerobee.app.config import Given
-    from aerobee.app.nameserver_settings import NameServerSettings
+    from aerobee.app.data_folder import DataFolder
+    from aerobee.app.lifecycle import Part
+    from aerobee.app.up_settings import UpSettings
 
 _EXAMPLES = """\
-examples:
   aerobee up                       name server on 127.0.0.1:9876, broker on 127.0.0.1:10911,
                                    metrics and health on http://127.0.0.1:5557/metrics
+  aerobee up --demo                with live sample topics, and a picture of them
   aerobee up --store try           keep messages in ./try instead of ./data
+  aerobee up --temp                keep nothing
+  aerobee up --brokers 3           three masters in this process
   aerobee up --port 20911 --nameserver-port 29876
 """
 
-FOLDER = "data"
-_BROKER_PORT = "10911"
-# A folder to try things out should not look like half a gigabyte.
-_SMALL_FILES = {
-    "mappedFileSizeCommitLog": str(64 << 20),
-    "mappedFileSizeConsumeQueue": "600000",
-    "maxHashSlotNum": "100000",
-    "maxIndexNum": "400000",
-}
 
-
-def add_to(nouns: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_to(nouns: Verbs) -> None:
     text = "run a name server and a broker in one process, to try things out"
-    parser = nouns.add_parser(
-        "up",
-        help=text,
-        description=text,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = add_server_verb(nouns, "up", text, start, (), _EXAMPLES)
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("--store", metavar="DIR", help="where everything is kept (./data)")
+    place.add_argument(
+        "--temp", action="store_true", help="in a temporary folder, removed at the stop"
     )
-    parser.add_argument("--store", metavar="DIR", help="where everything is kept (./data)")
+    parser.add_argument("--demo", action="store_true", help="live sample topics, shown as they go")
+    parser.add_argument("--brokers", metavar="N", type=int, default=1, help="masters (1)")
     parser.add_argument("--host", help="address to listen on (127.0.0.1)")
-    parser.add_argument("--port", metavar="N", help="the broker's port (10911; 0: any)")
+    parser.add_argument("--port", metavar="N", help="the first broker's port (10911; 0: any)")
     parser.add_argument(
         "--nameserver-port", metavar="N", help="the name server's port (9876; 0: any)"
     )
-    parser.set_defaults(verb=start)
 
 
 def start(parsed: argparse.Namespace) -> int:
-    from aerobee.app import lifecycle, log_setup
+    from aerobee.app import lifecycle, up_settings
+    from aerobee.app.data_folder import data_folder
+
+    with data_folder(parsed.store, is_temporary=parsed.temp) as folder:
+        flags = up_settings.UpFlags(
+            folder.path, parsed.host, parsed.port, parsed.nameserver_port, parsed.brokers
+        )
+        settings = settings_from(lambda: up_settings.read_settings(flags, os.environ))
+        status = serve(settings, lambda told: _life(told, folder), is_quiet=True)
+    if status == lifecycle.STOPPED:
+        left = "nothing is left" if parsed.temp else f"data stays in {folder.shown}"
+        lifecycle.say(f"stopped; {left}")
+    return status
+
+
+def _life(settings: "UpSettings", folder: "DataFolder") -> "tuple[Sequence[Part], Sequence[Part]]":
+    from aerobee.app.banner import Banner
     from aerobee.app.broker_process import BrokerPart
     from aerobee.app.nameserver_process import NameServerPart
+    from aerobee.app.up_settings import brokers_kept
     from aerobee.service.broker.assembly import build_broker
 
-    settings = _settings(parsed)
-    if settings is None:
-        return lifecycle.WRONG_CONFIG
-    log_setup.set_up_logs()
-    nameserver = NameServerPart(settings[0])
-    broker = BrokerPart(settings[1], build_broker, nameservers=lambda: [nameserver.address])
-    return lifecycle.run([nameserver, broker])
-
-
-def _settings(
-    parsed: argparse.Namespace,
-) -> "tuple[NameServerSettings, BrokerSettings] | None":
-    """None: it was said what is wrong, of both."""
-    from aerobee.app import broker_settings, nameserver_settings
-    from aerobee.app.config import BadConfig, Given
-
-    folder = os.path.abspath(parsed.store or FOLDER)
-    host = _given("bindAddress", parsed.host, "--host")
-    small = [Given(key, text, "small files") for key, text in _SMALL_FILES.items()]
-    mistakes: list[str] = []
-    nameserver = broker = None
-    try:
-        nameserver = nameserver_settings.read_settings(
-            None,
-            os.environ,
-            [
-                Given("kvConfigPath", f"{folder}/namesrv/kvConfig.json", "--store"),
-                Given("configStorePath", f"{folder}/namesrv/namesrv.properties", "--store"),
-                *host,
-                *_given("listenPort", parsed.nameserver_port, "--nameserver-port"),
-            ],
-        )
-    except BadConfig as error:
-        mistakes += error.mistakes
-    try:
-        broker = broker_settings.read_settings(
-            None,
-            os.environ,
-            [
-                Given("storePathRootDir", f"{folder}/store", "--store"),
-                *host,
-                *_given("listenPort", parsed.port, "--port"),
-            ],
-            [*small, *_monitor(parsed)],
-        )
-    except BadConfig as error:
-        mistakes += error.mistakes
-    for mistake in mistakes:
-        print(f"aerobee: {mistake}", file=sys.stderr)
-    return (nameserver, broker) if nameserver is not None and broker is not None else None
-
-
-def _monitor(parsed: argparse.Namespace) -> "list[Given]":
-    """Metrics are shown, unless somebody says otherwise; who has another port than the usual one
-    may not be the only one here."""
-    from aerobee.app.config import Given
-
-    told = [Given("metricsExporterType", "PROM", "aerobee up")]
-    if parsed.port not in (None, _BROKER_PORT):
-        told.append(Given("metricsPromExporterPort", "0", "aerobee up"))
-    return told
-
-
-def _given(key: str, text: str | None, place: str) -> "list[Given]":
-    from aerobee.app.config import Given
-
-    return [] if text is None else [Given(key, text, place)]
+    nameserver = NameServerPart(settings.nameserver)
+    brokers = [
+        BrokerPart(one, build_broker, nameservers=lambda: [nameserver.address])
+        for one in settings.brokers
+    ]
+    banner = Banner(nameserver, brokers, folder, brokers_kept(folder.path))
+    return [nameserver, *brokers], [banner]

@@ -65,6 +65,16 @@ def test_parts_start_in_order_and_stop_in_reverse_on_a_signal(
     assert capsys.readouterr().out == "ready: a at 1, b at 2\n"
 
 
+def test_guests_come_after_the_line_and_leave_before_the_parts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log: list[str] = []
+    guests = [Recorded("guest", log), Signalled("last", log, signal.SIGINT)]
+    assert run([Recorded("a", log)], guests) == STOPPED
+    assert log == ["start a", "start guest", "start last", "stop last", "stop guest", "stop a"]
+    assert capsys.readouterr().out == "ready: a at 1\nguest at 2\nlast at 3\n"
+
+
 def test_a_part_that_cannot_start_stops_the_others_and_says_why(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -1,0 +1,176 @@
+"""What `aerobee up` says once it is ready: where everything is, and what to try.
+
+Every line is at most 80 columns wide, but for what has a long path in it. The Python in it stands
+at the left edge, so that it works as it is pasted; the commands name the programs as this shell
+finds them.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from aerobee.app import process_figures
+from aerobee.app.broker_process import BrokerPart
+from aerobee.app.data_folder import DataFolder, shown_path
+from aerobee.app.holdings import Holdings, together
+from aerobee.app.ink import Ink, ink_for
+from aerobee.app.lifecycle import Ended
+from aerobee.app.nameserver_process import NameServerPart
+from aerobee.app.process_figures import MIB, Memory
+
+USUAL = "127.0.0.1:9876"
+"""Where commands look for a name server if none is said."""
+NAME_SERVER_VARIABLE = "AEROBEE_NAME_SERVER"
+_SNIPPET = """\
+import aerobee
+with aerobee.connect_sync("{nameserver}") as client:
+    client.send("hello", "first message", tag="greeting", keys=["h-1"])
+    print(client.receive("hello", group="readers").body.decode())
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """How this shell calls them."""
+
+    aerobee: str = "aerobee"
+    python: str = "python"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What there is to say."""
+
+    nameserver: str
+    brokers: Mapping[str, str]
+    """By name, where each is."""
+    metrics: Iterable[str]
+    folder: DataFolder
+    held: Holdings
+    """What was there at the start."""
+    brokers_kept: int = 0
+    """How many brokers have something in the folder, started or not."""
+    memory: Memory | None = None
+    seconds: float | None = None
+    """How long the start took."""
+    programs: Programs = field(default_factory=Programs)
+
+
+class Banner:
+    """Says it, as a guest of the process."""
+
+    def __init__(
+        self,
+        nameserver: NameServerPart,
+        brokers: Iterable[BrokerPart],
+        folder: DataFolder,
+        brokers_kept: int,
+    ) -> None:
+        self._nameserver = nameserver
+        self._brokers = list(brokers)
+        self._folder = folder
+        self._brokers_kept = brokers_kept
+
+    async def start(self, failed: Ended) -> str:
+        facts = Facts(
+            self._nameserver.address,
+            {broker.name: broker.address for broker in self._brokers},
+            [broker.metrics_address for broker in self._brokers if broker.metrics_address],
+            self._folder,
+            together(broker.holdings() for broker in self._brokers),
+            self._brokers_kept,
+            process_figures.memory(),
+            process_figures.age_seconds(),
+            programs_here(),
+        )
+        return banner(facts, ink_for(sys.stdout, os.environ))
+
+    async def stop(self) -> None:
+        """It was said."""
+
+
+def banner(facts: Facts, ink: Ink) -> str:
+    programs = facts.programs
+    tries = [
+        f'{programs.aerobee} message send hello "second message"',
+        f"{programs.aerobee} message tail hello --from earliest --count 2",
+        f"{programs.aerobee} group list",
+        f"{programs.aerobee} up --demo",
+    ]
+    if facts.nameserver != USUAL:
+        tries.insert(0, f"export {NAME_SERVER_VARIABLE}={facts.nameserver}")
+    lines = [
+        "",
+        f"{ink.bold('Aerobee is up')}{_cost(facts)}. Ctrl-C stops it.",
+        "",
+        *_places(facts, ink),
+        "",
+        ink.dim(f"Python, as it stands ({programs.python}):"),
+        "",
+        *_SNIPPET.format(nameserver=facts.nameserver).splitlines(),
+        "",
+        _row("Java", f'producer.setNamesrvAddr("{facts.nameserver}");', ink),
+        _row("", f'consumer.setNamesrvAddr("{facts.nameserver}");', ink),
+        _row("mqadmin", f"mqadmin clusterList -n {facts.nameserver}", ink),
+        "",
+        *(_row("" if at else "next", one, ink) for at, one in enumerate(tries)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def programs_here(which: Callable[[str], str | None] = shutil.which) -> Programs:
+    """The plain names where the shell finds these very programs by them, else their paths."""
+    folder = os.path.dirname(sys.executable)
+
+    def called(name: str) -> str:
+        path = os.path.join(folder, name)
+        found = which(name)
+        return name if found and os.path.realpath(found) == os.path.realpath(path) else _short(path)
+
+    return Programs(called("aerobee"), called("python"))
+
+
+def kept_text(folder: DataFolder, held: Holdings) -> str:
+    """The folder, and what it goes on with."""
+    if folder.is_temporary:
+        return f"{folder.shown}, temporary: removed at the stop"
+    if not held.messages:
+        return f"{folder.shown}, nothing in it yet"
+    messages, topics = _count(held.messages, "message"), _count(len(held.topics), "topic")
+    return f"{folder.shown}, goes on with {messages} in {topics}"
+
+
+def _places(facts: Facts, ink: Ink) -> Iterable[str]:
+    yield _row("name server", facts.nameserver, ink)
+    for name, address in facts.brokers.items():
+        yield _row(name, address, ink)
+    for at, address in enumerate(facts.metrics):
+        yield _row("" if at else "metrics", f"http://{address}/metrics", ink)
+    yield _row("data", kept_text(facts.folder, facts.held), ink)
+    if facts.brokers_kept > len(facts.brokers):
+        count = facts.brokers_kept
+        yield _row("", f"{count} brokers have messages there; say --brokers {count}", ink)
+
+
+def _cost(facts: Facts) -> str:
+    said = []
+    if facts.seconds is not None:
+        said.append(f"{facts.seconds:.1f} s")
+    if facts.memory is not None:
+        said.append(f"{facts.memory.resident / MIB:.0f} MiB")
+    return f": {', '.join(said)}" if said else ""
+
+
+def _count(count: int, of: str) -> str:
+    return f"{count:,} {of}" if count == 1 else f"{count:,} {of}s"
+
+
+def _row(name: str, text: str, ink: Ink) -> str:
+    return f"  {ink.cyan(f'{name:<13}')}{text}"
+
+
+def _short(path: str) -> str:
+    shown = shown_path(path)
+    return shown.removeprefix(os.curdir + os.sep) if os.sep in shown.removeprefix("./") else shown

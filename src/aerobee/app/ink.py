@@ -1,0 +1,45 @@
+"""Colour on a terminal, and none elsewhere.
+
+Off where nobody looks, where `NO_COLOR` is set (to anything) or `TERM` is `dumb`. What is coloured
+reads the same without.
+"""
+
+from collections.abc import Mapping
+from typing import TextIO
+
+_RESET = "\x1b[0m"
+
+
+class Ink:
+    def __init__(self, is_on: bool) -> None:
+        self.is_on = is_on
+
+    def bold(self, text: str) -> str:
+        return self._in("1", text)
+
+    def dim(self, text: str) -> str:
+        return self._in("2", text)
+
+    def red(self, text: str) -> str:
+        return self._in("31", text)
+
+    def green(self, text: str) -> str:
+        return self._in("32", text)
+
+    def yellow(self, text: str) -> str:
+        return self._in("33", text)
+
+    def cyan(self, text: str) -> str:
+        return self._in("36", text)
+
+    def _in(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}{_RESET}" if self.is_on else text
+
+
+def is_screen(stream: TextIO, environment: Mapping[str, str]) -> bool:
+    """Whether somebody looks at it who sees what is drawn over."""
+    return stream.isatty() and environment.get("TERM") != "dumb"
+
+
+def ink_for(stream: TextIO, environment: Mapping[str, str]) -> Ink:
+    return Ink(is_screen(stream, environment) and not environment.get("NO_COLOR"))

@@ -1,0 +1,53 @@
+"""What the system says of this process: its memory, its processor time.
+
+Memory of two kinds: what is the process's own, and pages of files that it has mapped, which the
+system takes back when it needs them. A log that was just written is mostly the second.
+"""
+
+import os
+import resource
+from typing import NamedTuple
+
+MIB = 1 << 20
+_STATM = "/proc/self/statm"
+_PAGE_BYTES = resource.getpagesize()
+
+
+class Memory(NamedTuple):
+    """Bytes."""
+
+    resident: int
+    of_files: int
+
+    @property
+    def own(self) -> int:
+        return self.resident - self.of_files
+
+
+def memory() -> Memory | None:
+    """None: this system does not tell."""
+    try:
+        with open(_STATM, encoding="ascii") as file:
+            words = file.read().split()
+    except OSError:
+        return None
+    return Memory(int(words[1]) * _PAGE_BYTES, int(words[2]) * _PAGE_BYTES)
+
+
+def cpu_seconds() -> float:
+    """User and system time so far."""
+    used = os.times()
+    return used.user + used.system
+
+
+def age_seconds() -> float | None:
+    """Since the system started this process, its interpreter's start included; None: it does not
+    tell."""
+    try:
+        with open("/proc/self/stat", encoding="utf-8") as file:
+            started_ticks = int(file.read().rpartition(")")[2].split()[19])
+        with open("/proc/uptime", encoding="ascii") as file:
+            uptime = float(file.read().split()[0])
+    except OSError:
+        return None
+    return uptime - started_ticks / os.sysconf("SC_CLK_TCK")

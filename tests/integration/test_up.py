@@ -1,0 +1,158 @@
+"""`aerobee up` as people run it: the first line, what it says then, Ctrl-C, the second start."""
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from aerobee.protocol.bodies.topic_route import decode_topic_route
+from tests.process_kit import Started, files_under
+from tests.wire_client import WireClient
+
+ANY_PORTS = ("--port", "0", "--nameserver-port", "0")
+LAST = "up --demo"
+"""Of the last line that it says."""
+Run = Callable[..., Started]
+
+
+@pytest.fixture
+def up(tmp_path: Path) -> Iterator[Run]:
+    """Starts processes that are gone after the test."""
+    running: list[Started] = []
+
+    def start(*arguments: str, **environment: str) -> Started:
+        running.append(Started(tmp_path, "up", *ANY_PORTS, *arguments, **environment))
+        return running[-1]
+
+    yield start
+    for one in running:
+        one.__exit__()
+
+
+def masters(nameserver: int) -> dict[str, str]:
+    """Where clients would be sent."""
+    with WireClient(nameserver) as client:
+        answer = client.ask(105, {"topic": "TBW102"})
+        assert answer.code == 0, answer.remark
+        route = decode_topic_route(bytes(answer.body))
+        return {broker.name: broker.addresses[0] for broker in route.brokers}
+
+
+def pasted(banner: str) -> str:
+    """The Python that it shows, as somebody would mark and paste it."""
+    start = banner.index("import aerobee\n")
+    return banner[start : banner.index("\n\n", start) + 2]
+
+
+def python(*arguments: str, stdin: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], input=stdin, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_runs_both_says_so_and_both_signals_stop_it(
+    up: Run, tmp_path: Path, number: int
+) -> None:
+    one = up("--store", f"{tmp_path}/data")
+    ports = one.ports()
+    assert set(ports) == {"nameserver", "broker", "metrics"}
+    assert masters(ports["nameserver"]) == {"broker-a": f"127.0.0.1:{ports['broker']}"}
+    said = one.until(LAST)
+    status, stdout, stderr = one.stop(number)
+    assert (status, stderr) == (0, "")
+    lines = said.splitlines()
+    assert f"  name server  127.0.0.1:{ports['nameserver']}" in lines
+    assert f"  broker-a     127.0.0.1:{ports['broker']}" in lines
+    assert f"  metrics      http://127.0.0.1:{ports['metrics']}/metrics" in lines
+    assert f"  data         {tmp_path}/data, nothing in it yet" in lines
+    assert stdout.strip() == f"stopped; data stays in {tmp_path}/data"
+    assert "\x1b" not in said
+    assert not (tmp_path / "data/store/abort").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data"]
+
+
+def test_the_python_works_as_pasted_and_a_second_start_goes_on(up: Run, tmp_path: Path) -> None:
+    first = up("--store", f"{tmp_path}/data")
+    first.ports()
+    snippet = pasted(first.until(LAST))
+    ran = python("-", stdin=snippet)
+    assert (ran.returncode, ran.stdout) == (0, "first message\n"), ran.stderr
+    ran = python("-i", "-q", stdin=snippet)  # somebody's prompt
+    assert ran.stdout.splitlines()[-1] == "first message", ran.stderr
+    assert first.stop()[0] == 0
+    second = up("--store", f"{tmp_path}/data")
+    second.ports()
+    assert f"  data         {tmp_path}/data, goes on with 2 messages in 1 topic\n" in second.until(
+        LAST
+    )
+    assert second.stop()[0] == 0
+
+
+def test_a_temporary_folder_is_said_and_gone_at_the_end(up: Run, tmp_path: Path) -> None:
+    one = up("--temp", TMPDIR=str(tmp_path))
+    one.ports()
+    assert len(list(tmp_path.iterdir())) == 1
+    said = one.until(LAST)
+    assert re.search(rf"  data +{tmp_path}/aerobee-\w+, temporary: removed at the stop\n", said)
+    status, stdout, stderr = one.stop(signal.SIGINT)
+    assert (status, stdout.strip(), stderr) == (0, "stopped; nothing is left", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_brokers_are_both_on_the_route(up: Run, tmp_path: Path) -> None:
+    one = up("--store", f"{tmp_path}/data", "--brokers", "2")
+    ports = one.ports()
+    found = masters(ports["nameserver"])
+    assert sorted(found) == ["broker-a", "broker-b"]
+    assert found["broker-b"] == f"127.0.0.1:{ports['broker']}"  # the line names it last
+    assert f"  broker-b     {found['broker-b']}\n" in one.until(LAST)
+    assert one.stop()[0] == 0
+    kept = {path.name for path in (tmp_path / "data").iterdir()}
+    assert kept == {"namesrv", "store", "store-b"}
+    alone = up("--store", f"{tmp_path}/data")
+    alone.ports()
+    assert "2 brokers have messages there; say --brokers 2\n" in alone.until(LAST)
+
+
+def test_a_folder_that_is_in_use_and_a_port_that_is_taken_are_said(up: Run, tmp_path: Path) -> None:
+    first = up("--store", f"{tmp_path}/data")
+    ports = first.ports()
+    status, stdout, stderr = up("--store", f"{tmp_path}/data").end()
+    assert (status, stdout) == (3, "")
+    assert f"another name server uses {tmp_path}/data/namesrv" in stderr
+    assert "--store" in stderr
+    taken = ("--nameserver-port", str(ports["nameserver"]))
+    status, stdout, stderr = up(*taken, "--temp", TMPDIR=str(tmp_path)).end()
+    assert (status, stdout) == (3, "")
+    assert f"cannot listen on 127.0.0.1:{ports['nameserver']}: another process" in stderr
+    assert "--nameserver-port" in stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+    assert first.stop()[0] == 0
+
+
+def test_a_folder_that_cannot_be_written_is_said(up: Run, tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file, where a folder should be")
+    status, stdout, stderr = up("--store", f"{tmp_path}/data").end()
+    assert (status, stdout) == (3, "")
+    assert stderr.startswith(f"aerobee: cannot write {tmp_path}/data/namesrv")
+    assert files_under(tmp_path) == ["data"]
+
+
+def test_whoever_reads_no_further_does_not_stop_it(up: Run, tmp_path: Path) -> None:
+    one = up("--store", f"{tmp_path}/data")
+    ports = one.ports()
+    assert one.process.stdout is not None
+    one.process.stdout.close()
+    assert masters(ports["nameserver"])
+    with WireClient(ports["broker"]) as client:
+        assert client.ask(28).code == 0  # how it is doing
+    one.process.send_signal(signal.SIGTERM)
+    assert one.process.wait(60) == 0
+    assert one.process.stderr is not None
+    assert "Traceback" not in one.process.stderr.read()
+    one.process.stderr.close()
