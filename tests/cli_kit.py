@@ -3,12 +3,19 @@
 import contextlib
 import io
 import json
+import os
+import pty
+import re
+import signal
 import subprocess
 import sys
 from typing import Any
 
 from aerobee.cli.main import main
 from tests.server_kit import Server
+
+NOWHERE = Server("127.0.0.1:1")
+"""Nobody is there."""
 
 
 class Said:
@@ -26,22 +33,66 @@ class Said:
 
 def aerobee(server: Server, *words: str, stdin: str | None = None) -> Said:
     """One command, asked of a server; in a process of its own if there is something to read."""
-    command = [*words, "-n", server.name_server]
+    return aerobee_here(*words, "-n", server.name_server, stdin=stdin)
+
+
+def aerobee_here(*words: str, stdin: str | None = None) -> Said:
+    """One command that asks no server."""
     if stdin is not None:
         run = subprocess.run(
-            [sys.executable, "-m", "aerobee.cli.main", *command],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
+            _command(words), input=stdin, capture_output=True, text=True, check=False
         )
         return Said(run.returncode, run.stdout, run.stderr)
     out, error = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
         try:
-            status = main(command)
+            status = main(words)
         except SystemExit as end:
             status = end.code if isinstance(end.code, int) else 2
             if isinstance(end.code, str):
                 error.write(end.code)
     return Said(status, out.getvalue(), error.getvalue())
+
+
+class OnTerminal:
+    """One command on a terminal of 80 columns, in a process of its own."""
+
+    def __init__(self, *words: str, columns: int = 80) -> None:
+        self._screen, side = pty.openpty()
+        environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+        self._process = subprocess.Popen(
+            _command(words), stdin=side, stdout=side, stderr=side, env=environment
+        )
+        os.close(side)
+        self._text = ""
+
+    def wait_for(self, text: str, count: int = 1) -> None:
+        """Until it has been shown so often."""
+        while self._text.count(text) < count:
+            assert self._read(), f"{text!r} never came: {self._text!r}"
+
+    def type(self, text: str) -> None:
+        os.write(self._screen, text.encode())
+
+    def interrupt(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+
+    def end(self) -> tuple[int, list[str]]:
+        """Its status and what was shown, line by line, without what moves the cursor."""
+        while self._read():
+            pass
+        os.close(self._screen)
+        plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", self._text)
+        return self._process.wait(60), plain.splitlines()
+
+    def _read(self) -> bool:
+        try:
+            read = os.read(self._screen, 4096)
+        except OSError:  # how a terminal ends
+            return False
+        self._text += read.decode()
+        return bool(read)
+
+
+def _command(words: tuple[str, ...]) -> list[str]:
+    return [sys.executable, "-m", "aerobee.cli.main", *words]

@@ -24,6 +24,7 @@
     ├── SendFailed               a message that was not acknowledged, and what is known of it
     ├── ProducerFull             too much waits to be sent: drain, or wait for room
     └── Misuse                   wrong arguments, closed store: a bug in the application
+        └── NotFound                 nothing has the name that was given
 
 A status that is a normal outcome (queue empty, offset too small) is a return value, not an error.
 """
@@ -183,3 +184,7 @@ class ProducerFull(AerobeeError):
 
 class Misuse(AerobeeError):
     """Wrong arguments, or a call on something closed: a bug in the application."""
+
+
+class NotFound(Misuse):
+    """Nothing has the name that was given: no broker, no group, no message."""

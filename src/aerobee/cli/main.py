@@ -13,6 +13,8 @@ import sys
 from collections.abc import Sequence
 
 from aerobee.cli.nouns import NOUNS
+from aerobee.cli.output import FORMATS, TABLE, write_error
+from aerobee.errors import AerobeeError
 
 _EXAMPLES = """\
 examples:
@@ -36,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = parsed.verb(parsed)
         sys.stdout.flush()
+    except AerobeeError as error:
+        form = getattr(parsed, "output", TABLE)
+        return write_error(error, form if form in FORMATS else TABLE, sys.stderr)
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:  # whoever read it has enough

@@ -10,8 +10,9 @@ NOUNS = {
     "nameserver": ("nameserver", "tell clients which broker has which topic"),
     "broker": ("broker", "take messages, keep them, hand them out"),
     "run": ("run", "handle messages with the functions of an application"),
-    "cluster": ("cluster", "the brokers that are alive"),
-    "topic": ("topic", "topics: make, look at, delete"),
+    "cluster": ("cluster", "what there is in all, and whether it is well"),
+    "topic": ("topic", "topics: make, look at, change, delete"),
     "group": ("group", "consumer groups: lag, members, offsets"),
-    "message": ("message", "messages: send, follow, find"),
+    "offset": ("offset", "where groups are in queues"),
+    "message": ("message", "messages: send, follow, find, send again"),
 }

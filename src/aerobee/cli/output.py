@@ -2,19 +2,25 @@
 
     status   0 well, 1 failed, 2 wrong use, 3 not found, 4 unhealthy
 
-Records go to stdout and nothing else does, so that a pipe gets data. Errors go to stderr: a line
-for people, an object with `code`, `message` and `hint` for programs (`-o json`, `-o ndjson`).
+Records go to stdout and nothing else does, so that a pipe gets data. Errors go to stderr with
+`code`, `message` and `hint`: lines for people, in the form that was asked for to programs.
+
+A table is cut to the terminal it is shown on, the widest texts first, never a number or an id;
+without a terminal, and with `--wide`, nothing is cut. Names of fields are lower case with
+underlines, and do not change: programs read them. Headings are made of them: `sends_per_s` is
+SENDS/S.
 """
 
 import csv
 import json
 import os
+import shutil
 import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
-from aerobee.errors import AerobeeError, TopicNotFound
+from aerobee.errors import AerobeeError, NotFound, RemoteAnswer, TopicNotFound
 
 OK = 0
 FAILED = 1
@@ -27,15 +33,46 @@ TABLE, JSON, YAML, NDJSON, CSV = FORMATS = ("table", "json", "yaml", "ndjson", "
 Record = Mapping[str, object]
 
 _GAP = "  "
+_CUT = "…"
+_NARROWEST = 6
+# What comes from messages must not move a terminal's cursor, nor break a line.
+_CONTROLS = {
+    code: {9: "\\t", 10: "\\n", 13: "\\r"}.get(code, f"\\x{code:02x}")
+    for code in (*range(32), *range(127, 160))
+}
+# RocketMQ's answers for what is not there: a topic, a message or key, a group.
+_NOT_FOUND_ANSWERS = frozenset({17, 22, 26})
+
+
+class Whole(str):
+    """A text that is worth nothing when it is cut: an id."""
+
+
+class Instant(Whole):
+    """A time as programs read it; people see it to the second."""
+
+    def brief(self) -> str:
+        return self[:19].replace("T", " ")
+
+
+class WrongUse(AerobeeError):
+    """What was said on the command line cannot be meant."""
 
 
 def write_records(
-    records: Sequence[Record], form: str, stream: TextIO, *, empty: str = "nothing"
+    records: Sequence[Record],
+    form: str,
+    stream: TextIO,
+    *,
+    empty: str = "nothing",
+    width: int | None = None,
+    has_heading: bool = True,
 ) -> None:
     """All records have the same fields, in the order in which they are shown. `empty` is what a
-    table says when there is none."""
+    table says when there is none; `width` is how wide it may be; `has_heading` is for CSV that
+    goes on."""
     if form == TABLE:
-        stream.write(table(records) if records else f"{empty}\n")
+        stream.write(table(records, width) if records else f"{empty}\n")
     elif form == JSON:
         stream.write(json.dumps(list(records), indent=2, ensure_ascii=False) + "\n")
     elif form == NDJSON:
@@ -45,73 +82,196 @@ def write_records(
         stream.write(_yaml(records))
     elif records:
         writer = csv.writer(stream)
-        writer.writerow(records[0])
-        writer.writerows([_cell(value) for value in record.values()] for record in records)
+        if has_heading:
+            writer.writerow(records[0])
+        writer.writerows([_csv_cell(value) for value in record.values()] for record in records)
 
 
-def table(records: Sequence[Record]) -> str:
-    """Columns as wide as they need to be; numbers to the right. Headings in capitals."""
+def write_report(report: Record, form: str, stream: TextIO, *, width: int | None = None) -> None:
+    """One thing with its facts; a fact that is a list of records is a table of its own."""
+    if form == TABLE:
+        facts = {name: value for name, value in report.items() if not _is_records(value)}
+        longest = max((len(_heading(name)) for name in facts), default=0)
+        for name, value in facts.items():
+            line = f"{_heading(name).ljust(longest)}{_GAP}{_cell(value)}".rstrip()
+            stream.write((line if width is None else _shortened(line, width)) + "\n")
+        for name, value in report.items():
+            if _is_records(value):
+                assert isinstance(value, list)
+                stream.write(f"\n{_heading(name)}\n{table(value, width)}")
+    elif form in (JSON, NDJSON):
+        indent = 2 if form == JSON else None
+        stream.write(json.dumps(report, indent=indent, ensure_ascii=False) + "\n")
+    elif form == YAML:
+        stream.write("\n".join(_yaml_lines(report, "")) + "\n")
+    else:
+        rows = [{"name": name, "value": _csv_cell(value)} for name, value in report.items()]
+        write_records(rows, CSV, stream)
+
+
+def table(records: Sequence[Record], width: int | None = None) -> str:
+    """Columns as wide as they need to be, and cut where that is too wide; numbers to the right.
+    Headings in capitals."""
     names = list(records[0])
     rows = [[_cell(record[name]) for name in names] for record in records]
-    headings = [name.upper() for name in names]
+    headings = [_heading(name) for name in names]
     widths = [
         max(map(_width, (heading, *(row[at] for row in rows))))
         for at, heading in enumerate(headings)
     ]
-    is_number = [all(isinstance(record[name], int | float) for record in records) for name in names]
+    is_number = [_are_numbers([record[name] for record in records]) for name in names]
+    if width is not None:
+        is_whole = [
+            number or any(isinstance(record[name], Whole) for record in records)
+            for number, name in zip(is_number, names, strict=True)
+        ]
+        _narrow(widths, is_whole, width)
     lines = []
     for row in (headings, *rows):
         cells = [
-            _padded(cell, width, is_right)
-            for cell, width, is_right in zip(row, widths, is_number, strict=True)
+            _padded(_shortened(cell, wide), wide, is_right)
+            for cell, wide, is_right in zip(row, widths, is_number, strict=True)
         ]
-        lines.append(_GAP.join(cells).rstrip())
+        line = _GAP.join(cells).rstrip()
+        lines.append(line if width is None else _shortened(line, width))
     return "\n".join(lines) + "\n"
 
 
 def write_error(error: AerobeeError, form: str, stream: TextIO) -> int:
     """Say what went wrong: the status of the process."""
-    if form in (JSON, NDJSON):
-        said = {"code": type(error).__name__, "message": error.message, "hint": error.hint}
-        stream.write(json.dumps(said, ensure_ascii=False) + "\n")
-    else:
-        stream.write(f"aerobee: {error.message}\n")
+    said = {"code": type(error).__name__, "message": error.message, "hint": error.hint}
+    if form == TABLE:
+        stream.write(f"aerobee: {error.message}\n  code: {said['code']}\n")
         if error.hint:
             stream.write(f"  hint: {error.hint}\n")
-    return NOT_FOUND if isinstance(error, TopicNotFound) else FAILED
+    elif form in (JSON, NDJSON):
+        stream.write(json.dumps(said, ensure_ascii=False) + "\n")
+    elif form == YAML:
+        stream.write("\n".join(_yaml_lines(said, "")) + "\n")
+    else:
+        write_records([said], CSV, stream)
+    return _status(error)
 
 
-def is_terminal(stream: TextIO = sys.stdout) -> bool:
+def one_line(text: str) -> str:
+    """As a terminal may be shown it."""
+    return text.translate(_CONTROLS)
+
+
+def is_terminal(stream: TextIO | None = None) -> bool:
     """Whether somebody is looking, who can be asked and shown colours."""
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
+    return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
+
+
+def width_of(stream: TextIO, *, is_wide: bool) -> int | None:
+    """How wide a table may be there; None: as wide as it likes."""
+    if is_wide or not stream.isatty():
+        return None
+    return shutil.get_terminal_size().columns
+
+
+def _status(error: AerobeeError) -> int:
+    if isinstance(error, WrongUse):
+        return WRONG_USE
+    if isinstance(error, NotFound | TopicNotFound):
+        return NOT_FOUND
+    if isinstance(error, RemoteAnswer) and error.code in _NOT_FOUND_ANSWERS:
+        return NOT_FOUND
+    return FAILED
+
+
+def _heading(name: str) -> str:
+    return name.replace("_per_s", "/s").replace("_", " ").upper()
 
 
 def _cell(value: object) -> str:
-    if value is None:
+    if value is None or value == "":
         return "-"
-    if isinstance(value, float):
-        return f"{value:.1f}"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, Instant):
+        return value.brief()
+    if isinstance(value, float):
+        return f"{value:.1f}"
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "-"
-    return str(value).replace("\n", "\\n")
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={text}" for name, text in value.items()) or "-"
+    return one_line(str(value))
+
+
+def _csv_cell(value: object) -> object:
+    """A cell is a scalar; what holds several is JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, bool | list | tuple | Mapping):
+        return json.dumps(value, ensure_ascii=False)
+    return value
+
+
+def _are_numbers(values: Sequence[object]) -> bool:
+    """Whether a column is of numbers, where there is something in it."""
+    there = [value for value in values if value is not None]
+    return bool(there) and all(type(value) in (int, float) for value in there)
+
+
+def _is_records(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
 
 
 def _yaml(records: Sequence[Record]) -> str:
-    """A scalar of JSON is one of YAML, too."""
     if not records:
         return "[]\n"
-    lines = []
-    for record in records:
-        for at, (name, value) in enumerate(record.items()):
-            lead = "- " if at == 0 else "  "
-            lines.append(f"{lead}{name}: {json.dumps(value, ensure_ascii=False)}")
-    return "\n".join(lines) + "\n"
+    return "\n".join(line for record in records for line in _yaml_item(record, "")) + "\n"
+
+
+def _yaml_item(record: Record, lead: str) -> list[str]:
+    lines = _yaml_lines(record, lead + "  ")
+    return [f"{lead}- {lines[0].lstrip()}", *lines[1:]] if lines else [f"{lead}- {{}}"]
+
+
+def _yaml_lines(record: Record, lead: str) -> list[str]:
+    """A scalar of JSON is one of YAML, too."""
+    lines: list[str] = []
+    for name, value in record.items():
+        key = name if name.replace("_", "").isalnum() else json.dumps(name, ensure_ascii=False)
+        if _is_records(value):
+            assert isinstance(value, list)
+            lines.append(f"{lead}{key}:")
+            lines += [line for one in value for line in _yaml_item(one, lead + "  ")]
+        else:
+            lines.append(f"{lead}{key}: {json.dumps(value, ensure_ascii=False)}")
+    return lines
+
+
+def _narrow(widths: list[int], is_whole: Sequence[bool], width: int) -> None:
+    """Take from the widest column of text, until all fit or none can give more."""
+    left = width - len(_GAP) * (len(widths) - 1)
+    while (excess := sum(widths) - left) > 0:
+        texts = [at for at, whole in enumerate(is_whole) if not whole]
+        texts.sort(key=lambda at: widths[at], reverse=True)
+        if not texts or widths[texts[0]] <= _NARROWEST:
+            return
+        next_widest = widths[texts[1]] if len(texts) > 1 else _NARROWEST
+        room = widths[texts[0]] - max(next_widest, _NARROWEST)
+        widths[texts[0]] -= min(excess, max(room, 1))
+
+
+def _shortened(text: str, width: int) -> str:
+    if _width(text) <= width:
+        return text
+    kept = 0
+    for at, char in enumerate(text):
+        kept += _width(char)
+        if kept > width - 1:
+            return text[:at] + _CUT
+    return text
 
 
 def _width(text: str) -> int:
     """How many places of a terminal: some characters take two, some none."""
+    if text.isascii():
+        return len(text)
     return sum(
         2 if unicodedata.east_asian_width(char) in "WF" else 0 if unicodedata.combining(char) else 1
         for char in text

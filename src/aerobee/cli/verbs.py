@@ -1,38 +1,50 @@
 """What the verbs share that ask a cluster: where it is, how answers are shown, and being careful.
 
-where     -n, else the variables AEROBEE_NAME_SERVER and NAMESRV_ADDR, else localhost:9876
-how       -o table|json|yaml|ndjson|csv, --watch SECONDS
-careful   whatever destroys says what it would do, asks, and takes --yes and --dry-run
+where     -n, else a context (--context, $AEROBEE_CONTEXT, the one in use), else the variables
+          AEROBEE_NAME_SERVER and NAMESRV_ADDR, else localhost:9876
+how       -o table|json|yaml|ndjson|csv, --wide, --watch [SECONDS]
+careful   whatever destroys says what it would do and where, asks, and takes --yes and --dry-run
+
+A verb raises what goes wrong; `main` says it in the form that was asked for.
 """
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+from aerobee.cli.contexts import CONTEXT_VARIABLE, read_contexts
 from aerobee.cli.output import (
     FAILED,
     FORMATS,
     OK,
     TABLE,
-    WRONG_USE,
     Record,
+    WrongUse,
     is_terminal,
-    write_error,
+    width_of,
     write_records,
+    write_report,
 )
-from aerobee.errors import AerobeeError
 
 if TYPE_CHECKING:
     from aerobee.client.admin.admin import Admin
 
+T = TypeVar("T")
+
 NAME_SERVER_VARIABLES = ("AEROBEE_NAME_SERVER", "NAMESRV_ADDR")
 DEFAULT_NAME_SERVER = "localhost:9876"
+WATCH_SECONDS = 2.0
 
+Verb = Callable[[argparse.Namespace], int]
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 Ask = Callable[["Admin"], Awaitable[Sequence[Record]]]
 Do = Callable[["Admin"], Awaitable[object]]
+
+
+# Parsers.
 
 
 def add_noun(nouns: Verbs, name: str, text: str, examples: str) -> Verbs:
@@ -47,20 +59,31 @@ def add_noun(nouns: Verbs, name: str, text: str, examples: str) -> Verbs:
     return noun.add_subparsers(title="verbs", metavar="VERB", required=True)
 
 
-def add_verb(
-    verbs: Verbs, name: str, text: str, verb: Callable[[argparse.Namespace], int]
-) -> argparse.ArgumentParser:
-    """A verb that asks a cluster, with the flags that all of those take."""
+def add_local_verb(verbs: Verbs, name: str, text: str, verb: Verb) -> argparse.ArgumentParser:
+    """A verb that asks nobody, with the flags of what is shown."""
     parser = verbs.add_parser(name, help=text, description=text)
-    parser.add_argument("-n", "--name-server", metavar="HOST:PORT", help=f"({DEFAULT_NAME_SERVER})")
     parser.add_argument("-o", "--output", choices=FORMATS, default=TABLE, help="(table)")
+    parser.add_argument("--wide", action="store_true", help="cut nothing, however wide")
     parser.set_defaults(verb=verb)
+    return parser
+
+
+def add_verb(verbs: Verbs, name: str, text: str, verb: Verb) -> argparse.ArgumentParser:
+    """A verb that asks a cluster, with the flags that all of those take."""
+    parser = add_local_verb(verbs, name, text, verb)
+    parser.add_argument("-n", "--name-server", metavar="HOST:PORT", help=f"({DEFAULT_NAME_SERVER})")
+    parser.add_argument("--context", metavar="NAME", help="a cluster by name; see `context`")
     return parser
 
 
 def add_watch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--watch", metavar="SECONDS", type=float, help="show it again and again, until Ctrl-C"
+        "--watch",
+        metavar="SECONDS",
+        type=float,
+        nargs="?",
+        const=WATCH_SECONDS,
+        help="show it again and again (2), until Ctrl-C",
     )
 
 
@@ -69,69 +92,155 @@ def add_care(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, do nothing")
 
 
+def add_where(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--on",
+        action="append",
+        metavar="BROKER",
+        help="only there: a broker, a cluster or host:port; may be given more than once",
+    )
+
+
+# Where.
+
+
 def target_of(parsed: argparse.Namespace, environment: Mapping[str, str] = os.environ) -> str:
     """Where the cluster's name servers are."""
     given: str | None = parsed.name_server
+    if given:
+        return given
+    contexts = read_contexts(environment)
+    named: str | None = getattr(parsed, "context", None) or environment.get(CONTEXT_VARIABLE)
+    if named or contexts.current:
+        return contexts.target(named or contexts.current)
     said = (environment.get(name) for name in NAME_SERVER_VARIABLES)
-    return given or next(filter(None, said), DEFAULT_NAME_SERVER)
+    return next(filter(None, said), DEFAULT_NAME_SERVER)
 
 
-def show(parsed: argparse.Namespace, ask: Ask, *, empty: str = "nothing") -> int:
-    """Ask the cluster, and show what it says."""
+def without_secret(target: str) -> str:
+    """A target as it may be shown."""
+    scheme, divided, rest = target.partition("://")
+    login, at, places = rest.rpartition("@")
+    if not divided or not at:
+        return target
+    return f"{scheme}://{login.partition(':')[0]}:***@{places}"
+
+
+# Asking, showing, doing.
+
+
+def asked(parsed: argparse.Namespace, ask: Callable[["Admin"], Awaitable[T]]) -> T:
+    """What a cluster says to one question."""
     import asyncio
-    import time
 
-    every: float | None = getattr(parsed, "watch", None)
-    while True:
-        try:
-            records = asyncio.run(_asked(parsed, ask))
-        except AerobeeError as error:
-            return write_error(error, parsed.output, sys.stderr)
-        if every is not None and is_terminal():
-            sys.stdout.write("\x1b[H\x1b[2J")
-        write_records(records, parsed.output, sys.stdout, empty=empty)
-        sys.stdout.flush()
-        if every is None:
-            return OK
-        try:
-            time.sleep(every)
-        except KeyboardInterrupt:
-            return OK
+    async def live() -> T:
+        from aerobee.client.admin.admin import admin
+
+        async with admin(target_of(parsed)) as asking:
+            return await ask(asking)
+
+    return asyncio.run(live())
+
+
+def show(
+    parsed: argparse.Namespace,
+    ask: Ask,
+    *,
+    empty: str = "nothing",
+    status: Callable[[Sequence[Record]], int] = lambda records: OK,
+) -> int:
+    """Ask the cluster, and show what it says; `status` is what that means."""
+
+    def write(records: Sequence[Record]) -> int:
+        write_shown(parsed, records, empty=empty)
+        return status(records)
+
+    return _again_and_again(parsed, ask, write)
+
+
+def show_report(parsed: argparse.Namespace, ask: Callable[["Admin"], Awaitable[Record]]) -> int:
+    """The same of one thing with its facts."""
+
+    def write(report: Record) -> int:
+        width = width_of(sys.stdout, is_wide=parsed.wide)
+        write_report(report, parsed.output, sys.stdout, width=width)
+        return OK
+
+    return _again_and_again(parsed, ask, write)
+
+
+def write_shown(
+    parsed: argparse.Namespace, records: Sequence[Record], *, empty: str = "nothing"
+) -> None:
+    """Records, as the flags say."""
+    width = width_of(sys.stdout, is_wide=parsed.wide)
+    write_records(records, parsed.output, sys.stdout, empty=empty, width=width)
+
+
+def say(parsed: argparse.Namespace, text: str, *, name: str = "done") -> None:
+    """A sentence for people, a record for programs."""
+    if parsed.output == TABLE:
+        print(text)
+    else:
+        write_records([{name: text}], parsed.output, sys.stdout)
 
 
 def do(parsed: argparse.Namespace, act: Do, done: str) -> int:
     """Have the cluster do something, and say that it did."""
-    import asyncio
-
-    try:
-        asyncio.run(_asked(parsed, act))
-    except AerobeeError as error:
-        return write_error(error, parsed.output, sys.stderr)
-    print(done)
+    asked(parsed, act)
+    say(parsed, done)
     return OK
 
 
 def do_with_care(parsed: argparse.Namespace, act: Do, effect: str, done: str) -> int:
     """The same, of what cannot be taken back: said first, and asked about."""
     if parsed.dry_run:
-        print(f"would {effect}")
+        say(parsed, f"would {effect}", name="would")
         return OK
-    if not parsed.yes:
-        if not is_terminal(sys.stdin):
-            print(f"aerobee: this would {effect}", file=sys.stderr)
-            print("  hint: nobody is here to be asked; say --yes or --dry-run", file=sys.stderr)
-            return WRONG_USE
-        if input(f"This would {effect}. Go on? [y/N] ").strip().lower() not in ("y", "yes"):
-            print("nothing was done")
-            return FAILED
+    if not agrees(parsed, effect):
+        return FAILED
     return do(parsed, act, done)
 
 
-async def _asked(
-    parsed: argparse.Namespace, ask: Callable[["Admin"], Awaitable[object]]
-) -> "list[Record]":
-    from aerobee.client.admin.admin import admin
+def agrees(parsed: argparse.Namespace, effect: str) -> bool:
+    """Whether it may be done: it was said so, or whoever is here says so now."""
+    if parsed.yes:
+        return True
+    if not is_terminal(sys.stdin):
+        raise WrongUse(
+            f"this would {effect}", hint="nobody is here to be asked; say --yes or --dry-run"
+        )
+    place = f" ({without_secret(target_of(parsed))})" if hasattr(parsed, "name_server") else ""
+    answer = input(f"This would {effect}{place}. Go on? [y/N] ")
+    if answer.strip().lower() in ("y", "yes"):
+        return True
+    print("nothing was done")
+    return False
 
-    async with admin(target_of(parsed)) as asking:
-        found = await ask(asking)
-    return found if isinstance(found, list) else []
+
+def _again_and_again(
+    parsed: argparse.Namespace,
+    ask: Callable[["Admin"], Awaitable[T]],
+    write: Callable[[T], int],
+) -> int:
+    """Once or, watching, until somebody has seen enough."""
+    import asyncio
+
+    every: float | None = getattr(parsed, "watch", None)
+    if every is None:
+        return write(asked(parsed, ask))
+    if every <= 0:
+        raise WrongUse(f"--watch {every:g} is no time to wait", hint="say seconds: --watch 2")
+
+    async def watch(admin: "Admin") -> None:
+        while True:
+            found = await ask(admin)
+            if is_terminal():
+                sys.stdout.write("\x1b[H\x1b[2J")
+            write(found)
+            sys.stdout.flush()
+            await asyncio.sleep(every)
+
+    with contextlib.suppress(KeyboardInterrupt):
+        asked(parsed, watch)
+    return OK

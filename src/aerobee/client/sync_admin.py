@@ -100,6 +100,7 @@ class SyncConnectionAdmin(Facade[ConnectionAdmin]):
     producers = verb(ConnectionAdmin.producers)
     producers_of_all = verb(ConnectionAdmin.producers_of_all)
     running_info = verb(ConnectionAdmin.running_info)
+    owners = verb(ConnectionAdmin.owners)
     positions = verb(ConnectionAdmin.positions)
 
 
@@ -128,6 +129,7 @@ class SyncBrokerAdmin(Facade[BrokerAdmin]):
 
 
 class SyncNameServerAdmin(Facade[NameServerAdmin]):
+    answering = verb(NameServerAdmin.answering)
     config = verb(NameServerAdmin.config)
     set_config = verb(NameServerAdmin.set_config)
     value = verb(NameServerAdmin.value)

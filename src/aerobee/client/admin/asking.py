@@ -17,7 +17,7 @@ from typing import TypeAlias, TypeVar
 
 from aerobee.client.asking import checked, command_of
 from aerobee.client.session import Session
-from aerobee.errors import AerobeeError, Misuse, PartlyDone
+from aerobee.errors import AerobeeError, Misuse, NotFound, PartlyDone
 from aerobee.model.route import MASTER_ID, BrokerData, ClusterInfo, TopicRoute
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
@@ -124,6 +124,9 @@ class Asking:
 
     # What name servers know.
 
+    def name_server_addresses(self) -> tuple[str, ...]:
+        return tuple(self._session.name_servers.addresses)
+
     async def cluster(self) -> ClusterInfo:
         self._session.check()
         return await self._session.name_servers.cluster()
@@ -135,7 +138,7 @@ class Asking:
 
 
 def masters_in(info: ClusterInfo, wanted: tuple[str, ...]) -> Addresses:
-    """The masters of these brokers that are meant; Misuse names one that is not there."""
+    """The masters of these brokers that are meant; NotFound names one that is not there."""
     known = {broker.name: broker for broker in info.brokers}
     clusters = info.names_by_cluster()
     chosen: dict[str, str] = {}
@@ -148,7 +151,7 @@ def masters_in(info: ClusterInfo, wanted: tuple[str, ...]) -> Addresses:
             chosen[one] = one
         else:
             there = ", ".join(sorted({*known, *clusters})) or "none"
-            raise Misuse(f"there is no broker or cluster {one!r}", hint=f"there are: {there}")
+            raise NotFound(f"there is no broker or cluster {one!r}", hint=f"there are: {there}")
     if not wanted:
         chosen = {name: _master(broker) for name, broker in known.items()}
     if not any(chosen.values()):

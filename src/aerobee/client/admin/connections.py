@@ -3,11 +3,12 @@
 A group that nobody is in is an empty answer, not an error: it may be back in a second.
 """
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from aerobee.client.admin.asking import Asking, Where
-from aerobee.errors import Misuse, RemoteAnswer
+from aerobee.errors import AerobeeError, Misuse, RemoteAnswer
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.subscription import Subscription
 from aerobee.protocol.bodies.connections import (
@@ -84,6 +85,25 @@ class ConnectionAdmin:
                 f"no consumer {client_id!r} of {group!r} answers", hint="who is there: consumers()"
             )
         return decode_running_info(bytes(answers[0].body))
+
+    async def owners(self, group: str, *, on: Where = None) -> dict[MessageQueue, str]:
+        """By queue, the member that has it now, as members say themselves. Of one that does not
+        answer, nothing is known."""
+
+        async def ask(client_id: str) -> tuple[str, RunningInfo | None]:
+            try:
+                return client_id, await self.running_info(group, client_id, on=on)
+            except AerobeeError:
+                return client_id, None
+
+        told = await asyncio.gather(*map(ask, await self.client_ids(group, on=on)))
+        return {
+            queue: client_id
+            for client_id, info in told
+            if info is not None
+            for queue, held in info.queues.items()
+            if not held.is_dropped
+        }
 
     async def positions(
         self, group: str, topic: str, *, client_id: str = "", on: Where = None

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from aerobee.client.admin.asking import Asking
 from aerobee.client.admin.brokers import settings_in
+from aerobee.errors import AerobeeError
 from aerobee.protocol.bodies.small_tables import decode_text_table
 from aerobee.protocol.java_properties import write_properties
 from aerobee.protocol.request_codes import RequestCode
@@ -17,6 +18,18 @@ from aerobee.protocol.response_codes import ResponseCode
 class NameServerAdmin:
     def __init__(self, asking: Asking) -> None:
         self._asking = asking
+
+    async def answering(self) -> dict[str, str | None]:
+        """By address, what is wrong with it; None: it answers."""
+        found: dict[str, str | None] = {}
+        for address in self._asking.name_server_addresses():
+            try:
+                await self._asking.broker(address, RequestCode.GET_BROKER_CLUSTER_INFO)
+            except AerobeeError as error:
+                found[address] = error.message
+            else:
+                found[address] = None
+        return found
 
     async def config(self) -> dict[str, dict[str, str]]:
         """By address, its settings under RocketMQ's names."""

@@ -2,6 +2,7 @@ import pytest
 
 from aerobee.client.admin.admin import Admin
 from aerobee.errors import Misuse
+from aerobee.model.message_queue import MessageQueue
 from aerobee.model.subscription import MessageModel
 from aerobee.testing import Cluster
 from tests.admin_kit import join, with_admin
@@ -56,5 +57,23 @@ def test_producers_are_shown_by_their_group() -> None:
         (one,) = await admin.connections.producers("shop")
         assert one.client_id == cluster.client.id
         assert list(await admin.connections.producers_of_all()) == ["shop"]
+
+    with_admin(test)
+
+
+def test_each_queue_has_the_member_that_says_it_has_it() -> None:
+    async def test(admin: Admin, cluster: Cluster) -> None:
+        await admin.topics.create("orders", queues=4)
+        assert await admin.connections.owners("billing") == {}
+        async with cluster.connect() as other:
+            clients = (cluster.client, other)
+            consumers = [client.consumer("orders", group="billing") for client in clients]
+            async with consumers[0], consumers[1]:
+                owners: dict[MessageQueue, str] = {}
+                while len({*owners.values()}) < 2:
+                    owners = await admin.connections.owners("billing")
+                mine = {queue for queue in owners if queue.topic == "orders"}
+                assert len(mine) == 4
+                assert {*owners.values()} == {client.id for client in clients}
 
     with_admin(test)
