@@ -1,4 +1,7 @@
-"""`aerobee offset …`: where groups are in queues, and putting them elsewhere."""
+"""`aerobee offset …`: where groups are in queues, and putting them elsewhere.
+
+Whatever moves a group is shown queue by queue before it is done.
+"""
 
 import argparse
 from typing import TYPE_CHECKING
