@@ -83,6 +83,13 @@ class LocalCluster:
     async def stop_broker(self, name: str) -> None:
         await self._brokers.pop(name).stop()
 
+    def short_pulls(self, name: str) -> int:
+        """How many pulls a broker has taken by the short way."""
+        driver = self._brokers[name]._driver
+        assert driver is not None
+        count: int = driver._service._pull_ways._short.answered  # type: ignore[attr-defined]
+        return count
+
     def client(self) -> Client:
         return connect(self.address)
 

@@ -2,7 +2,8 @@
 
 Whoever asks an address that is being connected to waits for the same connection. Every command
 leaves here in the client's own form: its language, a binary header where the code fits one, signed
-where there are credentials.
+where there are credentials. Pulls go as JSON: a broker of ours understands the next one by
+comparing its text with the last one's, which takes a fifth of the time.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from aerobee.net.line import Asked, Line, open_line
 from aerobee.protocol.command_header import BINARY_TYPE
 from aerobee.protocol.frame import FRAME_BYTES_MAX, FrameLimits
 from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.signature import ACCESS_KEY, SECURITY_TOKEN, SIGNATURE, sign, signed_text
 
 LANGUAGE = "PYTHON"
@@ -74,7 +76,7 @@ class Lines:
     def dress(self, command: RemotingCommand) -> None:
         """Have a command say who sends it."""
         command.language = LANGUAGE
-        if command.code <= BINARY_CODE_MAX:
+        if command.code <= BINARY_CODE_MAX and command.code != RequestCode.PULL_MESSAGE:
             command.serialize_type = BINARY_TYPE
         if self._credentials is not None:
             fields = command.ext_fields

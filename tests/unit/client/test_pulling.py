@@ -50,3 +50,22 @@ def test_a_broker_that_does_not_know_us_yet_is_told(tmp_path: Path) -> None:
                 await pulls.pull(0, None)
 
     with_cluster(tmp_path, test)
+
+
+def test_from_the_second_on_a_pull_takes_the_broker_s_short_way(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            wire, session = Wire(client), client._session
+            await wire.make_topic("orders", 1)
+            for _ in range(6):
+                await wire.send("orders", b"one", TAGS="a")
+            await session.members.consume(ConsumerBeat("g", subscriptions=(WANTED,)))
+            pulls = Pulls(
+                session, GroupCalls(session, "g"), QUEUE, WANTED, count=1, poll_seconds=0.01
+            )
+            before = cluster.short_pulls("broker-a")
+            for offset in range(6):  # the first commits nothing and is another kind
+                assert (await pulls.pull(offset, offset)).next_offset == offset + 1
+            assert cluster.short_pulls("broker-a") - before == 4
+
+    with_cluster(tmp_path, test)
