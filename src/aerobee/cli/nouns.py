@@ -15,4 +15,5 @@ NOUNS = {
     "group": ("group", "consumer groups: lag, members, offsets"),
     "offset": ("offset", "where groups are in queues"),
     "message": ("message", "messages: send, follow, find, send again"),
+    "pipeline": ("pipeline", "jobs on Spark: list, describe, run"),
 }

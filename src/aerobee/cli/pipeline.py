@@ -1,0 +1,221 @@
+"""`aerobee pipeline …`: jobs on Spark: which there are, what they take, and running one.
+
+Local by default; `--master` names any cluster, and `--print-submit` writes the spark-submit line
+instead. What Spark itself says goes to a file, unless `--verbose`.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from aerobee.cli.output import (
+    FORMATS,
+    OK,
+    TABLE,
+    UNHEALTHY,
+    WRONG_USE,
+    Record,
+    is_terminal,
+    write_error,
+    write_records,
+)
+from aerobee.cli.verbs import Verbs, add_noun, target_of
+from aerobee.errors import AerobeeError, Misuse
+from aerobee.pipeline.jobs.job import NO, YES, Job, JobOption
+from aerobee.pipeline.jobs.registry import JOBS, job_of
+
+_EXAMPLES = """\
+  aerobee pipeline list                                what there is
+  aerobee pipeline describe statistics                 what it takes
+  aerobee pipeline run statistics --topic orders --by tags --window 10s
+  aerobee pipeline run lake --topic orders --to-folder lake/orders --once
+  aerobee pipeline run upsert --topic shop-orders --to-folder lake/orders --print-submit
+"""
+LOG = "spark.log"
+_LINE_COLUMNS = 79
+
+
+def add_to(nouns: Verbs) -> None:
+    verbs = add_noun(nouns, "pipeline", "jobs on Spark: list, describe, run", _EXAMPLES)
+    listing = verbs.add_parser("list", help="the jobs", description="the jobs")
+    listing.add_argument("-o", "--output", choices=FORMATS, default=TABLE, help="(table)")
+    listing.set_defaults(verb=list_jobs)
+    describing = verbs.add_parser("describe", help="what a job does and takes")
+    describing.add_argument("job", metavar="JOB")
+    describing.add_argument("-o", "--output", choices=FORMATS, default=TABLE, help="(table)")
+    describing.set_defaults(verb=describe)
+    running = verbs.add_parser("run", help="run a job", description="run a job")
+    jobs = running.add_subparsers(title="jobs", metavar="JOB", required=True)
+    for job in JOBS.values():
+        _add_job(jobs, job)
+
+
+def list_jobs(parsed: argparse.Namespace) -> int:
+    records: list[Record] = [
+        {"job": job.name, "kind": "stream" if job.is_stream else "batch", "what": job.summary}
+        for job in JOBS.values()
+    ]
+    write_records(records, parsed.output, sys.stdout)
+    return OK
+
+
+def describe(parsed: argparse.Namespace) -> int:
+    try:
+        job = job_of(parsed.job)
+    except AerobeeError as error:
+        write_error(error, parsed.output, sys.stderr)
+        return WRONG_USE
+    records: list[Record] = [
+        {"option": one.name, "default": _default_of(one), "what": one.text} for one in job.options
+    ]
+    if parsed.output == TABLE:
+        print(f"{job.name}: {job.summary}\n\n{job.description}\n")
+    write_records(records, parsed.output, sys.stdout)
+    if parsed.output == TABLE:
+        print("\nand source.X, sink.X and spark.X: options of Spark's reader, writer and session")
+        print(f"\n  {job.example}")
+    return OK
+
+
+def run(parsed: argparse.Namespace) -> int:
+    from aerobee.pipeline.jobs.job import chosen_of
+
+    job = job_of(parsed.job)
+    try:
+        given = _given(job, parsed)
+        chosen = chosen_of(job, given)
+    except Misuse as error:
+        write_error(error, parsed.output, sys.stderr)
+        return WRONG_USE
+    if parsed.print_submit:
+        from aerobee.pipeline.submitted import submit_line
+
+        print(submit_line(job.name, given, parsed.master))
+        return OK
+    return _run(job, chosen, parsed)
+
+
+def _run(job: Job, chosen: Any, parsed: argparse.Namespace) -> int:
+    from aerobee.pipeline.jobs.failure import explained
+    from aerobee.pipeline.jobs.running import run_job
+
+    log = None if parsed.verbose else Path(parsed.log)
+    shown = Shown(is_live=is_terminal(sys.stderr))
+    try:
+        outcome = run_job(job, chosen, shown, master=parsed.master, log=log)
+    except KeyboardInterrupt:
+        raise
+    except Exception as error:
+        shown.end()
+        if parsed.verbose:
+            raise
+        cause = explained(error)
+        status = write_error(cause, parsed.output, sys.stderr)
+        if log is not None and log.exists() and parsed.output == TABLE:
+            print(f"  log:  {log}", file=sys.stderr)
+        return status
+    shown.end()
+    if outcome.records:
+        write_records(outcome.records, parsed.output, sys.stdout)
+    print(outcome.said or shown.summary(), file=sys.stderr)
+    return OK if outcome.is_well else UNHEALTHY
+
+
+class Shown:
+    """Progress on a terminal: one line that changes; elsewhere a line for each batch of rows."""
+
+    def __init__(self, *, is_live: bool) -> None:
+        self._is_live = is_live
+        self._is_open = False
+        self._batches = 0
+        self._rows = 0
+        self._since = time.monotonic()
+
+    def step(self, text: str) -> None:
+        self.end()
+        print(text, file=sys.stderr, flush=True)
+
+    def batch(self, progress: Mapping[str, Any]) -> None:
+        from aerobee.pipeline.jobs.progress_line import progress_line, rows_of
+
+        rows = rows_of(progress)
+        if rows:
+            self._batches += 1
+            self._rows += rows
+        if rows or self._is_live:
+            self._show(progress_line(progress))
+
+    def tasks(self, done: int, total: int) -> None:
+        if self._is_live:
+            self._show(f"{done} of {total} tasks")
+
+    def summary(self) -> str:
+        seconds = time.monotonic() - self._since
+        return f"{self._rows:,} rows in {self._batches} batches, {seconds:.0f} s"
+
+    def end(self) -> None:
+        if self._is_open:
+            print(file=sys.stderr, flush=True)
+            self._is_open = False
+
+    def _show(self, line: str) -> None:
+        if self._is_live:
+            shown = f"\r{line[:_LINE_COLUMNS]:{_LINE_COLUMNS}}"
+            print(shown, end="", file=sys.stderr, flush=True)
+            self._is_open = True
+        else:
+            print(line, file=sys.stderr, flush=True)
+
+
+def _add_job(jobs: Verbs, job: Job) -> None:
+    parser = jobs.add_parser(
+        job.name,
+        help=job.summary,
+        description=job.description,
+        epilog=f"example:\n  {job.example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for one in job.options:
+        words = ["-n", "--name-server"] if one.name == "name-server" else [f"--{one.name}"]
+        kind: dict[str, Any] = (
+            {"action": "store_const", "const": YES} if one.is_flag else {"metavar": "X"}
+        )
+        default = f" ({one.default})" if one.default and not one.is_flag else ""
+        parser.add_argument(*words, dest=f"option {one.name}", help=one.text + default, **kind)
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="any option; also source.X, sink.X, spark.X",
+    )
+    parser.add_argument("--master", default="local[*]", metavar="URL", help="(local[*])")
+    parser.add_argument("--print-submit", action="store_true", help="show the spark-submit line")
+    parser.add_argument("--log", default=LOG, metavar="FILE", help=f"what Spark says ({LOG})")
+    parser.add_argument("--verbose", action="store_true", help="everything, on the terminal")
+    parser.add_argument("-o", "--output", choices=FORMATS, default=TABLE, help="(table)")
+    parser.set_defaults(verb=run, job=job.name)
+
+
+def _given(job: Job, parsed: argparse.Namespace) -> dict[str, str]:
+    """What was said, by flags and by --set; where the cluster is, as for every command."""
+    from aerobee.pipeline.submitted import pairs
+
+    flags = {
+        one.name: text
+        for one in job.options
+        if (text := getattr(parsed, f"option {one.name}")) is not None
+    }
+    given = {**pairs(parsed.set), **flags}
+    if job.option("name-server") is not None and "name-server" not in given:
+        given["name-server"] = target_of(argparse.Namespace(name_server=None))
+    return given
+
+
+def _default_of(option: JobOption) -> str:
+    if option.is_needed and not option.default:
+        return "needed"
+    return option.default or (NO if option.is_flag else "-")

@@ -1,0 +1,67 @@
+"""What Spark throws → what went wrong, in a line, and what to do about it.
+
+Spark wraps an error of ours in Python's trace, that in a Java exception, and that in another. What
+people want of it is the innermost sentence. An error of ours keeps its hint; of Spark's own, those
+that people meet have one here.
+"""
+
+import re
+
+from aerobee.errors import AerobeeError
+
+# `aerobee.errors.Misuse: there is no option x`, the last line of a Python trace.
+_OURS = re.compile(r"^(?:\S+: )*aerobee\.[\w.]+\.(\w+): (.+)$", re.MULTILINE)
+_PYTHONS = re.compile(r"^(?:\w+\.)*(\w+(?:Error|Exception)): (.+)$", re.MULTILINE)
+_HINTED = re.compile(r"(.+) \(([^()]*(?:\([^()]*\)[^()]*)*)\)$", re.DOTALL)
+_CONDITION = re.compile(r"^\[([A-Z0-9_.]+)\] ")
+_STATE = re.compile(r" SQLSTATE: \w+;?$")
+_HINTS = (
+    ("DATA_SOURCE_NOT_FOUND", "the package aerobee must be installed where the driver runs"),
+    ("ModuleNotFoundError", "install aerobee on the executors, too: docs/pipeline.md says how"),
+    ("CONCURRENT_QUERY", "another run uses this checkpoint: stop it, or choose another"),
+    ("ConcurrentQuery", "another run uses this checkpoint: stop it, or choose another"),
+    (
+        "Python worker",
+        "Spark's log says more; is the same Python on all machines? PYSPARK_PYTHON chooses it",
+    ),
+    ("Could not connect to", "is the master there? --master local[*] needs none"),
+    ("All masters are unresponsive", "is the master there? --master local[*] needs none"),
+)
+
+
+class JobFailed(AerobeeError):
+    """A job ended before its time."""
+
+
+def explained(error: BaseException) -> AerobeeError:
+    """What went wrong, of an error that a job ended with."""
+    if isinstance(error, AerobeeError):
+        return error
+    text = str(error)
+    ours = _OURS.findall(text)
+    if ours:
+        message, hint = _divided(_STATE.sub("", ours[-1][1].strip()))
+        return JobFailed(message, hint=hint)
+    message = _sentence(text) or type(error).__name__
+    return JobFailed(message, hint=_hint(text))
+
+
+def _sentence(text: str) -> str:
+    """The innermost thing that was said."""
+    of_python = _PYTHONS.findall(text)
+    if of_python:
+        kind, said = of_python[-1]
+        return f"{kind}: {_STATE.sub('', said.strip())}"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    plain = [line for line in lines if not line.startswith(("at ", "JVM stacktrace", "=== "))]
+    return _STATE.sub("", _CONDITION.sub("", plain[0])) if plain else ""
+
+
+def _hint(text: str) -> str:
+    return next((hint for word, hint in _HINTS if word in text), "--verbose shows everything")
+
+
+def _divided(said: str) -> tuple[str, str]:
+    """`message (hint)`, as an error prints itself."""
+    found = _HINTED.fullmatch(said)
+    return (found[1], found[2]) if found else (said, "")

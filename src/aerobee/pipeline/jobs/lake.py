@@ -1,0 +1,57 @@
+"""A topic → files that can be queried for years: Parquet, or a Delta table. Each message once.
+
+Divided by the date on which messages were stored, in UTC. Parquet is Spark's own sink, whose list
+of files in `_spark_metadata` is what counts; a Delta table has its own log, and any reader of Delta
+sees each batch whole or not at all.
+"""
+
+from typing import TYPE_CHECKING
+
+from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, Outcome
+from aerobee.pipeline.jobs.topic_io import STREAM_OPTIONS, started, stream_of
+from aerobee.pipeline.schema import COLUMN_NAMES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+NAME = "lake"
+PARQUET, DELTA = "parquet", "delta"
+DATE = "date"
+
+
+def transform(rows: "DataFrame", *, is_text: bool = False) -> "DataFrame":
+    """The rows and their date; keys and values as text, if they are."""
+    from pyspark.sql import functions as sf
+
+    if is_text:
+        rows = rows.withColumns({name: sf.col(name).cast("string") for name in ("key", "value")})
+    return rows.withColumn(DATE, sf.to_date("timestamp"))
+
+
+def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
+    rows = transform(stream_of(spark, chosen, COLUMN_NAMES), is_text=chosen.is_on("text"))
+    folder = chosen.text("to-folder")
+    if chosen.text("format") == DELTA:
+        from aerobee.pipeline import delta_sink, delta_table
+
+        delta_table.opened(folder)  # without the library it is better to hear of it now
+        spark.dataSource.register(delta_sink.DeltaSink)
+        writer = rows.writeStream.format(delta_sink.NAME).option("path", folder)
+    else:
+        writer = rows.writeStream.format(PARQUET).option("path", folder).partitionBy(DATE)
+    return Outcome(started(writer.outputMode("append"), chosen, NAME))
+
+
+JOB = Job(
+    NAME,
+    "a topic into Parquet files or a Delta table, by date, each message once",
+    "Writes every message of a topic, with all its columns, to a folder divided by date.",
+    (
+        *STREAM_OPTIONS,
+        JobOption("to-folder", "where to", is_needed=True),
+        JobOption("format", "what to write", PARQUET, choices=(PARQUET, DELTA)),
+        JobOption("text", "keys and bodies as text instead of bytes", "no", is_flag=True),
+    ),
+    start,
+    "aerobee pipeline run lake --topic orders --to-folder lake/orders --format delta --once",
+)

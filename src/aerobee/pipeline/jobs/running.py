@@ -1,0 +1,139 @@
+"""A job from its start to its end: a session, a query that is followed, and a clean stop.
+
+A signal lets the query stop where it is: what it has not finished it does again at the next start,
+from its checkpoint. Everything a run has to say it says through `Watcher`, so that a terminal, a
+log and a test each show it their way.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from aerobee.pipeline.jobs.job import Chosen, Job, Outcome
+from aerobee.pipeline.session import spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+LOOK_SECONDS = 0.5
+
+Stop = Callable[[], bool]
+
+
+class Watcher(Protocol):
+    def step(self, text: str) -> None:
+        """Something has begun that takes a moment."""
+
+    def batch(self, progress: Mapping[str, Any]) -> None:
+        """A query has done a batch: Spark's account of it."""
+
+    def tasks(self, done: int, total: int) -> None:
+        """A batch job goes on."""
+
+
+def run_job(
+    job: Job, chosen: Chosen, watcher: Watcher, *, master: str, log: Path | None = None
+) -> Outcome:
+    """Run a job until it has ended or a signal comes. What Spark raises, it raises."""
+    watcher.step(f"starting Spark on {master}")
+    settings = {**local_settings(master), **chosen.spark}
+    spark = spark_session(f"aerobee {job.name}", master=master, settings=settings, log=log)
+    try:
+        with stopping_signals() as is_stopped:
+            watcher.step(f"{job.name} runs" + ("; Ctrl-C stops it" if job.is_stream else ""))
+            if not job.is_stream:
+                with _watched_tasks(spark, watcher):
+                    return job.start(spark, chosen)
+            outcome = job.start(spark, chosen)
+            if outcome.query is not None:
+                follow(outcome.query, watcher, is_stopped)
+            return outcome
+    finally:
+        spark.stop()
+
+
+def local_settings(master: str) -> dict[str, str]:
+    """On one machine Spark's own 200 pieces are mostly empty ones."""
+    if not master.startswith("local"):
+        return {}
+    pieces = str(max(2, os.cpu_count() or 1))
+    return {"spark.sql.shuffle.partitions": pieces, "spark.ui.enabled": "false"}
+
+
+def follow(query: "StreamingQuery", watcher: Watcher, is_stopped: Stop) -> None:
+    """Tell of each batch, until the query ends or is to stop."""
+    seen = ""
+    while True:
+        try:
+            has_ended = query.awaitTermination(LOOK_SECONDS)  # type: ignore[arg-type]
+        finally:
+            for progress in _news(query, seen):
+                seen = progress["timestamp"]
+                watcher.batch(progress)
+        if has_ended:
+            return
+        if is_stopped():
+            watcher.step("stopping")
+            query.stop()
+            return
+
+
+def _news(query: "StreamingQuery", seen: str) -> list[dict[str, Any]]:
+    """What was told since. All that Spark remembers is read only if there is something new."""
+    last = query.lastProgress
+    if last is None or last.timestamp <= seen:
+        return []
+    told = [json.loads(progress.json) for progress in query.recentProgress]
+    return [progress for progress in told if progress["timestamp"] > seen]
+
+
+@contextlib.contextmanager
+def stopping_signals() -> Iterator[Stop]:
+    """SIGINT and SIGTERM are remembered in here; a second one interrupts."""
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    came = threading.Event()
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if came.is_set():
+            raise KeyboardInterrupt
+        came.set()
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    kept = [signal.signal(number, note) for number in numbers]
+    try:
+        yield came.is_set
+    finally:
+        for number, handler in zip(numbers, kept, strict=True):
+            signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _watched_tasks(spark: "SparkSession", watcher: Watcher) -> Iterator[None]:
+    """Look at the tasks of what runs in here, from a thread of its own."""
+    ended = threading.Event()
+
+    def look() -> None:
+        tracker = spark.sparkContext.statusTracker()
+        while not ended.wait(LOOK_SECONDS):
+            stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+            found = [stage for stage in stages if stage is not None]
+            if found:
+                done = sum(stage.numCompletedTasks for stage in found)
+                watcher.tasks(done, sum(stage.numTasks for stage in found))
+
+    looking = threading.Thread(target=look, name="watched tasks", daemon=True)
+    looking.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        looking.join()

@@ -1,0 +1,169 @@
+"""Counts, sums and distinct keys of a topic, per window of time and per whatever is wanted.
+
+    window_start  window_end  <by …>  messages  bytes  keys  [sum_X …]  [unreadable]
+
+A watermark says how late a message may be: a window is final, and forgotten, when something that
+much newer has been seen. `emit=final` tells a window once, then; `emit=updates` tells it again
+whenever it changes, and the last one told is right: a message with the window's key, so that a
+compacted topic or a table keeps just that one.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aerobee.errors import Misuse
+from aerobee.pipeline.jobs.body_fields import (
+    FORMS,
+    JSON,
+    PLAIN,
+    field,
+    is_unreadable,
+    time_of,
+    with_body,
+)
+from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, Outcome
+from aerobee.pipeline.jobs.topic_io import (
+    FORMAT,
+    STREAM_OPTIONS,
+    query_id_of,
+    started,
+    stream_of,
+    to_topic,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+NAME = "statistics"
+UPDATES, FINAL = "updates", "final"
+START, END = "window_start", "window_end"
+_COLUMNS = ("key", "value", "topic", "brokerName", "queueId", "timestamp", "bornTimestamp", "tags")
+# Sums of money must be exact: 32 digits before the point, 6 behind it.
+_SUMMED = "decimal(38,6)"
+_OPS = "r,c,u,d"
+
+
+def transform(
+    rows: "DataFrame",
+    *,
+    window: str,
+    slide: str = "",
+    watermark: str = "10 minutes",
+    time: str = "timestamp",
+    form: str = PLAIN,
+    by: Sequence[str] = (),
+    sums: Sequence[str] = (),
+    distinct: str = "key",
+    is_exact: bool = False,
+    ops: Sequence[str] = (),
+) -> "DataFrame":
+    """Statistics per window and group, of a table of messages, finite or not."""
+    from pyspark.sql import functions as sf
+
+    if form == PLAIN and sums:
+        raise Misuse("sums are of fields of the body", hint="form=json or form=captured reads it")
+    timed = with_body(rows, form)
+    if ops:
+        timed = timed.where(field("op", form).isin(*ops))
+    timed = timed.withColumn("_time", time_of(time, form)).withWatermark("_time", watermark)
+    span = sf.window("_time", window, slide or None).alias("_window")
+    counted: list[Column] = [
+        sf.count(sf.lit(1)).alias("messages"),
+        sf.sum(sf.octet_length("value")).alias("bytes"),
+        _distinct(field(distinct, form), is_exact).alias("keys"),
+    ]
+    counted += [sf.sum(field(name, form).try_cast(_SUMMED)).alias(f"sum_{name}") for name in sums]
+    if form != PLAIN:
+        counted.append(sf.count_if(is_unreadable()).alias("unreadable"))
+    grouped = timed.groupBy(span, *(field(name, form).alias(name) for name in by)).agg(*counted)
+    return grouped.select(
+        sf.col("_window.start").alias(START),
+        sf.col("_window.end").alias(END),
+        *(name for name in grouped.columns if name != "_window"),
+    )
+
+
+def messages_of(statistics: "DataFrame", by: Sequence[str]) -> "DataFrame":
+    """One message for each row: its key the window and the group, its body the row."""
+    from pyspark.sql import functions as sf
+
+    group = [sf.coalesce(sf.col(name).cast("string"), sf.lit("")) for name in by]
+    start = sf.date_format(START, "yyyy-MM-dd'T'HH:mm:ss")
+    return statistics.select(
+        sf.concat_ws("|", start, *group).alias("key"),
+        sf.to_json(sf.struct(*statistics.columns)).alias("value"),
+    )
+
+
+def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
+    form, by = chosen.text("form"), chosen.names("by")
+    statistics = transform(
+        stream_of(spark, chosen, _COLUMNS),
+        window=chosen.interval("window"),
+        slide=chosen.interval("slide"),
+        watermark=chosen.interval("watermark"),
+        time=chosen.text("time"),
+        form=form,
+        by=by,
+        sums=chosen.names("sum"),
+        distinct=chosen.text("distinct"),
+        is_exact=chosen.is_on("exact"),
+        ops=chosen.names("ops"),
+    )
+    topic, folder = chosen.text("to-topic"), chosen.text("to-folder")
+    is_final = chosen.text("emit") == FINAL
+    if topic and folder:
+        raise Misuse("to-topic and to-folder exclude each other", hint="run the job twice")
+    if folder and not is_final:
+        raise Misuse("a folder keeps what was written once", hint="say emit=final, or to-topic")
+    mode = "append" if is_final else "update"
+    if folder:
+        writer = statistics.writeStream.format("parquet").option("path", folder)
+    elif not topic:
+        writer = statistics.writeStream.format("console").option("truncate", "false")
+    elif is_final:
+        writer = messages_of(statistics, by).writeStream.format(FORMAT)
+        writer = writer.option("nameServer", chosen.text("name-server")).option("topic", topic)
+        writer = writer.options(**chosen.sink)
+    else:
+        # Spark lets no Python sink take updates; a batch of them is a table like any other.
+        def tell(batch: "DataFrame", number: int) -> None:
+            to_topic(messages_of(batch, by), chosen, topic, f"{query_id_of(batch)}-{number}")
+
+        writer = statistics.writeStream.foreachBatch(tell)
+    return Outcome(started(writer.outputMode(mode), chosen, NAME))
+
+
+def _distinct(values: "Column", is_exact: bool) -> "Column":
+    from pyspark.sql import functions as sf
+
+    if is_exact:
+        return sf.size(sf.collect_set(values)).cast("long")
+    return sf.approx_count_distinct(values)
+
+
+JOB = Job(
+    NAME,
+    "windowed counts, sums and distinct keys",
+    "Counts messages, bytes and distinct keys of a topic per window of time, grouped by tag,\n"
+    "queue, fields of a JSON body or of a captured row; sums fields; tells them to a topic, to\n"
+    "Parquet files or to the terminal.",
+    (
+        *STREAM_OPTIONS,
+        JobOption("window", "length of a window", "1m"),
+        JobOption("slide", "begin a window this often (as long as a window: they do not overlap)"),
+        JobOption("watermark", "how late a message may be", "10m"),
+        JobOption("time", "timestamp (stored), bornTimestamp, or a field of the body", "timestamp"),
+        JobOption("form", "what bodies are", PLAIN, choices=FORMS),
+        JobOption("by", "group by these: topic, tags, queueId, table, op, or fields of the body"),
+        JobOption("sum", "add these fields up"),
+        JobOption("distinct", "count different values of this", "key"),
+        JobOption("exact", "count them exactly, with all of them in memory", "no", is_flag=True),
+        JobOption("ops", f"of captured changes only these: {_OPS}"),
+        JobOption("emit", "a window as it changes, or once", UPDATES, choices=(UPDATES, FINAL)),
+        JobOption("to-topic", "send the results to this topic"),
+        JobOption("to-folder", "write them as Parquet files to this folder"),
+    ),
+    start,
+    f"aerobee pipeline run statistics --topic orders --form {JSON} --by city --sum amount",
+)

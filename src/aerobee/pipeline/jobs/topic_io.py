@@ -1,0 +1,85 @@
+"""Topics in and out of jobs: options that jobs share, a table of a topic, queries that write.
+
+    read       `stream_of` and `batch_of`: the source, with what was chosen and only these columns
+    written    `to_topic`: the sink; `started`: a trigger, and a checkpoint
+
+A checkpoint is a query's memory. Without one chosen it lies in the folder `checkpoints` here, under
+the names of the job and its topic.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from aerobee.pipeline.jobs.job import Chosen, JobOption
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+FORMAT = "aerobee"
+CHECKPOINTS = "checkpoints"
+
+NAME_SERVER = JobOption("name-server", "HOST:PORT of the name servers", is_needed=True)
+TOPIC = JobOption("topic", "what is read", is_needed=True)
+STREAM_OPTIONS = (
+    NAME_SERVER,
+    TOPIC,
+    JobOption(
+        "from", "where the first run begins", "earliest", choices=("earliest", "latest", "group")
+    ),
+    JobOption("once", "end when everything that is there now is done", "no", is_flag=True),
+    JobOption("every", "how long a batch gathers", "1s"),
+    JobOption("checkpoint", f"folder of the query's memory ({CHECKPOINTS}/JOB-TOPIC)"),
+)
+
+
+def stream_of(spark: "SparkSession", chosen: Chosen, columns: Sequence[str]) -> "DataFrame":
+    reader = spark.readStream.format(FORMAT)
+    reader = reader.option("nameServer", chosen.text("name-server"))
+    reader = reader.option("topic", chosen.text("topic"))
+    reader = reader.option("startingOffsets", chosen.text("from"))
+    reader = reader.option("columns", ",".join(columns))
+    return reader.options(**chosen.source).load()
+
+
+def batch_of(
+    spark: "SparkSession", chosen: Chosen, columns: Sequence[str], **more: str
+) -> "DataFrame":
+    reader = spark.read.format(FORMAT)
+    reader = reader.option("nameServer", chosen.text("name-server"))
+    reader = reader.option("topic", chosen.text("topic"))
+    reader = reader.option("columns", ",".join(columns))
+    return reader.options(**more).options(**chosen.source).load()
+
+
+def to_topic(rows: "DataFrame", chosen: Chosen, topic: str, write_id: str) -> None:
+    """Send a finite table, once however often it is tried under the same id."""
+    writer = rows.write.format(FORMAT).mode("append")
+    writer = writer.option("nameServer", chosen.text("name-server"))
+    writer = writer.option("topic", topic).option("writeId", write_id)
+    writer.options(**chosen.sink).save()
+
+
+def started(writer: Any, chosen: Chosen, name: str) -> "StreamingQuery":
+    """Begin to write a stream; `writer` is a DataStreamWriter that knows where to."""
+    if chosen.is_on("once"):
+        writer = writer.trigger(availableNow=True)
+    else:
+        writer = writer.trigger(processingTime=chosen.interval("every"))
+    query: StreamingQuery = (
+        writer.queryName(name).option("checkpointLocation", checkpoint_of(chosen, name)).start()
+    )
+    return query
+
+
+def checkpoint_of(chosen: Chosen, name: str) -> str:
+    told = chosen.text("checkpoint")
+    return told or f"{CHECKPOINTS}/{name}-{re.sub(r'[^0-9A-Za-z_.-]', '_', chosen.text('topic'))}"
+
+
+def query_id_of(rows: "DataFrame") -> str:
+    """The id of the query whose batch this is: the checkpoint's, the same after every start."""
+    found = rows.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
+    assert found, "not in a batch of a query"
+    return found

@@ -1,0 +1,146 @@
+"""Jobs on a real broker: what they leave is what was sent, also after a batch was done twice."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+
+from aerobee.pipeline.delta_table import opened
+from aerobee.pipeline.jobs.failure import explained
+from aerobee.pipeline.jobs.job import Outcome, chosen_of
+from aerobee.pipeline.jobs.registry import job_of
+from tests.job_kit import change
+from tests.server_kit import Server
+from tests.spark_kit import forget_last_commit
+
+
+def run(spark: SparkSession, server: Server, name: str, **options: str) -> Outcome:
+    """A job over what is there now; a query to its end."""
+    job = job_of(name)
+    given = {key.replace("_", "-"): text for key, text in options.items()}
+    if job.is_stream:
+        given["once"] = "yes"
+    outcome = job.start(spark, chosen_of(job, {"name-server": server.name_server, **given}))
+    if outcome.query is not None:
+        outcome.query.awaitTermination()
+    return outcome
+
+
+def delta_rows(folder: Path) -> list[dict[str, Any]]:
+    table = opened(str(folder))
+    assert table is not None
+    rows: list[dict[str, Any]] = table.to_pyarrow_table().to_pylist()
+    return rows
+
+
+@pytest.mark.parametrize("form", ["parquet", "delta"])
+def test_a_lake_has_each_message_once_also_after_a_replay(
+    spark: SparkSession, server: Server, tmp_path: Path, form: str
+) -> None:
+    topic = f"Lake-{form}"
+    bodies = [b"%d" % number for number in range(20)]
+    server.send(topic, bodies, tag="new")
+    lake, memory = tmp_path / "lake", tmp_path / "memory"
+    options = {"topic": topic, "to_folder": str(lake), "checkpoint": str(memory), "format": form}
+    run(spark, server, "lake", **options)
+    forget_last_commit(memory)
+    server.send(topic, [b"later"])
+    run(spark, server, "lake", **options)
+    if form == "delta":
+        rows = delta_rows(lake)
+    else:
+        rows = [row.asDict() for row in spark.read.parquet(str(lake)).collect()]
+    assert sorted(bytes(row["value"]) for row in rows) == sorted([*bodies, b"later"])
+    assert {(row["topic"], row["tags"]) for row in rows[:1]} <= {(topic, "new"), (topic, None)}
+    assert {row["date"] for row in rows} == {row["timestamp"].date() for row in rows}
+
+
+def test_a_table_follows_its_changes_and_a_new_column(
+    spark: SparkSession, server: Server, tmp_path: Path
+) -> None:
+    topic, table = "shop-orders", tmp_path / "table"
+    options = {"topic": topic, "to_folder": str(table), "checkpoint": str(tmp_path / "memory")}
+    first = [
+        change("r", {"id": 1, "city": "Rome", "total": "1.50"}),
+        change("c", {"id": 2, "city": "Oslo", "total": "2.50"}),
+        change("u", {"id": 1, "city": "Bern", "total": "1.75"}),
+    ]
+    server.send(topic, first, order_by="one queue")
+    run(spark, server, "upsert", **options)
+    then = [
+        change("d", {"id": 2, "city": "Oslo", "total": "2.50"}),
+        change("c", {"id": 3, "city": "Kyiv", "total": "9.00", "is_gift": True}),
+    ]
+    server.send(topic, then, order_by="one queue")
+    for _ in range(2):
+        run(spark, server, "upsert", **options)
+        forget_last_commit(tmp_path / "memory")
+    rows = sorted(delta_rows(table), key=lambda row: int(row["id"]))
+    assert rows == [
+        {"city": "Bern", "id": 1, "total": "1.75", "is_gift": None},
+        {"city": "Kyiv", "id": 3, "total": "9.00", "is_gift": True},
+    ]
+
+
+def test_a_change_that_its_column_cannot_hold_stops_the_job_and_is_explained(
+    spark: SparkSession, server: Server, tmp_path: Path
+) -> None:
+    server.send("shop-bad", [change("c", {"id": "one"})])
+    with pytest.raises(StreamingQueryException) as raised:
+        run(
+            spark,
+            server,
+            "upsert",
+            topic="shop-bad",
+            to_folder=str(tmp_path / "table"),
+            checkpoint=str(tmp_path / "memory"),
+            schema="id bigint",
+        )
+    told = explained(raised.value)
+    assert "'one'" in told.message
+    assert "at org.apache" not in told.message
+    assert opened(str(tmp_path / "table")) is None
+
+
+def test_statistics_are_final_when_the_watermark_has_passed_them(
+    spark: SparkSession, server: Server, tmp_path: Path
+) -> None:
+    topic, folder = "Statistics", tmp_path / "folder"
+    noon = 1_763_208_000_000
+    hour = 3_600_000
+    bodies = [(noon, "Rome", 1), (noon + 59_999, "Rome", 2), (noon, "Oslo", 4)]
+    late = [(noon + hour, "Rome", 8)]
+    for batch in (bodies, late, [(noon + 1, "Rome", 100)]):
+        sent = [json.dumps({"at": at, "city": city, "n": n}).encode() for at, city, n in batch]
+        server.send(topic, sent)
+        run(
+            spark,
+            server,
+            "statistics",
+            topic=topic,
+            form="json",
+            time="at",
+            by="city",
+            sum="n",
+            emit="final",
+            watermark="1m",
+            to_folder=str(folder),
+            checkpoint=str(tmp_path / "memory"),
+        )
+    rows = spark.read.parquet(str(folder)).collect()
+    found = sorted((row["city"], row["messages"], float(row["sum_n"])) for row in rows)
+    assert found == [("Oslo", 1, 4.0), ("Rome", 2, 3.0)]
+
+
+def test_an_audit_of_a_topic_finds_nothing_wrong(spark: SparkSession, server: Server) -> None:
+    server.send("Audited", [b"12345"] * 12)
+    outcome = run(spark, server, "audit", topic="Audited")
+    (record,) = outcome.records
+    assert record["messages"] == 12
+    assert record["bytes"] == 60
+    assert (record["queues"], record["missing"], record["repeats"]) == (4, 0, 0)
+    assert outcome.is_well
+    assert outcome.said == "12 messages checked: nothing is wrong"
