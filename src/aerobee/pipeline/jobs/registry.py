@@ -1,4 +1,7 @@
-"""All jobs, by name."""
+"""All jobs, by name, in the order in which people are shown them.
+
+To add one: a module beside this with a `JOB`, and its name in the tuple here.
+"""
 
 import difflib
 
