@@ -32,6 +32,7 @@ class SyncTopicAdmin(Facade[TopicAdmin]):
     put_many = verb(TopicAdmin.put_many)
     set_permission = verb(TopicAdmin.set_permission)
     delete = verb(TopicAdmin.delete)
+    forget = verb(TopicAdmin.forget)
     stats = verb(TopicAdmin.stats)
     groups = verb(TopicAdmin.groups)
     order = verb(TopicAdmin.order)
@@ -153,6 +154,8 @@ class SyncAccessAdmin(Facade[AccessAdmin]):
 
 class SyncTuningAdmin(Facade[TuningAdmin]):
     cold_limits = verb(TuningAdmin.cold_limits)
+    cold_state = verb(TuningAdmin.cold_state)
+    light_state = verb(TuningAdmin.light_state)
     set_cold_limit = verb(TuningAdmin.set_cold_limit)
     remove_cold_limit = verb(TuningAdmin.remove_cold_limit)
     set_read_ahead = verb(TuningAdmin.set_read_ahead)

@@ -120,14 +120,14 @@ class GroupAdmin:
         return list(await self._asking.on_masters(on, code, body=body))
 
     async def delete(
-        self, group: str, *, keep_offsets: bool = False, on: Where = None
+        self, group: str, *, keep_offsets: bool = False, keep_topics: bool = False, on: Where = None
     ) -> list[str]:
         """Delete a group, with where it was and with the topics of its retries and dead letters,
-        unless its offsets are to be kept."""
+        unless its offsets are to be kept, or those topics."""
         header = DeleteGroupHeader(group, not keep_offsets, not keep_offsets)
         code = RequestCode.DELETE_SUBSCRIPTIONGROUP
         done = list(await self._asking.on_masters(on, code, header))
-        if not keep_offsets:
+        if not keep_offsets and not keep_topics:
             for topic in (retry_topic(group), DEAD_LETTER_PREFIX + group):
                 code = RequestCode.DELETE_TOPIC_IN_BROKER
                 await self._asking.on_masters(on, code, TopicHeader(topic))

@@ -146,9 +146,14 @@ class TopicAdmin:
             on, RequestCode.DELETE_TOPIC_IN_BROKER, TopicHeader(topic)
         )
         if on is None:
-            fields = {"topic": topic}
-            await self._asking.name_servers(RequestCode.DELETE_TOPIC_IN_NAMESRV, fields)
+            await self.forget(topic)
         return list(done)
+
+    async def forget(self, topic: str, *, cluster: str = "") -> list[str]:
+        """Have name servers forget the routes to it, in a cluster or everywhere; which did. A
+        broker that has the topic tells them again."""
+        fields = {"topic": topic, **({"clusterName": cluster} if cluster else {})}
+        return list(await self._asking.name_servers(RequestCode.DELETE_TOPIC_IN_NAMESRV, fields))
 
     async def _wait_for_route(self, topic: str, brokers: list[str]) -> None:
         """Brokers tell name servers of a new topic at once, but answer before that is heard. It is

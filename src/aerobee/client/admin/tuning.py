@@ -8,7 +8,7 @@ from aerobee.client.admin.asking import Asking, Where
 from aerobee.protocol.declared_header import on_wire
 from aerobee.protocol.java_properties import write_properties
 from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse
+from aerobee.protocol.json_text import Parsed, parse
 from aerobee.protocol.request_codes import RequestCode
 
 WHEEL = "F"
@@ -38,6 +38,16 @@ class TuningAdmin:
             table = Members(parse(bytes(answer.body)), "the limits").object("configTable")
             found[name] = {group: table.int64(group) for group in table.names()}
         return found
+
+    async def cold_state(self, *, on: Where = None) -> dict[str, Parsed]:
+        """By broker, all that it says of groups that read old messages, as it says it."""
+        answers = await self._asking.on_masters(on, RequestCode.GET_COLD_DATA_FLOW_CTR_INFO)
+        return {name: parse(bytes(one.body)) for name, one in answers.items()}
+
+    async def light_state(self, *, on: Where = None) -> dict[str, Parsed]:
+        """By broker, how many light topics it has, as it says it. Before 5.5 none does."""
+        answers = await self._asking.on_masters(on, RequestCode.GET_BROKER_LITE_INFO)
+        return {name: parse(bytes(one.body)) for name, one in answers.items()}
 
     async def set_cold_limit(self, group: str, size: int, *, on: Where = None) -> list[str]:
         body = write_properties({group: str(size)}).encode()

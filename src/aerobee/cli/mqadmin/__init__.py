@@ -1,0 +1,1 @@
+"""`aerobee mqadmin SUB …`: RocketMQ's own tool, by its names, flags and columns."""

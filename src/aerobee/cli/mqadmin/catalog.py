@@ -1,0 +1,55 @@
+"""Every sub-command by name, and the module here that has it.
+
+Only the module of the one that is asked for is imported: the others' brokers need not be waited
+for.
+"""
+
+import importlib
+
+from aerobee.cli.mqadmin.command import Command
+
+FAMILIES = {
+    "topics": "allocateMQ deleteTopic topicClusterList topicList topicRoute topicStatus "
+    "updateOrderConf updateTopic updateTopicList updateTopicPerm statsAll",
+    "groups": "deleteSubGroup getConsumerConfig setConsumeMode updateSubGroup updateSubGroupList",
+    "members": "consumerConnection producerConnection producer consumerProgress consumerStatus",
+    "offsets": "cloneGroupOffset resetOffsetByTime skipAccumulatedMessage queryCq",
+    "messages": "queryMsgById queryMsgByKey queryMsgByUniqueKey queryMsgByOffset",
+    "reading": "printMsg printMsgByQueue consumeMessage queryMsgTraceById",
+    "sending": "sendMessage checkMsgSendRT sendMsgStatus clusterRT",
+    "brokers": "brokerConsumeStats brokerStatus cleanExpiredCQ cleanUnusedTopic "
+    "deleteExpiredCommitLog getBrokerConfig updateBrokerConfig getColdDataFlowCtrInfo "
+    "updateColdDataFlowCtrGroupConfig removeColdDataFlowCtrGroupConfig setCommitLogReadAheadMode "
+    "switchTimerEngine getBrokerLiteInfo",
+    "clusters": "clusterList haStatus",
+    "name_servers": "addWritePerm wipeWritePerm deleteKvConfig updateKvConfig getNamesrvConfig "
+    "updateNamesrvConfig",
+    "exports": "exportConfigs exportMetadata exportMetrics",
+    "access": "createUser updateUser deleteUser getUser listUser copyUser createAcl updateAcl "
+    "deleteAcl getAcl listAcl copyAcl",
+    "refused": "getSyncStateSet getBrokerEpoch getControllerMetaData getControllerConfig "
+    "updateControllerConfig electMaster cleanBrokerMetadata resetMasterFlushOffset addBroker "
+    "removeBroker checkRocksdbCqWriteProgress rocksDBConfigToJson exportMetadataInRocksDB "
+    "exportPopRecord updateStaticTopic remappingStaticTopic getParentTopicInfo getLiteTopicInfo "
+    "getLiteClientInfo getLiteGroupInfo triggerLiteDispatch dumpCompactionLog startMonitoring",
+}
+_PLACES = {name.lower(): family for family, names in FAMILIES.items() for name in names.split()}
+
+
+def names() -> list[str]:
+    """All of them, in the order of a dictionary."""
+    return sorted((name for names in FAMILIES.values() for name in names.split()), key=str.lower)
+
+
+def find(name: str) -> Command | None:
+    """By name, in capitals or not."""
+    family = _PLACES.get(name.lower())
+    if family is None:
+        return None
+    return next(one for one in commands_of(family) if one.name.lower() == name.lower())
+
+
+def commands_of(family: str) -> tuple[Command, ...]:
+    module = importlib.import_module(f"aerobee.cli.mqadmin.{family}")
+    found: tuple[Command, ...] = module.COMMANDS
+    return found

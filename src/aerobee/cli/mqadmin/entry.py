@@ -1,0 +1,128 @@
+"""`mqadmin SUB …` and `aerobee mqadmin SUB …`: which sub-command, its help, its end.
+
+    mqadmin                    every sub-command, in a line each
+    mqadmin help SUB           what it takes; so does `mqadmin SUB -h`
+    mqadmin SUB -n HOST:PORT   names in capitals or not; without -n the variable NAMESRV_ADDR
+
+Status: 0 well, 1 failed, 2 wrong use, 3 no such topic. What failed goes to stderr, with a hint.
+"""
+
+import argparse
+import difflib
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aerobee.cli.mqadmin import catalog
+from aerobee.cli.mqadmin.options import HELP, NAME_SERVER, Given, Option, read
+from aerobee.cli.output import OK, TABLE, WRONG_USE, write_error
+from aerobee.cli.verbs import Verbs, target_of
+from aerobee.errors import AerobeeError, Misuse
+
+if TYPE_CHECKING:
+    from aerobee.cli.mqadmin.command import Command
+
+TEXT = "RocketMQ's own tool: its sub-commands, flags and columns"
+_HELP_WORDS = ("help", "-h", "--help")
+
+
+def add_to(nouns: Verbs) -> None:
+    noun = nouns.add_parser("mqadmin", help=TEXT, add_help=False, prefix_chars="\0")
+    noun.add_argument("words", nargs="*")
+    noun.set_defaults(verb=lambda parsed: main(parsed.words))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the words say: the status of the process."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words or (words[0] in _HELP_WORDS and len(words) == 1):
+        _say_all()
+        return OK
+    is_help = words[0] in _HELP_WORDS
+    name = words[1] if is_help else words[0]
+    command = catalog.find(name)
+    if command is None:
+        return _say_unknown(name)
+    if is_help or words[1:2] in (["-h"], ["--help"]):
+        _say_help(command)
+        return OK
+    if command.run is None:  # whatever flags it was given
+        return write_error(Misuse(command.why_not, hint=command.instead), TABLE, sys.stderr)
+    try:
+        given = read(command.options, words[1:])
+    except Misuse as error:
+        return _say_wrong(command, error)
+    if HELP.long in given:
+        _say_help(command)
+        return OK
+    return _run(command, given)
+
+
+def _run(command: "Command", given: Given) -> int:
+    import asyncio
+
+    try:
+        asyncio.run(_ask(command, given))
+    except AerobeeError as error:
+        sys.stdout.flush()
+        error.hint = error.hint or f"mqadmin help {command.name} says what it takes"
+        return write_error(error, TABLE, sys.stderr)
+    except KeyboardInterrupt:
+        return OK
+    return OK
+
+
+async def _ask(command: "Command", given: Given) -> None:
+    from aerobee.cli.mqadmin.command import Call
+    from aerobee.client.admin.admin import admin
+
+    assert command.run is not None
+    said = argparse.Namespace(name_server=given.text(NAME_SERVER.long) or None)
+    name_server = target_of(said)
+    async with admin(name_server) as asking:
+        await command.run(Call(given, asking, name_server))
+
+
+def _say_all() -> None:
+    print("The most commonly used mqadmin commands are:")
+    for name in catalog.names():
+        command = catalog.find(name)
+        assert command is not None
+        print(f"   {name:<35} {command.text}")
+    print("\nSee 'mqadmin help <command>' for more information on a specific command.")
+
+
+def _say_help(command: "Command") -> None:
+    print(f"usage: mqadmin {command.name}{''.join(map(_usage, command.options))} [-n <arg>]")
+    print(f"  {command.text}")
+    if command.run is None:
+        print(f"  cannot be done: {command.why_not}")
+        print(f"  instead: {command.instead}")
+    for option in (*command.options, NAME_SERVER, HELP):
+        short = f"-{option.short}," if option.short else ""
+        value = "" if option.is_switch else " <arg>"
+        print(f" {short}--{option.long + value:<30} {option.text}")
+
+
+def _usage(option: Option) -> str:
+    flag = f"-{option.short}" if option.short else f"--{option.long}"
+    flag += "" if option.is_switch else " <arg>"
+    return f" {flag}" if option.is_required else f" [{flag}]"
+
+
+def _say_unknown(name: str) -> int:
+    near = difflib.get_close_matches(name.lower(), [one.lower() for one in catalog.names()], 3)
+    known = [one for one in catalog.names() if one.lower() in near]
+    hint = f"did you mean {', '.join(known)}?" if known else "mqadmin lists all"
+    write_error(Misuse(f"The sub command '{name}' does not exist", hint=hint), TABLE, sys.stderr)
+    return WRONG_USE
+
+
+def _say_wrong(command: "Command", error: Misuse) -> int:
+    hint = error.hint or f"mqadmin help {command.name}"
+    write_error(Misuse(error.message, hint=hint), TABLE, sys.stderr)
+    return WRONG_USE
+
+
+if __name__ == "__main__":
+    sys.exit(main() or OK)

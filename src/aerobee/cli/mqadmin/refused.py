@@ -1,0 +1,106 @@
+"""Sub-commands that cannot be done, each with the reason and with what to do instead.
+
+They ask nobody: what they are about is not there in any broker of ours.
+"""
+
+from aerobee.cli.mqadmin.command import Command
+
+_NO_CONTROLLER = "brokers have no controller: a master is whoever is started as one"
+_NO_CONTAINER = "a process runs one broker: there is no container to add it to or take it from"
+_NO_ROCKSDB = "nothing is kept in RocksDB: queues and tables are plain files"
+_NO_STATIC = "static topics are not supported: queues belong to their broker"
+_NO_LIGHT = "there are no lite topics"
+_SEE_CLUSTER = "mqadmin clusterList shows masters and slaves"
+_START_BROKER = "start and stop brokers as processes: aerobee broker start"
+_EXPORT = "mqadmin exportMetadata writes topics and groups as JSON"
+_MAKE_TOPIC = "make an ordinary topic on each broker: mqadmin updateTopic -c CLUSTER -t TOPIC"
+_USE_TOPICS = "make ordinary topics: there may be many"
+
+COMMANDS = tuple(
+    Command(name, text, why_not=why_not, instead=instead)
+    for name, text, why_not, instead in (
+        (
+            "getSyncStateSet",
+            "Fetch syncStateSet for target brokers.",
+            _NO_CONTROLLER,
+            "mqadmin haStatus -b ADDRESS shows the slaves of a master",
+        ),
+        ("getBrokerEpoch", "Fetch broker epoch entries.", _NO_CONTROLLER, _SEE_CLUSTER),
+        (
+            "getControllerMetaData",
+            "Get controller cluster's metadata.",
+            _NO_CONTROLLER,
+            _SEE_CLUSTER,
+        ),
+        (
+            "getControllerConfig",
+            "Get controller config.",
+            _NO_CONTROLLER,
+            "mqadmin getBrokerConfig -b ADDRESS shows a broker's",
+        ),
+        (
+            "updateControllerConfig",
+            "Update controller config.",
+            _NO_CONTROLLER,
+            "mqadmin updateBrokerConfig changes a broker's",
+        ),
+        ("electMaster", "Re-elect the specified broker as master.", _NO_CONTROLLER, _SEE_CLUSTER),
+        (
+            "cleanBrokerMetadata",
+            "Clean metadata of broker on controller.",
+            _NO_CONTROLLER,
+            "name servers forget brokers that are gone by themselves",
+        ),
+        (
+            "resetMasterFlushOffset",
+            "Reset master flush offset in slave.",
+            "a master without slaves has no such offset: copies on other brokers are not there yet",
+            _SEE_CLUSTER,
+        ),
+        ("addBroker", "Add a broker to specified container.", _NO_CONTAINER, _START_BROKER),
+        ("removeBroker", "Remove a broker from specified container.", _NO_CONTAINER, _START_BROKER),
+        (
+            "checkRocksdbCqWriteProgress",
+            "check if rocksdb cq is same as file cq",
+            _NO_ROCKSDB,
+            "mqadmin queryCq shows the units of a queue",
+        ),
+        (
+            "rocksDBConfigToJson",
+            "Convert RocksDB kv config to json.",
+            _NO_ROCKSDB,
+            _EXPORT,
+        ),
+        (
+            "exportMetadataInRocksDB",
+            "export RocksDB kv config (topics/subscriptionGroups).",
+            _NO_ROCKSDB,
+            _EXPORT,
+        ),
+        ("exportPopRecord", "Export pop consumer record", _NO_ROCKSDB, _EXPORT),
+        (
+            "updateStaticTopic",
+            "Update or create static topic, which has fixed number of queues.",
+            _NO_STATIC,
+            _MAKE_TOPIC,
+        ),
+        ("remappingStaticTopic", "Remapping static topic.", _NO_STATIC, _MAKE_TOPIC),
+        ("getParentTopicInfo", "Get parent topic info.", _NO_LIGHT, _USE_TOPICS),
+        ("getLiteTopicInfo", "Get lite topic info.", _NO_LIGHT, _USE_TOPICS),
+        ("getLiteClientInfo", "Get lite client info.", _NO_LIGHT, _USE_TOPICS),
+        ("getLiteGroupInfo", "Get lite group info.", _NO_LIGHT, _USE_TOPICS),
+        ("triggerLiteDispatch", "Trigger Lite Dispatch.", _NO_LIGHT, _USE_TOPICS),
+        (
+            "dumpCompactionLog",
+            "Parse compaction log to message.",
+            "topics that keep the newest of each key have no log of their own to be dumped",
+            "mqadmin printMsg -t TOPIC prints what such a topic has",
+        ),
+        (
+            "startMonitoring",
+            "Start Monitoring.",
+            "it would watch for ever and write to a log that nobody reads",
+            "aerobee group list --watch 5, or the metrics that brokers serve for Prometheus",
+        ),
+    )
+)
