@@ -16,6 +16,5 @@ NOUNS = {
     "offset": ("offset", "where groups are in queues"),
     "message": ("message", "messages: send, follow, find, send again"),
     "pipeline": ("pipeline", "jobs on Spark: list, describe, run"),
-    "message": ("message", "messages: send, follow, find"),
     "mqadmin": ("mqadmin.entry", "RocketMQ's own tool: its sub-commands, flags and columns"),
 }

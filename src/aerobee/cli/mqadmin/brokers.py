@@ -1,4 +1,8 @@
-"""Sub-commands about brokers: how they are doing and set up, cleaning up, what few ever turn."""
+"""Sub-commands about brokers: how they are doing and set up, cleaning up, what few ever turn.
+
+What a broker of ours does not have (limits for old messages, ways to read ahead, another timer) it
+refuses itself, and its reason is shown: at RocketMQ's these work.
+"""
 
 from collections.abc import Iterable
 from itertools import chain

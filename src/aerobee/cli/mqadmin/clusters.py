@@ -1,4 +1,7 @@
-"""Sub-commands about clusters: the brokers that are alive, how busy they are, their replicas."""
+"""Sub-commands about clusters: the brokers that are alive, how busy they are, their replicas.
+
+A broker that does not answer is listed all the same, with nothing in its columns.
+"""
 
 import asyncio
 import time

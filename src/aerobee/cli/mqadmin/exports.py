@@ -163,7 +163,7 @@ async def _report(
         found = await call.admin.connections.consumers(group.name, on=address)
         clients |= {f"{one.language}%{version_name(one.version)}" for one in found.clients}
     said = info.figures
-    environment = {key: said[key] for key in ("totalMemKBytes",) if key in said}
+    environment: dict[str, Value] = {key: said[key] for key in ("totalMemKBytes",) if key in said}
     ratios = ("commitLogDiskRatio", "consumeQueueDiskRatio")
     quota: dict[str, Value] = {
         "diskRatio": {key: said[key] for key in ratios if key in said},
@@ -177,7 +177,8 @@ async def _report(
         "rocketmqVersion": info.version,
         "clientInfo": sorted(clients),
     }
-    return {"runtimeEnv": environment, "runtimeQuota": quota, "runtimeVersion": version}
+    told: dict[str, Value] = {"runtimeEnv": environment}
+    return {**told, "runtimeQuota": quota, "runtimeVersion": version}
 
 
 COMMANDS = (

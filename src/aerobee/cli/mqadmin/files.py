@@ -1,6 +1,7 @@
 """Files that sub-commands read and write: lists of topics and groups, exports, bodies.
 
-What RocketMQ's tool puts under /tmp/rocketmq goes to `rocketmq` in the system's folder for such.
+What nobody gave a place goes to `rocketmq` in the system's folder for temporary files, as at
+RocketMQ's.
 """
 
 import tempfile

@@ -1,4 +1,7 @@
-"""Sub-commands about consumer groups: how they are set up, and how they are to read."""
+"""Sub-commands about consumer groups: how they are set up, and how they are to read.
+
+What is not said when a group is made is as RocketMQ's tool has it, which is not a broker's default.
+"""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Sub-commands about who is connected, and how far groups are."""
+"""Sub-commands about who is connected, and how far groups are.
+
+Asked for members of a group of which nobody is there, RocketMQ's tool fails: so do these.
+"""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -70,7 +73,7 @@ async def list_producers(call: Call) -> None:
         for one in members:
             call.say(
                 f"producer group ({group}) instance : clientId={one.client_id},"
-                f"remoteIP={one.address}, language={one.language}, version={one.version}, "
+                f"remoteIP=/{one.address}, language={one.language}, version={one.version}, "
                 f"lastUpdateTimestamp={one.beaten_wall_ms}"
             )
 

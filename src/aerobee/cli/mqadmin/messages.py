@@ -1,4 +1,7 @@
-"""Sub-commands that find messages again, and say what became of them."""
+"""Sub-commands that find messages again, and say what became of them.
+
+Each writes the body to a file and says where: bodies need not be text.
+"""
 
 from collections.abc import Sequence
 

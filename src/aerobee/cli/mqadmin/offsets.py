@@ -1,4 +1,7 @@
-"""Sub-commands that send groups elsewhere, and show the units of a queue."""
+"""Sub-commands that send groups elsewhere, and show the units of a queue.
+
+A group may be sent to offset 0 of one queue: RocketMQ's tool says so and does not do it.
+"""
 
 import time
 from collections.abc import Mapping

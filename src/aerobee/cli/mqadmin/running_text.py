@@ -1,4 +1,7 @@
-"""What a consumer says of itself, as the text that RocketMQ's tool prints and writes to files."""
+"""What a consumer says of itself, as the text that RocketMQ's tool prints and writes to files.
+
+Sections and columns are RocketMQ's; consumers in other languages than Java say less.
+"""
 
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""Sub-commands that send messages, and say how long it took."""
+"""Sub-commands that send messages, and say how long it took.
+
+The first send of a series has to find its way and is not in the average.
+"""
 
 import asyncio
 import itertools

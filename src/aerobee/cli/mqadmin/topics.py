@@ -1,4 +1,7 @@
-"""Sub-commands about topics: which there are, where they are, how they are set up."""
+"""Sub-commands about topics: which there are, where they are, how they are set up.
+
+A topic is changed broker by broker: the first that refuses ends it, and says so.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -93,3 +93,14 @@ def test_the_order_of_a_topic_is_set_and_taken_away() -> None:
         assert await admin.topics.order("orders") == ""
 
     with_admin(test)
+
+
+def test_name_servers_forget_a_topic_and_its_broker_keeps_it() -> None:
+    async def test(admin: Admin, cluster: Cluster) -> None:
+        await admin.topics.create("orders")
+        assert len(await admin.topics.forget("orders", cluster="DefaultCluster")) == 1
+        assert not await admin.topics.exists("orders")
+        configs = (await admin.topics.configs())["broker-a"]
+        assert "orders" in [config.name for config in configs]
+
+    with_admin(test)

@@ -10,6 +10,11 @@ from tests.admin_kit import with_admin
 def test_a_broker_without_these_says_why() -> None:
     async def test(admin: Admin, cluster: Cluster) -> None:
         assert await admin.tuning.cold_limits() == {"broker-a": {}}
+        cold = await admin.tuning.cold_state()
+        assert cold == {"broker-a": {"runtimeTable": {}, "configTable": {}}}
+        (light,) = (await admin.tuning.light_state()).values()
+        assert isinstance(light, dict)
+        assert light["currentLmqNum"] == 0
         for asked, said in (
             (admin.tuning.set_cold_limit("g", 1), "no limits per group"),
             (admin.tuning.remove_cold_limit("g"), "no limits per group"),
