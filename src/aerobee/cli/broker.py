@@ -1,4 +1,4 @@
-"""`aerobee broker`: run one, or see how it would be configured.
+"""`aerobee broker`: run one, see how it would be configured, ask those that run.
 
 Mistakes in the configuration go to stderr, all of them, one line each.
 """
@@ -7,6 +7,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
+from aerobee.cli.running_broker import EXAMPLES, add_running
 from aerobee.cli.serving import (
     Flag,
     add_server,
@@ -38,12 +39,15 @@ _SETTINGS = (
 
 
 def add_to(nouns: Verbs) -> None:
-    verbs = add_server(nouns, "broker", "take messages, keep them, hand them out", _EXAMPLES)
+    verbs = add_server(
+        nouns, "broker", "take messages, keep them, hand them out", _EXAMPLES + EXAMPLES
+    )
     for name, verb, text in (
         ("start", start, "run a broker in the foreground"),
         ("config", print_config, "print the configuration that would hold"),
     ):
-        add_server_verb(verbs, name, text, verb, (_FILE, *_SETTINGS), _EXAMPLES)
+        parser = add_server_verb(verbs, name, text, verb, (_FILE, *_SETTINGS), _EXAMPLES)
+    add_running(verbs, parser)
 
 
 def start(parsed: argparse.Namespace) -> int:

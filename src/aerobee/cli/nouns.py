@@ -15,6 +15,11 @@ NOUNS = {
     "group": ("group", "consumer groups: lag, members, offsets"),
     "offset": ("offset", "where groups are in queues"),
     "message": ("message", "messages: send, follow, find, send again"),
+    "dlq": ("dlq", "dead letters: what groups gave up"),
+    "transaction": ("transaction", "transactions that are open, ended by hand"),
     "pipeline": ("pipeline", "jobs on Spark: list, describe, run"),
     "mqadmin": ("mqadmin.entry", "RocketMQ's own tool: its sub-commands, flags and columns"),
+    "config": ("config", "settings: which there are, what they mean"),
+    "context": ("context", "clusters by name"),
+    "completion": ("completion", "have the shell complete commands"),
 }

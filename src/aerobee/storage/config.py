@@ -50,6 +50,8 @@ class StorageConfig:
     delay_levels_ms: tuple[int, ...] = _DELAY_LEVELS_MS
 
     flush_mode: FlushMode = FlushMode.ASYNC
+    """Whether an append counts as done in memory, which a killed process survives and a power cut
+    does not, or on the disk, which costs a sync."""
     flush_interval_ms: int = 500
     """ASYNC: how long an append may wait for its sync. What a power cut can cost."""
     flush_lag_ms_max: int = 1000
