@@ -42,11 +42,13 @@ def body(**fields: Any) -> bytes:
     return json.dumps(fields).encode()
 
 
-def change(op: str, row: dict[str, Any], table: str = "orders", **more: Any) -> bytes:
+def change(
+    op: str, row: dict[str, Any], table: str = "orders", key: Any = None, **source: Any
+) -> bytes:
     """A captured change of a row."""
-    source = {"db": "shop", "table": table}
     sides = {"before": row, "after": None} if op == "d" else {"before": None, "after": row}
-    return json.dumps({"op": op, "source": source, **sides, **more}).encode()
+    origin = {"db": "shop", "table": table, **source}
+    return json.dumps({"op": op, "key": key, **sides, "source": origin}).encode()
 
 
 def _names() -> list[str]:

@@ -1,6 +1,7 @@
 """A Delta table as the copy of another table: changes by key, each batch of a query once.
 
     one MERGE for each batch, and in the same commit `(query, batch)`, which a replay looks up first
+    `_sequence`  of the last change of a row: an older change, come late, does nothing
 
 Written by the library `deltalake`, in the driver: no JAR. Two queries may write the same table;
 Delta's own order of commits decides between them.
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 GONE = "is_gone"
+SEQUENCE = "_sequence"
 
 
 class NoDelta(AerobeeError):
@@ -48,14 +50,13 @@ def once(query: str, batch: int) -> "CommitProperties":
 
 
 class DeltaCopy:
-    """D1. Keys are columns of the table."""
+    """The copy at one address."""
 
-    def __init__(self, address: str, keys: Sequence[str]) -> None:
+    def __init__(self, address: str) -> None:
         self._address = address
-        self._keys = tuple(keys)
 
     def schema(self) -> "StructType | None":
-        """The columns of the table in Spark's words: Delta has them from Spark."""
+        """The columns of the source in Spark's words: Delta has them from Spark."""
         import json
 
         from pyspark.sql.types import StructType
@@ -63,20 +64,31 @@ class DeltaCopy:
         table = opened(self._address)
         if table is None:
             return None
-        return StructType.fromJson(json.loads(table.schema().to_json()))
+        found = StructType.fromJson(json.loads(table.schema().to_json()))
+        return StructType([one for one in found.fields if one.name != SEQUENCE])
 
     def is_applied(self, query: str, batch: int) -> bool:
         return is_applied(opened(self._address), query, batch)
 
-    def apply(self, changes: "pa.Table", query: str, batch: int) -> None:
-        """Rows by key, with `is_gone`; at most one of each key."""
+    def apply(
+        self,
+        changes: "pa.Table",
+        keys: Sequence[str],
+        query: str,
+        batch: int,
+        *,
+        emptied: str | None = None,
+    ) -> None:
+        """Rows, at most one of each key, with `_sequence` and `is_gone`. Rows of the table that are
+        older than the sequence `emptied` go, if there is one."""
         table = self._with_columns_of(changes)
         if is_applied(table, query, batch):
             return
         rows = [name for name in changes.column_names if name != GONE]
         values: dict[str, Any] = {_quoted(name): f"s.{_quoted(name)}" for name in rows}
-        on = " AND ".join(f"t.{_quoted(key)} = s.{_quoted(key)}" for key in self._keys)
-        (
+        on = " AND ".join(f"t.{_quoted(key)} = s.{_quoted(key)}" for key in keys) or "false"
+        is_newer = f"s.{SEQUENCE} >= t.{SEQUENCE}"
+        merging = (
             table.merge(
                 changes,
                 on,
@@ -84,11 +96,13 @@ class DeltaCopy:
                 target_alias="t",
                 commit_properties=once(query, batch),
             )
-            .when_matched_delete(f"s.{GONE}")
-            .when_matched_update(values)
+            .when_matched_delete(f"s.{GONE} AND {is_newer}")
+            .when_matched_update(values, is_newer)
             .when_not_matched_insert(values, f"NOT s.{GONE}")
-            .execute()
         )
+        if emptied is not None:
+            merging = merging.when_not_matched_by_source_delete(f"t.{SEQUENCE} <= '{emptied}'")
+        merging.execute()
 
     def _with_columns_of(self, changes: "pa.Table") -> "DeltaTable":
         """The table, made or widened so that it has every column of the changes."""

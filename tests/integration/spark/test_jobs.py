@@ -64,15 +64,15 @@ def test_a_table_follows_its_changes_and_a_new_column(
     topic, table = "shop-orders", tmp_path / "table"
     options = {"topic": topic, "to_folder": str(table), "checkpoint": str(tmp_path / "memory")}
     first = [
-        change("r", {"id": 1, "city": "Rome", "total": "1.50"}),
-        change("c", {"id": 2, "city": "Oslo", "total": "2.50"}),
-        change("u", {"id": 1, "city": "Bern", "total": "1.75"}),
+        change("r", {"id": 1, "city": "Rome", "total": "1.50"}, key={"id": 1}),
+        change("c", {"id": 2, "city": "Oslo", "total": "2.50"}, key={"id": 2}),
+        change("u", {"id": 1, "city": "Bern", "total": "1.75"}, key={"id": 1}),
     ]
     server.send(topic, first, order_by="one queue")
     run(spark, server, "upsert", **options)
     then = [
-        change("d", {"id": 2, "city": "Oslo", "total": "2.50"}),
-        change("c", {"id": 3, "city": "Kyiv", "total": "9.00", "is_gift": True}),
+        change("d", {"id": 2, "city": "Oslo", "total": "2.50"}, key={"id": 2}),
+        change("c", {"id": 3, "city": "Kyiv", "total": "9.00", "is_gift": True}, key={"id": 3}),
     ]
     server.send(topic, then, order_by="one queue")
     for _ in range(2):
@@ -80,15 +80,15 @@ def test_a_table_follows_its_changes_and_a_new_column(
         forget_last_commit(tmp_path / "memory")
     rows = sorted(delta_rows(table), key=lambda row: int(row["id"]))
     assert rows == [
-        {"city": "Bern", "id": 1, "total": "1.75", "is_gift": None},
-        {"city": "Kyiv", "id": 3, "total": "9.00", "is_gift": True},
+        {"city": "Bern", "id": 1, "total": "1.75", "_sequence": "", "is_gift": None},
+        {"city": "Kyiv", "id": 3, "total": "9.00", "_sequence": "", "is_gift": True},
     ]
 
 
 def test_a_change_that_its_column_cannot_hold_stops_the_job_and_is_explained(
     spark: SparkSession, server: Server, tmp_path: Path
 ) -> None:
-    server.send("shop-bad", [change("c", {"id": "one"})])
+    server.send("shop-bad", [change("c", {"id": "one"}, key={"id": "one"})])
     with pytest.raises(StreamingQueryException) as raised:
         run(
             spark,

@@ -1,13 +1,16 @@
 """A time range of a topic → another topic, each message once.
 
-    id of the write = topic, range, and where to
+    id of the write = a digest of what is sent, from which offsets, and where to
 
 So a replay that broke off can be started again with the same words, and adds only what is missing;
 and one that was done does nothing a second time. Somebody who wants the same messages twice says
-another `id`.
+another `id`. What was one queue stays in one queue, in order.
 """
 
+import json
+import time
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from aerobee.errors import Misuse
@@ -24,30 +27,63 @@ _COLUMNS = ("key", "value", "tags", "brokerName", "queueId", "offset", "timestam
 def transform(rows: "DataFrame") -> "DataFrame":
     """What is sent again: key, value and tags, in the order of their queues, so that the same range
     is the same rows in the same order."""
+    from pyspark.sql import functions as sf
+
     ordered = rows.sortWithinPartitions("brokerName", "queueId", "offset")
-    return ordered.select("key", "value", "tags")
+    queue = sf.concat_ws("-", "brokerName", "queueId").alias("orderingKey")
+    return ordered.select("key", "value", "tags", queue)
 
 
 def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
     topic, to = chosen.text("topic"), chosen.text("to-topic")
     if topic == to:
         raise Misuse("a topic is not replayed into itself", hint="it would never come to an end")
-    since, until = milliseconds(chosen.text("since")), milliseconds(chosen.text("until"))
-    places = {}
-    if since is not None:
-        places["startingTimestamp"] = str(since)
-    if until is not None:
-        places["endingTimestamp"] = str(until)
-    rows = transform(batch_of(spark, chosen, _COLUMNS, **places))
+    found = batch_of(spark, chosen, _COLUMNS, **_places(chosen))
     if chosen.text("tags"):
         from pyspark.sql import functions as sf
 
-        rows = rows.where(sf.col("tags").isin(*chosen.names("tags")))
-    count = rows.count()
-    identity = chosen.text("id") or f"{NAME}:{topic}:{since or 0}:{until or 'end'}:{to}"
-    to_topic(rows, chosen, to, identity)
+        found = found.where(sf.col("tags").isin(*chosen.names("tags")))
+    queues = _ranges(found)
+    count = sum(messages for *_, messages in queues)
+    pieces = found.rdd.getNumPartitions()
+    identity = chosen.text("id") or identity_of(topic, to, chosen.text("tags"), pieces, queues)
+    if count:
+        to_topic(transform(found), chosen, to, identity)
     record = {"topic": topic, "to": to, "messages": count, "id": identity}
     return Outcome(records=(record,), said=f"{count} messages of {topic} are in {to}")
+
+
+def identity_of(*sent: object) -> str:
+    """The same for the same messages, cut into the same pieces."""
+    return f"{NAME}-{sha256(json.dumps(sent).encode()).hexdigest()[:24]}"
+
+
+def _places(chosen: Chosen) -> dict[str, str]:
+    """Where the range begins and ends."""
+    since, until = milliseconds(chosen.text("since")), milliseconds(chosen.text("until"))
+    now_ms = int(time.time() * 1000)
+    if until is not None and until > now_ms:
+        # What comes until then would make another range of the same words.
+        raise Misuse(f"{chosen.text('until')} is in the future", hint="leave until out: up to now")
+    if since is not None and until is not None and since >= until:
+        raise Misuse("since is not before until")
+    places = {}
+    if since is not None:
+        places["startingTimestamp"] = str(since)
+        places["startingOffsetsByTimestampStrategy"] = "latest"
+    if until is not None:
+        places["endingTimestamp"] = str(until)
+    return places
+
+
+def _ranges(rows: "DataFrame") -> list[tuple[str, int, int, int, int]]:
+    """Of each queue: broker, number, first and last offset, and how many messages."""
+    from pyspark.sql import functions as sf
+
+    found = rows.groupBy("brokerName", "queueId").agg(
+        sf.min("offset"), sf.max("offset"), sf.count(sf.lit(1))
+    )
+    return sorted((row[0], row[1], row[2], row[3], row[4]) for row in found.collect())
 
 
 def milliseconds(text: str) -> int | None:

@@ -89,8 +89,10 @@ def messages_of(statistics: "DataFrame", by: Sequence[str]) -> "DataFrame":
 
     group = [sf.coalesce(sf.col(name).cast("string"), sf.lit("")) for name in by]
     start = sf.date_format(START, "yyyy-MM-dd'T'HH:mm:ss")
+    key = sf.concat_ws("|", start, *group)
     return statistics.select(
-        sf.concat_ws("|", start, *group).alias("key"),
+        key.alias("key"),
+        key.alias("orderingKey"),
         sf.to_json(sf.struct(*statistics.columns)).alias("value"),
     )
 
@@ -128,7 +130,8 @@ def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
     else:
         # Spark lets no Python sink take updates; a batch of them is a table like any other.
         def tell(batch: "DataFrame", number: int) -> None:
-            to_topic(messages_of(batch, by), chosen, topic, f"{query_id_of(batch)}-{number}")
+            rows = messages_of(batch, by).sortWithinPartitions("key")
+            to_topic(rows, chosen, topic, query_id_of(batch), number)
 
         writer = statistics.writeStream.foreachBatch(tell)
     return Outcome(started(writer.outputMode(mode), chosen, NAME))

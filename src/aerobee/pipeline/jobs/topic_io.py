@@ -53,11 +53,12 @@ def batch_of(
     return reader.options(**more).options(**chosen.source).load()
 
 
-def to_topic(rows: "DataFrame", chosen: Chosen, topic: str, write_id: str) -> None:
-    """Send a finite table, once however often it is tried under the same id."""
+def to_topic(rows: "DataFrame", chosen: Chosen, topic: str, write_id: str, batch: int = 0) -> None:
+    """Send a finite table, once however often it is tried under the same id and number. The same
+    try must have the same rows in the same partitions, in the same order."""
     writer = rows.write.format(FORMAT).mode("append")
     writer = writer.option("nameServer", chosen.text("name-server"))
-    writer = writer.option("topic", topic).option("writeId", write_id)
+    writer = writer.option("topic", topic).option("writeId", write_id).option("batchId", batch)
     writer.options(**chosen.sink).save()
 
 

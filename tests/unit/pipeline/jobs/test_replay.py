@@ -3,7 +3,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.jobs.replay import milliseconds, transform
+from aerobee.pipeline.jobs.job import chosen_of
+from aerobee.pipeline.jobs.replay import JOB, identity_of, milliseconds, start, transform
 from tests.job_kit import messages
 
 if TYPE_CHECKING:
@@ -39,3 +40,26 @@ def test_rows_are_in_the_order_of_their_queues(spark: "SparkSession") -> None:
     found = transform(sent).collect()
     assert [bytes(row["value"]) for row in found] == [b"a", b"b", b"c"]
     assert (bytes(found[1]["key"]), found[1]["tags"]) == (b"k", "t")
+    assert [row["orderingKey"] for row in found] == ["broker-a-0", "broker-a-0", "broker-a-1"]
+
+
+def test_the_same_messages_have_the_same_id_and_others_another() -> None:
+    ranges = [("broker-a", 0, 0, 9, 10)]
+    assert identity_of("a", "b", ranges) == identity_of("a", "b", ranges)
+    assert identity_of("a", "b", ranges) != identity_of("a", "c", ranges)
+    assert len(identity_of("a" * 1000)) < 100
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"to-topic": "a"}, "not replayed into itself"),
+        ({"to-topic": "b", "until": "3000-01-01"}, "in the future"),
+        ({"to-topic": "b", "since": "2026-01-02", "until": "2026-01-01"}, "not before until"),
+    ],
+)
+def test_a_range_that_cannot_be_is_refused(
+    spark: "SparkSession", options: dict[str, str], said: str
+) -> None:
+    with pytest.raises(Misuse, match=said):
+        start(spark, chosen_of(JOB, {"name-server": "x", "topic": "a", **options}))

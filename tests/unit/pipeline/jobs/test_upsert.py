@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from aerobee.pipeline.jobs.upsert import found_columns, of_table, transform, with_known_types
+from aerobee.pipeline.jobs.upsert import contents_of, found_columns, of_table, transform
 from tests.job_kit import body, change, messages
 
 if TYPE_CHECKING:
@@ -32,7 +32,17 @@ def test_the_last_change_of_a_key_wins(spark: "SparkSession") -> None:
         {"offset": 6, "value": change("c", {"id": 3, "city": None})},
     )
     found = sorted(map(tuple, transform(sent, schema, ["id"]).collect()))
-    assert found == [(1, "Oslo", False), (2, "Bern", True), (3, None, False)]
+    assert found == [(1, "Oslo", "", False), (2, "Bern", "", True), (3, None, "", False)]
+
+
+def test_a_sequence_goes_before_the_place_in_a_queue(spark: "SparkSession") -> None:
+    sent = messages(
+        spark,
+        {"offset": 9, "value": change("u", {"id": 1, "n": 1}, seq="0001-5")},
+        {"offset": 3, "queueId": 1, "value": change("u", {"id": 1, "n": 2}, seq="0001-7")},
+    )
+    (found,) = transform(sent, columns("id bigint, n int"), ["id"]).collect()
+    assert tuple(found) == (1, 2, "0001-7", False)
 
 
 def test_a_key_of_two_columns_is_one_key(spark: "SparkSession") -> None:
@@ -40,7 +50,7 @@ def test_a_key_of_two_columns_is_one_key(spark: "SparkSession") -> None:
     rows = [{"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 3, "c": 4}, {"a": 1, "b": 2, "c": 5}]
     sent = messages(spark, *({"value": change("c", row)} for row in rows))
     found = sorted(map(tuple, transform(sent, schema, ["a", "b"]).collect()))
-    assert found == [(1, 2, 5, False), (1, 3, 4, False)]
+    assert found == [(1, 2, 5, "", False), (1, 3, 4, "", False)]
 
 
 def test_text_takes_the_types_of_the_table(spark: "SparkSession") -> None:
@@ -86,6 +96,22 @@ def test_only_the_changes_of_one_table_count(spark: "SparkSession") -> None:
     assert of_table(sent, "zoo.customers").count() == 0
 
 
+def test_a_look_over_a_batch_says_what_it_is_about(spark: "SparkSession") -> None:
+    said = {"name": "shop", "schema": "v2"}
+    sent = messages(
+        spark,
+        {"value": change("c", {"id": 1}, key={"id": 1, "line": 2}, **said, seq="3")},
+        {"value": change("t", {}, seq="4")},
+        {"value": change("d", {"id": 1}, key={"id": 1, "line": 2}, name="shop", schema="v1")},
+    )
+    found = contents_of(sent)
+    assert found.tables == ("shop.orders",)
+    assert (found.captures, found.versions) == (("shop",), ("v1", "v2"))
+    assert (found.keys, found.emptied, found.changes) == (("id", "line"), "4", 2)
+    nothing = contents_of(sent.limit(0))
+    assert nothing == ((), (), (), (), None, 0)
+
+
 def test_columns_are_found_in_the_changes(spark: "SparkSession") -> None:
     sent = messages(
         spark,
@@ -94,14 +120,3 @@ def test_columns_are_found_in_the_changes(spark: "SparkSession") -> None:
     )
     found = found_columns(sent)
     assert found.simpleString() == ("struct<city:string,id:bigint,is_new:boolean,price:double>")
-
-
-def test_what_a_table_knows_stays_and_what_is_new_comes_last() -> None:
-    from pyspark.sql.types import LongType, StringType, StructType
-
-    known = StructType().add("id", StringType()).add("total", LongType())
-    found = StructType().add("at", StringType()).add("id", LongType())
-    assert (
-        with_known_types(found, known).simpleString() == "struct<id:string,total:bigint,at:string>"
-    )
-    assert with_known_types(found, None) == found
