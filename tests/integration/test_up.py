@@ -12,6 +12,7 @@ import pytest
 from aerobee.protocol.bodies.topic_route import decode_topic_route
 from tests.process_kit import Started, files_under
 from tests.wire_client import WireClient
+from tools.terminal_picture import Program
 
 ANY_PORTS = ("--port", "0", "--nameserver-port", "0")
 LAST = "up --demo"
@@ -54,16 +55,13 @@ def python(*arguments: str, stdin: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_runs_both_says_so_and_both_signals_stop_it(
-    up: Run, tmp_path: Path, number: int
-) -> None:
+def test_it_runs_both_says_so_and_ctrl_c_stops_it(up: Run, tmp_path: Path) -> None:
     one = up("--store", f"{tmp_path}/data")
     ports = one.ports()
     assert set(ports) == {"nameserver", "broker", "metrics"}
     assert masters(ports["nameserver"]) == {"broker-a": f"127.0.0.1:{ports['broker']}"}
     said = one.until(LAST)
-    status, stdout, stderr = one.stop(number)
+    status, stdout, stderr = one.stop(signal.SIGINT)
     assert (status, stderr) == (0, "")
     lines = said.splitlines()
     assert f"  name server  127.0.0.1:{ports['nameserver']}" in lines
@@ -156,3 +154,44 @@ def test_whoever_reads_no_further_does_not_stop_it(up: Run, tmp_path: Path) -> N
     assert one.process.stderr is not None
     assert "Traceback" not in one.process.stderr.read()
     one.process.stderr.close()
+
+
+def test_the_demonstration_says_numbers_without_a_terminal_and_goes_on(
+    up: Run, tmp_path: Path
+) -> None:
+    for kept in ("nothing in it yet", r"goes on with \d+ messages in [34] topics"):
+        demo = up("--store", f"{tmp_path}/data", "--demo")
+        demo.ports()
+        said = demo.until("demo: in ")
+        assert re.search(kept, said)
+        *_, line = said.splitlines()
+        assert len(line) <= 80
+        assert "\x1b" not in said
+        figures = dict(re.findall(r"(\w+) ([\d,]+)", line))
+        assert int(figures["in"]) > 20
+        assert int(figures["out"]) > 20
+        status, stdout, stderr = demo.stop(signal.SIGINT)
+        assert status == 0
+        assert "Traceback" not in stderr
+        assert stdout.splitlines()[-1] == f"stopped; data stays in {tmp_path}/data"
+
+
+def test_the_demonstration_is_drawn_within_a_terminal_of_80_columns(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "aerobee.cli.main", "up", "--demo", "--temp", *ANY_PORTS]
+    program = Program(command, TMPDIR=str(tmp_path), NO_COLOR="")
+    terminal = program.terminal
+    while not (terminal.is_second_screen and "demo-billing" in "\n".join(terminal.lines())):
+        assert program.read(60)
+    wraps = terminal.wraps
+    while "up 0:02" not in terminal.lines()[1]:
+        assert program.read(60)
+    assert terminal.wraps == wraps
+    assert not terminal.has_cursor
+    orders = next(line for line in terminal.lines() if line.startswith("demo-orders"))
+    assert int(orders.split()[-1].replace(",", "")) > 30
+    assert {cell.style for row in terminal.cells for cell in row} >= {"1", "32", "36"}
+    assert program.stop() == 0
+    assert terminal.has_cursor
+    assert not terminal.is_second_screen
+    assert [line for line in terminal.lines() if line][-1] == "stopped; nothing is left"
+    assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Colour on a terminal, and none elsewhere.
+"""Colour on a terminal, and none elsewhere; charts in characters that it has.
 
 Off where nobody looks, where `NO_COLOR` is set (to anything) or `TERM` is `dumb`. What is coloured
 reads the same without.
@@ -7,12 +7,17 @@ reads the same without.
 from collections.abc import Mapping
 from typing import TextIO
 
+BLOCKS = "▁▂▃▄▅▆▇█"
+ASCII = "_.-~=+*#"
+"""For charts, where a stream takes no other characters."""
 _RESET = "\x1b[0m"
 
 
 class Ink:
-    def __init__(self, is_on: bool) -> None:
+    def __init__(self, is_on: bool, ramp: str = BLOCKS) -> None:
         self.is_on = is_on
+        self.ramp = ramp
+        """Of charts, from low to high."""
 
     def bold(self, text: str) -> str:
         return self._in("1", text)
@@ -42,4 +47,13 @@ def is_screen(stream: TextIO, environment: Mapping[str, str]) -> bool:
 
 
 def ink_for(stream: TextIO, environment: Mapping[str, str]) -> Ink:
-    return Ink(is_screen(stream, environment) and not environment.get("NO_COLOR"))
+    is_on = is_screen(stream, environment) and not environment.get("NO_COLOR")
+    return Ink(is_on, _ramp(stream.encoding))
+
+
+def _ramp(encoding: str | None) -> str:
+    try:
+        BLOCKS.encode(encoding or "ascii")
+    except UnicodeEncodeError:
+        return ASCII
+    return BLOCKS

@@ -13,8 +13,10 @@ from aerobee.cli.serving import add_server_verb, serve, settings_from
 from aerobee.cli.verbs import Verbs
 
 if TYPE_CHECKING:
+    from aerobee.app.broker_process import BrokerPart
     from aerobee.app.data_folder import DataFolder
     from aerobee.app.lifecycle import Part
+    from aerobee.app.nameserver_process import NameServerPart
     from aerobee.app.up_settings import UpSettings
 
 _EXAMPLES = """\
@@ -48,20 +50,28 @@ def add_to(nouns: Verbs) -> None:
 def start(parsed: argparse.Namespace) -> int:
     from aerobee.app import lifecycle, up_settings
     from aerobee.app.data_folder import data_folder
+    from aerobee.app.demo.story import SETTINGS as DEMO_SETTINGS
 
     with data_folder(parsed.store, is_temporary=parsed.temp) as folder:
         flags = up_settings.UpFlags(
-            folder.path, parsed.host, parsed.port, parsed.nameserver_port, parsed.brokers
+            folder.path,
+            parsed.host,
+            parsed.port,
+            parsed.nameserver_port,
+            parsed.brokers,
+            DEMO_SETTINGS if parsed.demo else None,
         )
         settings = settings_from(lambda: up_settings.read_settings(flags, os.environ))
-        status = serve(settings, lambda told: _life(told, folder), is_quiet=True)
+        status = serve(settings, lambda told: _life(told, folder, parsed.demo), is_quiet=True)
     if status == lifecycle.STOPPED:
         left = "nothing is left" if parsed.temp else f"data stays in {folder.shown}"
         lifecycle.say(f"stopped; {left}")
     return status
 
 
-def _life(settings: "UpSettings", folder: "DataFolder") -> "tuple[Sequence[Part], Sequence[Part]]":
+def _life(
+    settings: "UpSettings", folder: "DataFolder", has_demo: bool
+) -> "tuple[Sequence[Part], Sequence[Part]]":
     from aerobee.app.banner import Banner
     from aerobee.app.broker_process import BrokerPart
     from aerobee.app.nameserver_process import NameServerPart
@@ -73,5 +83,24 @@ def _life(settings: "UpSettings", folder: "DataFolder") -> "tuple[Sequence[Part]
         BrokerPart(one, build_broker, nameservers=lambda: [nameserver.address])
         for one in settings.brokers
     ]
-    banner = Banner(nameserver, brokers, folder, brokers_kept(folder.path))
-    return [nameserver, *brokers], [banner]
+    guests: list[Part] = [Banner(nameserver, brokers, folder, brokers_kept(folder.path))]
+    if has_demo:
+        guests.append(_demo(nameserver, brokers[0], folder))
+    return [nameserver, *brokers], guests
+
+
+def _demo(nameserver: "NameServerPart", broker: "BrokerPart", folder: "DataFolder") -> "Part":
+    import sys
+
+    from aerobee.app.banner import programs_here
+    from aerobee.app.demo.demo import Demo
+    from aerobee.app.demo.picture import Places
+    from aerobee.app.ink import ink_for, is_screen
+
+    command = programs_here().aerobee
+
+    def places() -> Places:
+        return Places(nameserver.address, broker.metrics_address, folder.shown, command)
+
+    is_drawn = is_screen(sys.stdout, os.environ)
+    return Demo(places, ink_for(sys.stdout, os.environ), is_drawn=is_drawn)

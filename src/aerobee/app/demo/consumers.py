@@ -1,0 +1,77 @@
+"""Those who consume in the demonstration, a group each: quick ones, a slow one, a picky one.
+
+Each says often how far it is, so that what a broker knows of it is seldom old.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+from aerobee.app.demo.story import (
+    ATTEMPTS_MAX,
+    GROUPS,
+    GUARD,
+    SHIPPING,
+    Verdict,
+    login,
+    pace,
+)
+from aerobee.client.client import Client
+from aerobee.client.consumer import Consumer
+from aerobee.client.message import Message
+
+RETRY_SECONDS = 1.0
+COMMIT_SECONDS = 0.5
+GRACE_SECONDS = 2.0
+Handler = Callable[[Message], Awaitable[None]]
+
+
+class Consumers:
+    def __init__(self, client: Client, seconds: Callable[[], float]) -> None:
+        """`seconds`: since the start."""
+        self._client = client
+        self._seconds = seconds
+        self._undo = contextlib.AsyncExitStack()
+
+    async def open(self) -> list[Coroutine[Any, Any, None]]:
+        """Join the groups: what is to be run to have messages handled, until they are closed."""
+        running = []
+        async with contextlib.AsyncExitStack() as undo:
+            for group in GROUPS:
+                consumer = await undo.enter_async_context(self._consumer(group))
+                running.append(consumer.run(self.handler(group)))
+            self._undo = undo.pop_all()
+        return running
+
+    async def close(self) -> None:
+        """Finish what is begun, and leave."""
+        await self._undo.aclose()
+
+    def handler(self, group: str) -> Handler:
+        """What is done with each message of a group."""
+        return {SHIPPING: self._ship, GUARD: self._guard}.get(group, self._take)
+
+    def _consumer(self, group: str) -> Consumer:
+        return self._client.consumer(
+            GROUPS[group],
+            group=group,
+            start="earliest",
+            concurrency=1 if group == SHIPPING else 8,
+            max_attempts=ATTEMPTS_MAX,
+            commit_every=COMMIT_SECONDS,
+            grace=GRACE_SECONDS,
+        )
+
+    async def _take(self, message: Message) -> None:
+        """Nothing to do but to have seen it."""
+
+    async def _ship(self, message: Message) -> None:
+        await asyncio.sleep(pace(self._seconds()))
+
+    async def _guard(self, message: Message) -> None:
+        verdict = login(int(message.json()["number"]), message.attempt)
+        if verdict is Verdict.LATER:
+            await message.nack(delay=RETRY_SECONDS)
+        elif verdict is Verdict.NEVER:
+            await message.reject(reason="nobody understands it")

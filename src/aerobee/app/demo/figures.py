@@ -1,0 +1,87 @@
+"""What the brokers say of the demonstration, asked as every tool asks: nothing is counted here.
+
+Ends of queues and committed offsets are counts that never go back; what passes in a second is the
+difference of two of them. Messages that wait for a time are in the timer's queue and not yet in
+their topic; nobody else is assumed to use it. A retry waits by a delay level, and counts there.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from aerobee.app.demo.story import GROUPS, REMINDERS, TOPICS
+from aerobee.client.admin.admin import Admin
+from aerobee.client.admin.brokers import RuntimeInfo
+from aerobee.client.admin.groups import GroupProgress
+from aerobee.errors import TopicNotFound
+from aerobee.model.names import TIMER_TOPIC, retry_topic
+
+_LEVEL = "scheduleMessageOffset_"
+
+
+class GroupFigures(NamedTuple):
+    consumed: int = 0
+    """Settled, of its topic and of its retries."""
+    lag: int = 0
+    retried: int = 0
+    dead: int = 0
+
+
+class Figures(NamedTuple):
+    """At one moment."""
+
+    seconds: float
+    stored: Mapping[str, int]
+    """By topic, how many messages it has ever had."""
+    groups: Mapping[str, GroupFigures]
+    delayed: int
+    """Messages that wait for their time, retries among them."""
+    open_transactions: int
+
+
+async def ask(admin: Admin, seconds: float) -> Figures:
+    ends = await asyncio.gather(*(_end(admin, topic) for topic in (*TOPICS, TIMER_TOPIC)))
+    stored = dict(zip((*TOPICS, TIMER_TOPIC), ends, strict=True))
+    dead = await asyncio.gather(*(admin.dead_letters.count(group) for group in GROUPS))
+    progress = await admin.groups.progress_of_all()
+    return Figures(
+        seconds,
+        {topic: stored[topic] for topic in TOPICS},
+        {
+            group: _group(progress.get(group), group, count)
+            for group, count in zip(GROUPS, dead, strict=True)
+        },
+        max(0, stored[TIMER_TOPIC] - stored[REMINDERS])
+        + sum(map(waiting_by_level, (await admin.brokers.runtime()).values())),
+        sum((await admin.transactions.count()).values()),
+    )
+
+
+async def _end(admin: Admin, topic: str) -> int:
+    try:
+        stats = await admin.topics.stats(topic)
+    except TopicNotFound:
+        return 0
+    return sum(one.max_offset for one in stats.queues.values())
+
+
+def _group(progress: GroupProgress | None, group: str, dead: int) -> GroupFigures:
+    """A group that has consumed nothing yet is not known."""
+    if progress is None:
+        return GroupFigures(dead=dead)
+    return GroupFigures(
+        sum(one.consumer_offset for one in progress.queues.values()),
+        progress.lag,
+        sum(
+            one.broker_offset
+            for queue, one in progress.queues.items()
+            if queue.topic == retry_topic(group)
+        ),
+        dead,
+    )
+
+
+def waiting_by_level(info: RuntimeInfo) -> int:
+    """`scheduleMessageOffset_3: 7,9`: two wait."""
+    pairs = (text.split(",") for name, text in info.figures.items() if name.startswith(_LEVEL))
+    return sum(max(0, int(end) - int(offset)) for offset, end in pairs)

@@ -1,0 +1,94 @@
+"""Where pictures go: a terminal, drawn over in place, or lines one after the other.
+
+A terminal gets its second screen while pictures are drawn, without a cursor; at the end the first
+one is back with all that was on it, and the last picture below. What the log says meanwhile would
+go through the picture: its newest line is kept for the next one, and all of it is written out at
+the end.
+"""
+
+import logging
+import re
+import shutil
+from collections import deque
+from collections.abc import Sequence
+from typing import TextIO
+
+from aerobee.app.log_setup import LineFormatter
+
+_OPEN = "\x1b[?1049h\x1b[?25l"
+_CLOSE = "\x1b[?25h\x1b[?1049l"
+_HOME = "\x1b[H"
+_REST_OF_LINE = "\x1b[K"
+_REST_OF_SCREEN = "\x1b[J"
+_COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
+_LOG_LINES_MAX = 200
+
+
+class Screen:
+    """S1. After `close` the terminal is as it was."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._last: Sequence[str] = ()
+        self._is_open = False
+
+    def open(self) -> None:
+        self._is_open = True
+        self._write(_OPEN)
+
+    def draw(self, lines: Sequence[str]) -> None:
+        """As much of it as the terminal has room for."""
+        self._last = lines
+        columns, rows = shutil.get_terminal_size((80, 24))
+        shown = [clipped(line, columns) + _REST_OF_LINE for line in lines[:rows]]
+        self._write(_HOME + "\r\n".join(shown) + _REST_OF_SCREEN)
+
+    def close(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            self._write(_CLOSE + "".join(f"{line}\n" for line in self._last))
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+class KeptLog(logging.Handler):
+    """In the place of the log's handlers, while there is a picture."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(LineFormatter())
+        self._lines: deque[str] = deque(maxlen=_LOG_LINES_MAX)
+        self._others: list[logging.Handler] = []
+
+    @property
+    def newest(self) -> str:
+        return self._lines[-1] if self._lines else ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._lines.append(self.format(record))
+
+    def take_over(self) -> None:
+        root = logging.getLogger()
+        self._others, root.handlers = root.handlers, [self]
+
+    def give_back(self, stream: TextIO) -> None:
+        """The log is its own again; what was kept is written there."""
+        logging.getLogger().handlers = self._others
+        for line in self._lines:
+            print(line, file=stream)
+        self._lines.clear()
+
+
+def clipped(line: str, columns: int) -> str:
+    """A line that may have colours in it, of at most so many characters."""
+    left = columns
+    kept = []
+    for piece in _COLOURS.split(line):
+        if piece.startswith("\x1b"):
+            kept.append(piece)
+        else:
+            kept.append(piece[:left])
+            left -= len(kept[-1])
+    return "".join(kept)

@@ -1,0 +1,77 @@
+import asyncio
+import io
+import logging
+
+import pytest
+
+from aerobee.app.demo.demo import Demo
+from aerobee.app.demo.picture import Places
+from aerobee.app.ink import Ink
+from aerobee.testing.cluster import Cluster
+from tests.net_kit import in_loop
+from tools.terminal_picture import Terminal
+
+
+class Drawn(io.StringIO):
+    """A terminal's stream: whoever waits is told when something was drawn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.terminal = Terminal()
+        self.changed = asyncio.Event()
+
+    def write(self, text: str) -> int:
+        self.terminal.feed(text.replace("\n", "\r\n").replace("\r\r", "\r"))
+        self.changed.set()
+        return len(text)
+
+    async def until(self, text: str) -> None:
+        while text not in "\n".join(self.terminal.lines()):
+            self.changed.clear()
+            await self.changed.wait()
+
+
+def places(cluster: Cluster) -> Places:
+    return Places(cluster.address, "127.0.0.1:1", "./data", "aerobee")
+
+
+def failed(error: BaseException) -> None:
+    raise AssertionError("it failed") from error
+
+
+def test_what_is_drawn_is_what_the_cluster_says_and_nothing_is_left() -> None:
+    async def test() -> None:
+        before = asyncio.all_tasks()
+        async with Cluster() as cluster:
+            stream = Drawn()
+            demo = Demo(lambda: places(cluster), Ink(False), is_drawn=True, stream=stream)
+            handlers = logging.getLogger().handlers
+            assert await demo.start(failed) == ""
+            await stream.until("demo-shipping has a bad time")
+            assert stream.terminal.is_second_screen
+            await demo.stop()
+            assert not stream.terminal.is_second_screen
+            assert logging.getLogger().handlers == handlers
+            stats = await cluster.client.admin.topics.stats("demo-orders")
+            assert len(stats.queues) == 2
+        assert asyncio.all_tasks() == before
+
+    in_loop(test)
+
+
+def test_without_a_terminal_there_is_a_line_with_numbers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def test() -> None:
+        async with Cluster() as cluster:
+            demo = Demo(lambda: places(cluster), Ink(False), is_drawn=False)
+            await demo.start(failed)
+            said = ""
+            while "demo: in " not in said:
+                await cluster.client.admin.cluster()
+                said += capsys.readouterr().out
+            await demo.stop()
+            assert not said.startswith("demo: in 0/s")
+            assert "\x1b" not in said
+
+    in_loop(test)

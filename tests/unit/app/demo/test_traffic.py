@@ -1,0 +1,80 @@
+from aerobee.app.demo.figures import ask
+from aerobee.app.demo.story import (
+    LOGINS,
+    ORDERS,
+    PAYMENTS,
+    REMINDERS,
+    SETTINGS,
+    Outcome,
+    body,
+    payment,
+    was_paid,
+)
+from aerobee.app.demo.traffic import DUE_MAX, Traffic
+from aerobee.client.admin.admin import Admin
+from aerobee.testing.cluster import Cluster
+from tests.net_kit import in_loop
+
+
+async def numbers(admin: Admin, topic: str) -> list[int]:
+    """Of what consumers can see."""
+    stats = await admin.topics.stats(topic)
+    if not any(one.max_offset for one in stats.queues.values()):
+        return []
+    found = [message async for message in admin.messages.between(topic)]
+    return sorted(int(eval(message.body)["number"]) for message in found)
+
+
+def test_what_is_due_is_sent_and_an_open_payment_is_decided_by_its_check() -> None:
+    async def test() -> None:
+        async with Cluster(settings=SETTINGS) as cluster:
+            traffic = Traffic(cluster.client)
+            await traffic.open()
+            admin = cluster.client.admin
+            assert [await numbers(admin, topic) for topic in (ORDERS, LOGINS)] == [[], []]
+            await traffic.turn(0.0, 2.0)
+            assert await numbers(admin, ORDERS) == list(range(80))
+            assert await numbers(admin, LOGINS) == list(range(DUE_MAX))
+            assert await numbers(admin, REMINDERS) == []
+            assert payment(7) is Outcome.OPEN
+            seen = [number for number in range(8) if payment(number) is Outcome.COMMIT]
+            assert await numbers(admin, PAYMENTS) == seen
+            assert (await ask(admin, 0.0)).open_transactions == 1
+            cluster.clock.advance(6)
+            while (await ask(admin, 0.0)).open_transactions:
+                pass
+            assert was_paid(7)
+            assert await numbers(admin, PAYMENTS) == [*seen, 7]
+            cluster.clock.advance(30)
+            while len(await numbers(admin, REMINDERS)) < 4:
+                pass
+
+    in_loop(test)
+
+
+def test_parts_of_a_message_are_due_later_and_a_second_run_goes_on() -> None:
+    async def test() -> None:
+        async with Cluster() as cluster:
+            traffic = Traffic(cluster.client)
+            await traffic.open()
+            for _ in range(4):
+                await traffic.turn(0.0, 1 / 160)  # a quarter of an order
+            assert await numbers(cluster.client.admin, ORDERS) == [0]
+            again = Traffic(cluster.client)
+            await again.open()
+            await again.turn(0.0, 1 / 40)
+            assert await numbers(cluster.client.admin, ORDERS) == [0, 1]
+
+    in_loop(test)
+
+
+def test_a_message_can_be_found_by_what_it_has() -> None:
+    async def test() -> None:
+        async with Cluster() as cluster:
+            traffic = Traffic(cluster.client)
+            await traffic.open()
+            await traffic.turn(0.0, 0.1)
+            (found,) = await cluster.client.admin.messages.by_key(ORDERS, "o-2")
+            assert found.properties["TAGS"] == body(ORDERS, 2)["step"]
+
+    in_loop(test)
