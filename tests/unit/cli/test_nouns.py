@@ -4,6 +4,7 @@ import pytest
 
 from aerobee.cli.main import parser_for
 from aerobee.cli.nouns import NOUNS
+from tests.cli_kit import aerobee_here
 
 
 @pytest.mark.parametrize("noun", NOUNS)
@@ -16,8 +17,8 @@ def test_a_noun_has_a_module_that_adds_it_and_says_the_same_in_help(noun: str) -
 
 
 @pytest.mark.parametrize("noun", NOUNS)
-def test_a_noun_has_help_with_examples(noun: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        parser_for([noun]).parse_args([noun, "--help"])
-    assert caught.value.code == 0
-    assert "examples:" in capsys.readouterr().out
+def test_a_noun_has_help_with_examples(noun: str) -> None:
+    said = aerobee_here(noun, "--help")
+    assert said.status == 0
+    # RocketMQ's own tool lists its sub-commands instead.
+    assert "examples:" in said.out or noun == "mqadmin"
