@@ -19,6 +19,7 @@ NOUNS = {
     "transaction": ("transaction", "transactions that are open, ended by hand"),
     "pipeline": ("pipeline", "jobs on Spark: list, describe, run"),
     "mqadmin": ("mqadmin.entry", "RocketMQ's own tool: its sub-commands, flags and columns"),
+    "store": ("store", "a store's files, while no broker has them"),
     "config": ("config", "settings: which there are, what they mean"),
     "context": ("context", "clusters by name"),
     "completion": ("completion", "have the shell complete commands"),

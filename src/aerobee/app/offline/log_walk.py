@@ -1,0 +1,132 @@
+"""The log of a store, record after record, past whatever is damaged.
+
+A record names its own place in the log. So after damage the walk goes on at the next bytes that are
+a sound record and name the very place they are at: nothing else can be taken for one.
+
+The log ends where nothing but zeros follows. What follows the last sound record and is not zeros is
+a torn tail, which a start cuts off, unless the durable mark says that it was on the disk whole.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from aerobee.app.offline.store_folder import StoredFile, StoreFolder
+from aerobee.protocol.record import FILLER, FILLER_BYTES, FINDINGS, WHOLE, Record
+
+_MAGIC_BEGIN = b"\xda\xa3\x20"  # of both versions
+_MAGIC_AT = 4
+_ZEROS = bytes(1 << 16)
+
+
+class Found(NamedTuple):
+    """A record, at `position` of a file."""
+
+    file: StoredFile
+    position: int
+    record: Record
+    """The walk's own: it is filled anew for the next one."""
+
+    @property
+    def log_offset(self) -> int:
+        return self.file.first + self.position
+
+    @property
+    def topic(self) -> str:
+        start = self.record.topic_start
+        return str(self.file.view[start : start + self.record.topic_size], "utf-8", "replace")
+
+
+class Damage(NamedTuple):
+    """Bytes that are no record, between two log offsets."""
+
+    path: str
+    position: int
+    log_offset: int
+    size: int
+    reason: str
+    is_tail: bool
+    """Nothing sound comes after it."""
+
+
+class LogWalk:
+    """Where it begins and, after the walk, where the log ends."""
+
+    def __init__(self, folder: StoreFolder, start: int | None = None) -> None:
+        """`start`: a log offset at which a record begins, or anything before the next that does."""
+        self._folder = folder
+        self.record = Record()
+        self.start = folder.log_start if start is None else start
+        self.end = self.start
+
+    def __iter__(self) -> Iterator[Found | Damage]:
+        for number, file in enumerate(self._folder.log):
+            if file.end <= self.start:
+                continue
+            expected = self._folder.log[number - 1].end if number else file.first
+            if file.first != expected:
+                reason = "files of the log are missing"
+                yield Damage(file.path, 0, expected, file.first - expected, reason, False)
+            yield from self._walk_file(file, max(0, self.start - file.first))
+
+    def _walk_file(self, file: StoredFile, position: int) -> Iterator[Found | Damage]:
+        while position < file.size:
+            finding = self.reason_at(file, position)
+            if finding is None:
+                yield Found(file, position, self.record)
+                position += self.record.size
+                self.end = file.first + position
+                continue
+            if finding == "":
+                return  # a filler: the file ends here
+            after = self._next_sound(file, position + 1)
+            if after is None and _is_zero(file, position):
+                if not self._has_more(file):
+                    return  # nothing was written after this
+                finding = "nothing, in a log that goes on"
+            is_tail = after is None and not self._has_more(file)
+            end = file.size if after is None else after
+            log_offset = file.first + position
+            yield Damage(file.path, position, log_offset, end - position, finding, is_tail)
+            position = end
+
+    def reason_at(self, file: StoredFile, position: int) -> str | None:
+        """What is wrong with the record there; None: nothing, and it has been read; empty: the
+        file ends there."""
+        record = self.record
+        finding = record.read_from(file.view, position)
+        if finding == FILLER:
+            is_right = record.size == file.size - position or file.size - position < FILLER_BYTES
+            return "" if is_right else "a filler of the wrong size"
+        if finding != WHOLE:
+            return FINDINGS[finding]
+        if record.log_offset != file.first + position:
+            return "a record that belongs elsewhere"
+        if not record.is_sound_in(file.view, False):
+            return "a record that does not match its checksum"
+        return None
+
+    def _next_sound(self, file: StoredFile, start: int) -> int | None:
+        at = start + _MAGIC_AT
+        while (at := file.data.find(_MAGIC_BEGIN, at)) >= 0:
+            if self.reason_at(file, at - _MAGIC_AT) is None:
+                return at - _MAGIC_AT
+            at += 1
+        return None
+
+    def _has_more(self, file: StoredFile) -> bool:
+        """Whether a later file has a sound record."""
+        return any(
+            self.reason_at(other, 0) is None or self._next_sound(other, 1) is not None
+            for other in self._folder.log
+            if other.first > file.first
+        )
+
+
+def _is_zero(file: StoredFile, position: int) -> bool:
+    """Whether nothing but zeros follows."""
+    while position < file.size:
+        block = file.view[position : position + len(_ZEROS)]
+        if block != _ZEROS[: len(block)]:
+            return False
+        position += len(block)
+    return True

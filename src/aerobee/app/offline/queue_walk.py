@@ -1,0 +1,91 @@
+"""The units of one queue, as its files have them, and whether the log agrees.
+
+A unit of size 0 was never written: it ends the queue. The layouts are drawn in
+`storage/index/consume_queue.py` and `storage/index/batch_consume_queue.py`.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from aerobee.app.offline.log_walk import LogWalk
+from aerobee.app.offline.store_folder import QueueFolder, StoreFolder, files_of
+from aerobee.model.names import LIGHT_QUEUE_PREFIX, SCHEDULE_TOPIC
+from aerobee.model.properties import TAGS, decode_properties
+from aerobee.protocol.java_hash import tag_code
+from aerobee.protocol.record import Record
+from aerobee.protocol.stored_message import without_crc
+from aerobee.storage.index.batch_consume_queue import UNIT_BYTES as BATCH_UNIT_BYTES
+from aerobee.storage.index.consume_queue import FILLER_SIZE, UNIT_BYTES
+
+_UNIT = struct.Struct(">qiq")
+_BATCH_UNIT = struct.Struct(">qiqqqhii")
+
+
+class Unit(NamedTuple):
+    path: str
+    position: int
+    queue_offset: int
+    """Of the first message of the record."""
+    log_offset: int
+    size: int
+    code: int
+    """The hash of the tag, or when a delayed message is due."""
+    message_count: int
+    """Of the record."""
+
+
+def units_of(queue: QueueFolder) -> Iterator[Unit]:
+    """In order, without fillers."""
+    unit_bytes = BATCH_UNIT_BYTES if queue.is_batch else UNIT_BYTES
+    for file in files_of(queue.path):
+        for position in range(0, file.size - unit_bytes + 1, unit_bytes):
+            if queue.is_batch:
+                offset, size, code, _, base, count, _, _ = _BATCH_UNIT.unpack_from(
+                    file.view, position
+                )
+            else:
+                offset, size, code = _UNIT.unpack_from(file.view, position)
+                base, count = (file.first + position) // UNIT_BYTES, 1
+            if size == 0:
+                return
+            if size != FILLER_SIZE:
+                yield Unit(file.path, position, base, offset, size, code, count)
+
+
+class UnitCheck:
+    """Whether units stand for what the log has."""
+
+    def __init__(self, folder: StoreFolder) -> None:
+        self._folder = folder
+        self._walk = LogWalk(folder)
+
+    def fault(self, queue: QueueFolder, unit: Unit) -> str | None:
+        """None: it is right, or its record expired."""
+        if unit.log_offset < self._folder.log_start:
+            return None
+        file = self._folder.find(unit.log_offset)
+        if file is None:
+            return f"points behind the log, at {unit.log_offset}"
+        reason = self._walk.reason_at(file, unit.log_offset - file.first)
+        if reason is not None:
+            return f"points at {reason or 'the end of a file'}, at {unit.log_offset}"
+        record = self._walk.record
+        if record.size != unit.size:
+            return f"says {unit.size} bytes, the record at {unit.log_offset} has {record.size}"
+        if queue.topic.startswith(LIGHT_QUEUE_PREFIX):
+            return None  # it points at records of other queues
+        topic = bytes(file.view[record.topic_start : record.topic_start + record.topic_size])
+        place = (topic, record.queue_id, record.queue_offset)
+        if place != (queue.topic.encode(), queue.queue_id, unit.queue_offset):
+            shown = topic.decode(errors="replace")
+            return f"points at a record of {shown}:{record.queue_id}:{record.queue_offset}"
+        if queue.topic != SCHEDULE_TOPIC and unit.code != _code(file.view, record):
+            return f"has the code {unit.code}, which is not of its record's tag"
+        return None
+
+
+def _code(view: memoryview, record: Record) -> int:
+    start = record.properties_start
+    text = without_crc(bytes(view[start : start + record.properties_size]))
+    return tag_code(decode_properties(text).get(TAGS, "").encode())
