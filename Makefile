@@ -30,8 +30,8 @@ help: ## Show this list
 
 install: $(COMPILED) $(JAVA) ## The package, compiled, and its test tools, in .venv
 
-up: install ## A name server and a broker in the foreground, data in ./data; Ctrl-C stops them
-	@$(VENV)/bin/aerobee up
+up: install ## A name server, a broker and live sample topics, data in ./data; Ctrl-C stops them
+	@$(VENV)/bin/aerobee up --demo
 
 demo: install ## Watch the store survive a kill: write, kill -9, recover, read back
 	@$(PY) tools/demo_crash.py

@@ -1,6 +1,6 @@
 """A picture of a terminal in which a program really runs: `docs/pictures/demo.svg`.
 
-python tools/terminal_picture.py docs/pictures/demo.svg          # aerobee up --demo, 45 s
+python tools/terminal_picture.py docs/pictures/demo.svg      # aerobee up --demo, after 57 s
 python tools/terminal_picture.py OUT.svg --seconds 10 -- COMMAND ARGUMENTS…
 
 The program gets a pseudo-terminal of 80 by 24 and Ctrl-C at the end. What it writes is read as a
@@ -206,12 +206,12 @@ def _runs(row: Sequence[Cell]) -> list[tuple[int, str, str]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description="a picture of a terminal")
     parser.add_argument("target", type=Path)
-    parser.add_argument("--seconds", type=float, default=45.0)
+    parser.add_argument("--seconds", type=float, default=57.0)
     parser.add_argument("command", nargs="*")
     parsed = parser.parse_args()
     command = parsed.command or [
         os.path.join(os.path.dirname(sys.executable), "aerobee"),
-        *("up", "--demo", "--temp"),
+        *("up", "--demo"),
     ]
     program = Program(command)
     end = time.monotonic() + parsed.seconds

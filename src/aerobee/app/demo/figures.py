@@ -6,15 +6,17 @@ their topic; nobody else is assumed to use it. A retry waits by a delay level, a
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aerobee.app.demo.story import GROUPS, REMINDERS, TOPICS
 from aerobee.client.admin.admin import Admin
 from aerobee.client.admin.brokers import RuntimeInfo
 from aerobee.client.admin.groups import GroupProgress
-from aerobee.errors import TopicNotFound
-from aerobee.model.names import TIMER_TOPIC, retry_topic
+from aerobee.errors import RemoteAnswer
+from aerobee.model.names import TIMER_TOPIC, dead_letter_topic, retry_topic
+from aerobee.model.route import MASTER_ID
+from aerobee.protocol.response_codes import ResponseCode
 
 _LEVEL = "scheduleMessageOffset_"
 
@@ -40,29 +42,41 @@ class Figures(NamedTuple):
 
 
 async def ask(admin: Admin, seconds: float) -> Figures:
-    ends = await asyncio.gather(*(_end(admin, topic) for topic in (*TOPICS, TIMER_TOPIC)))
-    stored = dict(zip((*TOPICS, TIMER_TOPIC), ends, strict=True))
-    dead = await asyncio.gather(*(admin.dead_letters.count(group) for group in GROUPS))
-    progress = await admin.groups.progress_of_all()
+    """Everybody at once. Name servers are asked once, for where the brokers are."""
+    brokers = [one.addresses[MASTER_ID] for one in (await admin.cluster()).brokers]
+    topics = (*TOPICS, TIMER_TOPIC, *map(dead_letter_topic, GROUPS))
+    counts, progress, running, transactions = await asyncio.gather(
+        asyncio.gather(*(_count(admin, topic, brokers) for topic in topics)),
+        admin.groups.progress_of_all(on=brokers),
+        admin.brokers.runtime(on=brokers),
+        admin.transactions.count(on=brokers),
+    )
+    stored = dict(zip(topics, counts, strict=True))
     return Figures(
         seconds,
         {topic: stored[topic] for topic in TOPICS},
         {
-            group: _group(progress.get(group), group, count)
-            for group, count in zip(GROUPS, dead, strict=True)
+            group: _group(progress.get(group), group, stored[dead_letter_topic(group)])
+            for group in GROUPS
         },
         max(0, stored[TIMER_TOPIC] - stored[REMINDERS])
-        + sum(map(waiting_by_level, (await admin.brokers.runtime()).values())),
-        sum((await admin.transactions.count()).values()),
+        + sum(map(waiting_by_level, running.values())),
+        sum(transactions.values()),
     )
 
 
-async def _end(admin: Admin, topic: str) -> int:
-    try:
-        stats = await admin.topics.stats(topic)
-    except TopicNotFound:
-        return 0
-    return sum(one.max_offset for one in stats.queues.values())
+async def _count(admin: Admin, topic: str, brokers: Sequence[str]) -> int:
+    """How many messages it has ever had: the ends of its queues. None, if it is not there."""
+    found = 0
+    for broker in brokers:
+        try:
+            stats = await admin.topics.stats(topic, on=broker)
+        except RemoteAnswer as error:
+            if error.code != ResponseCode.TOPIC_NOT_EXIST:
+                raise
+        else:
+            found += sum(one.max_offset for one in stats.queues.values())
+    return found
 
 
 def _group(progress: GroupProgress | None, group: str, dead: int) -> GroupFigures:
