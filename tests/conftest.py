@@ -9,11 +9,15 @@ HYPOTHESIS_PROFILE=night   fresh examples, many more of them
 import os
 import threading
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from aerobee._compiled import HOT_MODULES, is_compiled, report
+
+if TYPE_CHECKING:
+    from tests.mariadb_kit import Database
 from tests.spark_kit import is_of_spark, spark
 
 __all__ = ["spark"]  # one session for all tests that want it
@@ -32,6 +36,15 @@ def pytest_configure(config: pytest.Config) -> None:
     wrong = [name for name in HOT_MODULES if is_compiled(name) != (expected == "1")]
     if wrong:
         raise pytest.UsageError(f"EXPECT_COMPILED={expected}, but {report()}: {', '.join(wrong)}")
+
+
+@pytest.fixture(scope="session")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Database"]:
+    """A MariaDB for all tests; each makes a schema of its own."""
+    from tests.mariadb_kit import running_database
+
+    with running_database(tmp_path_factory.mktemp("mariadb")) as database:
+        yield database
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ REQUIRE_MARIADB=1  fail where there is none and none can be had; otherwise such 
 with a line on the terminal that says so.
 """
 
+import contextlib
 import functools
 import os
 import sys
@@ -77,8 +78,7 @@ class Database:
         )
 
 
-@pytest.fixture(scope="session")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    """One for all tests; each makes a schema of its own."""
-    with MariaDb(tmp_path_factory.mktemp("mariadb"), program()) as server:
+@contextlib.contextmanager
+def running_database(folder: Path, *options: str) -> Iterator[Database]:
+    with MariaDb(folder, program(), *options) as server:
         yield Database(server)

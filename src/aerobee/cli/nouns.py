@@ -17,6 +17,7 @@ NOUNS = {
     "message": ("message", "messages: send, follow, find, send again"),
     "dlq": ("dlq", "dead letters: what groups gave up"),
     "transaction": ("transaction", "transactions that are open, ended by hand"),
+    "capture": ("capture", "changes of a database's rows as messages"),
     "pipeline": ("pipeline", "jobs on Spark: list, describe, run"),
     "mqadmin": ("mqadmin.entry", "RocketMQ's own tool: its sub-commands, flags and columns"),
     "store": ("store", "a store's files, while no broker has them"),

@@ -281,10 +281,10 @@ class Producer:
             run = [batch]
             if place is not None:
                 self._runs[place] = run
-            task = self._session.spawn(self._deliver(run), f"a batch for {self._topic}")
+            task = self._session.spawn(self._deliver(place, run), f"a batch for {self._topic}")
             task.add_done_callback(partial(self._ended, place, run))
 
-    async def _deliver(self, run: list[Batch[_Item]]) -> None:
+    async def _deliver(self, place: MessageQueue | None, run: list[Batch[_Item]]) -> None:
         """One batch after the other: those of one queue keep their order."""
         while run:
             try:
@@ -292,12 +292,15 @@ class Producer:
             except AerobeeError as error:
                 outcome = error
             self._settle(run.pop(0), outcome)
+        # Here, and not when the task is known to have ended: nobody would send what came between.
+        if place is not None:
+            del self._runs[place]
 
     def _ended(
         self, place: MessageQueue | None, run: list[Batch[_Item]], task: "asyncio.Task[None]"
     ) -> None:
         """All was delivered, unless the client was closed before."""
-        if place is not None:
+        if run and place is not None:
             del self._runs[place]
         for batch in run:
             self._settle(batch, Misuse("the client was closed before the message was stored"))

@@ -86,6 +86,16 @@ def test_one_batch_of_a_queue_is_on_its_way_at_a_time() -> None:
     in_loop(test)
 
 
+def test_what_is_sent_as_soon_as_a_drain_has_ended_is_sent(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client, client.producer("orders", max_batch=1) as producer:
+            for number in range(5):
+                producer.send_nowait(b"%d" % number, order_by="k")
+                await producer.drain()
+
+    with_cluster(tmp_path, test)
+
+
 def test_too_much_at_once_is_refused_or_waited_for(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
         async with (

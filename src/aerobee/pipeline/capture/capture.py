@@ -1,0 +1,306 @@
+"""A capture: where it begins, its snapshot, its streaming.
+
+    state? ──none──▶ snapshot of all tables ──▶ stream from its moment
+       └──found──▶ tables that are not done yet ──▶ stream from its position
+
+Reading waits on a thread, one piece ahead of sending; sending is on the loop. What is read and not
+yet stored is two pieces and what the producers hold.
+
+A1. A crash at any point loses no change: the next run begins at a state whose rows are stored, and
+    sends what came after it again.
+"""
+
+import asyncio
+import random
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from aerobee.client.client import Client
+from aerobee.pipeline.capture.binlog import (
+    BinlogReader,
+    Boundary,
+    Emptied,
+    LogBatch,
+    LogItem,
+    Noted,
+    RowsChanged,
+)
+from aerobee.pipeline.capture.catalog import captured_tables, disguised_columns
+from aerobee.pipeline.capture.delivery import Delivery, now_ms
+from aerobee.pipeline.capture.envelope import Origin
+from aerobee.pipeline.capture.errors import Unfit
+from aerobee.pipeline.capture.meter import Meter
+from aerobee.pipeline.capture.outlet import Outlet
+from aerobee.pipeline.capture.position import CaptureState, Phase, Position
+from aerobee.pipeline.capture.server import (
+    ServerAddress,
+    ServerFacts,
+    check,
+    connect,
+    current_position,
+    explained,
+)
+from aerobee.pipeline.capture.snapshot import Snapshot
+from aerobee.pipeline.capture.state_topic import StateTopic, begun
+from aerobee.pipeline.capture.table_schema import Kind, TableName, TableSchema
+from aerobee.pipeline.capture.tables import TablePatterns, TopicNames
+
+Say = Callable[[str], None]
+
+_READ_SECONDS_MAX = 0.5
+
+
+class SnapshotMode(Enum):
+    INITIAL = "initial"
+    """Once for each table."""
+    ALWAYS = "always"
+    """Now, whatever was done before."""
+    NEVER = "never"
+    """Only changes from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureOptions:
+    name: str
+    address: ServerAddress
+    patterns: TablePatterns
+    topics: TopicNames
+    snapshot: SnapshotMode = SnapshotMode.INITIAL
+    is_once: bool = False
+    """End at what is the log's end now."""
+    queues: int = 8
+    piece_rows: int = 1000
+    save_seconds: float = 1.0
+    """How often a state is saved while there is something new."""
+    heartbeat_seconds: float = 30.0
+    """A state is saved at least this often, also when nothing happens."""
+    idle_seconds: float = 0.1
+    """How long a database is silent before it says so."""
+
+
+class Capture:
+    """May be run again after an error: it goes on where it was."""
+
+    def __init__(self, options: CaptureOptions, meter: Meter, say: Say) -> None:
+        self._options = options
+        self._meter = meter
+        self._say = say
+        self._mode = options.snapshot
+        self._instance = uuid.uuid4().hex[:12]
+        self._began_ms = now_ms()
+        self._facts = ServerFacts("", False)
+        self._moment = self._reached = Position("", 0)
+        self._order = 0
+
+    async def run(self, client: Client, stop: asyncio.Event) -> None:
+        """Until told to stop or, if it is to run once, until all is captured. CaptureError,
+        SendFailed and what else a client raises: run it again."""
+        options = self._options
+        states = StateTopic(client, options.name)
+        known = await states.load()
+        self._facts = await asyncio.to_thread(check, options.address)
+        tables = await asyncio.to_thread(self._tables)
+        outlet = Outlet(client, options.queues)
+        snapshot = Snapshot(options.address, is_mariadb=self._facts.is_mariadb)
+        try:
+            delivery, todo = await self._begin(known, tables, snapshot, outlet, states)
+            for schema in todo:
+                if not stop.is_set():
+                    await self._read_table(schema, snapshot, delivery, stop)
+            await asyncio.to_thread(snapshot.close)
+            if not stop.is_set():
+                await self._stream(delivery, stop)
+            await delivery.save()
+        finally:
+            snapshot.close()
+            await outlet.close()
+
+    # Where to begin.
+
+    def _tables(self) -> list[TableSchema]:
+        options = self._options
+        connection = connect(options.address)
+        try:
+            with explained(options.address):
+                tables = captured_tables(connection, options.patterns)
+        finally:
+            connection.close()
+        if not tables:
+            raise Unfit(
+                f"{options.address} has no table {options.patterns} that we may see",
+                hint="see --tables, and which rights the user has: SELECT ON schema.*",
+            )
+        for schema in tables:
+            options.topics.of(schema.name)  # may refuse, and then at once
+            if not schema.key:
+                self._say(
+                    f"{schema.name} has no primary key: its rows keep their order, but cannot be"
+                    " told apart"
+                )
+        return tables
+
+    async def _begin(
+        self,
+        known: CaptureState | None,
+        tables: list[TableSchema],
+        snapshot: Snapshot,
+        outlet: Outlet,
+        states: StateTopic,
+    ) -> tuple[Delivery, list[TableSchema]]:
+        """The state that holds from now on, and the tables to be read first."""
+        is_anew = known is None or self._mode is SnapshotMode.ALWAYS
+        if self._mode is SnapshotMode.NEVER:
+            todo: list[TableSchema] = []
+        else:
+            done = frozenset() if is_anew or known is None else known.done
+            todo = [schema for schema in tables if str(schema.name) not in done]
+        if todo:
+            moment = await asyncio.to_thread(snapshot.begin)
+        else:
+            moment = await asyncio.to_thread(self._current)
+        state = known
+        if state is None or is_anew:
+            epoch = 1 if known is None else known.epoch + 1
+            state = CaptureState(self._options.name, moment, epoch)
+        if not todo:
+            names = frozenset(str(schema.name) for schema in tables)
+            state = replace(state, done=state.done | names)
+        state = replace(begun(state, self._instance, self._began_ms), phase=Phase.SNAPSHOT)
+        delivery = Delivery(outlet, states, state, self._options.topics, self._meter)
+        self._moment = moment
+        if known is not None and is_anew:
+            for schema in todo:
+                await delivery.emptied(schema.name, self._snapshot_origin())
+        await delivery.save()
+        self._mode = SnapshotMode.INITIAL if is_anew else self._mode
+        return delivery, todo
+
+    def _current(self) -> Position:
+        connection = connect(self._options.address)
+        try:
+            with explained(self._options.address):
+                return current_position(connection)
+        finally:
+            connection.close()
+
+    def _snapshot_origin(self) -> Origin:
+        return Origin(self._moment, now_ms(), is_snapshot=True)
+
+    # The snapshot.
+
+    async def _read_table(
+        self, schema: TableSchema, snapshot: Snapshot, delivery: Delivery, stop: asyncio.Event
+    ) -> None:
+        name, version, origin = str(schema.name), schema.version, self._snapshot_origin()
+        self._meter.table = name
+        after = delivery.state.reading.get(name)
+        pieces = snapshot.pieces(schema, after, self._options.piece_rows)
+        reading = asyncio.create_task(asyncio.to_thread(next, pieces, None))
+        try:
+            while (piece := await reading) is not None:
+                if stop.is_set():
+                    return
+                reading = asyncio.create_task(asyncio.to_thread(next, pieces, None))
+                for row in piece.rows:
+                    await delivery.row(schema, version, origin, row)
+                if piece.last_key is not None:
+                    delivery.state = delivery.state.table_read_to(name, piece.last_key)
+                    if delivery.is_due(self._options.save_seconds):
+                        await delivery.save()
+        finally:
+            await asyncio.wait([reading])  # nothing may use the connection after this
+        delivery.state = delivery.state.table_done(name)
+        await delivery.save()
+
+    # The log.
+
+    async def _stream(self, delivery: Delivery, stop: asyncio.Event) -> None:
+        options = self._options
+        delivery.state = replace(delivery.state, phase=Phase.STREAMING)
+        await delivery.save()
+        self._meter.phase = Phase.STREAMING
+        self._meter.position = self._reached = delivery.state.position
+        reader = BinlogReader(
+            options.address,
+            options.patterns,
+            delivery.state.position,
+            server_id=random.randrange(1 << 24, 1 << 31),
+            heartbeat_seconds=None if options.is_once else options.idle_seconds,
+            disguises=self._disguises,
+        )
+        self._order = 0
+        reading = asyncio.create_task(self._read(reader))
+        try:
+            while True:
+                batch = await reading
+                if stop.is_set():
+                    break
+                if not batch.is_end:
+                    reading = asyncio.create_task(self._read(reader))
+                for item in batch.items:
+                    await self._deliver(item, delivery)
+                if batch.is_idle or batch.is_end:
+                    self._meter.lag_seconds = 0.0
+                if batch.is_end:
+                    break
+                is_behind = delivery.state.position != self._reached
+                if delivery.is_due(
+                    options.save_seconds if is_behind else options.heartbeat_seconds
+                ):
+                    await self._save(delivery)
+        finally:
+            await asyncio.wait([reading])
+            await asyncio.to_thread(reader.close)
+        delivery.state = replace(delivery.state, phase=Phase.STOPPED)
+        await self._save(delivery)
+
+    async def _read(self, reader: BinlogReader) -> LogBatch:
+        return await asyncio.to_thread(reader.read, self._options.piece_rows, _READ_SECONDS_MAX)
+
+    async def _save(self, delivery: Delivery) -> None:
+        delivery.state = replace(delivery.state, position=self._reached)
+        await delivery.save()
+
+    async def _deliver(self, item: LogItem, delivery: Delivery) -> None:
+        match item:
+            case RowsChanged(schema, version, origin, rows):
+                self._order += await delivery.rows(schema, version, origin, rows, self._order)
+                self._know(schema.name, delivery)
+            case Emptied(table, schema_name, origin):
+                for name in self._emptied_tables(table, schema_name, delivery):
+                    await delivery.emptied(name, origin, self._order)
+                    self._order += 1
+            case Boundary(position, ts_ms):
+                self._meter.position = self._reached = position
+                self._meter.transactions += bool(self._order)
+                self._meter.lag_seconds = max(0.0, (now_ms() - ts_ms) / 1000)
+                self._order = 0
+            case Noted(text):
+                self._say(text)
+
+    def _know(self, table: TableName, delivery: Delivery) -> None:
+        """A table that is seen in the log is captured from its beginning."""
+        if str(table) not in delivery.state.done:
+            delivery.state = delivery.state.table_done(str(table))
+
+    def _emptied_tables(
+        self, table: TableName | None, schema: str, delivery: Delivery
+    ) -> list[TableName]:
+        """Of those whose rows are in topics."""
+        if table is not None:
+            return [table] if str(table) in delivery.state.done else []
+        return [
+            TableName(*name.split(".", 1))
+            for name in sorted(delivery.state.done)
+            if name.startswith(f"{schema}.")
+        ]
+
+    def _disguises(self, table: TableName) -> dict[str, Kind]:
+        connection = connect(self._options.address)
+        try:
+            with explained(self._options.address):
+                return disguised_columns(connection, table)
+        finally:
+            connection.close()

@@ -1,0 +1,81 @@
+"""What a logged statement means for rows: a table emptied, or rows changed without being logged.
+
+Only that is looked for. Columns need no parsing: the log says with each row what they are.
+"""
+
+import re
+from enum import Enum
+from typing import NamedTuple
+
+from aerobee.pipeline.capture.table_schema import TableName
+
+_COMMENT = re.compile(r"/\*(?!M?!).*?\*/|(?:--[ \t]|#)[^\n]*", re.DOTALL)
+_NAME = r"(?:`(?:[^`]|``)+`|[\w$]+)"
+_TABLE = rf"{_NAME}(?:\s*\.\s*{_NAME})?"
+_TRUNCATE = re.compile(rf"TRUNCATE(?:\s+TABLE)?\s+({_TABLE})", re.IGNORECASE)
+_DROP = re.compile(
+    rf"DROP\s+TABLE\s+(?:IF\s+EXISTS\s+)?({_TABLE}(?:\s*,\s*{_TABLE})*)", re.IGNORECASE
+)
+_DROP_SCHEMA = re.compile(
+    rf"DROP\s+(?:DATABASE|SCHEMA)\s+(?:IF\s+EXISTS\s+)?({_NAME})", re.IGNORECASE
+)
+_RENAME = re.compile(
+    rf"RENAME\s+TABLES?\s|ALTER\s+(?:IGNORE\s+)?TABLE\s+{_TABLE}.*\bRENAME\s+(?!COLUMN|INDEX|KEY)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ALTER = re.compile(rf"ALTER\s+(?:ONLINE\s+|IGNORE\s+)*TABLE\s+({_TABLE})", re.IGNORECASE)
+_ROWS = re.compile(r"(?:INSERT|UPDATE|DELETE|REPLACE|LOAD)\b", re.IGNORECASE)
+_ENDS = frozenset({"COMMIT", "ROLLBACK"})
+
+
+class Meaning(Enum):
+    NOTHING = "nothing"
+    BEGIN = "begin"
+    END = "end"
+    EMPTIED = "emptied"
+    """All rows of the tables are gone."""
+    RENAMED = "renamed"
+    ALTERED = "altered"
+    ROWS = "rows"
+    """Rows were changed, and the log has the statement instead of the rows."""
+
+
+class Statement(NamedTuple):
+    meaning: Meaning
+    tables: tuple[TableName, ...] = ()
+    schema: str = ""
+    """All tables of this schema, where one was dropped."""
+
+
+def read_statement(text: str, schema: str) -> Statement:
+    """`schema` is where names without one are looked up."""
+    words = _COMMENT.sub(" ", text).strip().rstrip(";").strip()
+    upper = words[:16].upper()
+    if upper == "BEGIN":
+        return Statement(Meaning.BEGIN)
+    if upper in _ENDS:
+        return Statement(Meaning.END)
+    if _ROWS.match(words):
+        return Statement(Meaning.ROWS)
+    found = _TRUNCATE.match(words) or _DROP.match(words)
+    if found:
+        names = re.findall(_TABLE, found[1])
+        return Statement(Meaning.EMPTIED, tuple(_table_name(name, schema) for name in names))
+    found = _DROP_SCHEMA.match(words)
+    if found:
+        return Statement(Meaning.EMPTIED, schema=_unquoted(found[1]))
+    if _RENAME.match(words):
+        return Statement(Meaning.RENAMED)
+    found = _ALTER.match(words)
+    if found:
+        return Statement(Meaning.ALTERED, (_table_name(found[1], schema),))
+    return Statement(Meaning.NOTHING)
+
+
+def _table_name(text: str, schema: str) -> TableName:
+    names = [_unquoted(name) for name in re.findall(_NAME, text)]
+    return TableName(names[0], names[1]) if len(names) == 2 else TableName(schema, names[0])
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name

@@ -1,0 +1,39 @@
+"""The name of a row: its primary key as text.
+
+    orders (7)               7
+    places ("a b", 3)        a%20b|3
+
+Two rows of a table have two names. It has no white space, because a message's keys are separated by
+it. Only what must be is escaped: white space, control characters, `|` and `%`.
+"""
+
+from collections.abc import Iterable
+
+from aerobee.pipeline.capture.column_values import JsonValue, Row
+
+SEPARATOR = "|"
+
+
+def key_text(row: Row, columns: Iterable[str]) -> str:
+    """What the row is called."""
+    return SEPARATOR.join(_escaped(row[column]) for column in columns)
+
+
+def key_row(row: Row, columns: Iterable[str]) -> dict[str, JsonValue]:
+    """The key's columns of the row."""
+    return {column: row[column] for column in columns}
+
+
+def _escaped(value: JsonValue) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    if text.isalnum():
+        return text
+    return "".join(char if _is_plain(char) else _bytes(char) for char in text)
+
+
+def _is_plain(char: str) -> bool:
+    return char not in "%|" and char.isprintable() and not char.isspace()
+
+
+def _bytes(char: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in char.encode())

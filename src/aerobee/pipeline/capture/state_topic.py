@@ -1,0 +1,121 @@
+"""What a capture remembers, in a topic of its own: the last message counts.
+
+    aerobee-capture-NAME            one queue, on one broker; every message a whole state
+    aerobee-capture-NAME-schemas    every version of every table's schema, once or more
+
+Both are compacted where brokers can do that, so that they outlive the time that messages are kept
+otherwise. It needs no disk of the capture's machine.
+
+Two processes that capture under one name are found out: states are counted by the queue, and one
+that is not the next after ours was written by somebody else. Whoever began later goes on.
+"""
+
+from dataclasses import replace
+
+from aerobee.client.admin.admin import Admin
+from aerobee.client.client import Client
+from aerobee.errors import AerobeeError, Misuse, Refused
+from aerobee.model.message_queue import MessageQueue
+from aerobee.model.route import MASTER_ID
+from aerobee.pipeline.capture.errors import TakenOver
+from aerobee.pipeline.capture.position import CaptureState
+from aerobee.pipeline.capture.tables import topic_name
+
+PREFIX = "aerobee-capture-"
+SCHEMAS = "-schemas"
+_COMPACTED = {"cleanup.policy": "COMPACTION"}
+
+
+def state_topic(name: str) -> str:
+    """Misuse: a topic cannot be called that."""
+    if not name or topic_name(name) != name or name.endswith(SCHEMAS):
+        raise Misuse(
+            f"a capture cannot be called {name!r}",
+            hint=f"letters, digits, - and _: --name {topic_name(name) or 'shop'}",
+        )
+    return PREFIX + name
+
+
+class StateTopic:
+    """The state of one capture; it belongs to its client's loop."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self._client = client
+        self._topic = state_topic(name)
+        self._queue: MessageQueue | None = None
+        self._next_offset: int | None = None
+
+    @property
+    def schema_topic(self) -> str:
+        return self._topic + SCHEMAS
+
+    async def load(self) -> CaptureState | None:
+        """The last that was saved; None: nothing was, ever. Makes the topics."""
+        for topic in (self._topic, self.schema_topic):
+            await self._make(topic)
+        found, self._queue, _ = await last_state(self._client.admin, self._topic)
+        return found
+
+    async def save(self, state: CaptureState) -> None:
+        """Returns when it is stored. TakenOver."""
+        receipt = await self._client.send(
+            self._topic, state.to_json(), keys=["state"], queue=self._queue
+        )
+        if self._next_offset is not None and receipt.offset > self._next_offset:
+            await self._look_at_others(state, receipt.offset)
+        self._next_offset = receipt.offset + 1
+
+    async def announce(self, version: str, announcement: bytes) -> None:
+        """Say what rows of this version are."""
+        await self._client.send(self.schema_topic, announcement, keys=[version], order_by=version)
+
+    async def _look_at_others(self, mine: CaptureState, end: int) -> None:
+        assert self._queue is not None
+        start = self._next_offset or 0
+        async for message in self._client.admin.queues.read(self._queue, start=start, end=end):
+            other = CaptureState.from_json(message.body)
+            # A send that was repeated is our own.
+            if other.instance != mine.instance and other.began_ms >= mine.began_ms:
+                raise TakenOver(
+                    f"another process captures as {mine.name} since {other.began_ms}",
+                    hint="give one of the two another --name",
+                )
+
+    async def _make(self, topic: str) -> None:
+        topics = self._client.admin.topics
+        if await topics.exists(topic):
+            return
+        brokers = (await self._client.admin.cluster()).brokers
+        on = min(broker.name for broker in brokers if MASTER_ID in broker.addresses)
+        try:
+            await topics.create(topic, queues=1, attributes=_COMPACTED, on=on)
+        except Refused:  # brokers before 5.0 know no attributes
+            await topics.create(topic, queues=1, on=on)
+
+
+async def last_state(admin: Admin, topic: str) -> tuple[CaptureState | None, MessageQueue, int]:
+    """The newest state in a topic, the queue that has it, and when it was stored."""
+    stats = await admin.topics.stats(topic)
+    newest: tuple[CaptureState | None, MessageQueue, int] | None = None
+    for queue, bounds in stats.queues.items():
+        state, stored_ms = None, 0
+        async for message in admin.queues.read(queue, start=bounds.max_offset - 1):
+            state, stored_ms = CaptureState.from_json(message.body), message.store_timestamp
+        if newest is None or stored_ms > newest[2]:
+            newest = (state, queue, stored_ms)
+    if newest is None:
+        raise AerobeeError(f"{topic} has no queues", hint="is its broker up?")
+    return newest
+
+
+async def captures(admin: Admin) -> list[CaptureState]:
+    """The states of all captures of a cluster."""
+    names = await admin.topics.names()
+    topics = [name for name in names if name.startswith(PREFIX) and not name.endswith(SCHEMAS)]
+    found = [(await last_state(admin, topic))[0] for topic in sorted(topics)]
+    return [state for state in found if state is not None]
+
+
+def begun(state: CaptureState, instance: str, now_ms: int) -> CaptureState:
+    """The same state in the hands of a process that begins now."""
+    return replace(state, instance=instance, began_ms=now_ms)

@@ -1,0 +1,102 @@
+"""Which tables are captured, and which topic each goes to.
+
+    shop.*              every table of shop, now and later
+    shop.order_*        some of them
+    !shop.*_tmp         but not these; what is excluded stays excluded, wherever it stands
+
+A topic is called like its table, `shop-orders`: RocketMQ has no dots in names. What it does not
+take either becomes `_`, and two tables that would meet in one topic that way are an error.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+from aerobee.errors import Misuse
+from aerobee.pipeline.capture.table_schema import TableName
+
+SYSTEM_SCHEMAS = frozenset({"information_schema", "mysql", "performance_schema", "sys"})
+TOPIC_LENGTH_MAX = 127
+_NOT_IN_TOPICS = re.compile(r"[^%|a-zA-Z0-9_-]")
+
+
+class TablePatterns:
+    def __init__(self, patterns: Sequence[str]) -> None:
+        """Misuse: one of them means nothing."""
+        words = [word.strip() for pattern in patterns for word in pattern.split(",")]
+        words = [word for word in words if word]
+        for word in words:
+            if not re.fullmatch(r"!?[^.!]+\.[^.]+", word):
+                raise Misuse(
+                    f"{word!r} names no tables",
+                    hint="say SCHEMA.TABLE, with * for any text: --tables 'shop.*,!shop.tmp_*'",
+                )
+        self._wanted = [word for word in words if not word.startswith("!")]
+        self._unwanted = [word[1:] for word in words if word.startswith("!")]
+        if not self._wanted:
+            raise Misuse("no tables are named", hint="--tables 'shop.*'")
+        self._known: dict[TableName, bool] = {}
+
+    def has(self, name: TableName) -> bool:
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = self._matches(name)
+        return known
+
+    def has_any(self, schema: str) -> bool:
+        """Whether tables of this schema may be among them."""
+        return any(fnmatchcase(schema, word.split(".")[0]) for word in self._wanted)
+
+    def _matches(self, name: TableName) -> bool:
+        if name.schema.lower() in SYSTEM_SCHEMAS:
+            return False
+        text = str(name)
+        return any(fnmatchcase(text, word) for word in self._wanted) and not any(
+            fnmatchcase(text, word) for word in self._unwanted
+        )
+
+    def __str__(self) -> str:
+        return ",".join([*self._wanted, *(f"!{word}" for word in self._unwanted)])
+
+
+class TopicNames:
+    """The topic of each table."""
+
+    def __init__(self, prefix: str = "", topic: str = "") -> None:
+        """`topic`: one for all of them."""
+        for said, flag in ((prefix, "--topic-prefix"), (topic, "--topic")):
+            if _NOT_IN_TOPICS.search(said):
+                raise Misuse(
+                    f"{flag} {said!r}: a topic's name has letters, digits, - and _",
+                    hint=f"for example {flag} {topic_name(said)}",
+                )
+        self._prefix = prefix
+        self._topic = topic
+        self._tables: dict[str, TableName] = {}
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether rows of several tables meet in one topic."""
+        return bool(self._topic)
+
+    def of(self, name: TableName) -> str:
+        """Misuse: another table has that topic already, or its name is too long."""
+        if self._topic:
+            return self._topic
+        topic = self._prefix + topic_name(f"{name.schema}-{name.table}")
+        other = self._tables.setdefault(topic, name)
+        if other != name or len(topic) > TOPIC_LENGTH_MAX:
+            what = f"{other} has it already" if other != name else "that is too long a name"
+            raise Misuse(
+                f"{name} would go to the topic {topic}, but {what}",
+                hint="capture it by itself, with --name and --topic",
+            )
+        return topic
+
+
+def topic_name(text: str) -> str:
+    return _NOT_IN_TOPICS.sub("_", text)
+
+
+def matching(patterns: TablePatterns, names: Iterable[TableName]) -> list[TableName]:
+    return sorted(name for name in names if patterns.has(name))

@@ -1,0 +1,88 @@
+"""Captures in tests: a schema of one's own, what topics have of it, and what the tables have."""
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import aerobee
+from aerobee.pipeline.capture.capture import Capture, CaptureOptions, SnapshotMode
+from aerobee.pipeline.capture.envelope import Envelope
+from aerobee.pipeline.capture.meter import Meter
+from aerobee.pipeline.capture.replica import Replica
+from aerobee.pipeline.capture.server import ServerAddress
+from aerobee.pipeline.capture.table_schema import TableName
+from aerobee.pipeline.capture.tables import TablePatterns, TopicNames
+from tests.mariadb_kit import Database
+from tests.server_kit import Server
+
+_numbers = itertools.count(1)
+
+
+class Shop:
+    """A schema, a capture of it, and the topics it goes to."""
+
+    def __init__(self, database: Database, server: Server) -> None:
+        self.database = database
+        self.server = server
+        self.schema = f"shop{next(_numbers)}"
+        self.notes: list[str] = []
+        database.run(f"CREATE DATABASE {self.schema}")
+
+    @property
+    def address(self) -> ServerAddress:
+        at = self.database.server
+        return ServerAddress(at.host, at.port, at.user, at.password)
+
+    def run(self, *statements: str) -> None:
+        """Of one connection, in this schema."""
+        self.database.run(f"USE {self.schema}", *statements)
+
+    def options(self, mode: SnapshotMode = SnapshotMode.INITIAL, **more: Any) -> CaptureOptions:
+        said = {"patterns": TablePatterns([f"{self.schema}.*"]), "topics": TopicNames(), **more}
+        return CaptureOptions(
+            self.schema, self.address, snapshot=mode, **{"is_once": True, "queues": 4, **said}
+        )
+
+    def capture(self, mode: SnapshotMode = SnapshotMode.INITIAL, **more: Any) -> Meter:
+        """Up to now."""
+        meter = Meter()
+
+        async def run() -> None:
+            async with aerobee.connect(self.server.name_server) as client:
+                capture = Capture(self.options(mode, **more), meter, self.notes.append)
+                await capture.run(client, asyncio.Event())
+
+        asyncio.run(run())
+        return meter
+
+    def envelopes(self, table: str) -> list[Envelope]:
+        """Of a table, queue by queue."""
+        return [Envelope.decode(body) for body in self.bodies(f"{self.schema}-{table}")]
+
+    def bodies(self, topic: str) -> list[bytes]:
+        return [body for queue in queues_of(self.server, topic) for body in queue]
+
+    def replica(self, table: str) -> list[dict[str, Any]]:
+        """What whoever reads the topic knows of the table."""
+        replica = Replica()
+        for envelope in self.envelopes(table):
+            replica.apply(envelope)
+        return list(replica.rows(TableName(self.schema, table)))
+
+    def rows(self, table: str, columns: str = "*") -> Sequence[tuple[Any, ...]]:
+        return self.database.rows(f"SELECT {columns} FROM {self.schema}.{table} ORDER BY 1")
+
+
+def queues_of(server: Server, topic: str) -> list[list[bytes]]:
+    """The bodies of each queue."""
+
+    async def read() -> list[list[bytes]]:
+        async with aerobee.admin(server.name_server) as admin:
+            stats = await admin.topics.stats(topic)
+            return [
+                [message.body async for message in admin.queues.read(queue)]
+                for queue in stats.queues
+            ]
+
+    return asyncio.run(read())
