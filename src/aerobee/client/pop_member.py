@@ -55,9 +55,11 @@ class PopMember:
             await asyncio.gather(self._keeping, return_exceptions=True)
         for source in self._sources.values():
             source.stop()
-        self._sources.clear()
         if not await self._all.inbox.idle(self.options.grace):
             _log.warning("%d messages are given up unfinished", self._all.inbox.out)
+        for source in self._sources.values():
+            await source.finish()
+        self._sources.clear()
         await self._session.members.stop_consuming(self.group)
 
     def wake(self) -> None:

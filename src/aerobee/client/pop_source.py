@@ -15,9 +15,9 @@ from typing import cast
 from aerobee.client.asking import Answer, ask, ask_well, checked
 from aerobee.client.consuming import Consuming
 from aerobee.client.core.backoff import DEAD_LETTER, pop_seconds
-from aerobee.client.core.popped import receipts_of, topic_of
-from aerobee.client.core.start_offset import Start
+from aerobee.client.core.popped import receipts_of
 from aerobee.client.message import Message
+from aerobee.client.pop_acks import PopAcks
 from aerobee.errors import AerobeeError, NoAnswer
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.subscription import Subscription
@@ -25,13 +25,12 @@ from aerobee.protocol.declared_header import read_header
 from aerobee.protocol.headers.popping import (
     ANY_QUEUE,
     FROM_MIN,
-    AckHeader,
     InvisibleTimeAnswerHeader,
     InvisibleTimeHeader,
     PopAnswerHeader,
     PopHeader,
 )
-from aerobee.protocol.pop_receipt import PopReceipt, encode_pop_receipt
+from aerobee.protocol.pop_receipt import PopReceipt, encode_pop_receipt, topic_of
 from aerobee.protocol.received import MessageReader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
@@ -59,6 +58,9 @@ class PopSource:
         self._any = MessageQueue(topic, broker_name, QueueId(ANY_QUEUE))
         self._reader = MessageReader(Message, None, consuming.prefix)
         self._receipts: dict[Message, PopReceipt] = {}
+        self._acks = PopAcks(
+            consuming.session, consuming.calls.group, topic, broker_name, self._address
+        )
         self._room = asyncio.Event()
         self._is_over = False
 
@@ -86,6 +88,10 @@ class PopSource:
         for message in self._all.inbox.withdraw(self):
             self._receipts.pop(message, None)
 
+    async def finish(self) -> None:
+        """Wait until the broker knows what was acknowledged."""
+        await self._acks.finish()
+
     async def _pop(self) -> None:
         session, options = self._all.session, self._all.options
         answer = await ask(
@@ -100,7 +106,7 @@ class PopSource:
                 int(options.invisible * 1000),
                 int(options.poll_seconds * 1000),
                 session.clock.now().wall_ms,
-                FROM_MIN if options.start.start is Start.EARLIEST else FROM_MAX,
+                FROM_MIN if options.start.is_earliest else FROM_MAX,
                 self._subscription.expression_type,
                 self._subscription.expression,
             ),
@@ -126,7 +132,7 @@ class PopSource:
         self._all.inbox.put(wanted)
         # The broker compares hashes of tags: what was not meant for us is done with.
         for message in set(messages).difference(wanted):
-            await self._acknowledge(message)
+            self._acknowledge(message)
 
     def _expire(self, messages: list[Message]) -> None:
         """Whatever of these is not handed out yet will be popped by somebody again."""
@@ -139,11 +145,11 @@ class PopSource:
         if not message.is_settled:
             message.is_settled = True
             self._all.inbox.done(message)
-            self._all.session.spawn(self._acknowledge(message), f"an acknowledgement of {message}")
+            self._acknowledge(message)
 
     async def ack(self, message: Message) -> None:
         if self._end(message):
-            await self._acknowledge(message)
+            await self._acknowledged(message)
 
     async def nack(self, message: Message, seconds: float | None) -> None:
         options = self._all.options
@@ -178,7 +184,7 @@ class PopSource:
             _log.warning("%r is no dead letter yet, and comes again: %s", message, error)
             self._forget(message)
         else:
-            await self._acknowledge(message)
+            await self._acknowledged(message)
 
     async def extend(self, message: Message, seconds: float) -> None:
         if not message.is_settled:
@@ -203,23 +209,14 @@ class PopSource:
             self._room.set()
         return receipt
 
-    async def _acknowledge(self, message: Message) -> None:
+    async def _acknowledged(self, message: Message) -> None:
+        sent = self._acknowledge(message)
+        if sent is not None:
+            await asyncio.shield(sent)  # others wait for the same
+
+    def _acknowledge(self, message: Message) -> "asyncio.Future[None] | None":
         receipt = self._forget(message)
-        if receipt is None:
-            return
-        header = AckHeader(
-            self._all.calls.group,
-            topic_of(receipt, self._all.calls.group, self.topic),
-            receipt.queue_id,
-            encode_pop_receipt(receipt),
-            receipt.queue_offset,
-        )
-        try:
-            await ask_well(
-                self._all.session, await self._address(), RequestCode.ACK_MESSAGE, header
-            )
-        except AerobeeError as error:
-            _log.warning("%r was handled, and may come again: %s", message, error)
+        return None if receipt is None else self._acks.add(receipt)
 
     async def _hide(self, message: Message, seconds: float, *, is_untried: bool = False) -> None:
         """Have it come again after so long, counted from now; as if nobody had tried it."""
@@ -228,7 +225,7 @@ class PopSource:
             return
         header = InvisibleTimeHeader(
             self._all.calls.group,
-            topic_of(receipt, self._all.calls.group, self.topic),
+            topic_of(receipt.origin, self._all.calls.group, self.topic),
             receipt.queue_id,
             encode_pop_receipt(receipt),
             receipt.queue_offset,

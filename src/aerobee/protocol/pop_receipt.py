@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from aerobee.errors import RemoteProtocolError
+from aerobee.model.names import RETRY_PREFIX, pop_retry_topic
 
 FROM_TOPIC = "0"
 FROM_RETRY = "1"
@@ -84,6 +85,15 @@ def decode_pop_receipt(text: str) -> PopReceipt:
         ):
             return receipt
     raise RemoteProtocolError(f"the field extraInfo is no receipt: {text[:100]!r}")
+
+
+def topic_of(origin: str, group: str, topic: str) -> str:
+    """The topic that a message really lies in which was popped from this one."""
+    if origin == FROM_RETRY:
+        return pop_retry_topic(group, topic)
+    if origin == FROM_RETRY_V2:
+        return f"{RETRY_PREFIX}{group}+{topic}"
+    return topic
 
 
 class PoppedRun(NamedTuple):

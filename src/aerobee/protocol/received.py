@@ -22,6 +22,7 @@ from aerobee.model.properties import (
     INNER_BASE,
     INNER_COUNT,
     KEYS,
+    POP_CHECKPOINT,
     RESERVED_NAMES,
     RETRY_TOPIC,
     SHARDING_KEY,
@@ -47,6 +48,7 @@ if not cython.compiled:
 
 _INNER_BATCH = 0xC0  # both bits: the body is a batch, and its reader takes it apart
 _COMPRESSED = 0x1
+_POP_CHECKPOINT = POP_CHECKPOINT.encode()
 _TAGS = TAGS.encode()
 _RETRY_TOPIC = RETRY_TOPIC.encode()
 _UNIQUE_KEY = UNIQUE_KEY.encode()
@@ -145,6 +147,12 @@ class ReceivedMessage:
         """What the sender called it; what the broker calls it if the sender did not."""
         found = find_property(self._text, _UNIQUE_KEY)
         return self.offset_id if found is None else found.decode("utf-8", "replace")
+
+    @property
+    def receipt(self) -> str:
+        """What one that was popped for a second time brings to be acknowledged with."""
+        found = find_property(self._text, _POP_CHECKPOINT)
+        return "" if found is None else found.decode("utf-8", "replace")
 
     @property
     def offset_id(self) -> str:

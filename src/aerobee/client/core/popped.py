@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.model.names import RETRY_PREFIX, is_retry_topic, pop_retry_topic
-from aerobee.model.properties import POP_CHECKPOINT
+from aerobee.model.names import is_retry_topic
 from aerobee.protocol.headers.popping import PopAnswerHeader
 from aerobee.protocol.pop_receipt import (
     FROM_RETRY,
@@ -33,9 +32,8 @@ def receipts_of(
     seen: Counter[tuple[str, int]] = Counter()
     found = []
     for message in messages:
-        said = message.properties.get(POP_CHECKPOINT)
-        if said is not None:
-            found.append(decode_pop_receipt(said))
+        if message.receipt:
+            found.append(decode_pop_receipt(message.receipt))
             continue
         place = (_origin(message.queue.topic), message.queue.queue_id)
         number = seen[place]
@@ -57,15 +55,6 @@ def receipts_of(
             )
         )
     return found
-
-
-def topic_of(receipt: PopReceipt, group: str, topic: str) -> str:
-    """The topic that a popped message really lies in: what an acknowledgement names."""
-    if receipt.origin == FROM_RETRY:
-        return pop_retry_topic(group, topic)
-    if receipt.origin == FROM_RETRY_V2:
-        return f"{RETRY_PREFIX}{group}+{topic}"
-    return topic
 
 
 def read_places(text: str) -> Places:

@@ -31,6 +31,10 @@ class StartRule:
     moment_ms: int = 0
 
     @property
+    def is_earliest(self) -> bool:
+        return self.start is Start.EARLIEST
+
+    @property
     def consume_from(self) -> ConsumeFrom:
         """What a heartbeat says of it."""
         return _CONSUME_FROM[self.start]

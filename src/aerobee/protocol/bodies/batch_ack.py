@@ -3,8 +3,9 @@
     {"acks":[{"b":"Bw==","c":"group","it":10000,"pt":1700000000000,"q":0,"r":"0","rq":3,"so":7,
       "t":"topic"}],"brokerName":"broker-a"}
 
-One entry for each checkpoint; b is a set of distances from so (`protocol/ack_bits.py`). Java's
-parser also takes the long names of the members, so they are taken here.
+One entry for each checkpoint; t is the topic that was asked for, r says whether the messages lie in
+a retry topic of it; b is a set of distances from so (`protocol/ack_bits.py`). Java's parser also
+takes the long names of the members, so they are taken here.
 """
 
 from collections.abc import Sequence

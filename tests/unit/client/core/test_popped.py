@@ -1,9 +1,9 @@
 import pytest
 
-from aerobee.client.core.popped import read_places, receipts_of, topic_of
+from aerobee.client.core.popped import read_places, receipts_of
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.headers.popping import PopAnswerHeader
-from aerobee.protocol.pop_receipt import encode_pop_receipt
+from aerobee.protocol.pop_receipt import encode_pop_receipt, topic_of
 from tests.received_kit import received
 
 ANSWER = PopAnswerHeader(5000, 60_000, 3, 0, "0 0 7", "0 0 7,9")
@@ -15,15 +15,15 @@ def test_the_nth_message_of_a_queue_has_the_nth_offset() -> None:
         "7 5000 60000 3 0 b 0 7",
         "7 5000 60000 3 0 b 0 9",
     ]
-    assert {topic_of(one, "g", "T") for one in found} == {"T"}
+    assert {topic_of(one.origin, "g", "T") for one in found} == {"T"}
 
 
 def test_a_message_that_was_tried_before_brings_its_receipt() -> None:
     (one,) = receipts_of(ANSWER, "b", received(1, POP_CK="1 2 3 4 1 b 0 5"))
     assert (one.start_offset, one.origin, one.queue_offset) == (1, "1", 5)
-    assert topic_of(one, "g", "T") == "%RETRY%g_T"
+    assert topic_of(one.origin, "g", "T") == "%RETRY%g_T"
     (other,) = receipts_of(ANSWER, "b", received(1, POP_CK="1 2 3 4 2 b 0 5"))
-    assert topic_of(other, "g", "T") == "%RETRY%g+T"
+    assert topic_of(other.origin, "g", "T") == "%RETRY%g+T"
 
 
 def test_without_places_a_message_lies_where_it_says() -> None:

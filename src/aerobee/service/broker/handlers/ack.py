@@ -6,14 +6,14 @@ the group's offset at once, and wakes who waits for the queue.
 Where a batch has some that cannot be, the others are acknowledged and the first fault is answered.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeAlias
 
 from aerobee.ports.clock import Now
 from aerobee.protocol.bodies.batch_ack import BatchAckEntry, decode_batch_ack, offsets_of
 from aerobee.protocol.declared_header import NoHeader
 from aerobee.protocol.headers.popping import ANY_QUEUE, AckHeader
-from aerobee.protocol.pop_receipt import ORDERLY, PopReceipt, decode_pop_receipt
+from aerobee.protocol.pop_receipt import ORDERLY, PopReceipt, decode_pop_receipt, topic_of
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.handlers.pop_checks import PopChecks
@@ -106,15 +106,12 @@ class AckHandlers:
         told: Callable[[Answer], None],
         now: Now,
     ) -> Answer | None:
-        topic, group, queue_id = entry.topic, entry.group, entry.queue_id
+        group, queue_id = entry.group, entry.queue_id
+        topic = topic_of(entry.origin, group, entry.topic)
         fault = self._checks.find_ack_fault(topic, queue_id, entry.revive_queue)
         if fault is not None:
             return fault
-        offsets: Sequence[int] = [
-            offset
-            for offset in offsets_of(entry)
-            if self._checks.find_offset_fault(topic, queue_id, offset) is None
-        ]
+        offsets = self._checks.within(topic, queue_id, offsets_of(entry))
         if not offsets:
             return _NO_ACKS
         if entry.revive_queue == ORDERLY:

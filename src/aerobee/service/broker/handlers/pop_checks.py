@@ -3,7 +3,7 @@
 The order of the checks is RocketMQ's: clients act upon the first code that applies.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from aerobee.model.flags import is_readable
 from aerobee.ports.clock import Now
@@ -150,6 +150,12 @@ class PopChecks:
         if not 0 <= revive_queue < self._revive_queues and revive_queue != ORDERLY:
             return Answer(ResponseCode.MESSAGE_ILLEGAL, f"there is no revive queue {revive_queue}")
         return None
+
+    def within(self, topic: str, queue_id: int, offsets: Iterable[int]) -> list[int]:
+        """Those of the offsets that the queue has a place for."""
+        low = self._queues.min_offset(topic, queue_id)
+        high = self._queues.max_offset(topic, queue_id)
+        return [offset for offset in offsets if low <= offset <= high]
 
     def find_offset_fault(self, topic: str, queue_id: int, offset: int) -> Answer | None:
         low = self._queues.min_offset(topic, queue_id)

@@ -6,7 +6,7 @@ def entry(got: list[Got], *distances: int, **other: object) -> BatchAckEntry:
     receipt = got[0].receipt
     said: dict[str, object] = {
         "group": "g",
-        "topic": got[0].topic,
+        "topic": got[0].message.topic,
         "origin": receipt.origin,
         "start_offset": receipt.start_offset,
         "queue_id": receipt.queue_id,
@@ -52,6 +52,18 @@ def test_a_batch_acknowledges_what_its_bits_say() -> None:
     assert batch(kit, entry(got, 0, 2, 4)) == 0
     kit.run(INVISIBLE_MS + 2_000)
     assert kit.bodies_popped() == [b"m1", b"m3"]
+
+
+def test_a_batch_names_the_topic_that_was_asked_for_and_where_its_messages_lie() -> None:
+    kit = PopKit()
+    kit.fill(2)
+    kit.pop()
+    kit.run(INVISIBLE_MS + 2_000)
+    again = kit.pop()
+    assert [one.topic for one in again] == ["%RETRY%g_Orders"] * 2
+    assert batch(kit, entry(again, 0, topic="Orders")) == 0
+    kit.run(INVISIBLE_MS + 2_000)
+    assert kit.bodies_popped() == [b"m1"]
 
 
 def test_a_batch_with_a_fault_acknowledges_the_rest() -> None:
