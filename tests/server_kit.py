@@ -14,8 +14,10 @@ from tests.process_kit import Started
 class Server:
     """Where it is, and how to fill it."""
 
-    def __init__(self, name_server: str) -> None:
+    def __init__(self, name_server: str, store: Path = Path("nowhere")) -> None:
         self.name_server = name_server
+        self.store = store
+        """The folder of its broker's store, where it has one."""
 
     def send(self, topic: str, bodies: list[bytes], **options: object) -> list[aerobee.Receipt]:
         async def send() -> list[aerobee.Receipt]:
@@ -59,7 +61,7 @@ def running_server(home: Path) -> Iterator[Server]:
     """`aerobee up` on free ports."""
     flags = ("--store", str(home / "data"), "--port", "0", "--nameserver-port", "0")
     with Started(home, "up", *flags) as process:
-        yield Server(f"127.0.0.1:{process.ports()['nameserver']}")
+        yield Server(f"127.0.0.1:{process.ports()['nameserver']}", home / "data" / "store")
         process.stop()
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from aerobee.model.properties import decode_properties
 from aerobee.pipeline.columns import MessageColumns, SizedColumn
-from aerobee.pipeline.schema import BROKER_NAME, MAP, PROPERTIES, TopicSchema
+from aerobee.pipeline.schema import BROKER_NAME, LOG_OFFSET, MAP, PROPERTIES, TopicSchema
 
 _INSTANT = pa.timestamp("us", tz="UTC")
 _MAP = pa.map_(pa.string(), pa.string())
@@ -28,12 +28,14 @@ _TYPES: dict[str, Any] = {
     "msgId": pa.string(),
     "reconsumeTimes": pa.int32(),
     PROPERTIES: pa.string(),
+    LOG_OFFSET: pa.int64(),
 }
 _ATTRIBUTES = {
     "queueId": "queue_id",
     "bornTimestamp": "born_timestamp",
     "msgId": "message_id",
     "reconsumeTimes": "reconsume_times",
+    LOG_OFFSET: "log_offset",
 }
 
 
@@ -41,7 +43,7 @@ def arrow_schema(schema: TopicSchema) -> Any:
     return pa.schema([pa.field(name, _type_of(schema, name)) for name in schema.names])
 
 
-def finish_batch(columns: MessageColumns, schema: TopicSchema, broker_name: str) -> Any:
+def finish_batch(columns: MessageColumns, schema: TopicSchema, broker_name: str | None) -> Any:
     """A record batch of what was taken; the columns begin again."""
     rows = columns.rows
     arrays = [_array(columns, schema, name, rows, broker_name) for name in schema.names]
@@ -54,7 +56,7 @@ def _type_of(schema: TopicSchema, name: str) -> Any:
 
 
 def _array(
-    columns: MessageColumns, schema: TopicSchema, name: str, rows: int, broker_name: str
+    columns: MessageColumns, schema: TopicSchema, name: str, rows: int, broker_name: str | None
 ) -> Any:
     if name == BROKER_NAME:
         return pa.repeat(pa.scalar(broker_name, pa.string()), rows)

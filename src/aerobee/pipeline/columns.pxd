@@ -97,16 +97,16 @@ cdef class MessageColumns:
     @cython.locals(memory="byte*", record=Record)
     cpdef int take(self, object view, Py_ssize_t position, Py_ssize_t end, long long offset_end) except -1
 
-    @cython.locals(record=Record, wanted=int, size=Py_ssize_t)
-    cdef void _add_record(self, const byte* memory) except *
+    @cython.locals(wanted=int, size=Py_ssize_t)
+    cdef void add_record(self, const byte* memory, Record record) except *
 
     @cython.locals(
-        record=Record, wanted=int, end=Py_ssize_t, key_at=Py_ssize_t, tags_at=Py_ssize_t,
+        wanted=int, start=Py_ssize_t, end=Py_ssize_t, key_at=Py_ssize_t, tags_at=Py_ssize_t,
         id_at=Py_ssize_t, key_size=Py_ssize_t, tags_size=Py_ssize_t, id_size=Py_ssize_t,
         name_end=Py_ssize_t, value_end=Py_ssize_t, name_size=Py_ssize_t, value_at=Py_ssize_t,
         host=Py_ssize_t, host_size=Py_ssize_t,
     )
-    cdef void _add_properties(self, const byte* memory, Py_ssize_t start, Py_ssize_t size) except *
+    cdef void _add_properties(self, const byte* memory, Record record, Py_ssize_t size) except *
 
     cpdef bint is_full(self)
     cpdef void begin_again(self)

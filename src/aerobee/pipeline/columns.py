@@ -312,12 +312,12 @@ class MessageColumns:
             self.record_size = record.size
             if record.sys_flag & _SPECIAL_FLAGS:
                 return _SPECIAL
-            self._add_record(memory)
+            self.add_record(memory, record)
             self.next_offset = record.queue_offset + 1
             position += record.size
 
-    def _add_record(self, memory: memoryview) -> None:
-        record = self._record
+    def add_record(self, memory: memoryview, record: Record) -> None:
+        """One record that was read and found sound. Whoever brings it sees to `is_full`."""
         wanted = self._wanted
         if wanted & _VALUE:
             self.value.add(memory, record.body_start, record.body_size)
@@ -341,12 +341,13 @@ class MessageColumns:
         if wanted & _PROPERTIES:
             self.properties.add_text(memory, record.properties_start, size)
         if wanted & _NEEDS_PROPERTIES:
-            self._add_properties(memory, record.properties_start, size)
+            self._add_properties(memory, record, size)
         self.rows += 1
         self._bytes += record.size
 
-    def _add_properties(self, memory: memoryview, start: int, size: int) -> None:
+    def _add_properties(self, memory: memoryview, record: Record, size: int) -> None:
         """The columns that come out of the properties. Of two equal names the later counts."""
+        start = record.properties_start
         end = start + size
         key_at = tags_at = id_at = -1
         key_size = tags_size = id_size = 0
@@ -378,7 +379,6 @@ class MessageColumns:
             if id_at >= 0:
                 self.message_id.add_text(memory, id_at, id_size)
             else:
-                record = self._record
                 host = record.position + 56 + (20 if record.sys_flag & 0x10 else 8)
                 host_size = 20 if record.sys_flag & 0x20 else 8
                 self.message_id.add_id(memory, host, host_size, record.log_offset)

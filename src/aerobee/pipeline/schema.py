@@ -12,6 +12,7 @@
     msgId            string     the sender's id, else the broker's
     reconsumeTimes   int
     properties       string     `name 0x01 value 0x02 …`, as stored; or a map; or left out
+    logOffset        long       in its broker's log; only where it is asked for
 
 Spark prunes no column of a Python source, so whoever wants fewer says so: a column that is not
 chosen is not built.
@@ -31,6 +32,7 @@ PROPERTY_FORMS = (RAW, MAP, NONE)
 BROKER_NAME = "brokerName"
 PROPERTIES = "properties"
 TAGS = "tags"
+LOG_OFFSET = "logOffset"
 
 _TYPES = {
     "key": "binary",
@@ -45,6 +47,7 @@ _TYPES = {
     "msgId": "string",
     "reconsumeTimes": "int",
     PROPERTIES: "string",
+    LOG_OFFSET: "long",
 }
 _BITS = {
     "key": columns.KEY,
@@ -59,8 +62,10 @@ _BITS = {
     "msgId": columns.MESSAGE_ID,
     "reconsumeTimes": columns.RECONSUME_TIMES,
     PROPERTIES: columns.PROPERTIES,
+    LOG_OFFSET: columns.LOG_OFFSET,
 }
-COLUMN_NAMES = tuple(_TYPES)
+COLUMN_NAMES = tuple(name for name in _TYPES if name != LOG_OFFSET)
+"""Those that everybody gets who names none."""
 _MAP_TYPE = "map<string,string>"
 
 
@@ -96,7 +101,7 @@ def topic_schema(chosen: Sequence[str] = (), property_form: str = RAW) -> TopicS
     if unknown:
         raise Misuse(
             f"a topic has no column {', '.join(map(repr, unknown))}",
-            hint=f"its columns are {', '.join(COLUMN_NAMES)}",
+            hint=f"its columns are {', '.join(_TYPES)}",
         )
     if len(set(chosen)) != len(chosen):
         raise Misuse("a column is chosen twice")

@@ -1,0 +1,129 @@
+"""The files of a commit log: which there are, and a piece of one in memory.
+
+A file is named by the log offset of its first byte, 20 digits. Read with calls, not mapped: what is
+cut short under a mapping kills whoever looks at it.
+"""
+
+import contextlib
+import os
+import re
+from typing import NamedTuple
+
+from aerobee.errors import AerobeeError, Misuse
+
+HEAD_BYTES = 36
+"""Of a record, up to and with its log offset."""
+_NAME = re.compile(r"\d{20}")
+_FOLDER = "commitlog"
+_BLOCK_BYTES = 1 << 20
+_ZEROS = bytes(_BLOCK_BYTES)
+
+
+class DamagedLog(AerobeeError):
+    """A part of a log cannot be read, and nobody allowed to go on without it."""
+
+
+class Reach(NamedTuple):
+    """How much is looked at at a time."""
+
+    window_bytes: int = 4 << 20
+    record_bytes: int = (4 << 20) + (128 << 10)
+    """Of a usual record at most: a body of 4 MiB, which is what brokers take unless told
+    otherwise, and what is around it. Larger ones are read as well."""
+
+
+USUAL_REACH = Reach()
+
+
+class LogFile(NamedTuple):
+    """L1. limit <= size: nothing is read from `limit` on."""
+
+    path: str
+    base: int
+    """Log offset of its first byte."""
+    size: int
+    limit: int
+
+
+def files_of(path: str) -> list[LogFile]:
+    """The files below a store's folder, or in the folder of its log, in order. Misuse: none."""
+    inside = os.path.join(path, _FOLDER)
+    folder = inside if os.path.isdir(inside) else path
+    try:
+        names = sorted(name for name in os.listdir(folder) if _NAME.fullmatch(name))
+    except OSError as error:
+        raise Misuse(
+            f"{folder} cannot be read: {error.strerror}",
+            hint="path is a store's folder, on a disk that every executor sees",
+        ) from None
+    if not names:
+        raise Misuse(
+            f"there is no commit log in {folder}",
+            hint=f"path is a store's folder, with {_FOLDER}/00000000000000000000 and so on in it",
+        )
+    found = []
+    for name in names:
+        file = os.path.join(folder, name)
+        with contextlib.suppress(FileNotFoundError):  # removed by retention just now
+            size = os.stat(file).st_size
+            found.append(LogFile(file, int(name), size, size))
+    return found
+
+
+class Window:
+    """A piece of a file in memory, and another one where more is wanted."""
+
+    def __init__(self, file: LogFile, reach: Reach = USUAL_REACH) -> None:
+        self.file = file
+        self.reach = reach
+        try:
+            self._descriptor = os.open(file.path, os.O_RDONLY)
+        except FileNotFoundError:
+            raise DamagedLog(
+                f"{file.path} is gone: retention has removed it since the read was planned",
+                hint="read again, from a later place on",
+            ) from None
+        self._buffer = memoryview(bytearray(reach.window_bytes))
+        self.view = self._buffer[:0]
+        self.start = 0
+        """Where in the file the view begins."""
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.view)
+
+    @property
+    def base(self) -> int:
+        """Log offset of the view."""
+        return self.file.base + self.start
+
+    def cover(self, position: int, size: int = HEAD_BYTES) -> int:
+        """Have `size` bytes from a position of the file on in the view, or all that there are;
+        where in the view that position is."""
+        if position < self.start or min(position + size, self.file.limit) > self.end:
+            if size > len(self._buffer):
+                self._buffer = memoryview(bytearray(size))
+            wanted = max(0, min(len(self._buffer), self.file.limit - position))
+            got = 0
+            while got < wanted:
+                count = os.preadv(self._descriptor, [self._buffer[got:wanted]], position + got)
+                if not count:
+                    break
+                got += count
+            self.view = self._buffer[:got]
+            self.start = position
+        return position - self.start
+
+    def used_bytes(self) -> int:
+        """Up to and with the last byte of the file that is not zero."""
+        end = self.file.size
+        while end > 0:
+            start = max(0, end - _BLOCK_BYTES)
+            block = os.pread(self._descriptor, end - start, start)
+            if block != _ZEROS[: len(block)]:
+                return start + len(block.rstrip(b"\0"))
+            end = start
+        return 0
+
+    def close(self) -> None:
+        os.close(self._descriptor)
