@@ -7,31 +7,36 @@
 It works against RocketMQ's brokers as against ours. What a broker does not know, it refuses, and
 the error says so.
 
+A section is imported when it is first used: a command asks one or two of them, and would wait for
+all of them longer than for its answer.
+
 Imports more than 15 modules because it puts the others together.
 """
 
 import ssl
+from functools import cached_property
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from aerobee.client.admin.access import AccessAdmin
 from aerobee.client.admin.asking import Asking
-from aerobee.client.admin.brokers import BrokerAdmin
-from aerobee.client.admin.connections import ConnectionAdmin
-from aerobee.client.admin.dead_letters import DeadLetterAdmin
-from aerobee.client.admin.groups import GroupAdmin
-from aerobee.client.admin.messages import MessageAdmin
-from aerobee.client.admin.name_server_admin import NameServerAdmin
-from aerobee.client.admin.offsets import OffsetAdmin
-from aerobee.client.admin.queues import QueueAdmin
-from aerobee.client.admin.topics import TopicAdmin
-from aerobee.client.admin.tracks import Tracks
-from aerobee.client.admin.transactions import TransactionAdmin
-from aerobee.client.admin.tuning import TuningAdmin
 from aerobee.client.core.target import Credentials, Target
 from aerobee.client.options import Duration, options_for
 from aerobee.client.session import Session
 from aerobee.model.route import ClusterInfo
+
+if TYPE_CHECKING:
+    from aerobee.client.admin.access import AccessAdmin
+    from aerobee.client.admin.brokers import BrokerAdmin
+    from aerobee.client.admin.connections import ConnectionAdmin
+    from aerobee.client.admin.dead_letters import DeadLetterAdmin
+    from aerobee.client.admin.groups import GroupAdmin
+    from aerobee.client.admin.messages import MessageAdmin
+    from aerobee.client.admin.name_server_admin import NameServerAdmin
+    from aerobee.client.admin.offsets import OffsetAdmin
+    from aerobee.client.admin.queues import QueueAdmin
+    from aerobee.client.admin.topics import TopicAdmin
+    from aerobee.client.admin.transactions import TransactionAdmin
+    from aerobee.client.admin.tuning import TuningAdmin
 
 
 class Admin:
@@ -42,19 +47,80 @@ class Admin:
         self._session = session
         self._owns_session = owns_session
         self._asking = Asking(session)
-        self.topics = TopicAdmin(self._asking)
-        self.groups = GroupAdmin(self._asking)
-        self.offsets = OffsetAdmin(self._asking)
-        self.connections = ConnectionAdmin(self._asking)
-        self.queues = QueueAdmin(self._asking, self.offsets)
+
+    @cached_property
+    def topics(self) -> "TopicAdmin":
+        from aerobee.client.admin.topics import TopicAdmin
+
+        return TopicAdmin(self._asking)
+
+    @cached_property
+    def groups(self) -> "GroupAdmin":
+        from aerobee.client.admin.groups import GroupAdmin
+
+        return GroupAdmin(self._asking)
+
+    @cached_property
+    def offsets(self) -> "OffsetAdmin":
+        from aerobee.client.admin.offsets import OffsetAdmin
+
+        return OffsetAdmin(self._asking)
+
+    @cached_property
+    def connections(self) -> "ConnectionAdmin":
+        from aerobee.client.admin.connections import ConnectionAdmin
+
+        return ConnectionAdmin(self._asking)
+
+    @cached_property
+    def queues(self) -> "QueueAdmin":
+        from aerobee.client.admin.queues import QueueAdmin
+
+        return QueueAdmin(self._asking, self.offsets)
+
+    @cached_property
+    def messages(self) -> "MessageAdmin":
+        from aerobee.client.admin.messages import MessageAdmin
+        from aerobee.client.admin.tracks import Tracks
+
         tracks = Tracks(self._asking, self.offsets, self.connections)
-        self.messages = MessageAdmin(self._asking, self.offsets, self.queues, tracks)
-        self.dead_letters = DeadLetterAdmin(self._asking, self.messages)
-        self.transactions = TransactionAdmin(self._asking)
-        self.brokers = BrokerAdmin(self._asking)
-        self.name_servers = NameServerAdmin(self._asking)
-        self.access = AccessAdmin(self._asking)
-        self.tuning = TuningAdmin(self._asking)
+        return MessageAdmin(self._asking, self.offsets, self.queues, tracks)
+
+    @cached_property
+    def dead_letters(self) -> "DeadLetterAdmin":
+        from aerobee.client.admin.dead_letters import DeadLetterAdmin
+
+        return DeadLetterAdmin(self._asking, self.messages)
+
+    @cached_property
+    def transactions(self) -> "TransactionAdmin":
+        from aerobee.client.admin.transactions import TransactionAdmin
+
+        return TransactionAdmin(self._asking)
+
+    @cached_property
+    def brokers(self) -> "BrokerAdmin":
+        from aerobee.client.admin.brokers import BrokerAdmin
+
+        return BrokerAdmin(self._asking)
+
+    @cached_property
+    def name_servers(self) -> "NameServerAdmin":
+        from aerobee.client.admin.name_server_admin import NameServerAdmin
+
+        return NameServerAdmin(self._asking)
+
+    @cached_property
+    def access(self) -> "AccessAdmin":
+        from aerobee.client.admin.access import AccessAdmin
+
+        return AccessAdmin(self._asking)
+
+    @cached_property
+    def tuning(self) -> "TuningAdmin":
+        from aerobee.client.admin.tuning import TuningAdmin
+
+        return TuningAdmin(self._asking)
 
     async def cluster(self) -> ClusterInfo:
         """Every broker that is alive, master and slaves, by cluster."""
