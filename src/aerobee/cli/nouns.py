@@ -21,6 +21,7 @@ NOUNS = {
     "pipeline": ("pipeline", "jobs on Spark: list, describe, run"),
     "mqadmin": ("mqadmin.entry", "RocketMQ's own tool: its sub-commands, flags and columns"),
     "store": ("store", "a store's files, while no broker has them"),
+    "bench": ("bench", "load tests: send, receive, time, plan"),
     "config": ("config", "settings: which there are, what they mean"),
     "context": ("context", "clusters by name"),
     "completion": ("completion", "have the shell complete commands"),

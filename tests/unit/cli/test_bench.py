@@ -1,0 +1,153 @@
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.cli_kit import aerobee
+from tests.process_kit import Started
+from tests.server_kit import Server
+
+SHORT = ("--duration", "300ms", "--warm-up", "0", "--queues", "2")
+
+
+def leftovers(server: Server) -> list[str]:
+    listed = aerobee(server, "topic", "list", "--all", "-o", "json").records
+    return [one["topic"] for one in listed if "aerobee-bench" in one["topic"]]
+
+
+def test_a_fixed_rate_is_held_and_compared_with_itself(server: Server, tmp_path: Path) -> None:
+    load = ("bench", "produce", *SHORT, "--throughput", "200", "--record-size", "10-50")
+    plot = tmp_path / "run.html"
+    said = aerobee(server, *load, "-o", "json", "--plot", str(plot))
+    assert said.status == 0
+    figures = said.records["figures"]["sent"]
+    assert figures["messages"] + figures["unsent"] == 60
+    assert {"p50", "p99", "p99.99", "max"} <= figures["latency_ms"].keys()
+    assert said.records["brokers"][0]["flush"] == "ASYNC_FLUSH"
+    assert "<svg" in plot.read_text()
+    # The same again, against a run that was impossibly fast, and against one that was slow.
+    old = said.records
+    old["figures"]["sent"]["latency_ms"]["p50"] = 1e-6
+    (tmp_path / "fast.json").write_text(json.dumps(old))
+    flags = ("--compare", str(tmp_path / "fast.json"), "--fail-if-slower", "50")
+    slower = aerobee(server, *load, *flags)
+    assert slower.status == 4
+    assert "sent p50 ms is" in slower.error
+    assert "RATIO" in slower.out
+    assert leftovers(server) == []
+
+
+def test_as_fast_as_it_goes_ends_after_a_count_in_several_processes(server: Server) -> None:
+    said = aerobee(
+        server, "bench", "produce", *SHORT, "--num-records", "400", "--batch", "10",
+        "--processes", "2", "-o", "json",
+    )  # fmt: skip
+    assert said.status == 0
+    assert said.records["figures"]["sent"]["messages"] == 400
+    assert said.error == ""
+
+
+def test_a_roundtrip_by_a_workload_file_is_shown_at_80_columns(
+    server: Server, tmp_path: Path
+) -> None:
+    path = tmp_path / "omb.yaml"
+    path.write_text(
+        "name: small\ntopics: 1\npartitionsPerTopic: 2\nmessageSize: 100\nproducerRate: 100\n"
+        "subscriptionsPerTopic: 1\nconsumerPerSubscription: 1\nproducersPerTopic: 1\n"
+        "testDurationMinutes: 0.005\nwarmupDurationMinutes: 0\nkeyDistributor: NO_KEY\n"
+    )
+    said = aerobee(server, "bench", "roundtrip", "--workload", str(path))
+    assert said.status == 0, said.error
+    assert "end to end" in said.out
+    assert "without meaning here: keyDistributor" in said.error
+    assert [line for line in (said.out + said.error).splitlines() if len(line) > 80] == []
+    assert leftovers(server) == []
+
+
+def test_a_backlog_is_received_with_its_lag_shown(server: Server) -> None:
+    said = aerobee(server, "bench", "consume", "--count", "300", "--queues", "2", "--size", "20")
+    assert said.status == 0
+    assert "received" in said.out
+    assert " lag " in said.error
+    assert "filling: " in said.error
+
+
+def test_latency_is_of_one_send_after_the_other(server: Server) -> None:
+    said = aerobee(server, "bench", "latency", *SHORT)
+    assert said.status == 0
+    assert "1 in flight, 100/s" in said.error
+    assert "█" in said.out
+
+
+def test_the_highest_rate_within_a_limit_is_found(server: Server) -> None:
+    flags = ("--duration", "200ms", "--warm-up", "0", "--precision", "100", "--in-flight", "4")
+    said = aerobee(server, "bench", "plan", "--p50", "10s", *flags)
+    assert said.status == 0
+    assert "is the highest rate found that holds p50 within 10000 ms" in said.out.replace("\n", " ")
+    assert "WANTED/S" in said.out
+    assert "as fast as it goes: " in said.error
+
+
+def test_ctrl_c_prints_what_was_measured_and_cleans_up(server: Server, tmp_path: Path) -> None:
+    flags = ("-n", server.name_server, "--rate", "50", "--warm-up", "0", "--duration", "10m")
+    with Started(tmp_path, "bench", "produce", *flags) as bench:
+        assert bench.process.stderr is not None
+        while not bench.process.stderr.readline().lstrip().startswith("1 "):
+            pass  # the first second has passed
+        status, out, _ = bench.stop(signal.SIGINT)
+    assert status == 0
+    assert "It was interrupted" in out
+    assert leftovers(server) == []
+
+
+def test_a_volume_becomes_a_cluster_without_asking_one() -> None:
+    nobody = Server("127.0.0.1:1")
+    flags = ("--daily", "2e9", "--size", "1KiB", "--retention", "3d", "--rate", "80k")
+    said = aerobee(nobody, "bench", "plan", *flags)
+    assert said.status == 0
+    assert "23,148/s on the average" in said.out
+    assert "3 brokers, each with" in said.out
+    assert [line for line in said.out.splitlines() if len(line) > 80] == []
+    planned = aerobee(nobody, "bench", "plan", *flags, "-o", "json").records
+    assert planned["brokers"] == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        (("produce", "--topic", "nowhere"), 3, "nowhere"),
+        (("produce", "--size", "many"), 1, "'many' is not a size"),
+        (("produce", "--duration", "0"), 1, "needs some time"),
+        (("produce", "--plot", "run.pdf"), 1, ".svg"),
+        (("produce", "--compare", "no/such.json"), 1, "cannot be read"),
+        (("produce", "--fail-if-slower", "3"), 1, "--compare"),
+        (("produce", "--workload", "no/such.yaml"), 1, "cannot be read"),
+        (("produce", "--payload", "no/such.data", "--queues", "1"), 1, "no/such.data"),
+        (("produce", "--batch", "1000", "--size", "100KiB"), 1, "--batch"),
+        (("roundtrip", "--size", "8"), 1, "--size 16"),
+        (("plan",), 1, "--p99"),
+        (("plan", "--daily", "1e6"), 1, "--rate"),
+        (("plan", "--daily", "0", "--rate", "1"), 1, "more than nothing"),
+    ],
+)
+def test_what_cannot_be_done_is_said_with_a_way_out(
+    server: Server, words: tuple[str, ...], status: int, message: str
+) -> None:
+    said = aerobee(server, "bench", *words)
+    assert said.status == status
+    assert message in said.error
+    assert "hint:" in said.error or status == 1
+
+
+def test_without_a_cluster_it_says_how_to_start_one() -> None:
+    said = aerobee(Server("127.0.0.1:1"), "bench", "produce", "-o", "json")
+    assert said.status == 1
+    assert "aerobee up" in json.loads(said.error)["hint"]
+
+
+@pytest.mark.parametrize("verb", ["produce", "consume", "roundtrip", "latency", "plan"])
+def test_help_has_examples(verb: str) -> None:
+    said = aerobee(Server("127.0.0.1:1"), "bench", verb, "--help")
+    assert said.status == 0
+    assert f"aerobee bench {verb}" in said.out.partition("examples:")[2]
