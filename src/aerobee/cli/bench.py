@@ -5,22 +5,23 @@ the run it was compared with.
 """
 
 import argparse
+import contextlib
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aerobee.cli.output import (
     FAILED,
-    JSON,
     OK,
     TABLE,
     UNHEALTHY,
-    write_error,
+    WrongUse,
     write_records,
+    write_report,
 )
-from aerobee.cli.verbs import Verbs, add_noun, target_of
-from aerobee.errors import AerobeeError, Misuse
+from aerobee.cli.verbs import Verbs, add_noun, add_verb, target_of
+from aerobee.errors import Misuse
 
 if TYPE_CHECKING:
     import asyncio
@@ -70,16 +71,9 @@ def _verb(
     verbs: Verbs, name: str, text: str, verb: Callable[[argparse.Namespace], int]
 ) -> argparse.ArgumentParser:
     examples = [line for line in _EXAMPLES.splitlines() if f"bench {name}" in line]
-    parser = verbs.add_parser(
-        name,
-        help=text,
-        description=text,
-        epilog="\n".join(["examples:", *examples]),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("-n", "--name-server", metavar="HOST:PORT", help="(localhost:9876)")
-    parser.add_argument("-o", "--output", choices=(TABLE, JSON), default=TABLE, help="(table)")
-    parser.set_defaults(verb=verb)
+    parser = add_verb(verbs, name, text, verb)
+    parser.epilog = "\n".join(["examples:", *examples])
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser
 
 
@@ -158,51 +152,58 @@ def latency(parsed: argparse.Namespace) -> int:
 
 
 def plan(parsed: argparse.Namespace) -> int:
-    try:
+    with _as_wrong_use():
         return _plan_size(parsed) if parsed.daily else _plan_rate(parsed)
-    except AerobeeError as error:
-        return write_error(error, parsed.output, sys.stderr)
 
 
 def _measure(parsed: argparse.Namespace, kind: str, **defaults: Any) -> int:
+    with _as_wrong_use():
+        return _measured(parsed, kind, defaults)
+
+
+@contextlib.contextmanager
+def _as_wrong_use() -> Iterator[None]:
+    """What a flag says and cannot be is the mistake of who said it."""
+    try:
+        yield
+    except Misuse as error:
+        raise WrongUse(error.message, hint=error.hint) from None
+
+
+def _measured(parsed: argparse.Namespace, kind: str, defaults: dict[str, Any]) -> int:
     from aerobee.app.load.comparison import compare, differing_settings, read_result, slower
     from aerobee.app.load.live import Live
     from aerobee.app.load.plot import check_name, write_plot
     from aerobee.app.load.report import comparison_lines, summary
     from aerobee.app.load.trial import Trial
 
-    try:
-        workload = _workload(parsed, kind, defaults)
-        before = None
-        if parsed.plot:
-            check_name(parsed.plot)
-        if parsed.compare:
-            before = read_result(_text_of(parsed.compare), parsed.compare)
-        elif parsed.fail_if_slower is not None:
-            raise Misuse("slower than what?", hint="--compare FILE says which earlier result")
-        live = Live(kind, is_quiet=parsed.output == JSON)
+    workload = _workload(parsed, kind, defaults)
+    before = None
+    if parsed.plot:
+        check_name(parsed.plot)
+    if parsed.compare:
+        before = read_result(_text_of(parsed.compare), parsed.compare)
+    elif parsed.fail_if_slower is not None:
+        raise Misuse("slower than what?", hint="--compare FILE says which earlier result")
+    live = Live(kind, is_quiet=parsed.output != TABLE)
 
-        async def run(stop: "asyncio.Event") -> "Result":
-            trial = Trial(workload, target_of(parsed), live.told(), stop, keep=parsed.keep)
-            return await trial.run()
+    async def run(stop: "asyncio.Event") -> "Result":
+        trial = Trial(workload, target_of(parsed), live.told(), stop, keep=parsed.keep)
+        return await trial.run()
 
-        result = _run(run)
-        live.end()
-        said = result.to_json()
-        changes = [] if before is None else compare(before, said)
-        if parsed.plot:
-            write_plot(parsed.plot, said)
-    except AerobeeError as error:
-        return write_error(error, parsed.output, sys.stderr)
+    result = _run(run)
+    live.end()
+    said = result.to_json()
+    changes = [] if before is None else compare(before, said)
+    if parsed.plot:
+        write_plot(parsed.plot, said)
     worse = slower(changes, parsed.fail_if_slower) if parsed.fail_if_slower is not None else []
-    if parsed.output == JSON:
-        import json
-
+    if parsed.output != TABLE:
         said["comparison"] = [
             {"figure": one.figure, "before": one.before, "now": one.now, "ratio": one.ratio}
             for one in changes
         ]
-        print(json.dumps(said, indent=2))
+        write_report(said, parsed.output, sys.stdout)
     else:
         print(summary(result))
         if before is not None:
@@ -229,10 +230,9 @@ def _plan_rate(parsed: argparse.Namespace) -> int:
         limit,
         lambda result, holds: records.append(plan_record(result, limit.percentile, holds)),
     )
-    if parsed.output == JSON:
-        import json
-
-        print(json.dumps({"rate": found.rate, "limit_ms": limit.ms, "steps": records}, indent=2))
+    if parsed.output != TABLE:
+        said = {"rate": found.rate, "limit_ms": limit.ms, "steps": records}
+        write_report(said, parsed.output, sys.stdout)
     else:
         write_records(records, TABLE, sys.stdout)
         print(textwrap.fill(_sentence(found, limit), 80))
@@ -251,6 +251,7 @@ def _sentence(found: Any, limit: "Limit") -> str:
 
 def _plan_size(parsed: argparse.Namespace) -> int:
     from aerobee.app.load import amounts, capacity
+    from aerobee.app.load.fleet import LoadFailed
 
     rate = None if parsed.rate is None else amounts.rate(parsed.rate)
     limit = _limit(parsed)
@@ -277,17 +278,15 @@ def _plan_size(parsed: argparse.Namespace) -> int:
             )
         found = _find(parsed, limit, lambda *_: None)
         if found.rate is None:
-            raise Misuse(_sentence(found, limit), hint="a higher limit, or another machine")
+            raise LoadFailed(_sentence(found, limit), hint="a higher limit, or another machine")
         brokers = len(found.flood.brokers) if found.flood is not None else 1
         rate = found.rate / max(1, brokers)
         source = f"measured here, {limit.percentile} within {limit.ms:g} ms"
     from dataclasses import asdict, replace
 
     planned = capacity.plan(replace(volume, broker_rate=rate, rate_source=source))
-    if parsed.output == JSON:
-        import json
-
-        print(json.dumps(asdict(planned), indent=2))
+    if parsed.output != TABLE:
+        write_report(asdict(planned), parsed.output, sys.stdout)
         return OK
     for number, line in enumerate(planned.lines, 1):
         print(textwrap.fill(f"{number}. {line}", 80, subsequent_indent="   "))
@@ -304,7 +303,7 @@ def _find(parsed: argparse.Namespace, limit: "Limit", step: Any) -> Any:
     from aerobee.app.load.trial import Trial
 
     workload = _workload(parsed, "produce", {"duration": 5.0})
-    live = Live("produce", is_quiet=parsed.output == JSON)
+    live = Live("produce", is_quiet=parsed.output != TABLE)
 
     def told(result: "Result", holds: bool) -> None:
         live.end()
