@@ -1,4 +1,7 @@
-"""A workload, cut into the jobs of worker processes."""
+"""A workload, cut into the jobs of worker processes.
+
+J1. The jobs together are the workload: no message, client or consumer is left out, none is twice.
+"""
 
 from aerobee.app.load.job import Job
 from aerobee.app.load.schedule import shares

@@ -1,4 +1,7 @@
-"""Lines while a load runs: one that changes where somebody looks at it, else one each second."""
+"""Lines while a load runs: one that changes where somebody looks at it, else one each second.
+
+They go to stderr: stdout is for the result.
+"""
 
 import sys
 from collections.abc import Sequence

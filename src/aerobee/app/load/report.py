@@ -1,4 +1,7 @@
-"""A run as lines for people, never wider than 80 columns: while it goes on, and at its end."""
+"""A run as lines for people: while it goes on, and at its end.
+
+N1. No line is wider than 80 columns.
+"""
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""The machine while a load runs: looked at every second, and at both ends of the measured time."""
+"""The machine while a load runs: looked at every second, and at both ends of the measured time.
+
+Workers must still be there at the end, or what they used is not known.
+"""
 
 import asyncio
 import time
