@@ -19,6 +19,7 @@ NOUNS = {
     "transaction": ("transaction", "transactions that are open, ended by hand"),
     "capture": ("capture", "changes of a database's rows as messages"),
     "pipeline": ("pipeline", "jobs on Spark: list, describe, run"),
+    "explain": ("explain", "why a message was not consumed; what a group does"),
     "mqadmin": ("mqadmin.entry", "RocketMQ's own tool: its sub-commands, flags and columns"),
     "store": ("store", "a store's files, while no broker has them"),
     "bench": ("bench", "load tests: send, receive, time, plan"),

@@ -19,6 +19,7 @@ from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.net.line import Line
 from aerobee.protocol.bodies.group_offsets import decode_reset_offsets, encode_client_status
 from aerobee.protocol.bodies.running_info import (
+    PAUSED_QUEUES,
     QueueInHand,
     RunningInfo,
     encode_consume_result,
@@ -101,6 +102,11 @@ class AskedConsumer:
                 "PROP_CONSUME_TYPE": "CONSUME_PASSIVELY",
                 "PROP_NAMESERVER_ADDR": ";".join(self._session.options.name_servers),
                 "PROP_THREADPOOL_CORE_SIZE": str(options.concurrency),
+                PAUSED_QUEUES: ",".join(
+                    str(owned.queue)
+                    for owned in self._member.queues.all()
+                    if owned.is_paused or self._inbox.is_paused
+                ),
             },
             {
                 owned.queue: QueueInHand(

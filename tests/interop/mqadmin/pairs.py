@@ -60,7 +60,12 @@ _IN_ORDER = "queues come in their order, theirs come in none"
 TOPICS: tuple[Pair | BothFail | Step, ...] = (
     Pair(f"updateTopic {_IN} -t New{{side}} -r 4 -w 4 -p 6", is_fixed_order=True),
     Pair(f"updateTopic {_AT} -t Typed{{side}} -r 2 -w 2 -a +message.type=NORMAL"),
-    Pair(f"updateTopic {_AT} -t Ordered{{side}} -r 2 -w 2 -o true", is_fixed_order=True),
+    Pair(
+        f"updateTopic {_AT} -t Ordered{{side}} -r 2 -w 2 -o true",
+        differs="theirs prints a trace where a topic that keeps order had no rule for it before",
+        drops=(r"^org\.apache\..*", "^For more information.*", r"^\tat .*"),
+        is_fixed_order=True,
+    ),
     Pair(f"updateTopicList {_AT} -f {{folder}}/topics{{side}}.json"),
     Pair("topicList"),
     Pair("topicList -c"),
@@ -167,8 +172,8 @@ ONLINE: tuple[Pair | BothFail | Step, ...] = (
     ),
     Pair(f"producerConnection -g {MAKER} -t {{topic}}"),
     Pair(f"producer {_AT}", is_moving=True),
-    Pair("queryMsgById -t {topic} -i {id} -g {group} -d {client}"),
-    Pair("queryMsgByUniqueKey -t {topic} -i {id} -g {group} -d {client}"),
+    Pair("queryMsgById -t {topic} -i {id} -g {group} -d {client}", is_moving=True),
+    Pair("queryMsgByUniqueKey -t {topic} -i {id} -g {group} -d {client}", is_moving=True),
     Pair(f"queryCq {_AT} -t {{topic}} -q 1 -i 0 -c 1 -g {{group}}", is_fixed_order=True),
     Pair("resetOffsetByTime -g {group} -t {topic} -s -1"),
     Pair(f"brokerConsumeStats {_AT}"),
@@ -199,7 +204,6 @@ BROKERS: tuple[Pair | BothFail | Step, ...] = (
     Pair(f"haStatus {_AT}", is_fixed_order=True),
     Pair(f"getColdDataFlowCtrInfo {_AT}", is_fixed_order=True),
     Pair(f"getBrokerLiteInfo {_AT}", is_fixed_order=True),
-    Pair("clusterRT -a 2 -s 64 -i 1", is_moving=True, is_endless=True),
 )
 
 OFFLINE: tuple[Pair | BothFail | Step, ...] = (
@@ -215,7 +219,10 @@ OFFLINE: tuple[Pair | BothFail | Step, ...] = (
     Pair(f"resetOffsetByTime -g {{group}} -t {{topic}} {_AT} -q 1 -s -1 -o 1", is_fixed_order=True),
 )
 
-HERE = (*TOPICS, *GROUPS, *NAME_SERVER, *MESSAGES, *ONLINE, *BROKERS, *OFFLINE)
+LAST = (Pair("clusterRT -a 2 -s 64 -i 1", is_moving=True, is_endless=True),)
+"""Theirs cannot be ended, and prints into whatever comes after it."""
+
+HERE = (*TOPICS, *GROUPS, *NAME_SERVER, *MESSAGES, *ONLINE, *BROKERS, *OFFLINE, *LAST)
 
 _RULE = f"{_AT} -s User:ann{{side}} -r Topic:{{topic}}"
 _HIDDEN = "passwords are shown as stars"

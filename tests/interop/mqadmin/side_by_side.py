@@ -128,7 +128,8 @@ class SideBySide:
 
     def _run(self, pair: Pair, side: str, run: Callable[..., Printed]) -> Printed:
         printed = run(self._filled(pair.command, side), is_endless=pair.is_endless)
-        return printed._replace(out=printed.out.replace(side, SIDE))
+        text = printed.out.replace(FIRST_SIDE, SIDE).replace(SECOND_SIDE, SIDE)
+        return printed._replace(out=text)
 
     def _both_fail(self, one: BothFail) -> Compared:
         theirs = self._theirs(self._filled(one.command, FIRST_SIDE))
@@ -176,6 +177,8 @@ def masked(text: str, pair: Pair) -> list[str]:
         said = _MAP.sub(_sorted_map, line)
         for pattern in pair.drops:
             said = re.sub(pattern, "", said)
+        if line and not said:
+            continue
         for pattern, word in _MASKS:
             said = re.sub(pattern, word, said)
         if pair.is_moving:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from aerobee.cli.mqadmin.command import WHERE, Call, Command, required
 from aerobee.cli.mqadmin.options import Option
-from aerobee.errors import Misuse
+from aerobee.errors import NotFound
 from aerobee.protocol.bodies.access import NORMAL, Rights, Rule, User
 
 _HIDDEN = "******"
@@ -37,7 +37,7 @@ async def update_user(call: Call) -> None:
     for address in await call.masters():
         known = (await call.admin.access.user(name, on=address))[address]
         if known is None:
-            raise Misuse(f"{address} has no user {name!r}", hint="make it with createUser")
+            raise NotFound(f"{address} has no user {name!r}", hint="make it with createUser")
         is_enabled = known.is_enabled
         if "userStatus" in given:
             is_enabled = given.text("userStatus").lower() == "enable"
@@ -58,7 +58,7 @@ async def show_user(call: Call) -> None:
     for address in await call.masters():
         user = (await call.admin.access.user(name, on=address))[address]
         if user is None:
-            raise Misuse(f"{address} has no user {name!r}", hint="see listUser")
+            raise NotFound(f"{address} has no user {name!r}", hint="see listUser")
         _say_users(call, [user])
 
 
@@ -126,7 +126,7 @@ async def show_rights(call: Call) -> None:
     for address in await call.masters():
         rights = (await call.admin.access.rights(subject, on=address))[address]
         if rights is None:
-            raise Misuse(f"{address} has no rules for {subject!r}", hint="see listAcl")
+            raise NotFound(f"{address} has no rules for {subject!r}", hint="see listAcl")
         _say_rights(call, [rights])
 
 

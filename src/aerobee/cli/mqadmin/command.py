@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from aerobee.cli.mqadmin.options import Given, Option
-from aerobee.errors import Misuse
+from aerobee.errors import NotFound
 
 if TYPE_CHECKING:
     from aerobee.client.admin.admin import Admin
@@ -46,7 +46,7 @@ class Call:
         info = await self.admin.cluster()
         if cluster not in info.names_by_cluster():
             there = ", ".join(sorted(info.names_by_cluster())) or "none"
-            raise Misuse(f"there is no cluster {cluster!r}", hint=f"there are: {there}")
+            raise NotFound(f"there is no cluster {cluster!r}", hint=f"there are: {there}")
         return {
             broker.name: broker.addresses[MASTER_ID]
             for broker in sorted(info.brokers, key=lambda one: one.name)

@@ -23,13 +23,44 @@ if TYPE_CHECKING:
     from aerobee.cli.mqadmin.command import Command
 
 TEXT = "RocketMQ's own tool: its sub-commands, flags and columns"
+_EXAMPLES = """\
+examples:
+  aerobee mqadmin                                 every sub-command
+  aerobee mqadmin help updateTopic                what one takes
+  aerobee mqadmin topicList -n 127.0.0.1:9876
+  aerobee mqadmin consumerProgress -g billing
+"""
 _HELP_WORDS = ("help", "-h", "--help")
 
 
 def add_to(nouns: Verbs) -> None:
-    noun = nouns.add_parser("mqadmin", help=TEXT, add_help=False, prefix_chars="\0")
-    noun.add_argument("words", nargs="*")
+    noun = nouns.add_parser(
+        "mqadmin",
+        help=TEXT,
+        description=TEXT,
+        epilog=_EXAMPLES,
+        add_help=False,
+        prefix_chars="\0",  # flags are the sub-command's
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    noun.add_argument("words", nargs="*", metavar="SUB FLAGS", action=_Words)
     noun.set_defaults(verb=lambda parsed: main(parsed.words))
+
+
+class _Words(argparse.Action):
+    """Everything after the noun; alone, a flag for help is this parser's."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        if values in (["-h"], ["--help"]):
+            parser.print_help()
+            parser.exit()
+        setattr(namespace, self.dest, values)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from aerobee.cli.mqadmin.command import BROKER, WHERE, Call, Command, required
 from aerobee.cli.mqadmin.java_text import group_members, group_text
 from aerobee.cli.mqadmin.options import Given, Option
-from aerobee.errors import Misuse
+from aerobee.errors import Misuse, NotFound
 from aerobee.model.group import GroupConfig
 from aerobee.model.names import dead_letter_topic, retry_topic
 
@@ -42,7 +42,7 @@ async def show_config(call: Call) -> None:
         if config.name == group
     }
     if not known:
-        raise Misuse(f"no broker has the group {group!r}", hint="see consumerProgress")
+        raise NotFound(f"no broker has the group {group!r}", hint="see consumerProgress")
     for broker, config in known.items():
         line = "=" * 29
         call.say(f"{line}{clusters.get(broker, '')}:{broker}{line}")

@@ -12,7 +12,7 @@ from aerobee.cli.mqadmin.options import Option
 from aerobee.cli.mqadmin.running_text import running_text
 from aerobee.client.admin.connections import Consumers
 from aerobee.client.admin.groups import GroupProgress
-from aerobee.errors import AerobeeError, Misuse
+from aerobee.errors import AerobeeError, Misuse, NotFound
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.names import RETRY_PREFIX
 from aerobee.model.subscription import ConsumeType
@@ -27,7 +27,7 @@ async def _online(call: Call, group: str) -> Consumers:
     on = call.given.text(BROKER.long) or None
     found = await call.admin.connections.consumers(group, on=on)
     if found.manner is None:
-        raise Misuse(
+        raise NotFound(
             f"the consumer group[{group}] not online",
             hint=f"mqadmin consumerProgress -g {group} shows where it was",
         )
@@ -57,7 +57,7 @@ async def show_producers(call: Call) -> None:
     on = [one.name for one in (await call.admin.topics.route(topic)).brokers]
     found = await call.admin.connections.producers(group, on=on)
     if not found:
-        raise Misuse(
+        raise NotFound(
             f"the producer group[{group}] not exist", hint="mqadmin producer -b ADDRESS lists all"
         )
     for number, one in enumerate(found, 1):
@@ -86,7 +86,7 @@ async def show_progress(call: Call) -> None:
     topic = call.given.text("topicName")
     progress = await call.admin.groups.progress(group, topic=topic)
     if not progress.queues:
-        raise Misuse(
+        raise NotFound(
             f"the group {group!r} has consumed nothing" + (f" of {topic}" if topic else ""),
             hint="mqadmin consumerProgress lists groups",
         )

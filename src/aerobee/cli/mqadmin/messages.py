@@ -10,7 +10,7 @@ from aerobee.cli.mqadmin.files import write_body
 from aerobee.cli.mqadmin.java_text import queue_text, result_text, table_text, time_with_ms
 from aerobee.cli.mqadmin.options import Option
 from aerobee.client.admin.tracks import Track
-from aerobee.errors import Misuse
+from aerobee.errors import Misuse, NotFound
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.properties import KEYS, MAX_OFFSET, MIN_OFFSET, TAGS
@@ -42,7 +42,7 @@ async def find_by_id(call: Call) -> None:
     for message_id in filter(None, call.given.text("msgId").split(",")):
         message = await call.admin.messages.find(topic, message_id.strip())
         if message is None:
-            raise Misuse(
+            raise NotFound(
                 f"no message. msgId={message_id}",
                 hint=f"is it of {topic}? Old messages go: see topicStatus",
             )
@@ -81,7 +81,7 @@ async def find_by_unique_key(call: Call) -> None:
     start, end = call.given.number("startTime"), call.given.number("endTime", 2**63 - 1)
     found = [one for one in found if start <= one.store_timestamp <= end]
     if not found:
-        raise Misuse(
+        raise NotFound(
             f"no message. msgId={message_id}",
             hint=f"is it of {topic}? Old messages go: see topicStatus",
         )
@@ -104,7 +104,7 @@ async def find_by_offset(call: Call) -> None:
     message = await call.admin.queues.at(queue, given.number("offset"))
     low, high = await call.admin.offsets.bounds(queue)
     if message is None:
-        raise Misuse(
+        raise NotFound(
             f"{queue} has no message at {given.number('offset')}",
             hint=f"there are those from {low} to {high - 1}" if high > low else "it is empty",
         )

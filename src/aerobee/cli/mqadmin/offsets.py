@@ -106,6 +106,7 @@ async def show_units(call: Call) -> None:
     )
     if told.subscription is not None:
         shown = write_pretty(subscription_json(told.subscription)).decode()
+        shown = shown.replace(":[]", ":[\n\t\t\n\t]")  # as their library lays nothing out
         call.say(f"Subscription data: \n{shown}\n{_LINE}")
     if group:
         call.say(f"Filter data: \nnull\n{_LINE}")

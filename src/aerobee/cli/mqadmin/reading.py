@@ -9,7 +9,7 @@ from aerobee.cli.mqadmin.command import Call, Command, required
 from aerobee.cli.mqadmin.java_text import message_text, moment, queue_text, time_to_the_second
 from aerobee.cli.mqadmin.options import Option
 from aerobee.client.core.routes import client_route
-from aerobee.errors import Misuse
+from aerobee.errors import Misuse, NotFound
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.names import TRACE_TOPIC
@@ -143,7 +143,7 @@ async def show_trace(call: Call) -> None:
         if message_id in fields
     ]
     if not records:
-        raise Misuse(
+        raise NotFound(
             f"nothing was traced of {message_id}",
             hint="its sender traces if it is told to: connect(…, trace=True)",
         )

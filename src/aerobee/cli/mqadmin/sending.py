@@ -14,7 +14,7 @@ from aerobee.cli.mqadmin.java_text import receipt_text, send_status
 from aerobee.cli.mqadmin.options import Option
 from aerobee.client.client import connect
 from aerobee.client.core.routes import client_route
-from aerobee.errors import AerobeeError, Misuse
+from aerobee.errors import AerobeeError, Misuse, NotFound
 from aerobee.model.message_queue import MessageQueue, QueueId
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ async def watch_clusters(call: Call) -> None:
     chosen = given.text("cluster")
     if chosen and chosen not in known:
         there = ", ".join(sorted(known)) or "none"
-        raise Misuse(f"cluster [{chosen}] not exist", hint=f"there are: {there}")
+        raise NotFound(f"cluster [{chosen}] not exist", hint=f"there are: {there}")
     as_log = given.is_true("print log")
     if not as_log:
         call.say(

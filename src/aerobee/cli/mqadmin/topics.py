@@ -9,7 +9,7 @@ from dataclasses import replace
 from aerobee.cli.mqadmin.command import BROKER, CLUSTER, WHERE, Call, Command, required
 from aerobee.cli.mqadmin.java_text import time_with_ms, topic_text
 from aerobee.cli.mqadmin.options import Option
-from aerobee.errors import AerobeeError, Misuse
+from aerobee.errors import AerobeeError, Misuse, NotFound
 from aerobee.model.names import is_dead_letter_topic, is_retry_topic
 from aerobee.model.route import MASTER_ID, TopicRoute
 from aerobee.model.topic import UNIT, UNIT_SUBSCRIPTION, TopicConfig
@@ -131,7 +131,7 @@ async def set_order(call: Call) -> None:
     if method == "get":
         told = await call.admin.topics.order(topic)
         if not told:
-            raise Misuse(f"{topic} has no order configuration", hint="set one with -m put")
+            raise NotFound(f"{topic} has no order configuration", hint="set one with -m put")
         call.say(f"get orderConf success. topic=[{topic}], orderConf=[{told}] ", end="")
     elif method == "put":
         text = call.given.text("orderConf")

@@ -19,6 +19,8 @@ from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import ObjectKey, Value, parse, write_compact
 
 BYTES_PER_MIB = 1024 * 1024
+PAUSED_QUEUES = "PROP_PAUSED_QUEUES"
+"""A property of ours: queues that nothing is handed out of, with commas in between."""
 
 
 @dataclass(frozen=True, slots=True)

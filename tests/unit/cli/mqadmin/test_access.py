@@ -41,10 +41,10 @@ WORKS = (
     Works("deleteUser -b {address} -u ann", (r"^delete user to 127\S+ success\.$",)),
 )
 GONE = (
-    Fails("getUser -b {address} -u ann", "has no user 'ann'"),
-    Fails("updateUser -b {address} -u ann -s enable", "has no user 'ann'"),
+    Fails("getUser -b {address} -u ann", "has no user 'ann'", status=3),
+    Fails("updateUser -b {address} -u ann -s enable", "has no user 'ann'", status=3),
     Fails("updateUser -b {address} -u ann", "--password or --userType or --userStatus is needed"),
-    Fails("getAcl -b {address} -s User:ann", "has no rules for 'User:ann'"),
+    Fails("getAcl -b {address} -s User:ann", "has no rules for 'User:ann'", status=3),
 )
 FLAGS = {
     "createUser": "-u ann -p secret12",

@@ -38,11 +38,11 @@ WORKS = (
 )
 FAILS = (
     Fails("brokerStatus", "--brokerAddr or --clusterName is needed"),
-    Fails("brokerStatus -c Nowhere", "no cluster 'Nowhere'"),
+    Fails("brokerStatus -c Nowhere", "no cluster 'Nowhere'", status=3),
     Fails("brokerStatus -b 127.0.0.1:1", "127.0.0.1:1"),
     Fails("getBrokerConfig -b 127.0.0.1:1", "127.0.0.1:1"),
     Fails("updateBrokerConfig -b {address} -k storePathRootDir -v /tmp", "storePathRootDir"),
-    Fails("cleanExpiredCQ -c Nowhere", "no cluster 'Nowhere'"),
+    Fails("cleanExpiredCQ -c Nowhere", "no cluster 'Nowhere'", status=3),
     Fails("cleanUnusedTopic -b 127.0.0.1:1", "127.0.0.1:1"),
     Fails("deleteExpiredCommitLog -b 127.0.0.1:1", "127.0.0.1:1"),
     Fails("getColdDataFlowCtrInfo -b 127.0.0.1:1", "127.0.0.1:1"),

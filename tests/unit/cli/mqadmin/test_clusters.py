@@ -27,7 +27,7 @@ WORKS = (
     Works("haStatus -c DefaultCluster", (r"^#InSyncSlaveNum\t0$",)),
 )
 FAILS = (
-    Fails("clusterList -c Nowhere", "no cluster 'Nowhere'"),
+    Fails("clusterList -c Nowhere", "no cluster 'Nowhere'", status=3),
     Fails("haStatus", "--brokerAddr or --clusterName is needed"),
     Fails("haStatus -b 127.0.0.1:1", "127.0.0.1:1"),
 )

@@ -51,7 +51,7 @@ def test_figures_are_exported(place: Place) -> None:
 def test_what_cannot_be_exported_is_said(place: Place) -> None:
     (place.folder / "file").write_text("")
     for command in ("exportConfigs", "exportMetadata", "exportMetrics"):
-        place.see_refused(Fails(f"{command} -c Nowhere", "no cluster 'Nowhere'"))
+        place.see_refused(Fails(f"{command} -c Nowhere", "no cluster 'Nowhere'", status=3))
         place.see_refused(
             Fails(f"{command} -c DefaultCluster -f {{folder}}/file", "cannot be written")
         )

@@ -57,7 +57,7 @@ WORKS = (
     ),
 )
 FAILS = (
-    Fails("getConsumerConfig -g MqOther", "no broker has the group 'MqOther'"),
+    Fails("getConsumerConfig -g MqOther", "no broker has the group 'MqOther'", status=3),
     Fails("updateSubGroup -b {address} -g Mq/Bad", "Mq/Bad"),
     Fails("updateSubGroup -b {address} -g MqGroup -r many", "--retryMaxTimes takes a whole number"),
     Fails("updateSubGroup -b {address} -g MqGroup -p nonsense", "is no retry policy"),

@@ -146,14 +146,20 @@ def test_a_message_is_consumed_by_the_member_that_is_named(online: Online) -> No
 @pytest.mark.parametrize(
     "failure",
     [
-        Fails("consumerConnection -g MqNobody", r"the consumer group\[MqNobody\] not online"),
         Fails(
-            f"producerConnection -g MqNobody -t {TOPIC}", r"producer group\[MqNobody\] not exist"
+            "consumerConnection -g MqNobody", r"the consumer group\[MqNobody\] not online", status=3
+        ),
+        Fails(
+            f"producerConnection -g MqNobody -t {TOPIC}",
+            r"producer group\[MqNobody\] not exist",
+            status=3,
         ),
         Fails("producerConnection -g MqMakers -t MqNowhere", "MqNowhere", status=3),
         Fails("producer -b 127.0.0.1:1", "127.0.0.1:1"),
-        Fails("consumerProgress -g MqNobody", "the group 'MqNobody' has consumed nothing"),
-        Fails("consumerStatus -g MqNobody", r"the consumer group\[MqNobody\] not online"),
+        Fails(
+            "consumerProgress -g MqNobody", "the group 'MqNobody' has consumed nothing", status=3
+        ),
+        Fails("consumerStatus -g MqNobody", r"the consumer group\[MqNobody\] not online", status=3),
         Fails(f"consumerStatus -g {GROUP} -i nobody", "no consumer 'nobody'"),
     ],
     ids=lambda failure: str(failure.command),

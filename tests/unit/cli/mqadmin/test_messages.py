@@ -91,14 +91,14 @@ def test_a_message_is_sent_once_more_under_its_id(filled: Place) -> None:
 @pytest.mark.parametrize(
     "failure",
     [
-        Fails("queryMsgById -t MqFound -i 00000000", "no message. msgId=00000000"),
+        Fails("queryMsgById -t MqFound -i 00000000", "no message. msgId=00000000", status=3),
         Fails("queryMsgById -t MqNowhere -i 00", "MqNowhere", status=3),
         Fails("queryMsgById -t MqFound -i {id} -f nonsense", "no encoding 'nonsense'"),
         Fails("queryMsgById -t MqFound -i {id} -g MqNobody -d nobody", "not online"),
-        Fails("queryMsgByUniqueKey -t MqFound -i 00", "no message. msgId=00"),
-        Fails("queryMsgByUniqueKey -t MqFound -i {id} -s 1 -e 2", "no message"),
+        Fails("queryMsgByUniqueKey -t MqFound -i 00", "no message. msgId=00", status=3),
+        Fails("queryMsgByUniqueKey -t MqFound -i {id} -s 1 -e 2", "no message", status=3),
         Fails("queryMsgByUniqueKey -t MqFound -i {id} -g MqNobody -d nobody", "not online"),
-        Fails("queryMsgByOffset -t MqFound -b broker-a -i 1 -o 70", "no message at 70"),
+        Fails("queryMsgByOffset -t MqFound -b broker-a -i 1 -o 70", "no message at 70", status=3),
         Fails("queryMsgByKey -t MqNowhere -k KeyA", "MqNowhere", status=3),
         Fails("queryMsgByKey -t MqFound -k KeyA -p T", "only keys are indexed"),
     ],

@@ -92,7 +92,11 @@ def test_the_units_of_a_queue_are_shown(filled: Place) -> None:
     [
         Fails("resetOffsetByTime -g MqMoved -t MqOffsets -s soon", "'soon' is no time"),
         Fails("resetOffsetByTime -g MqMoved -t MqNowhere -s 0", "MqNowhere", status=3),
-        Fails("resetOffsetByTime -g MqMoved -t MqOffsets -s 0 -c Nowhere", "no cluster 'Nowhere'"),
+        Fails(
+            "resetOffsetByTime -g MqMoved -t MqOffsets -s 0 -c Nowhere",
+            "no cluster 'Nowhere'",
+            status=3,
+        ),
         Fails("skipAccumulatedMessage -g MqMoved -t MqNowhere", "MqNowhere", status=3),
         Fails("cloneGroupOffset -s MqMoved -d MqClone", "must be given", status=2),
         Fails("queryCq -t MqNowhere -q 0 -i 0", "MqNowhere", status=3),

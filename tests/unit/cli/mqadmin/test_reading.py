@@ -82,11 +82,11 @@ def test_messages_that_were_not_asked_for_are_not_shown(filled: Place) -> None:
         Fails("printMsg -t MqNowhere", "MqNowhere", status=3),
         Fails("printMsg -t MqRead -b soon", "'soon' is no time"),
         Fails("printMsg -t MqRead -c nonsense", "no encoding 'nonsense'"),
-        Fails("printMsgByQueue -t MqRead -a broker-z -i 0", "broker-z"),
+        Fails("printMsgByQueue -t MqRead -a broker-z -i 0", "broker-z", status=3),
         Fails("consumeMessage -t MqRead -c 0", "must be positive"),
         Fails("consumeMessage -t MqRead -i 0", "--queueId needs its broker"),
         Fails("consumeMessage -t MqRead -o 0", "--offset needs its queue"),
-        Fails("queryMsgTraceById -i 00", "nothing was traced of 00"),
+        Fails("queryMsgTraceById -i 00", "nothing was traced of 00", status=3),
     ],
     ids=lambda failure: str(failure.command),
 )

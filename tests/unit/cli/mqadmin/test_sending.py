@@ -30,7 +30,7 @@ FAILS = (
     Fails("sendMessage -t Mq/Bad -p body", "Mq/Bad"),
     Fails("checkMsgSendRT -t MqNowhere", "MqNowhere", status=3),
     Fails("sendMsgStatus -b broker/bad", "broker/bad"),
-    Fails("clusterRT -c Nowhere", r"cluster \[Nowhere\] not exist"),
+    Fails("clusterRT -c Nowhere", r"cluster \[Nowhere\] not exist", status=3),
 )
 
 

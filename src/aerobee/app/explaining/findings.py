@@ -1,0 +1,51 @@
+"""What was found out: a cause, in words, and the command to give next.
+
+F1. A cause is a word that programs can go by; the text is for people.
+F2. The next command is one that exists, with its names filled in.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Cause(Enum):
+    # Of a message, whatever the group.
+    NOT_FOUND = "not found"
+    EXPIRED = "expired"
+    NO_ROUTE = "no route"
+    HALF = "half"
+    ROLLED_BACK = "rolled back"
+    DELAYED = "delayed"
+    # Of a message and a group.
+    CONSUMED = "consumed"
+    FILTERED = "filtered"
+    IN_HAND = "in hand"
+    NOT_REACHED = "not reached"
+    IN_RETRY = "in retry"
+    DEAD_LETTER = "dead letter"
+    BROADCAST = "broadcast"
+    # Of a group, with or without a message.
+    NO_GROUP = "no group"
+    DISABLED = "disabled"
+    FORBIDDEN = "forbidden"
+    NOT_READABLE = "not readable"
+    NO_MEMBERS = "no members"
+    NOT_SUBSCRIBED = "not subscribed"
+    MISMATCH = "mismatch"
+    UNASSIGNED = "unassigned"
+    PAUSED = "paused"
+    STUCK = "stuck"
+    SILENT = "silent"
+    BEHIND = "behind"
+    DEAD_LETTERS = "dead letters"
+    WELL = "well"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    cause: Cause
+    text: str
+    next: str
+    """A command."""
+    group: str = ""
+    """Empty: it holds for all."""

@@ -1,0 +1,294 @@
+"""Asks a cluster for the facts that a message or a group is explained by.
+
+G1. Looking changes nothing: no group is joined or made, no offset is committed.
+G2. What only our brokers can tell is left out where a broker refuses to.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from aerobee.app.explaining.facts import WAITING_ROOMS, GroupFacts, MessageFacts, QueueFacts
+from aerobee.client.admin.admin import Admin
+from aerobee.errors import AerobeeError, ProtocolError, RemoteAnswer, TopicNotFound
+from aerobee.model.flags import is_readable
+from aerobee.model.message import StoredMessage
+from aerobee.model.message_id import parse_offset_message_id, parse_unique_id
+from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.model.names import (
+    dead_letter_topic,
+    is_dead_letter_topic,
+    is_retry_topic,
+    retry_topic,
+)
+from aerobee.model.properties import REAL_TOPIC
+from aerobee.model.route import TopicRoute
+from aerobee.protocol.bodies.open_transactions import OpenTransaction
+from aerobee.protocol.bodies.running_info import PAUSED_QUEUES, RunningInfo
+
+T = TypeVar("T")
+Tell = Callable[[], None]
+
+AT_ONCE = 16
+_UNITS_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+
+
+def _say_nothing() -> None:
+    return None
+
+
+class Gathering:
+    def __init__(self, admin: Admin, now_ms: Callable[[], int], tell: Tell = _say_nothing) -> None:
+        """`tell` is called for each topic that was searched."""
+        self._admin = admin
+        self._now_ms = now_ms
+        self._tell = tell
+
+    # A message.
+
+    async def message(
+        self, message_id: str, *, topic: str = "", group: str = ""
+    ) -> tuple[MessageFacts, list[GroupFacts]]:
+        """What is known of it, and of the groups that it concerns: one, or all that consume its
+        topic."""
+        placed, is_gone = await self._at_place(message_id)
+        unique_id = placed.unique_id if placed is not None and placed.unique_id else message_id
+        topic = topic or (_topic_of(placed) if placed is not None else "")
+        copies = await self._copies(unique_id, [topic] if topic else await self._topics())
+        if placed is not None and placed.log_offset not in [one.log_offset for one in copies]:
+            copies.append(placed)
+        held = await self._open(unique_id, message_id)
+        topic = topic or _topic_in(copies, held)
+        groups = [group] if group else await self._groups_of(topic)
+        derived = [name(one) for one in groups for name in (retry_topic, dead_letter_topic)]
+        copies += await self._copies(unique_id, derived)
+        names = await self._broker_names()
+        route = await self._route(topic)
+        facts = MessageFacts(
+            message_id,
+            self._now_ms(),
+            topic,
+            route is not None or not topic,
+            tuple((names.get(_host(one), _host(one)), one) for one in copies),
+            held,
+            await self._oldest_ms(topic, route),
+            born_ms(unique_id, self._now_ms()),
+            is_gone,
+            await self._delay_levels(),
+        )
+        return facts, [await self.group(one, topic=topic) for one in groups]
+
+    async def _at_place(self, message_id: str) -> tuple[StoredMessage | None, bool]:
+        """The message at the place that an id names, if it names one; and whether that place is
+        no longer there."""
+        try:
+            place = parse_offset_message_id(message_id)
+        except ProtocolError:
+            return None, False
+        names = await self._broker_names()
+        address = f"{place.address}:{place.port}"
+        if address not in names:
+            return None, False
+        try:
+            return await self._admin.messages.by_offset_id(message_id), False
+        except (RemoteAnswer, ProtocolError):
+            (info,) = (await self._admin.brokers.runtime(on=address)).values()
+            return None, place.log_offset < info.log_start
+
+    async def _topics(self) -> list[str]:
+        """Those that applications send to."""
+        system = set(await self._admin.topics.system_names())
+        return [
+            name
+            for name in await self._admin.topics.names()
+            if name not in system and not (is_retry_topic(name) or is_dead_letter_topic(name))
+        ]
+
+    async def _copies(self, unique_id: str, topics: Iterable[str]) -> list[StoredMessage]:
+        """Everything with this id in these topics, and in the rooms where messages wait."""
+
+        async def search(topic: str) -> list[StoredMessage]:
+            try:
+                return await self._admin.messages.by_unique_id(topic, unique_id)
+            except TopicNotFound:
+                return []
+            finally:
+                self._tell()
+
+        found = await _all_of(search(topic) for topic in dict.fromkeys([*topics, *WAITING_ROOMS]))
+        return [message for messages in found for message in messages]
+
+    async def _open(self, *ids: str) -> OpenTransaction | None:
+        try:
+            async for held in self._admin.transactions.open():
+                if held.facts.message_id in ids or held.facts.offset_message_id in ids:
+                    return held.facts
+        except RemoteAnswer:  # only our brokers can list them
+            pass
+        return None
+
+    async def _groups_of(self, topic: str) -> list[str]:
+        try:
+            return await self._admin.topics.groups(topic) if topic else []
+        except TopicNotFound:
+            return []
+
+    async def _route(self, topic: str) -> TopicRoute | None:
+        try:
+            return await self._admin.topics.route(topic) if topic else None
+        except TopicNotFound:
+            return None
+
+    async def _broker_names(self) -> dict[str, str]:
+        """By address."""
+        return {
+            address: broker.name
+            for broker in (await self._admin.cluster()).brokers
+            for address in broker.addresses.values()
+        }
+
+    async def _oldest_ms(self, topic: str, route: TopicRoute | None) -> int:
+        if route is None:
+            times = [info.earliest_ms for info in (await self._admin.brokers.runtime()).values()]
+        else:
+            queues = _queues_of(topic, route)
+            times = await _all_of(self._admin.offsets.earliest_ms(queue) for queue in queues)
+        known = [at for at in times if at > 0]
+        return min(known, default=0)
+
+    async def _delay_levels(self) -> tuple[int, ...]:
+        for settings in (await self._admin.brokers.config()).values():
+            levels = settings.get("messageDelayLevel", "").split()
+            return tuple(int(one[:-1]) * _UNITS_MS[one[-1]] for one in levels)
+        return ()
+
+    # A group.
+
+    async def group(self, group: str, *, topic: str = "") -> GroupFacts:
+        """In all topics that it consumes, or in one and its retries."""
+        configs = [
+            config
+            for known in (await self._admin.groups.configs()).values()
+            for config in known
+            if config.name == group
+        ]
+        there = await self._admin.connections.consumers(group)
+        clients = [one.client_id for one in there.clients]
+        told = await _all_of(self._running(group, client) for client in clients)
+        running = {one: info for one, info in zip(clients, told, strict=True) if info is not None}
+        wanted = {one.topic: one for one in there.subscriptions}
+        consumed = set(await self._admin.groups.topics(group))
+        topics = sorted({topic, retry_topic(group)} if topic else consumed | set(wanted))
+        queues: dict[MessageQueue, QueueFacts] = {}
+        for one in topics:
+            queues.update(await self._queues(group, one, running))
+        own = [one for one in topics if not is_retry_topic(one)]
+        return GroupFacts(
+            group,
+            self._now_ms(),
+            is_known=bool(configs or consumed),
+            is_enabled=all(config.is_enabled for config in configs),
+            forbidden=tuple([one for one in own if not await self._may_read(group, one)]),
+            model=there.manner.message_model if there.manner is not None else None,
+            members=tuple(clients),
+            silent=tuple(one for one in clients if one not in running),
+            subscriptions=wanted,
+            mismatches=there.mismatches,
+            queues=queues,
+            dead_letters=await self._admin.dead_letters.count(group),
+        )
+
+    async def _running(self, group: str, client: str) -> RunningInfo | None:
+        try:
+            return await self._admin.connections.running_info(group, client)
+        except AerobeeError:  # it may be gone, or busy
+            return None
+
+    async def _may_read(self, group: str, topic: str) -> bool:
+        try:
+            return all((await self._admin.groups.may_read(group, topic)).values())
+        except AerobeeError:  # older brokers do not know the question
+            return True
+
+    async def _queues(
+        self, group: str, topic: str, running: dict[str, RunningInfo]
+    ) -> dict[MessageQueue, QueueFacts]:
+        route = await self._route(topic)
+        if route is None:
+            return {}
+        readable = {one.broker_name for one in route.queues if is_readable(one.permission)}
+        stats = await self._admin.topics.stats(topic)
+        progress = await self._admin.groups.progress(group, topic=topic)
+        found = {}
+        for queue, bounds in stats.queues.items():
+            at = progress.queues.get(queue)
+            owner = next((one for one, info in running.items() if queue in info.queues), "")
+            held = running[owner].queues[queue] if owner else None
+            paused = running[owner].properties.get(PAUSED_QUEUES, "") if owner else ""
+            found[queue] = QueueFacts(
+                bounds.min_offset,
+                bounds.max_offset,
+                at.consumer_offset if at is not None else -1,
+                at.pull_offset if at is not None else 0,
+                owner,
+                held.pull_wall_ms if held is not None else 0,
+                str(queue) in paused.split(","),
+                queue.broker_name in readable,
+                at.last_timestamp if at is not None else 0,
+            )
+        return found
+
+
+def born_ms(unique_id: str, now_ms: int) -> int:
+    """When an id was made, which counts from the start of a month: the last that fits; 0 if the
+    id does not say. Months begin where the sender is: a day to come may be today."""
+    try:
+        elapsed_ms = parse_unique_id(unique_id).elapsed_ms
+    except ProtocolError:
+        return 0
+    now = datetime.fromtimestamp(now_ms / 1000, UTC)
+    start = datetime(now.year, now.month, 1, tzinfo=UTC)
+    made_ms = int(start.timestamp() * 1000) + elapsed_ms
+    if made_ms <= now_ms + _UNITS_MS["d"]:
+        return min(made_ms, now_ms)
+    before = datetime(now.year - (now.month == 1), (now.month - 2) % 12 + 1, 1, tzinfo=UTC)
+    return int(before.timestamp() * 1000) + elapsed_ms
+
+
+def _topic_of(message: StoredMessage) -> str:
+    """The topic that it was sent to."""
+    return message.properties.get(REAL_TOPIC, message.topic)
+
+
+def _topic_in(copies: Iterable[StoredMessage], held: OpenTransaction | None) -> str:
+    if held is not None:
+        return held.topic
+    for message in copies:
+        topic = _topic_of(message)
+        if not is_retry_topic(topic) and not is_dead_letter_topic(topic):
+            return topic
+    return ""
+
+
+def _queues_of(topic: str, route: TopicRoute) -> list[MessageQueue]:
+    return [
+        MessageQueue(topic, one.broker_name, QueueId(number))
+        for one in route.queues
+        for number in range(one.read_queues)
+    ]
+
+
+def _host(message: StoredMessage) -> str:
+    return f"{message.store_host.address}:{message.store_host.port}"
+
+
+async def _all_of(asked: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """What all of them come to, some at once."""
+    room = asyncio.Semaphore(AT_ONCE)
+
+    async def one(asking: Coroutine[Any, Any, T]) -> T:
+        async with room:
+            return await asking
+
+    return list(await asyncio.gather(*map(one, asked)))
