@@ -11,11 +11,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
-from aerobee.cli.verbs import Verbs
-
 if TYPE_CHECKING:
     from aerobee.app.config import Given
     from aerobee.app.lifecycle import Part
+    from aerobee.cli.verbs import Verbs
 
 S = TypeVar("S")
 Verb = Callable[[argparse.Namespace], int]
@@ -43,14 +42,14 @@ class Told(Protocol):
     def effective(self) -> str: ...
 
 
-def add_server(nouns: Verbs, name: str, text: str, examples: str) -> Verbs:
+def add_server(nouns: "Verbs", name: str, text: str, examples: str) -> "Verbs":
     """The noun of a server, and where its verbs go."""
     noun = _add(nouns, name, text, examples)
     return noun.add_subparsers(title="verbs", metavar="VERB", required=True)
 
 
 def add_server_verb(
-    verbs: Verbs, name: str, text: str, verb: Verb, flags: Sequence[Flag], examples: str
+    verbs: "Verbs", name: str, text: str, verb: Verb, flags: Sequence[Flag], examples: str
 ) -> argparse.ArgumentParser:
     """A verb that takes settings as flags."""
     parser = _add(verbs, name, text, examples)
@@ -106,7 +105,7 @@ def serve(settings: S | None, life_of: "Callable[[S], Life]", *, is_quiet: bool 
     return lifecycle.run(*life_of(settings))
 
 
-def _add(where: Verbs, name: str, text: str, examples: str) -> argparse.ArgumentParser:
+def _add(where: "Verbs", name: str, text: str, examples: str) -> argparse.ArgumentParser:
     return where.add_parser(
         name,
         help=text,

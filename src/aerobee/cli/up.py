@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aerobee.cli.serving import add_server_verb, serve, settings_from
-from aerobee.cli.verbs import Verbs
 
 if TYPE_CHECKING:
     from aerobee.app.broker_process import BrokerPart
     from aerobee.app.data_folder import DataFolder
     from aerobee.app.lifecycle import Part
     from aerobee.app.nameserver_process import NameServerPart
-    from aerobee.app.up_settings import UpSettings
+    from aerobee.app.up_settings import UpFlags, UpSettings
+    from aerobee.cli.verbs import Verbs
 
 _EXAMPLES = """\
   aerobee up                       name server on 127.0.0.1:9876, broker on 127.0.0.1:10911,
@@ -30,7 +30,7 @@ _EXAMPLES = """\
 """
 
 
-def add_to(nouns: Verbs) -> None:
+def add_to(nouns: "Verbs") -> None:
     text = "run a name server and a broker in one process, to try things out"
     parser = add_server_verb(nouns, "up", text, start, (), _EXAMPLES)
     place = parser.add_mutually_exclusive_group()
@@ -50,23 +50,29 @@ def add_to(nouns: Verbs) -> None:
 def start(parsed: argparse.Namespace) -> int:
     from aerobee.app import lifecycle, up_settings
     from aerobee.app.data_folder import data_folder
-    from aerobee.app.demo.story import SETTINGS as DEMO_SETTINGS
 
     with data_folder(parsed.store, is_temporary=parsed.temp) as folder:
-        flags = up_settings.UpFlags(
-            folder.path,
-            parsed.host,
-            parsed.port,
-            parsed.nameserver_port,
-            parsed.brokers,
-            DEMO_SETTINGS if parsed.demo else None,
-        )
+        flags = flags_of(parsed, folder.path)
         settings = settings_from(lambda: up_settings.read_settings(flags, os.environ))
         status = serve(settings, lambda told: _life(told, folder, parsed.demo), is_quiet=True)
     if status == lifecycle.STOPPED:
         left = "nothing is left" if parsed.temp else f"data stays in {folder.shown}"
         lifecycle.say(f"stopped; {left}")
     return status
+
+
+def flags_of(parsed: argparse.Namespace, folder: str) -> "UpFlags":
+    from aerobee.app.demo.story import SETTINGS
+    from aerobee.app.up_settings import UpFlags
+
+    return UpFlags(
+        folder,
+        parsed.host,
+        parsed.port,
+        parsed.nameserver_port,
+        parsed.brokers,
+        SETTINGS if parsed.demo else None,
+    )
 
 
 def _life(

@@ -1,3 +1,5 @@
+import json
+
 from aerobee.app.demo.figures import ask
 from aerobee.app.demo.story import (
     LOGINS,
@@ -22,7 +24,7 @@ async def numbers(admin: Admin, topic: str) -> list[int]:
     if not any(one.max_offset for one in stats.queues.values()):
         return []
     found = [message async for message in admin.messages.between(topic)]
-    return sorted(int(eval(message.body)["number"]) for message in found)
+    return sorted(int(json.loads(message.body)["number"]) for message in found)
 
 
 def test_what_is_due_is_sent_and_an_open_payment_is_decided_by_its_check() -> None:
@@ -76,5 +78,23 @@ def test_a_message_can_be_found_by_what_it_has() -> None:
             await traffic.turn(0.0, 0.1)
             (found,) = await cluster.client.admin.messages.by_key(ORDERS, "o-2")
             assert found.properties["TAGS"] == body(ORDERS, 2)["step"]
+
+    in_loop(test)
+
+
+def test_a_payment_that_an_earlier_run_left_open_is_answered_for() -> None:
+    async def test() -> None:
+        async with Cluster(settings=SETTINGS) as cluster:
+            async with cluster.connect() as earlier:
+                traffic = Traffic(earlier)
+                await traffic.open()
+                await traffic.turn(0.0, 2.0)
+            admin = cluster.client.admin
+            assert (await ask(admin, 0.0)).open_transactions == 1
+            await Traffic(cluster.client).open()
+            cluster.clock.advance(6)
+            while (await ask(admin, 0.0)).open_transactions:
+                pass
+            assert 7 in await numbers(admin, PAYMENTS)
 
     in_loop(test)

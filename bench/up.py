@@ -1,0 +1,191 @@
+"""`python -m bench.up`: how long `aerobee` takes to start, and what it takes of memory.
+
+python -m bench.up                # ten rounds, two minutes
+python -m bench.up --rounds 3     # a first look
+python -m bench.up --root DIR     # on another disk (a folder of its own, emptied)
+
+The cases alternate within each round; the figure is the median of the rounds, the worst one beside
+it. A start is over when the line `ready:` is read. Processor time is the process's own, up to then:
+where others use the machine, too, it says more than the clock. Memory is what the system counts as
+resident, and how much of it is the process's own and not pages of its files.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+MIB = 1 << 20
+ROUNDS = 10
+MESSAGES = 100_000
+BATCH = 500
+DEMO_SECONDS = 15.0
+_TICKS = os.sysconf("SC_CLK_TCK")
+_ANY_PORTS = ("--port", "0", "--nameserver-port", "0")
+
+
+class Start(NamedTuple):
+    """One start."""
+
+    seconds: float
+    cpu_seconds: float
+    resident: int = 0
+    own: int = 0
+
+
+class Case(NamedTuple):
+    title: str
+    run: Callable[[], Start]
+    goal: str = ""
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "aerobee.cli.main", *words]
+
+
+def ended(*words: str) -> Start:
+    """A command that ends by itself."""
+    began = time.perf_counter()
+    with subprocess.Popen(command(*words), stdout=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = time.perf_counter() - began
+    if process.returncode:
+        raise SystemExit(f"{' '.join(words)} ended with {process.returncode}")
+    return Start(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
+
+
+class Running:
+    """A server that is ready."""
+
+    def __init__(self, *words: str) -> None:
+        began = time.perf_counter()
+        self._process = subprocess.Popen(
+            command("up", *_ANY_PORTS, *words), stdout=subprocess.PIPE, text=True
+        )
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        seconds = time.perf_counter() - began
+        found = re.match(r"ready: nameserver ([^ ,]+)", line)
+        if found is None:
+            raise SystemExit(f"it did not start: {line}")
+        self.address = found[1]
+        self.start = Start(seconds, self.cpu_seconds(), *self.memory())
+
+    def cpu_seconds(self) -> float:
+        text = Path(f"/proc/{self._process.pid}/stat").read_text("utf-8")
+        words = text.rpartition(")")[2].split()
+        return (int(words[11]) + int(words[12])) / _TICKS
+
+    def memory(self) -> tuple[int, int]:
+        """Resident, and of that its own."""
+        text = Path(f"/proc/{self._process.pid}/status").read_text("utf-8")
+        kib = dict(re.findall(r"(\w+):\s+(\d+) kB", text))
+        return int(kib["VmRSS"]) * 1024, int(kib["RssAnon"]) * 1024
+
+    def stop(self) -> Start:
+        self._process.terminate()
+        self._process.communicate(timeout=60)
+        return self.start
+
+
+def fill(folder: str) -> None:
+    """A store to go on with."""
+    import asyncio
+
+    import aerobee
+
+    async def send(address: str) -> None:
+        async with aerobee.connect(address) as client:
+            for start in range(0, MESSAGES, BATCH):
+                numbers = range(start, start + BATCH)
+                await client.send_batch("orders", [{"number": number} for number in numbers])
+
+    server = Running("--store", folder)
+    asyncio.run(send(server.address))
+    server.stop()
+
+
+def cases(root: Path) -> list[Case]:
+    full, empty = str(root / "full"), str(root / "empty")
+    fill(full)
+
+    def fresh() -> Start:
+        shutil.rmtree(empty, ignore_errors=True)
+        return Running("--store", empty).stop()
+
+    return [
+        Case("`aerobee --help`", lambda: ended("--help"), "0.15 s"),
+        Case("`aerobee topic --help`", lambda: ended("topic", "--help"), "0.15 s"),
+        Case("`aerobee up`, new", fresh, "1 s, 80 MiB"),
+        Case(
+            f"`aerobee up`, {MESSAGES:,} messages", lambda: Running("--store", full).stop(), "1 s"
+        ),
+        Case("`aerobee up --brokers 3`", lambda: Running("--temp", "--brokers", "3").stop()),
+        Case("`aerobee up --demo`", lambda: Running("--temp", "--demo").stop()),
+    ]
+
+
+def table(found: Sequence[tuple[Case, Sequence[Start]]]) -> list[str]:
+    lines = [
+        "| start | median | worst | processor time | resident | own | goal |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for case, starts in found:
+        times = [one.seconds for one in starts]
+        cpu = statistics.median(one.cpu_seconds for one in starts)
+        resident = statistics.median(one.resident for one in starts) / MIB
+        own = statistics.median(one.own for one in starts) / MIB
+        lines.append(
+            f"| {case.title} | {statistics.median(times):.2f} s | {max(times):.2f} s | {cpu:.2f} s "
+            f"| {resident:.0f} MiB | {f'{own:.0f} MiB' if own else '–'} | {case.goal or '–'} |"
+        )
+    return lines
+
+
+def demo() -> str:
+    """What the demonstration takes while it runs."""
+    server = Running("--temp", "--demo")
+    time.sleep(3)  # its own start is not what is asked for
+    began, used = time.perf_counter(), server.cpu_seconds()
+    time.sleep(DEMO_SECONDS)
+    share = (server.cpu_seconds() - used) / (time.perf_counter() - began)
+    resident, own = (size / MIB for size in server.memory())
+    server.stop()
+    return (
+        f"`aerobee up --demo`, while it runs: {share:.0%} of a core, {resident:.0f} MiB resident, "
+        f"{own:.0f} MiB its own."
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="bench.up", description="starts and memory")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--root", type=Path)
+    parsed = parser.parse_args()
+    root = parsed.root or Path(tempfile.mkdtemp(prefix="aerobee-bench-"))
+    try:
+        chosen = cases(root)
+        seen: list[list[Start]] = [[] for _ in chosen]
+        for number in range(parsed.rounds):
+            print(f"round {number + 1} of {parsed.rounds}", file=sys.stderr)
+            for case, starts in zip(chosen, seen, strict=True):
+                starts.append(case.run())
+        print("\n".join(table(list(zip(chosen, seen, strict=True)))))
+        print()
+        print(demo())
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
