@@ -15,6 +15,19 @@ def put_i64(memory: memoryview, position: int, value: int) -> None:
     memory[position : position + 8] = value.to_bytes(8, byteorder, signed=True)
 
 
+def get_i32(memory: memoryview, position: int) -> int:
+    return int.from_bytes(memory[position : position + 4], byteorder, signed=True)
+
+
+def get_i64(memory: memoryview, position: int) -> int:
+    return int.from_bytes(memory[position : position + 8], byteorder, signed=True)
+
+
+def get_bit(memory: memoryview, index: int) -> bool:
+    """One bit of a bitmap."""
+    return bool(memory[index >> 3] >> (index & 7) & 1)
+
+
 def put_bit(memory: memoryview, index: int) -> None:
     """Set one bit of a bitmap whose bits are 0; the lowest of each byte comes first."""
     memory[index >> 3] |= 1 << (index & 7)

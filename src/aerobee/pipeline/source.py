@@ -34,6 +34,7 @@ from aerobee.pipeline.offsets import as_dict, from_dict
 from aerobee.pipeline.options import SourceOptions, source_options
 from aerobee.pipeline.partition_reader import read_ranges, spare_collections
 from aerobee.pipeline.planning import Planner
+from aerobee.pipeline.sink import AerobeeStreamWriter, AerobeeWriter, checked_options
 
 Nested = dict[str, Any]
 
@@ -71,6 +72,16 @@ class AerobeeSource(DataSource):
 
     def streamReader(self, schema: StructType) -> "AerobeeStreamReader":
         return AerobeeStreamReader(source_options(self.options, is_stream=True))
+
+    def writer(self, schema: StructType, overwrite: bool) -> AerobeeWriter:
+        return AerobeeWriter(
+            checked_options(self.options, schema, is_stream=False, overwrite=overwrite)
+        )
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> AerobeeStreamWriter:
+        return AerobeeStreamWriter(
+            checked_options(self.options, schema, is_stream=True, overwrite=overwrite)
+        )
 
 
 class RocketmqSource(AerobeeSource):

@@ -1,0 +1,144 @@
+import cython
+
+from aerobee.pipeline.column_machine cimport get_bit, get_i32, get_i64, is_ascii_at
+from aerobee.protocol.digits cimport put_decimal
+from aerobee.protocol.java_hash cimport signed32, text_hash
+from aerobee.protocol.machine cimport (
+    address, byte, bytes_address, bytes_at, copy_bytes, same_bytes, store_i16, store_i32, zero_bytes,
+)
+from aerobee.protocol.search_machine cimport find_byte
+
+cdef int _ENDED
+cdef int _FULL
+cdef int _SPECIAL
+cdef int _WRONG
+cdef int _NO_VALUE
+cdef int _NO_QUEUE
+cdef int _SEPARATOR
+cdef int _NO_TEXT
+cdef int _TOO_LONG
+cdef int _UNSOUND
+cdef Py_ssize_t _MISSING
+cdef Py_ssize_t _BROKEN
+cdef Py_ssize_t _ENTRY_BYTES
+cdef Py_ssize_t _PROPERTIES_MAX
+cdef Py_ssize_t _NAMES_BYTES
+cdef Py_ssize_t _MARK_BYTES_MAX
+cdef int _PIPE
+cdef bytes _KEYS_HEAD
+cdef bytes _TAGS_HEAD
+cdef bytes _ORDER_HEAD
+
+cdef class TextColumn:
+    cdef Py_ssize_t _data_size
+    cdef object _data_view
+    cdef Py_ssize_t _first
+    cdef byte* _offsets
+    cdef object _offsets_view
+    cdef byte* _validity
+    cdef object _validity_view
+    cdef byte* data
+    cdef readonly Py_ssize_t rows
+    cdef readonly Py_ssize_t size
+    cdef readonly Py_ssize_t start
+
+    @cython.locals(index=Py_ssize_t, start=Py_ssize_t, end=Py_ssize_t)
+    cdef Py_ssize_t find(self, Py_ssize_t row) noexcept
+
+cdef class NumberColumn:
+    cdef Py_ssize_t _first
+    cdef byte* _validity
+    cdef object _validity_view
+    cdef byte* _values
+    cdef object _values_view
+    cdef int _width
+    cdef readonly Py_ssize_t rows
+
+    cdef bint is_there(self, Py_ssize_t row) noexcept
+
+    @cython.locals(index=Py_ssize_t)
+    cdef long long value(self, Py_ssize_t row) noexcept
+
+cdef class Lane:
+    cdef Py_ssize_t _capacity
+    cdef bytes _head
+    cdef bytes _tail
+    cdef object _view
+    cdef readonly Py_ssize_t count
+    cdef byte* memory
+    cdef readonly long long sequence
+    cdef readonly Py_ssize_t size
+
+    @cython.locals(needed=Py_ssize_t, capacity=Py_ssize_t)
+    cdef void make_room(self, Py_ssize_t size) except *
+
+    cpdef bytes body(self)
+
+    @cython.locals(name_size=Py_ssize_t)
+    cdef Py_ssize_t put_property(self, Py_ssize_t at, bytes name, const byte* source, Py_ssize_t start, Py_ssize_t size) noexcept
+
+    @cython.locals(head_size=Py_ssize_t, tail_size=Py_ssize_t)
+    cdef Py_ssize_t put_mark(self, Py_ssize_t at) noexcept
+
+@cython.locals(size=Py_ssize_t)
+cdef Py_ssize_t _size_at(TextColumn column, Py_ssize_t row) noexcept
+
+cdef class RowEncoder:
+    cdef Py_ssize_t _bytes_max
+    cdef list _dropped
+    cdef Py_ssize_t _rows_max
+    cdef Py_ssize_t _stripe_rows
+    cdef Py_ssize_t _stripe_start
+    cdef long long _unkeyed
+    cdef readonly int fault
+    cdef public TextColumn key
+    cdef readonly Py_ssize_t lane
+    cdef readonly list lanes
+    cdef public TextColumn ordering_key
+    cdef readonly Py_ssize_t position
+    cdef public TextColumn properties
+    cdef public NumberColumn queue
+    cdef readonly Py_ssize_t rows
+    cdef public TextColumn tags
+    cdef public NumberColumn times
+    cdef readonly TextColumn value
+
+    @cython.locals(column=TextColumn, numbers=NumberColumn)
+    cpdef void begin(self, TextColumn value) except *
+
+    @cython.locals(times=NumberColumn, row=Py_ssize_t, index=Py_ssize_t, came_to=int)
+    cpdef int take(self) except -1
+
+    cpdef void skip(self)
+    cdef void _count(self, Py_ssize_t row) noexcept
+    cdef bint _is_keyed(self, Py_ssize_t row) noexcept
+
+    @cython.locals(count=Py_ssize_t, queue=NumberColumn, chosen="long long", keys=TextColumn, code="long long")
+    cdef Py_ssize_t _choose(self, Py_ssize_t row) except -2
+
+    @cython.locals(
+        value=TextColumn, room=Py_ssize_t, memory="byte*", start=Py_ssize_t,
+        text_at=Py_ssize_t, at=Py_ssize_t,
+    )
+    cdef int _encode(self, Lane lane, Py_ssize_t row) except -1
+
+    @cython.locals(
+        value=Py_ssize_t, properties=Py_ssize_t, key=Py_ssize_t, tags=Py_ssize_t, keys=Py_ssize_t,
+        texts=Py_ssize_t,
+    )
+    cdef Py_ssize_t _room_for(self, Py_ssize_t row) except -2
+
+    @cython.locals(properties=TextColumn, key=TextColumn, tags=TextColumn, keys=TextColumn)
+    cdef Py_ssize_t _put_texts(self, Lane lane, Py_ssize_t at, Py_ssize_t row) except -2
+
+    @cython.locals(memory="const byte*", start=Py_ssize_t, end=Py_ssize_t, text=bytes)
+    cdef bint _is_clean(self, TextColumn column, bint is_tag) except -1
+
+    @cython.locals(
+        memory="const byte*", start=Py_ssize_t, end=Py_ssize_t, value_end=Py_ssize_t,
+        name_end=Py_ssize_t, name_size=Py_ssize_t, size=Py_ssize_t, is_whole=bint,
+    )
+    cdef Py_ssize_t _put_own(self, Lane lane, Py_ssize_t at, TextColumn column) except -2
+
+    @cython.locals(names=bytes, at=Py_ssize_t)
+    cdef bint _is_dropped(self, const byte* memory, Py_ssize_t start, Py_ssize_t size) except -1

@@ -1,0 +1,91 @@
+"""What Spark calls to write rows into topics: `df.write` and `df.writeStream`, format `aerobee`.
+
+    df.write.format("aerobee").option("nameServer", ...).option("topic", "t").mode("append").save()
+
+Thin on purpose, as the source is. A task learns who it is from Spark: the query's id and the number
+of the micro-batch stay the same when it is done again. `commit` and `abort` run in another process,
+on another writer: what they know came with the tasks' messages.
+"""
+
+import os
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark import TaskContext
+from pyspark.sql.datasource import (
+    DataSourceArrowWriter,
+    DataSourceStreamArrowWriter,
+    WriterCommitMessage,
+)
+from pyspark.sql.types import StructType
+
+from aerobee.errors import Misuse
+from aerobee.pipeline.partition_reader import spare_collections
+from aerobee.pipeline.partition_writer import WriteTask, write_partition
+from aerobee.pipeline.sink_options import SinkOptions, check_columns, sink_options
+
+_QUERY_ID = "sql.streaming.queryId"
+_BATCH_ID = "streaming.sql.batchId"
+
+
+@dataclass
+class Written(WriterCommitMessage):
+    """What a task says that has written its rows."""
+
+    rows: int
+
+
+def checked_options(
+    given: Mapping[str, str], schema: StructType, *, is_stream: bool, overwrite: bool
+) -> SinkOptions:
+    """Misuse, before any task begins, for options and columns that cannot be."""
+    options = sink_options(given, is_stream=is_stream)
+    check_columns({one.name: one.dataType.simpleString() for one in schema}, options.topic)
+    if overwrite and not is_stream:
+        raise Misuse("a topic cannot be overwritten", hint='mode("append") adds to it')
+    return options
+
+
+class AerobeeWriter(DataSourceArrowWriter):
+    """A batch write. Without a writeId it gets one here, once for all tasks and their attempts."""
+
+    def __init__(self, options: SinkOptions) -> None:
+        self._options = options
+        self._write_id = options.write_id or uuid.uuid4().hex
+
+    def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
+        context = _context()
+        task = WriteTask(self._write_id, self._options.batch_id, context.partitionId())
+        spare_collections(os.getpid())
+        return Written(write_partition(self._options, task, iterator))
+
+
+class AerobeeStreamWriter(DataSourceStreamArrowWriter):
+    def __init__(self, options: SinkOptions) -> None:
+        self._options = options
+
+    def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
+        context = _context()
+        task = WriteTask(
+            _property(context, _QUERY_ID),
+            int(_property(context, _BATCH_ID)),
+            context.partitionId(),
+        )
+        spare_collections(os.getpid())
+        return Written(write_partition(self._options, task, iterator))
+
+
+def _context() -> TaskContext:
+    context = TaskContext.get()
+    if context is None:
+        raise Misuse("rows are written by tasks of Spark, and this is none")
+    return context
+
+
+def _property(context: TaskContext, name: str) -> str:
+    text = context.getLocalProperty(name)
+    if not text:
+        raise Misuse(f"Spark does not say {name} of this write", hint="pyspark 4.1 and later do")
+    return text
