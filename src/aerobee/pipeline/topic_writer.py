@@ -40,7 +40,7 @@ from aerobee.protocol.request_codes import RequestCode
 
 TIMED_SEQUENCES = ROUND_SEQUENCES // 2
 ROWS_MAX = 4096  # of one request: what a broker takes
-NAMED_ROWS_MAX = 1024  # of a plain batch, whose answer names every message within 64 KiB
+NAMED_ROWS_MAX = 512  # of a plain batch, whose answer names every message
 _TIMED_LANES = 8  # of one queue: such rows need not keep their order
 _SAID_BY = {"key": KEYS, "tags": TAGS, "orderingKey": SHARDING_KEY}
 
