@@ -1,7 +1,8 @@
 """A server that answers a client by a script: name server and broker at one address.
 
 It stores nothing. What it was sent is in `sends`; each send is answered with the next of `codes`,
-then with success. While `is_holding`, no send is answered.
+then with success. While `is_holding`, no send is answered. `not_known` are codes of requests that it
+does not know.
 """
 
 import asyncio
@@ -24,6 +25,7 @@ class ScriptedBroker:
         self.codes: list[int] = []
         self.sends: list[RemotingCommand] = []
         self.is_holding = False
+        self.not_known: frozenset[int] = frozenset()
         self.version = 513
         self._held: list[tuple[asyncio.StreamWriter, RemotingCommand]] = []
         self._server: asyncio.Server | None = None
@@ -83,7 +85,7 @@ class ScriptedBroker:
             else:
                 self._answer_send(writer, command)
         elif not command.is_oneway:
-            reply = reply_to(command, 0)
+            reply = reply_to(command, 3 if command.code in self.not_known else 0)
             reply.version = self.version
             writer.writelines(encode(reply))
 

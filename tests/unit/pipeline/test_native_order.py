@@ -2,7 +2,15 @@ import sys
 
 import pytest
 
-from aerobee.pipeline.native_order import is_ascii_at, put_bit, put_i32, put_i64
+from aerobee.pipeline.native_order import (
+    get_bit,
+    get_i32,
+    get_i64,
+    is_ascii_at,
+    put_bit,
+    put_i32,
+    put_i64,
+)
 
 
 def test_numbers_are_in_the_machines_own_order() -> None:
@@ -28,3 +36,12 @@ def test_ascii_is_told_from_the_rest(data: bytes) -> None:
         other = data[:place] + b"\x80" + data[place + 1 :]
         assert not is_ascii_at(memoryview(other), 0, len(other))
         assert is_ascii_at(memoryview(other), 0, place)
+
+
+def test_what_was_put_is_read_back() -> None:
+    memory = memoryview(bytearray(24))
+    put_i32(memory, 3, -(2**31))
+    put_i64(memory, 9, -5)
+    put_bit(memory, 8 * 20 + 6)
+    assert (get_i32(memory, 3), get_i64(memory, 9)) == (-(2**31), -5)
+    assert [get_bit(memory, 8 * 20 + bit) for bit in range(8)] == [bit == 6 for bit in range(8)]

@@ -1,0 +1,104 @@
+from pathlib import Path
+
+import pytest
+
+from aerobee.errors import Refused, TopicNotFound
+from aerobee.pipeline.round_opening import OpenedRound, Succeeded, agree
+from aerobee.pipeline.sink_plan import SinkPlan
+from aerobee.protocol.request_codes import RequestCode
+from tests.client_kit import LocalCluster, session_of, with_cluster
+from tests.net_kit import in_loop
+from tests.scripted_broker import ScriptedBroker
+
+A4, B4 = ("broker-a", 4), ("broker-b", 4)
+
+
+def test_all_brokers_of_a_topic_learn_the_round_and_its_plan(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await client.admin.topics.create("Orders", queues=4)
+            session = session_of(client)
+            first, second = OpenedRound("q/0", 5), OpenedRound("q/0", 5)
+            assert await agree(session, first, "Orders", 5) == SinkPlan((A4, B4))
+            assert first.epochs == {"broker-a": 5 << 20, "broker-b": 5 << 20}
+            assert await agree(session, first, "Orders", 5) == SinkPlan((A4, B4))
+            assert first.epochs == {"broker-a": 5 << 20, "broker-b": 5 << 20}
+            await agree(session, second, "Orders", 5)
+            assert second.epochs == {"broker-a": (5 << 20) + 1, "broker-b": (5 << 20) + 1}
+
+    with_cluster(tmp_path, test, brokers=2)
+
+
+@pytest.mark.parametrize("first", ["broker-a", "broker-b"])
+def test_whoever_comes_later_goes_by_the_firsts_plan(tmp_path: Path, first: str) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            topics, session = client.admin.topics, session_of(client)
+            await topics.create("Orders", queues=4, on=first)
+            plan = SinkPlan(((first, 4),))
+            assert await agree(session, OpenedRound("q/0", 5), "Orders", 5) == plan
+            await topics.create("Orders", queues=4)
+            for _ in range(2):
+                later = OpenedRound("q/0", 5)
+                assert await agree(session, later, "Orders", 5) == plan
+                assert first in later.epochs
+            await topics.create("Orders", queues=6)
+            assert await agree(session, OpenedRound("q/0", 5), "Orders", 5) == plan
+            both = SinkPlan((("broker-a", 6), ("broker-b", 6)))
+            assert await agree(session, OpenedRound("q/0", 6), "Orders", 5) == both
+
+    with_cluster(tmp_path, test, brokers=2)
+
+
+def test_a_round_that_is_over_says_so(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            session = session_of(client)
+            await agree(session, OpenedRound("q/0", 6), "Orders", 5)
+            with pytest.raises(Succeeded, match="round 5 of q/0 is over"):
+                await agree(session, OpenedRound("q/0", 5), "Orders", 5)
+            attempt = OpenedRound("q/0", 6)
+            await agree(session, attempt, "Orders", 5)
+            await agree(session, OpenedRound("q/0", 6), "Orders", 5)
+            with pytest.raises(Succeeded):
+                await agree(session, attempt, "Other", 5)
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_broker_that_comes_back_is_waited_for(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await client.admin.topics.create("Orders", queues=4)
+            session = session_of(client)
+            await agree(session, OpenedRound("q/0", 5), "Orders", 5)
+            route = await session.routes.of("Orders")
+            address = route.master("broker-a")
+            assert address is not None
+            await cluster.stop_broker("broker-a")
+            await cluster.start_broker("broker-a", int(address.rpartition(":")[2]))
+            again = OpenedRound("q/0", 5)
+            assert await agree(session, again, "Orders", 20) == SinkPlan((A4,))
+            assert again.epochs == {"broker-a": (5 << 20) + 1}
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_broker_of_another_make_is_told_from_ours() -> None:
+    async def test() -> None:
+        async with ScriptedBroker() as broker, broker.client() as client:
+            broker.not_known = frozenset({RequestCode.OPEN_PRODUCER})
+            with pytest.raises(Refused, match="remembers no producers"):
+                await agree(session_of(client), OpenedRound("q/0", 1), "Orders", 1)
+
+    in_loop(test)
+
+
+def test_a_topic_without_queues_to_write_to_is_none(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await client.admin.topics.create("Closed", queues=1, permission=4)
+            with pytest.raises(TopicNotFound, match="no queue that can be written to"):
+                await agree(session_of(client), OpenedRound("q/0", 1), "Closed", 1)
+
+    with_cluster(tmp_path, test)
