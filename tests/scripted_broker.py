@@ -1,8 +1,8 @@
 """A server that answers a client by a script: name server and broker at one address.
 
 It stores nothing. What it was sent is in `sends`; each send is answered with the next of `codes`,
-then with success. While `is_holding`, no send is answered. `not_known` are codes of requests that it
-does not know.
+then with success. While `is_holding`, no send is answered. Requests with a code of
+`not_known` it does not know.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
 """Options of the sink, and the columns that it takes: checked before a task begins.
 
 where    nameServer, topic (or the column topic)
-how      deliveryGuarantee idempotent|transactional|atLeastOnce, writeId with batchId for batch
+how      deliveryGuarantee idempotent|atLeastOnce, writeId with batchId for batch
          writes that may be done again
-sending  requestBytes, sendTimeout, group, broker
+sending  requestBytes, sendTimeout, group
 who      accessKey, secretKey, tls
 
 value         string or binary; every row has one
@@ -34,7 +34,6 @@ SINK_OPTIONS = (
     "requestBytes",
     "sendTimeout",
     "group",
-    "broker",
 )
 _SOURCES = dict.fromkeys(
     (
@@ -79,7 +78,6 @@ class Guarantee(Enum):
     """What becomes of rows that have to be written again."""
 
     IDEMPOTENT = "idempotent"
-    TRANSACTIONAL = "transactional"
     AT_LEAST_ONCE = "atLeastOnce"
 
 
@@ -94,7 +92,6 @@ class SinkOptions:
     request_bytes: int = REQUEST_BYTES
     send_seconds: float = 60.0
     group: str = ""
-    broker: str = ""
 
 
 def sink_options(given: Mapping[str, str], *, is_stream: bool) -> SinkOptions:
@@ -126,8 +123,6 @@ def sink_options(given: Mapping[str, str], *, is_stream: bool) -> SinkOptions:
     request_bytes = texts.number("requestBytes") or REQUEST_BYTES
     if request_bytes > REQUEST_BYTES_MAX:
         texts.mistakes.append(f"requestBytes is at most {REQUEST_BYTES_MAX}")
-    if texts.has("broker") and guarantee is not Guarantee.TRANSACTIONAL:
-        texts.mistakes.append("broker is for deliveryGuarantee=transactional")
     seconds = texts.duration("sendTimeout", 60.0)
     texts.check()
     assert target is not None
@@ -140,7 +135,6 @@ def sink_options(given: Mapping[str, str], *, is_stream: bool) -> SinkOptions:
         request_bytes,
         seconds,
         texts.text("group", ""),
-        texts.text("broker", ""),
     )
 
 
