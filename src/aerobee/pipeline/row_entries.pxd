@@ -1,6 +1,7 @@
 import cython
 
-from aerobee.pipeline.column_machine cimport get_bit, get_i32, get_i64, is_ascii_at
+from aerobee.pipeline.column_machine cimport is_ascii_at
+from aerobee.pipeline.given_columns cimport NumberColumn, TextColumn
 from aerobee.protocol.digits cimport put_decimal
 from aerobee.protocol.java_hash cimport signed32, text_hash
 from aerobee.protocol.machine cimport (
@@ -19,7 +20,6 @@ cdef int _NO_TEXT
 cdef int _TOO_LONG
 cdef int _UNSOUND
 cdef Py_ssize_t _MISSING
-cdef Py_ssize_t _BROKEN
 cdef Py_ssize_t _ENTRY_BYTES
 cdef Py_ssize_t _PROPERTIES_MAX
 cdef Py_ssize_t _NAMES_BYTES
@@ -28,36 +28,6 @@ cdef int _PIPE
 cdef bytes _KEYS_HEAD
 cdef bytes _TAGS_HEAD
 cdef bytes _ORDER_HEAD
-
-cdef class TextColumn:
-    cdef Py_ssize_t _data_size
-    cdef object _data_view
-    cdef Py_ssize_t _first
-    cdef byte* _offsets
-    cdef object _offsets_view
-    cdef byte* _validity
-    cdef object _validity_view
-    cdef byte* data
-    cdef readonly Py_ssize_t rows
-    cdef readonly Py_ssize_t size
-    cdef readonly Py_ssize_t start
-
-    @cython.locals(index=Py_ssize_t, start=Py_ssize_t, end=Py_ssize_t)
-    cdef Py_ssize_t find(self, Py_ssize_t row) noexcept
-
-cdef class NumberColumn:
-    cdef Py_ssize_t _first
-    cdef byte* _validity
-    cdef object _validity_view
-    cdef byte* _values
-    cdef object _values_view
-    cdef int _width
-    cdef readonly Py_ssize_t rows
-
-    cdef bint is_there(self, Py_ssize_t row) noexcept
-
-    @cython.locals(index=Py_ssize_t)
-    cdef long long value(self, Py_ssize_t row) noexcept
 
 cdef class Lane:
     cdef Py_ssize_t _capacity

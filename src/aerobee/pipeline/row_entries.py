@@ -28,13 +28,14 @@ from aerobee.model.properties import (
     TAGS,
     TRANSACTION_ID,
 )
+from aerobee.pipeline.given_columns import MISSING, NumberColumn, TextColumn
 
 if TYPE_CHECKING:
     import cython
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.pipeline.native_order import get_bit, get_i32, get_i64, is_ascii_at
+    from aerobee.pipeline.native_order import is_ascii_at
     from aerobee.protocol.big_endian import (
         address,
         bytes_address,
@@ -76,8 +77,7 @@ _SEPARATOR = 3
 _NO_TEXT = 4
 _TOO_LONG = 5
 _UNSOUND = 6
-_MISSING = -1  # what `TextColumn.find` says of a null
-_BROKEN = -2
+_MISSING = MISSING
 _ENTRY_BYTES = 22
 _PROPERTIES_MAX = 32767
 _NAMES_BYTES = 64  # more than the names of three properties and their separators
@@ -107,101 +107,6 @@ def dropped_names(kept: frozenset[str]) -> list[bytes]:
     names = sorted(name.encode() for name in _DROPPED - kept)
     sizes = range(max(map(len, names)) + 1)
     return [b"".join(name for name in names if len(name) == size) for size in sizes]
-
-
-class TextColumn:
-    """Text or bytes, as Arrow has them: offsets, data, and a bitmap of what is not null."""
-
-    __slots__ = (
-        "_data_size",
-        "_data_view",
-        "_first",
-        "_offsets",
-        "_offsets_view",
-        "_validity",
-        "_validity_view",
-        "data",
-        "rows",
-        "size",
-        "start",
-    )
-
-    def __init__(
-        self,
-        validity: memoryview | None,
-        offsets: memoryview,
-        data: memoryview,
-        first: int,
-        rows: int,
-    ) -> None:
-        """`first` is the row of the buffers that the column begins with."""
-        if first < 0 or rows < 0 or len(offsets) < 4 * (first + rows + 1):
-            raise Misuse("a column whose offsets are too short")
-        if validity is not None and 8 * len(validity) < first + rows:
-            raise Misuse("a column whose bitmap is too short")
-        self._validity_view = validity
-        self._validity = address(offsets if validity is None else validity)
-        self._offsets_view = offsets
-        self._offsets = address(offsets)
-        self._data_view = data
-        self.data = address(data)
-        self._data_size = len(data)
-        self._first = first
-        self.rows = rows
-        self.start = 0
-        self.size = 0
-
-    def find(self, row: int) -> int:
-        """Have `start` and `size` say where a value is: its size, or _MISSING, or _BROKEN."""
-        index = self._first + row
-        if self._validity_view is not None and not get_bit(self._validity, index):
-            self.size = 0
-            return _MISSING
-        start = get_i32(self._offsets, 4 * index)
-        end = get_i32(self._offsets, 4 * index + 4)
-        if start < 0 or end < start or end > self._data_size:
-            return _BROKEN
-        self.start = start
-        self.size = end - start
-        return self.size
-
-
-class NumberColumn:
-    """Whole numbers of 4 or 8 bytes, as Arrow has them."""
-
-    __slots__ = (
-        "_first",
-        "_validity",
-        "_validity_view",
-        "_values",
-        "_values_view",
-        "_width",
-        "rows",
-    )
-
-    def __init__(
-        self, validity: memoryview | None, values: memoryview, width: int, first: int, rows: int
-    ) -> None:
-        if first < 0 or rows < 0 or width not in (4, 8) or len(values) < width * (first + rows):
-            raise Misuse("a column of numbers that is too short")
-        if validity is not None and 8 * len(validity) < first + rows:
-            raise Misuse("a column whose bitmap is too short")
-        self._validity_view = validity
-        self._validity = address(values if validity is None else validity)
-        self._values_view = values
-        self._values = address(values)
-        self._width = width
-        self._first = first
-        self.rows = rows
-
-    def is_there(self, row: int) -> bool:
-        return self._validity_view is None or get_bit(self._validity, self._first + row)
-
-    def value(self, row: int) -> int:
-        index = self._first + row
-        if self._width == 4:
-            return get_i32(self._values, 4 * index)
-        return get_i64(self._values, 8 * index)
 
 
 class Lane:
@@ -275,7 +180,7 @@ _ORDER_HEAD = f"{SHARDING_KEY}\x01".encode()
 
 
 def _size_at(column: TextColumn | None, row: int) -> int:
-    """The size of a value, 0 where there is none; _BROKEN."""
+    """The size of a value, 0 where there is none; less: it is broken."""
     if column is None:
         return 0
     size = column.find(row)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.row_entries import NumberColumn, TextColumn
+from aerobee.pipeline.given_columns import NumberColumn, TextColumn
 
 _EMPTY = memoryview(b"")
 _NAME_END, _PROPERTY_END = "\x01", "\x02"

@@ -5,7 +5,8 @@ import pyarrow as pa
 import pytest
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.row_entries import Lane, RowEncoder, TextColumn
+from aerobee.pipeline.given_columns import TextColumn
+from aerobee.pipeline.row_entries import Lane, RowEncoder
 from aerobee.pipeline.sink_columns import number_column, properties_column, text_column
 from aerobee.protocol.message_batch import decode_batch
 
