@@ -23,6 +23,7 @@ NOUNS = {
     "mqadmin": ("mqadmin.entry", "RocketMQ's own tool: its sub-commands, flags and columns"),
     "store": ("store", "a store's files, while no broker has them"),
     "bench": ("bench", "load tests: send, receive, time, plan"),
+    "doctor": ("doctor", "what may be wrong with this machine, a cluster or a configuration"),
     "config": ("config", "settings: which there are, what they mean"),
     "context": ("context", "clusters by name"),
     "completion": ("completion", "have the shell complete commands"),

@@ -1,0 +1,71 @@
+"""A whole examination: looks at everything that was asked for, and puts the findings in order.
+
+Nothing that fails stops the rest: what cannot be looked at is a finding, too.
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from aerobee.app import broker_settings
+from aerobee.app.config import BadConfig
+from aerobee.app.diagnosis import machine
+from aerobee.app.diagnosis.addresses import address_findings, missing_somewhere
+from aerobee.app.diagnosis.clock import clock_findings
+from aerobee.app.diagnosis.disk import disk_findings
+from aerobee.app.diagnosis.finding import Finding
+from aerobee.app.diagnosis.kernel import kernel_findings
+from aerobee.app.diagnosis.neighbours import look_at
+from aerobee.app.diagnosis.runtime import runtime_findings
+from aerobee.app.diagnosis.settings import SettingsFacts, settings_findings
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is to be looked at."""
+
+    target: str
+    is_target_chosen: bool
+    config: str | None = None
+    store: str | None = None
+    environment: Mapping[str, str] | None = None
+
+
+def examine(subject: Subject) -> list[Finding]:
+    settings, store = _settings(subject)
+    neighbours = asyncio.run(look_at(subject.target, is_chosen=subject.is_target_chosen))
+    answering = [one.address for one in neighbours.name_servers if not one.complaint]
+    clock = replace(machine.clock_facts(), offsets=neighbours.offsets)
+    return [
+        *runtime_findings(machine.runtime_facts()),
+        *kernel_findings(machine.kernel_facts()),
+        *disk_findings(machine.disk_facts(subject.store or store)),
+        *clock_findings(clock),
+        *address_findings(neighbours.name_servers, neighbours.brokers),
+        *missing_somewhere(neighbours.brokers, answering),
+        *settings,
+    ]
+
+
+def _settings(subject: Subject) -> tuple[list[Finding], str]:
+    """What is to be said of the configuration, and where the store is."""
+    usual = broker_settings.BrokerPaths().root
+    environment = os.environ if subject.environment is None else subject.environment
+    try:
+        read = broker_settings.read_settings(subject.config, environment, [])
+    except BadConfig as error:
+        place = subject.config or "the environment"
+        return settings_findings(SettingsFacts(place, error.mistakes)), usual
+    if subject.config is None:
+        return [], read.paths.root
+    facts = SettingsFacts(
+        subject.config,
+        (),
+        read.ignored,
+        read.listen.host,
+        read.names.host,
+        read.nameservers,
+        read.storage.flush_mode.name,
+    )
+    return settings_findings(facts), read.paths.root

@@ -1,0 +1,68 @@
+"""A broker's configuration file: mistakes, keys that mean nothing here, and choices to think of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aerobee.app.diagnosis.finding import BAD, OK, WARN, Finding
+
+AREA = "settings"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFacts:
+    path: str
+    mistakes: Sequence[str] = ()
+    ignored: Sequence[str] = ()
+    host: str = ""
+    """Where it listens."""
+    advertised: str = ""
+    """What clients are told; empty: where it listens, or this machine's address."""
+    name_servers: Sequence[str] = ()
+    flush: str = ""
+
+
+def settings_findings(facts: SettingsFacts) -> list[Finding]:
+    if facts.mistakes:
+        return [
+            Finding(
+                BAD,
+                AREA,
+                facts.path,
+                mistake,
+                "correct it; `aerobee broker config -c FILE` shows what would hold",
+                "a broker does not start with a configuration that it cannot believe",
+            )
+            for mistake in facts.mistakes
+        ]
+    found = [Finding(OK, AREA, facts.path, "without mistakes")]
+    if facts.ignored:
+        found.append(
+            Finding(
+                OK, AREA, facts.path, f"these keys mean nothing here: {', '.join(facts.ignored)}"
+            )
+        )
+    if not facts.name_servers:
+        found.append(
+            Finding(
+                WARN,
+                AREA,
+                "namesrvAddr",
+                "not set",
+                "set it to your name servers, with ; in between",
+                "clients find a broker through the name servers that it registers with",
+            )
+        )
+    if facts.host not in ("", "127.0.0.1", "::1", "localhost") and not facts.advertised:
+        found.append(
+            Finding(
+                WARN,
+                AREA,
+                "brokerIP1",
+                f"not set, and bindAddress is {facts.host}",
+                "set it to the address that clients reach",
+                "a machine with several addresses, or a container, may register the wrong one",
+            )
+        )
+    if facts.flush:
+        found.append(Finding(OK, AREA, "flushDiskType", facts.flush))
+    return found

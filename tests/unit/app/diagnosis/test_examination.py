@@ -1,0 +1,45 @@
+from pathlib import Path
+
+from aerobee.app.diagnosis.examination import Subject, examine
+from aerobee.app.diagnosis.finding import BAD, OK
+
+NOWHERE = "127.0.0.1:1"
+
+
+def test_everything_is_looked_at_in_order(tmp_path: Path) -> None:
+    config = tmp_path / "broker.conf"
+    config.write_text(
+        f"namesrvAddr={NOWHERE}\nstorePathRootDir={tmp_path}/store\nhaSendHeartbeatInterval=1\n"
+    )
+    found = examine(Subject(NOWHERE, False, str(config), environment={}))
+    areas = [one.area for one in found]
+    assert list(dict.fromkeys(areas)) == [
+        "runtime",
+        "kernel",
+        "disk",
+        "clock",
+        "cluster",
+        "settings",
+    ]
+    (room,) = [one for one in found if one.subject == "room"]
+    assert str(tmp_path) in room.seen  # the store is where the configuration says
+    assert {one.level for one in found if one.area == "settings"} == {OK}
+
+
+def test_a_store_that_is_named_goes_before_the_configuration(tmp_path: Path) -> None:
+    found = examine(Subject(NOWHERE, True, None, str(tmp_path), environment={}))
+    (room,) = [one for one in found if one.subject == "room"]
+    assert str(tmp_path) in room.seen
+    (server,) = [one for one in found if one.area == "cluster"]
+    assert server.level == BAD  # it was named, and is not there
+    assert not [one for one in found if one.area == "settings"]
+
+
+def test_mistakes_of_a_configuration_do_not_stop_the_rest(tmp_path: Path) -> None:
+    config = tmp_path / "broker.conf"
+    config.write_text("listenPort=x\nnonsense=1\n")
+    found = examine(Subject(NOWHERE, False, str(config), str(tmp_path), environment={}))
+    mistakes = [one.seen for one in found if one.area == "settings"]
+    assert len(mistakes) == 2
+    assert any("line 1" in one for one in mistakes)
+    assert "disk" in [one.area for one in found]
