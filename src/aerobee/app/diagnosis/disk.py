@@ -1,4 +1,7 @@
-"""The disk under a store: room, kind of file system, scheduler, and how long a sync takes."""
+"""The disk under a store: room, kind of file system, scheduler, and how long a sync takes.
+
+Limits of room are those of brokers: what they delete and refuse at.
+"""
 
 from dataclasses import dataclass
 

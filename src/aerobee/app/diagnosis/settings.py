@@ -1,4 +1,7 @@
-"""A broker's configuration file: mistakes, keys that mean nothing here, and choices to think of."""
+"""A broker's configuration file: mistakes, keys that mean nothing here, and choices to think of.
+
+What is a mistake, the reading of settings decides; it is the same as at a broker's start.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
