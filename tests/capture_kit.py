@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import aerobee
+from aerobee.model.message import StoredMessage
 from aerobee.pipeline.capture.capture import Capture, CaptureOptions, SnapshotMode
 from aerobee.pipeline.capture.envelope import Envelope
 from aerobee.pipeline.capture.meter import Meter
+from aerobee.pipeline.capture.position import CaptureState, Position
 from aerobee.pipeline.capture.replica import Replica
 from aerobee.pipeline.capture.server import ServerAddress
+from aerobee.pipeline.capture.state_topic import state_topic
 from aerobee.pipeline.capture.table_schema import TableName
 from aerobee.pipeline.capture.tables import TablePatterns, TopicNames
 from tests.mariadb_kit import Database
@@ -76,13 +79,58 @@ class Shop:
 
 def queues_of(server: Server, topic: str) -> list[list[bytes]]:
     """The bodies of each queue."""
+    return [[message.body for message in queue] for queue in messages_of(server, topic)]
 
-    async def read() -> list[list[bytes]]:
+
+def messages_of(server: Server, topic: str) -> list[list[StoredMessage]]:
+    """The messages of each queue."""
+
+    async def read() -> list[list[StoredMessage]]:
         async with aerobee.admin(server.name_server) as admin:
             stats = await admin.topics.stats(topic)
             return [
-                [message.body async for message in admin.queues.read(queue)]
-                for queue in stats.queues
+                [message async for message in admin.queues.read(queue)] for queue in stats.queues
             ]
 
     return asyncio.run(read())
+
+
+def check_states(shop: Shop, tables: Sequence[str]) -> int:
+    """Every state that was ever saved might be where the next run begins: in the broker's log, all
+    that it covers stands before it, and it ends in the middle of no transaction. How many."""
+    first: dict[tuple[str, str, str], int] = {}
+    envelopes: dict[tuple[str, str, str], Envelope] = {}
+    for table in tables:
+        for message in itertools.chain(*messages_of(shop.server, f"{shop.schema}-{table}")):
+            envelope = Envelope.decode(message.body)
+            name = (str(envelope.table), envelope.sequence, str(envelope.key))
+            envelopes[name] = envelope
+            first[name] = min(message.log_offset, first.get(name, message.log_offset))
+    transactions: dict[str, set[tuple[int, int]]] = {}
+    for envelope in envelopes.values():
+        if envelope.transaction:
+            transactions.setdefault(envelope.transaction[0], set()).add(_place(envelope))
+    saved = list(itertools.chain(*messages_of(shop.server, state_topic(shop.schema))))
+    for message in saved:
+        state = CaptureState.from_json(message.body)
+        end = (state.position.file_number, state.position.offset)
+        for places in transactions.values():
+            assert len({place <= end for place in places}) == 1, f"{end} is inside of {places}"
+        for name, envelope in envelopes.items():
+            if _is_covered(envelope, state, end):
+                assert first[name] < message.log_offset, f"{name} is stored after {state}"
+    return len(saved)
+
+
+def _place(envelope: Envelope) -> tuple[int, int]:
+    source = envelope.source
+    return Position(source["file"], source["pos"]).file_number, source["pos"]
+
+
+def _is_covered(envelope: Envelope, state: CaptureState, end: tuple[int, int]) -> bool:
+    if not envelope.source["snapshot"]:
+        return _place(envelope) <= end
+    if str(envelope.table) in state.done:
+        return True
+    key = state.reading.get(str(envelope.table))
+    return key is not None and list((envelope.key or {}).values()) <= key

@@ -82,10 +82,3 @@ def test_it_follows_shows_figures_and_stops_when_told(
         status, out, error = started.stop(signal.SIGINT)
     assert (status, out) == (0, ""), error
     assert os.environ.get("AEROBEE_MYSQL_PASSWORD") is None
-
-
-def test_a_cluster_without_captures_says_so(tmp_path: Path) -> None:
-    from tests.server_kit import running_server
-
-    with running_server(tmp_path) as empty:
-        assert aerobee(empty, "capture", "status").out == "no captures\n"

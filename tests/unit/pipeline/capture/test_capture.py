@@ -14,7 +14,7 @@ from aerobee.pipeline.capture.meter import Meter
 from aerobee.pipeline.capture.position import CaptureState, Phase
 from aerobee.pipeline.capture.state_topic import StateTopic
 from aerobee.pipeline.capture.tables import TopicNames
-from tests.capture_kit import Shop
+from tests.capture_kit import Shop, check_states
 
 _UUID = "123e4567-e89b-12d3-a456-426614174000"
 _TYPES = {
@@ -207,6 +207,27 @@ def test_an_interrupted_snapshot_goes_on_behind_its_last_piece(shop: Shop) -> No
     meter = shop.capture(piece_rows=10)
     assert meter.rows["r"] < 100
     assert sorted(row["k"] for row in shop.replica("a")) == [row[0] for row in shop.rows("a")]
+
+
+def test_every_state_is_behind_all_that_it_covers(shop: Shop) -> None:
+    shop.run(
+        "CREATE TABLE a (k INT PRIMARY KEY, v INT)",
+        "CREATE TABLE b (k INT PRIMARY KEY)",
+        "INSERT INTO a SELECT seq, 0 FROM seq_1_to_100",
+        "INSERT INTO b SELECT seq FROM seq_1_to_30",
+    )
+    pieces: dict[str, Any] = {"piece_rows": 10, "save_seconds": 0.0}
+    _run_until(shop, rows=35, **pieces)
+    for number in range(3):
+        shop.run("UPDATE a SET v = v + 1 WHERE k < 25")
+        shop.run("BEGIN", *(f"UPDATE a SET v = {n} WHERE k < 9" for n in range(6)), "COMMIT")
+        shop.run(
+            "BEGIN", f"INSERT INTO b VALUES ({number + 100})", "DELETE FROM a LIMIT 7", "COMMIT"
+        )
+        _run_until(shop, rows=45, **pieces)
+    shop.capture(**pieces)
+    assert check_states(shop, ("a", "b")) > 20
+    assert sorted(tuple(row.values()) for row in shop.replica("a")) == list(shop.rows("a"))
 
 
 def test_changes_are_followed_until_it_is_told_to_stop(shop: Shop) -> None:

@@ -21,7 +21,7 @@ def _end(shop: Shop) -> Any:
         connection.close()
 
 
-@pytest.mark.parametrize("fraction", range(7))
+@pytest.mark.parametrize("fraction", [0, 1, 4, 6])
 def test_times_below_zero_have_their_fraction(shop: Shop, fraction: int) -> None:
     start = _end(shop)
     texts = [
