@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Self
 
 import aerobee
 from aerobee.errors import TopicNotFound
@@ -54,6 +56,38 @@ async def _is_known(client: aerobee.Client, topic: str) -> None:
         with contextlib.suppress(TopicNotFound):
             await session_of(client).routes.refresh(topic)
             return
+
+
+class RestartableServer(Server):
+    """A server that can be killed, and comes back with what it had, where it was."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._ports = {"nameserver": 0, "broker": 0}
+        self._start()
+        super().__init__(f"127.0.0.1:{self._ports['nameserver']}")
+
+    def _start(self) -> None:
+        ports = ("--port", str(self._ports["broker"]))
+        more = ("--nameserver-port", str(self._ports["nameserver"]))
+        self._process = Started(
+            self._home, "up", "--store", str(self._home / "data"), *ports, *more
+        )
+        self._ports = self._process.ports()
+
+    def kill(self) -> None:
+        self._process.stop(signal.SIGKILL)
+
+    def up_again(self) -> None:
+        """Killed, and started."""
+        self.kill()
+        self._start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.stop()
 
 
 @contextlib.contextmanager

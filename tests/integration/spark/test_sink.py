@@ -99,7 +99,7 @@ def test_a_query_that_died_in_a_batch_finishes_it_with_each_row_once(
     server.create("SparkDies", queues=2)
     server.send("SparkDies", [b"%d" % number for number in range(300)])
     frame = stream_frame(spark, server.name_server, topic="SparkDies", columns="value")
-    frame = frame.select(udf(passed_on, "binary")("value").alias("value"))
+    frame = frame.select(udf(passed_on, "binary", useArrow=False)("value").alias("value"))
     spark.conf.set(ROWS_AT_ONCE, "10")
     try:
         with pytest.raises(StreamingQueryException, match="this task fails"):
