@@ -19,6 +19,8 @@ from aerobee.app.ink import Ink, ink_for
 from aerobee.app.lifecycle import Ended
 from aerobee.app.nameserver_process import NameServerPart
 from aerobee.app.process_figures import MIB, Memory
+from aerobee.net.listener import outward_address
+from aerobee.ports.service import Peer
 
 USUAL = "127.0.0.1:9876"
 """Where commands look for a name server if none is said."""
@@ -74,10 +76,15 @@ class Banner:
         self._brokers_kept = brokers_kept
 
     async def start(self, failed: Ended) -> str:
+        pages = (broker.metrics_address for broker in self._brokers)
         facts = Facts(
-            self._nameserver.address,
-            {broker.name: broker.address for broker in self._brokers},
-            [broker.metrics_address for broker in self._brokers if broker.metrics_address],
+            reachable(self._nameserver.address),
+            {broker.name: reachable(broker.address) for broker in self._brokers},
+            [
+                reachable(broker.metrics_address)
+                for broker in self._brokers
+                if broker.metrics_address
+            ],
             self._folder,
             together(broker.holdings() for broker in self._brokers),
             self._brokers_kept,
@@ -130,6 +137,12 @@ def programs_here(which: Callable[[str], str | None] = shutil.which) -> Programs
         return name if found and os.path.realpath(found) == os.path.realpath(path) else _short(path)
 
     return Programs(called("aerobee"), called("python"))
+
+
+def reachable(address: str) -> str:
+    """Where others reach what listens on every address of this machine."""
+    host, _, port = address.rpartition(":")
+    return str(Peer(outward_address(host.strip("[]")), int(port)))
 
 
 def kept_text(folder: DataFolder, held: Holdings) -> str:

@@ -98,7 +98,7 @@ def _life(
 def _demo(nameserver: "NameServerPart", broker: "BrokerPart", folder: "DataFolder") -> "Part":
     import sys
 
-    from aerobee.app.banner import programs_here
+    from aerobee.app.banner import programs_here, reachable
     from aerobee.app.demo.demo import Demo
     from aerobee.app.demo.picture import Places
     from aerobee.app.ink import ink_for, is_screen
@@ -106,7 +106,8 @@ def _demo(nameserver: "NameServerPart", broker: "BrokerPart", folder: "DataFolde
     command = programs_here().aerobee
 
     def places() -> Places:
-        return Places(nameserver.address, broker.metrics_address, folder.shown, command)
+        metrics = broker.metrics_address and reachable(broker.metrics_address)
+        return Places(reachable(nameserver.address), metrics, folder.shown, command)
 
     is_drawn = is_screen(sys.stdout, os.environ)
     return Demo(places, ink_for(sys.stdout, os.environ), is_drawn=is_drawn)

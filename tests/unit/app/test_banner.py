@@ -11,12 +11,14 @@ from aerobee.app.banner import (
     banner,
     kept_text,
     programs_here,
+    reachable,
 )
 from aerobee.app.data_folder import DataFolder
 from aerobee.app.holdings import Holdings
 from aerobee.app.ink import Ink
 from aerobee.app.process_figures import MIB, Memory
 from aerobee.cli.verbs import NAME_SERVER_VARIABLES
+from aerobee.net.listener import outward_address
 
 FOLDER = DataFolder(os.path.abspath("data"), False)
 FACTS = Facts(
@@ -92,6 +94,16 @@ def test_brokers_that_are_not_started_are_missed() -> None:
     line = "               3 brokers have messages there; say --brokers 3"
     assert line in said(replace(FACTS, brokers_kept=3))
     assert line not in said(replace(FACTS, brokers_kept=1))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:7", "[::1]:7", "broker.example:7"])
+def test_an_address_is_shown_as_it_is(address: str) -> None:
+    assert reachable(address) == address
+
+
+def test_every_address_of_this_machine_is_shown_as_one_that_can_be_reached() -> None:
+    assert reachable("0.0.0.0:7") == f"{outward_address('0.0.0.0')}:7"
+    assert "0.0.0.0" not in reachable("0.0.0.0:7")
 
 
 def test_programs_are_called_by_name_where_the_shell_finds_these_very_ones() -> None:

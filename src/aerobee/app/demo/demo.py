@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from aerobee.app import process_figures
 from aerobee.app.demo.consumers import Consumers
-from aerobee.app.demo.figures import ask
+from aerobee.app.demo.figures import Asker
 from aerobee.app.demo.history import History
 from aerobee.app.demo.picture import Places, Vitals, picture, plain_line
 from aerobee.app.demo.screen import KeptLog, Screen
@@ -70,7 +70,8 @@ class Demo:
         if self._screen is not None:
             self._kept_log.take_over()
             self._screen.open()
-        showing = self._draw(client) if self._screen is not None else self._say(client)
+        asker = Asker(client.admin)
+        showing = self._draw(asker) if self._screen is not None else self._say(asker)
         for one in (self._send(traffic), showing, *handling):
             self._spawn(one, failed)
         return ""
@@ -112,27 +113,28 @@ class Demo:
             await traffic.turn(now, now - last)
             last = now
 
-    async def _draw(self, client: Client) -> None:
+    async def _draw(self, asker: Asker) -> None:
         cpu = _CpuShare(self._seconds)
         while True:
-            if await self._look(client) and self._screen is not None:
+            if await self._look(asker) and self._screen is not None:
                 memory, warning = process_figures.memory(), self._kept_log.newest
                 vitals = Vitals(memory, cpu.of_late(), warning)
                 self._screen.draw(picture(self._history, self._places(), vitals, self._ink))
             await asyncio.sleep(DRAW_SECONDS)
 
-    async def _say(self, client: Client) -> None:
-        await self._look(client)
+    async def _say(self, asker: Asker) -> None:
+        await self._look(asker)
         waits = iter(FIRST_SECONDS)
         while True:
             await asyncio.sleep(next(waits, LINE_SECONDS))
-            if await self._look(client):
+            if await self._look(asker):
                 say(plain_line(self._history))
 
-    async def _look(self, client: Client) -> bool:
+    async def _look(self, asker: Asker) -> bool:
         """Whether there are new figures: a cluster that does not answer is asked again."""
         try:
-            self._history.add(await ask(client.admin, self._seconds()))
+            wall_ms = int(time.time() * 1000)
+            self._history.add(await asker.ask(self._seconds(), wall_ms))
         except AerobeeError as error:
             _log.warning("the cluster does not say how it is: %s", error)
             return False

@@ -1,24 +1,30 @@
 """What the brokers say of the demonstration, asked as every tool asks: nothing is counted here.
 
 Ends of queues and committed offsets are counts that never go back; what passes in a second is the
-difference of two of them. Messages that wait for a time are in the timer's queue and not yet in
-their topic; nobody else is assumed to use it. A retry waits by a delay level, and counts there.
+difference of two of them. Messages that wait for a time are in the timer's queue, each with its
+time: those of the demonstration are among the newest, and looked through now and then. A retry
+waits by a delay level, and counts there.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from aerobee.app.demo.story import GROUPS, REMINDERS, TOPICS
+from aerobee.app.demo.story import DELAYS_SECONDS, GROUPS, REMINDERS, TOPICS
 from aerobee.client.admin.admin import Admin
 from aerobee.client.admin.brokers import RuntimeInfo
 from aerobee.client.admin.groups import GroupProgress
 from aerobee.errors import RemoteAnswer
 from aerobee.model.names import TIMER_TOPIC, dead_letter_topic, retry_topic
+from aerobee.model.properties import REAL_TOPIC, TIMER_OUT_MS
 from aerobee.model.route import MASTER_ID
 from aerobee.protocol.response_codes import ResponseCode
 
 _LEVEL = "scheduleMessageOffset_"
+WAITING_SECONDS = 2.0
+"""How often it is looked through what waits for a time."""
+_LOOKED_AT_MAX = 1_000
+"""Others may use the timer, too, and more."""
 
 
 class GroupFigures(NamedTuple):
@@ -41,28 +47,39 @@ class Figures(NamedTuple):
     open_transactions: int
 
 
-async def ask(admin: Admin, seconds: float) -> Figures:
-    """Everybody at once. Name servers are asked once, for where the brokers are."""
-    brokers = [one.addresses[MASTER_ID] for one in (await admin.cluster()).brokers]
-    topics = (*TOPICS, TIMER_TOPIC, *map(dead_letter_topic, GROUPS))
-    counts, progress, running, transactions = await asyncio.gather(
-        asyncio.gather(*(_count(admin, topic, brokers) for topic in topics)),
-        admin.groups.progress_of_all(on=brokers),
-        admin.brokers.runtime(on=brokers),
-        admin.transactions.count(on=brokers),
-    )
-    stored = dict(zip(topics, counts, strict=True))
-    return Figures(
-        seconds,
-        {topic: stored[topic] for topic in TOPICS},
-        {
-            group: _group(progress.get(group), group, stored[dead_letter_topic(group)])
-            for group in GROUPS
-        },
-        max(0, stored[TIMER_TOPIC] - stored[REMINDERS])
-        + sum(map(waiting_by_level, running.values())),
-        sum(transactions.values()),
-    )
+class Asker:
+    """Asks one cluster, again and again."""
+
+    def __init__(self, admin: Admin) -> None:
+        self._admin = admin
+        self._waiting = 0
+        self._waiting_at = -WAITING_SECONDS
+
+    async def ask(self, seconds: float, wall_ms: int) -> Figures:
+        """Everybody at once. `seconds` since the start; what the brokers' clock says now."""
+        admin = self._admin
+        brokers = [one.addresses[MASTER_ID] for one in (await admin.cluster()).brokers]
+        topics = (*TOPICS, *map(dead_letter_topic, GROUPS))
+        counts, progress, running, transactions = await asyncio.gather(
+            asyncio.gather(*(_count(admin, topic, brokers) for topic in topics)),
+            admin.groups.progress_of_all(on=brokers),
+            admin.brokers.runtime(on=brokers),
+            admin.transactions.count(on=brokers),
+        )
+        if seconds - self._waiting_at >= WAITING_SECONDS:
+            self._waiting_at = seconds
+            self._waiting = await _waiting_for_time(admin, wall_ms)
+        stored = dict(zip(topics, counts, strict=True))
+        return Figures(
+            seconds,
+            {topic: stored[topic] for topic in TOPICS},
+            {
+                group: _group(progress.get(group), group, stored[dead_letter_topic(group)])
+                for group in GROUPS
+            },
+            self._waiting + sum(map(waiting_by_level, running.values())),
+            sum(transactions.values()),
+        )
 
 
 async def _count(admin: Admin, topic: str, brokers: Sequence[str]) -> int:
@@ -77,6 +94,15 @@ async def _count(admin: Admin, topic: str, brokers: Sequence[str]) -> int:
         else:
             found += sum(one.max_offset for one in stats.queues.values())
     return found
+
+
+async def _waiting_for_time(admin: Admin, wall_ms: int) -> int:
+    since = wall_ms - (max(DELAYS_SECONDS) + 1) * 1000
+    count = 0
+    async for message in admin.messages.between(TIMER_TOPIC, start=since, limit=_LOOKED_AT_MAX):
+        is_ours = message.properties.get(REAL_TOPIC) == REMINDERS
+        count += is_ours and int(message.properties[TIMER_OUT_MS]) > wall_ms
+    return count
 
 
 def _group(progress: GroupProgress | None, group: str, dead: int) -> GroupFigures:

@@ -27,6 +27,7 @@ class Places:
 
     nameserver: str
     metrics: str
+    """Empty: nowhere."""
     data: str
     command: str
     """How this shell calls `aerobee`."""
@@ -105,7 +106,9 @@ def number(value: int, width: int) -> str:
 
 def _heading(places: Places, ink: Ink) -> str:
     title = "Aerobee demo"
-    where = f"name server {places.nameserver}   http://{places.metrics}/metrics"
+    where = f"name server {places.nameserver}"
+    if places.metrics:
+        where += f"   http://{places.metrics}/metrics"
     space = " " * max(1, WIDTH - len(title) - len(where))
     return ink.bold(title) + _clip(space + where, WIDTH - len(title))
 

@@ -42,7 +42,7 @@ _SLOW_CYCLE_SECONDS = 40.0
 _SLOW_SECONDS = 16.0
 _SLOW_PACE = 0.25
 _FAST_PACE = 0.005
-_DELAYS_SECONDS = (2, 5, 8, 13, 21)
+DELAYS_SECONDS = (2, 5, 8, 13, 21)
 _CUSTOMERS = 50
 _STEPS = ("created", "paid", "packed", "sent")
 
@@ -113,7 +113,7 @@ def was_paid(number: int) -> bool:
 
 
 def delay_seconds(number: int) -> int:
-    return _DELAYS_SECONDS[number % len(_DELAYS_SECONDS)]
+    return DELAYS_SECONDS[number % len(DELAYS_SECONDS)]
 
 
 def login(number: int, attempt: int) -> Verdict:

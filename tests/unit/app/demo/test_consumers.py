@@ -1,7 +1,7 @@
 import asyncio
 
 from aerobee.app.demo.consumers import Consumers
-from aerobee.app.demo.figures import Figures, ask
+from aerobee.app.demo.figures import Figures
 from aerobee.app.demo.story import (
     BILLING,
     GROUPS,
@@ -15,6 +15,7 @@ from aerobee.app.demo.story import (
 )
 from aerobee.app.demo.traffic import Traffic
 from aerobee.testing.cluster import Cluster
+from tests.demo_kit import ask
 from tests.net_kit import in_loop
 
 SECONDS_FAST = 20.0
@@ -24,7 +25,7 @@ SECONDS_SLOW = 1.0
 async def settled(cluster: Cluster, group: str, count: int) -> Figures:
     """Waits until a group has consumed so many."""
     while True:
-        figures = await ask(cluster.client.admin, 0.0)
+        figures = await ask(cluster)
         if figures.groups[group].consumed >= count:
             return figures
 
@@ -68,7 +69,7 @@ def test_a_login_comes_again_or_is_a_dead_letter() -> None:
             )
             figures = await settled(cluster, GUARD, 3)
             while not figures.delayed:
-                figures = await ask(cluster.client.admin, 0.0)
+                figures = await ask(cluster)
             assert figures.groups[GUARD].dead == 1
             assert figures.groups[GUARD].retried == 0
             cluster.clock.advance(2)

@@ -105,6 +105,12 @@ def test_commands_name_the_name_server_where_it_is_not_the_usual_one() -> None:
     assert "try  aerobee group show demo-shipping -n 127.0.0.1:7" in other
 
 
+def test_metrics_that_are_nowhere_are_not_shown() -> None:
+    lines = picture(BUSY, replace(PLACES, metrics=""), VITALS, Ink(False))
+    assert lines[0].endswith("   name server 127.0.0.1:9876")
+    assert len(lines[0]) == WIDTH
+
+
 def test_a_chart_is_as_high_as_its_highest_and_grows_from_the_right() -> None:
     assert chart([0, 50, 100], BLOCKS) == f"{'▁▅█':>{COLUMNS}}"
     assert chart([0, 50, 100], ASCII) == f"{'_=#':>{COLUMNS}}"

@@ -1,6 +1,5 @@
 import json
 
-from aerobee.app.demo.figures import ask
 from aerobee.app.demo.story import (
     LOGINS,
     ORDERS,
@@ -15,6 +14,7 @@ from aerobee.app.demo.story import (
 from aerobee.app.demo.traffic import DUE_MAX, Traffic
 from aerobee.client.admin.admin import Admin
 from aerobee.testing.cluster import Cluster
+from tests.demo_kit import ask
 from tests.net_kit import in_loop
 
 
@@ -41,9 +41,9 @@ def test_what_is_due_is_sent_and_an_open_payment_is_decided_by_its_check() -> No
             assert payment(7) is Outcome.OPEN
             seen = [number for number in range(8) if payment(number) is Outcome.COMMIT]
             assert await numbers(admin, PAYMENTS) == seen
-            assert (await ask(admin, 0.0)).open_transactions == 1
+            assert (await ask(cluster)).open_transactions == 1
             cluster.clock.advance(6)
-            while (await ask(admin, 0.0)).open_transactions:
+            while (await ask(cluster)).open_transactions:
                 pass
             assert was_paid(7)
             assert await numbers(admin, PAYMENTS) == [*seen, 7]
@@ -90,10 +90,10 @@ def test_a_payment_that_an_earlier_run_left_open_is_answered_for() -> None:
                 await traffic.open()
                 await traffic.turn(0.0, 2.0)
             admin = cluster.client.admin
-            assert (await ask(admin, 0.0)).open_transactions == 1
+            assert (await ask(cluster)).open_transactions == 1
             await Traffic(cluster.client).open()
             cluster.clock.advance(6)
-            while (await ask(admin, 0.0)).open_transactions:
+            while (await ask(cluster)).open_transactions:
                 pass
             assert 7 in await numbers(admin, PAYMENTS)
 
