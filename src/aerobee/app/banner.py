@@ -25,6 +25,14 @@ from aerobee.ports.service import Peer
 USUAL = "127.0.0.1:9876"
 """Where commands look for a name server if none is said."""
 NAME_SERVER_VARIABLE = "AEROBEE_NAME_SERVER"
+TRIES = (
+    'message send hello "second message"',
+    "message tail hello --from earliest --count 2",
+    "explain group readers",
+    "bench produce --duration 5s",
+    "up --demo",
+)
+"""What to do next, as words of the command."""
 _SNIPPET = """\
 import aerobee
 with aerobee.connect_sync("{nameserver}") as client:
@@ -80,11 +88,7 @@ class Banner:
         facts = Facts(
             reachable(self._nameserver.address),
             {broker.name: reachable(broker.address) for broker in self._brokers},
-            [
-                reachable(broker.metrics_address)
-                for broker in self._brokers
-                if broker.metrics_address
-            ],
+            [reachable(address) for address in pages if address],
             self._folder,
             together(broker.holdings() for broker in self._brokers),
             self._brokers_kept,
@@ -100,12 +104,7 @@ class Banner:
 
 def banner(facts: Facts, ink: Ink) -> str:
     programs = facts.programs
-    tries = [
-        f'{programs.aerobee} message send hello "second message"',
-        f"{programs.aerobee} message tail hello --from earliest --count 2",
-        f"{programs.aerobee} group list",
-        f"{programs.aerobee} up --demo",
-    ]
+    tries = [f"{programs.aerobee} {words}" for words in TRIES]
     if facts.nameserver != USUAL:
         tries.insert(0, f"export {NAME_SERVER_VARIABLE}={facts.nameserver}")
     lines = [

@@ -1,4 +1,5 @@
 import os
+import shlex
 import sys
 from dataclasses import replace
 
@@ -6,6 +7,7 @@ import pytest
 
 from aerobee.app.banner import (
     NAME_SERVER_VARIABLE,
+    TRIES,
     Facts,
     Programs,
     banner,
@@ -17,6 +19,7 @@ from aerobee.app.data_folder import DataFolder
 from aerobee.app.holdings import Holdings
 from aerobee.app.ink import Ink
 from aerobee.app.process_figures import MIB, Memory
+from aerobee.cli.main import parser_for
 from aerobee.cli.verbs import NAME_SERVER_VARIABLES
 from aerobee.net.listener import outward_address
 
@@ -66,11 +69,17 @@ def test_the_python_stands_at_the_left_edge_with_the_address_in_it() -> None:
 
 def test_commands_are_told_of_a_name_server_only_when_it_is_not_the_usual_one() -> None:
     commands = [line for line in said(FACTS) if " aerobee " in line]
-    assert len(commands) == 4
+    assert len(commands) == len(TRIES)
     assert not any(NAME_SERVER_VARIABLE in line for line in said(FACTS))
     line = "  next         export AEROBEE_NAME_SERVER=127.0.0.1:7"
     assert line in said(replace(FACTS, nameserver="127.0.0.1:7"))
     assert NAME_SERVER_VARIABLE in NAME_SERVER_VARIABLES
+
+
+@pytest.mark.parametrize("words", TRIES)
+def test_what_to_try_is_a_command(words: str) -> None:
+    said = shlex.split(words)
+    assert parser_for(said[:1]).parse_args(said).verb
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from aerobee.app.banner import USUAL
 from aerobee.app.demo.figures import Figures
 from aerobee.app.demo.history import COLUMNS, History
-from aerobee.app.demo.story import GROUPS, ORDERS, SHIPPING, TOPICS, is_slow
+from aerobee.app.demo.story import GROUPS, GUARD, ORDERS, SHIPPING, TOPICS, is_slow
 from aerobee.app.ink import Ink
 from aerobee.app.process_figures import MIB, Memory
 
 WIDTH = 80
 HEIGHT = 24
 _NAME = max(map(len, (*TOPICS, *GROUPS)))
+TRIES = (f"explain group {SHIPPING}", f"dlq show {GUARD}", f"message tail {ORDERS}")
+"""What to look at meanwhile, as words of the command."""
 _LAG_SEEN = 50
 """So many messages are a lag that is worth a colour, and as high as a chart of it is at least."""
 
@@ -165,8 +167,8 @@ def _happening(last: Figures, ink: Ink) -> str:
 
 def _tries(places: Places, ink: Ink) -> Iterable[str]:
     where = "" if places.nameserver == USUAL else f" -n {places.nameserver}"
-    yield ink.dim(_clip(f"try  {places.command} group show {SHIPPING}{where}"))
-    yield ink.dim(_clip(f"     {places.command} message tail {ORDERS}{where}"))
+    for at, words in enumerate(TRIES):
+        yield ink.dim(_clip(f"{'' if at else 'try':<5}{places.command} {words}{where}"))
     yield ink.dim("Ctrl-C stops everything")
 
 

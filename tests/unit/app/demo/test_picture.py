@@ -1,4 +1,5 @@
 import re
+import shlex
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ from aerobee.app.demo.figures import Figures, GroupFigures
 from aerobee.app.demo.history import COLUMNS, History
 from aerobee.app.demo.picture import (
     HEIGHT,
+    TRIES,
     WIDTH,
     Places,
     Vitals,
@@ -18,6 +20,7 @@ from aerobee.app.demo.picture import (
 from aerobee.app.demo.story import GROUPS, GUARD, ORDERS, SHIPPING, TOPICS
 from aerobee.app.ink import ASCII, BLOCKS, Ink
 from aerobee.app.process_figures import MIB, Memory
+from aerobee.cli.main import parser_for
 
 PLACES = Places("127.0.0.1:9876", "127.0.0.1:5557", "./data", "aerobee")
 VITALS = Vitals(Memory(67 * MIB, 36 * MIB), 0.08)
@@ -100,9 +103,15 @@ def test_a_warning_is_shown_in_the_last_line() -> None:
 
 def test_commands_name_the_name_server_where_it_is_not_the_usual_one() -> None:
     usual = picture(BUSY, PLACES, VITALS, Ink(False))
-    assert "try  aerobee group show demo-shipping" in usual
+    assert "try  aerobee explain group demo-shipping" in usual
     other = picture(BUSY, replace(PLACES, nameserver="127.0.0.1:7"), VITALS, Ink(False))
-    assert "try  aerobee group show demo-shipping -n 127.0.0.1:7" in other
+    assert "try  aerobee explain group demo-shipping -n 127.0.0.1:7" in other
+
+
+@pytest.mark.parametrize("words", TRIES)
+def test_what_to_try_is_a_command(words: str) -> None:
+    said = [*shlex.split(words), "-n", "127.0.0.1:7"]
+    assert parser_for(said[:1]).parse_args(said).verb
 
 
 def test_metrics_that_are_nowhere_are_not_shown() -> None:
