@@ -65,30 +65,6 @@ def test_a_roundtrip_by_a_workload_file_is_shown_at_80_columns(
     assert leftovers(server) == []
 
 
-def test_a_backlog_is_received_with_its_lag_shown(server: Server) -> None:
-    said = aerobee(server, "bench", "consume", "--count", "300", "--queues", "2", "--size", "20")
-    assert said.status == 0
-    assert "received" in said.out
-    assert " lag " in said.error
-    assert "filling: " in said.error
-
-
-def test_latency_is_of_one_send_after_the_other(server: Server) -> None:
-    said = aerobee(server, "bench", "latency", *SHORT)
-    assert said.status == 0
-    assert "1 in flight, 100/s" in said.error
-    assert "█" in said.out
-
-
-def test_the_highest_rate_within_a_limit_is_found(server: Server) -> None:
-    flags = ("--duration", "200ms", "--warm-up", "0", "--precision", "100", "--in-flight", "4")
-    said = aerobee(server, "bench", "plan", "--p50", "10s", *flags)
-    assert said.status == 0
-    assert "is the highest rate found that holds p50 within 10000 ms" in said.out.replace("\n", " ")
-    assert "WANTED/S" in said.out
-    assert "as fast as it goes: " in said.error
-
-
 def test_ctrl_c_prints_what_was_measured_and_cleans_up(server: Server, tmp_path: Path) -> None:
     flags = ("-n", server.name_server, "--rate", "50", "--warm-up", "0", "--duration", "10m")
     with Started(tmp_path, "bench", "produce", *flags) as bench:
