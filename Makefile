@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up demo test test-pure check bench bench-broker bench-timers fuzz crash sim test-interop clean build/pure
+.PHONY: help install up demo test test-pure check bench bench-broker bench-timers fuzz crash soak sim test-interop clean build/pure
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -63,6 +63,10 @@ fuzz: install $(FUZZING) ## Every parser against made-up bytes, 30 s each
 crash: install ## The long crash tests: 1,000 kills, power cuts where root allows, kills under a Java client
 	EXPECT_COMPILED=1 $(PY) -m pytest tests/crash tests/fault tests/hostile -m 'night or root'
 	KILL_CYCLES=200 EXPECT_COMPILED=1 $(PY) -m pytest tests/interop/features/test_kill_under_load.py -m java
+
+MINUTES := 30
+soak: install ## Our client for MINUTES=30, every way of sending and consuming, its broker killed each minute
+	$(PY) -m bench.soak --minutes $(MINUTES)
 
 SEEDS := 1000
 sim: install ## Whole clusters on virtual time: SEEDS=5000 stories, each from a seed of its own

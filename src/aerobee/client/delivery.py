@@ -11,6 +11,7 @@ Imports more than 15 modules because it joins what is decided, kept and written 
 """
 
 import asyncio
+import logging
 import random
 from dataclasses import dataclass
 from typing import Protocol
@@ -41,6 +42,8 @@ from aerobee.protocol.headers.sending import SendV2Header, SentHeader
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode, error_for
+
+_log = logging.getLogger(__name__)
 
 RETRIES = 2
 _TIMER_VERSION = 413  # RocketMQ 5.0.0: the first that delivers at any time
@@ -312,6 +315,9 @@ class Delivery:
             return
 
         async def refresh() -> None:
-            await self._session.routes.refresh(topic, may_be_new=True)
+            try:
+                await self._session.routes.refresh(topic, may_be_new=True)
+            except AerobeeError as no_route:  # the send says it, should it fail in the end
+                _log.debug("the route of %s stays as it was: %s", topic, no_route)
 
         self._session.spawn(refresh(), f"asking for the route of {topic}")

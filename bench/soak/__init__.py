@@ -1,0 +1,1 @@
+"""Our client for a long time, while its broker is killed; see `__main__`."""
