@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -57,9 +58,9 @@ def aerobee_here(*words: str, stdin: str | None = None) -> Said:
 class OnTerminal:
     """One command on a terminal of 80 columns, in a process of its own."""
 
-    def __init__(self, *words: str, columns: int = 80) -> None:
+    def __init__(self, *words: str, **variables: str) -> None:
         self._screen, side = pty.openpty()
-        environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+        environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm", **variables}
         self._process = subprocess.Popen(
             _command(words), stdin=side, stdout=side, stderr=side, env=environment
         )
@@ -75,7 +76,12 @@ class OnTerminal:
         os.write(self._screen, text.encode())
 
     def interrupt(self) -> None:
-        self._process.send_signal(signal.SIGINT)
+        """Ctrl-C, until it ends: the first may come a moment before it begins to wait."""
+        is_open = True
+        while is_open:
+            self._process.send_signal(signal.SIGINT)
+            while is_open and select.select([self._screen], [], [], 1)[0]:
+                is_open = self._read()
 
     def end(self) -> tuple[int, list[str]]:
         """Its status and what was shown, line by line, without what moves the cursor."""

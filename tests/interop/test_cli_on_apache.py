@@ -114,9 +114,27 @@ def test_settings_and_values_are_read_and_changed(server: Server) -> None:
     assert aerobee(server, "nameserver", "config", "get").status == 0
 
 
-def test_dead_letters_are_sent_again_and_what_apache_has_not_is_said(server: Server) -> None:
-    assert aerobee(server, "dlq", "list").status == 0
-    assert aerobee(server, "dlq", "show", "cli-three").status == 3
+def test_dead_letters_are_seen_and_sent_again(server: Server) -> None:
+    aerobee(server, "topic", "create", "CliFour", "--queues", "1")
+    aerobee(server, "message", "send", "CliFour", "bad", "--tag", "t", "--key", "d-1")
+
+    async def give_up() -> None:
+        async with mq.connect(server.name_server) as client:
+            consumer = client.consumer("CliFour", group="cli-four", start="earliest")
+            async with consumer:
+                await (await anext(aiter(consumer))).reject()
+
+    asyncio.run(give_up())
+    show = ("dlq", "show", "cli-four", "-o", "json")
+    while (said := aerobee(server, *show)).status or not said.records:
+        pass  # name servers hear of a new topic a moment later
+    assert [(one["body"], one["tag"]) for one in said.records] == [("bad", "t")]
+    assert aerobee(server, "dlq", "resend", "cli-four", "--key", "d-1", "--yes").status == 0
+    _consume(server, "CliFour", "cli-four", 1)
+
+
+def test_what_apache_has_not_is_said(server: Server) -> None:
+    assert aerobee(server, "dlq", "show", "cli-nobody").status == 3
     said = aerobee(server, "transaction", "list")
     assert said.status == 1
-    assert "code: " in said.error
+    assert "hint: " in said.error

@@ -26,7 +26,7 @@ _EXAMPLES = """\
   aerobee broker start -n 127.0.0.1:9876          on 127.0.0.1:10911, messages in ~/store
   aerobee broker start -c conf/broker.conf        as RocketMQ's own file says
   aerobee broker start -n HOST:9876 --host 0.0.0.0 --store /data/store
-  AEROBEE_BROKER_FLUSH_DISK_TYPE=SYNC_FLUSH aerobee broker start -n 127.0.0.1:9876
+  AEROBEE_BROKER_FLUSH_DISK_TYPE=SYNC_FLUSH aerobee broker start -n HOST:9876
   aerobee broker config -c conf/broker.conf       what would hold, and where it comes from
 """
 _FILE = Flag("config", "", "RocketMQ's broker.conf", "FILE", "-c")

@@ -20,7 +20,7 @@ _EXAMPLES = """\
   aerobee config list broker                      every setting, its default, what it takes
   aerobee config list broker --live               those that can be changed while it runs
   aerobee config explain flushDiskType
-  aerobee config show broker -c conf/broker.conf  what would hold, and where it comes from
+  aerobee config show broker -c conf/broker.conf   what would hold, and where it comes from
 """
 _SERVERS = ("broker", "nameserver")
 

@@ -103,10 +103,14 @@ def resend(parsed: argparse.Namespace) -> int:
             "which dead letters?", hint="say ids, --from, --key, --tag, --topic or --all"
         )
 
-    async def ids(admin: "Admin") -> "list[str]":
-        return [message.offset_message_id async for message in _chosen(admin, parsed)]
+    async def ids(admin: "Admin", progress: Progress) -> "list[str]":
+        found = []
+        async for message in _chosen(admin, parsed, progress):
+            found.append(message.offset_message_id)
+        return found
 
-    found = asked(parsed, ids)
+    with Progress("looked at") as progress:
+        found = asked(parsed, lambda admin: ids(admin, progress))
     if not found:
         raise NotFound(f"{parsed.group} has no such dead letters", hint="`aerobee dlq show`")
     where = f"to {parsed.to}" if parsed.to else f"to the group {parsed.group}"
@@ -156,7 +160,9 @@ async def _send_all(
         progress.step()
 
 
-async def _chosen(admin: "Admin", parsed: argparse.Namespace) -> AsyncIterator["StoredMessage"]:
+async def _chosen(
+    admin: "Admin", parsed: argparse.Namespace, progress: Progress | None = None
+) -> AsyncIterator["StoredMessage"]:
     """The dead letters that the flags mean, oldest first, queue by queue."""
     start = read_moment(parsed.start or "earliest", "--from")
     end = read_moment(parsed.end or "latest", "--until")
@@ -165,6 +171,8 @@ async def _chosen(admin: "Admin", parsed: argparse.Namespace) -> AsyncIterator["
             f"{parsed.group} has no dead letters", hint="`aerobee dlq list` shows who has"
         )
     async for message in admin.dead_letters.of(parsed.group, start=start, end=end):
+        if progress is not None:
+            progress.step()
         if (
             (not parsed.id or {message.message_id, message.offset_message_id} & {*parsed.id})
             and (parsed.key is None or parsed.key in message.keys)

@@ -18,10 +18,10 @@ from aerobee.errors import AerobeeError
 
 _EXAMPLES = """\
 examples:
-  aerobee up                               a name server and a broker, to try things out
+  aerobee up                               something to try things out with
   aerobee nameserver start                 a name server on 127.0.0.1:9876
   aerobee broker start -n 127.0.0.1:9876   a broker on 127.0.0.1:10911
-  aerobee run billing:app                  handle messages with an application's functions
+  aerobee run billing:app                  handle messages in an application
   aerobee topic create orders              make a topic
   aerobee message send orders hello        send it a message
   aerobee message tail orders              follow it

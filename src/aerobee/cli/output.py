@@ -20,7 +20,17 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
-from aerobee.errors import AerobeeError, NotFound, RemoteAnswer, TopicNotFound
+from aerobee.errors import (
+    AerobeeError,
+    NoAnswer,
+    NotFound,
+    PartlyDone,
+    Refused,
+    RemoteAnswer,
+    Retriable,
+    TopicNotFound,
+    Unreachable,
+)
 
 OK = 0
 FAILED = 1
@@ -40,6 +50,14 @@ _CONTROLS = {
     code: {9: "\\t", 10: "\\n", 13: "\\r"}.get(code, f"\\x{code:02x}")
     for code in (*range(32), *range(127, 160))
 }
+# What to do next where an error does not say it itself.
+_HINTS = (
+    (Unreachable, "is it running, and reachable from here? `aerobee nameserver list`"),
+    (NoAnswer, "it may have been done all the same: look before you try again"),
+    (Retriable, "mend what it says, or try again; `aerobee cluster health` says how brokers are"),
+    (Refused, "a broker refuses it, and will again: mend what it says"),
+    (PartlyDone, "try again with --on, for those that failed"),
+)
 # RocketMQ's answers for what is not there: a topic, a message or key, a group.
 _NOT_FOUND_ANSWERS = frozenset({17, 22, 26})
 
@@ -139,11 +157,12 @@ def table(records: Sequence[Record], width: int | None = None) -> str:
 
 def write_error(error: AerobeeError, form: str, stream: TextIO) -> int:
     """Say what went wrong: the status of the process."""
-    said = {"code": type(error).__name__, "message": error.message, "hint": error.hint}
+    hint = error.hint or next((text for kind, text in _HINTS if isinstance(error, kind)), "")
+    said = {"code": type(error).__name__, "message": error.message, "hint": hint}
     if form == TABLE:
         stream.write(f"aerobee: {error.message}\n  code: {said['code']}\n")
-        if error.hint:
-            stream.write(f"  hint: {error.hint}\n")
+        if hint:
+            stream.write(f"  hint: {hint}\n")
     elif form in (JSON, NDJSON):
         stream.write(json.dumps(said, ensure_ascii=False) + "\n")
     elif form == YAML:

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from aerobee.cli.examples import laid_out
+
 if TYPE_CHECKING:
     from aerobee.app.config import Given
     from aerobee.app.lifecycle import Part
@@ -110,6 +112,6 @@ def _add(where: "Verbs", name: str, text: str, examples: str) -> argparse.Argume
         name,
         help=text,
         description=text,
-        epilog=f"examples:\n{examples}",
+        epilog=f"examples:\n{laid_out(examples)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

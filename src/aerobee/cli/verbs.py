@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from aerobee.cli.contexts import CONTEXT_VARIABLE, read_contexts
+from aerobee.cli.examples import laid_out
 from aerobee.cli.output import (
     FAILED,
     FORMATS,
@@ -53,7 +54,7 @@ def add_noun(nouns: Verbs, name: str, text: str, examples: str) -> Verbs:
         name,
         help=text,
         description=text,
-        epilog=f"examples:\n{examples}",
+        epilog=f"examples:\n{laid_out(examples)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     return noun.add_subparsers(title="verbs", metavar="VERB", required=True)

@@ -1,9 +1,11 @@
 import sys
+from pathlib import Path
 from subprocess import run
 
 import pytest
 
 from aerobee.cli.main import main
+from tests.cli_kit import OnTerminal
 
 
 def test_help_has_examples_and_names_the_nouns(capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,3 +43,22 @@ def test_help_does_not_wait_for_what_it_does_not_need(arguments: list[str]) -> N
         "assert not heavy, heavy\n"
     )
     run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+def test_a_reader_that_has_enough_is_no_failure() -> None:
+    command = f"{sys.executable} -m aerobee.cli.main completion bash | head -1"
+    done = run(["bash", "-c", f"set -o pipefail; {command}"], check=True, capture_output=True)
+    assert done.stderr == b""
+    assert done.stdout.count(b"\n") == 1
+
+
+def test_ctrl_c_is_no_traceback(tmp_path: Path) -> None:
+    file = tmp_path / "contexts.json"
+    file.write_text('{"contexts": {"dev": "a:1"}}')
+    screen = OnTerminal("context", "remove", "dev", AEROBEE_CONFIG=str(file))
+    screen.wait_for("Go on?")
+    screen.interrupt()
+    status, lines = screen.end()
+    assert status == 130
+    assert not any("Traceback" in line for line in lines)
+    assert "dev" in file.read_text()

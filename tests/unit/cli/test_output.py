@@ -21,7 +21,17 @@ from aerobee.cli.output import (
     write_records,
     write_report,
 )
-from aerobee.errors import AerobeeError, Misuse, NotFound, Refused, TopicNotFound
+from aerobee.errors import (
+    AerobeeError,
+    Misuse,
+    NotFound,
+    PartlyDone,
+    Refused,
+    RequestTimeout,
+    Retriable,
+    TopicNotFound,
+    Unreachable,
+)
 
 RECORDS = [
     {"name": "a", "count": 7, "rate": 1.25, "tags": ["x", "y"], "note": None},
@@ -178,3 +188,16 @@ def test_the_status_says_what_kind_of_error_it_was(error: AerobeeError, status: 
 def test_a_file_is_no_terminal_and_as_wide_as_one_likes() -> None:
     assert not is_terminal(io.StringIO())
     assert width_of(io.StringIO(), is_wide=False) is None
+
+
+def test_every_error_says_what_to_do_next() -> None:
+    for error in (
+        Unreachable("no", address="a:1"),
+        RequestTimeout("no", address="a:1"),
+        Refused("no", code=1),
+        Retriable("no", code=2),
+        PartlyDone(done={}, failed={"a": Misuse("no")}),
+    ):
+        stream = io.StringIO()
+        write_error(error, "json", stream)
+        assert json.loads(stream.getvalue())["hint"], error
