@@ -32,9 +32,11 @@ class UserKeeper:
     def running(self) -> Iterator["UserKeeper"]:
         self._thread.start()
         self._is_ready.wait()
-        yield self
-        self._loop.call_soon_threadsafe(self._end.set)
-        self._thread.join()
+        try:
+            yield self
+        finally:
+            self._loop.call_soon_threadsafe(self._end.set)
+            self._thread.join()
 
     def _run(self) -> None:
         self._loop.run_until_complete(self._serve_all())

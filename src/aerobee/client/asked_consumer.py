@@ -19,6 +19,7 @@ from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.net.line import Line
 from aerobee.protocol.bodies.group_offsets import decode_reset_offsets, encode_client_status
 from aerobee.protocol.bodies.running_info import (
+    CONSUME_MODE,
     PAUSED_QUEUES,
     QueueInHand,
     RunningInfo,
@@ -102,6 +103,7 @@ class AskedConsumer:
                 "PROP_CONSUME_TYPE": "CONSUME_PASSIVELY",
                 "PROP_NAMESERVER_ADDR": ";".join(self._session.options.name_servers),
                 "PROP_THREADPOOL_CORE_SIZE": str(options.concurrency),
+                CONSUME_MODE: options.mode,
                 PAUSED_QUEUES: ",".join(
                     str(owned.queue)
                     for owned in self._member.queues.all()

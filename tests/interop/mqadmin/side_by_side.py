@@ -4,6 +4,8 @@ What cannot be the same is masked: times, ids, rates, and with `is_moving` every
 keeps in hash maps comes in an order of its own, so lines and maps are sorted.
 """
 
+import contextlib
+import io
 import json
 import re
 import shlex
@@ -14,6 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from aerobee.cli.mqadmin.entry import main
 from tests.interop.mqadmin.admin import Admin
 from tests.interop.mqadmin.pairs import (
     FIRST_SIDE,
@@ -59,6 +62,7 @@ class Compared(NamedTuple):
 class SideBySide:
     def __init__(self, admin: Admin, name_server: str, address: str, folder: Path) -> None:
         self.found: dict[Pair | BothFail, Compared] = {}
+        self.explained: list[Any] = []
         self._admin = admin
         self._name_server = name_server
         self._folder = folder
@@ -95,6 +99,17 @@ class SideBySide:
                 self.found[one] = self._compare(one)
             else:
                 self.found[one] = self._both_fail(one)
+
+    def explain(self) -> None:
+        """Have a message and its group explained, as programs are told."""
+        for words in (["message", self._words["id"], "--group", GROUP], ["group", GROUP]):
+            where = ("-n", self._name_server, "-o", "json")
+            run = subprocess.run(
+                [sys.executable, "-m", "aerobee.cli.main", "explain", *words, *where],
+                capture_output=True,
+                check=True,
+            )
+            self.explained.append(json.loads(run.stdout))
 
     def _do(self, step: Step) -> None:
         fields = dict(step.fields)
@@ -155,15 +170,22 @@ class SideBySide:
         return Printed(self._admin.run(words, seconds).text)
 
     def _ours(self, words: list[str], *, is_endless: bool = False) -> Printed:
-        """In a process of its own, as people have it."""
+        if is_endless:
+            return self._ours_for_a_while(words)
+        out, error = io.StringIO(), io.StringIO()
+        with (
+            contextlib.chdir(self._folder),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(error),
+        ):
+            status = main(words)
+        return Printed(out.getvalue(), status, error.getvalue())
+
+    def _ours_for_a_while(self, words: list[str]) -> Printed:
         program = [sys.executable, "-u", "-m", "aerobee.cli.mqadmin.entry", *words]
         try:
             run = subprocess.run(
-                program,
-                cwd=self._folder,
-                capture_output=True,
-                timeout=ENDLESS_SECONDS if is_endless else SECONDS_MAX,
-                check=False,
+                program, capture_output=True, timeout=2 * ENDLESS_SECONDS, check=False
             )
         except subprocess.TimeoutExpired as error:
             return Printed((error.stdout or b"").decode(), -1, "it still runs")

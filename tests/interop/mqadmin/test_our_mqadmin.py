@@ -15,7 +15,7 @@ from tests.interop.features.servers import AerobeeServer
 from tests.interop.mqadmin import our_page
 from tests.interop.mqadmin.admin import Admin
 from tests.interop.mqadmin.day import APACHE_SETTINGS, SETTINGS
-from tests.interop.mqadmin.pairs import AT_APACHE, HERE, BothFail, Pair
+from tests.interop.mqadmin.pairs import AT_APACHE, GROUP, HERE, TOPIC, BothFail, Pair
 from tests.interop.mqadmin.side_by_side import SideBySide
 from tests.mqadmin_kit import Place
 from tests.unit.cli.mqadmin.test_access import FLAGS as ACCESS_FLAGS
@@ -39,6 +39,7 @@ class Seen:
     def __init__(self, here: SideBySide, apache: SideBySide, refusals: dict[str, str]) -> None:
         self.here = here.found
         self.apache = apache.found
+        self.explained = apache.explained
         self.refusals = refusals
 
 
@@ -95,6 +96,7 @@ def _at_apache(folder: Path) -> SideBySide:
         both = SideBySide(admin, name_server, f"127.0.0.1:{port}", folder)
         both.prepare()
         both.go(AT_APACHE)
+        both.explain()
         return both
 
 
@@ -113,3 +115,14 @@ def test_both_say_the_same_of_apaches(seen: Seen, one: Pair | BothFail) -> None:
 def test_every_sub_command_is_compared_or_refused(seen: Seen) -> None:
     compared = {one.name for one in COMPARED_HERE if isinstance(one, Pair)}
     assert compared | seen.refusals.keys() == set(catalog.names())
+
+
+def test_a_message_and_a_group_are_explained_on_apaches_too(seen: Seen) -> None:
+    message, group = seen.explained
+    assert (message["topic"], message["queue"], message["offset"]) == (TOPIC, "broker-a:0", 0)
+    assert [one["cause"] for one in message["findings"]] == ["consumed"]
+    assert group["members"] == [f"127.0.0.1@{GROUP}"]
+    assert {one["owner"] for one in group["queues"] if one["topic"] == TOPIC} == {
+        f"127.0.0.1@{GROUP}"
+    }
+    assert [one["cause"] for one in group["findings"]] == ["well"]

@@ -51,6 +51,8 @@ class GroupFacts:
     """Topics that it may not read."""
     model: MessageModel | None = None
     """None: nobody is online."""
+    is_popping: bool = False
+    """Nobody owns a queue: members pop from all of them."""
     members: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
     """Members that did not say which queues they have."""

@@ -20,12 +20,14 @@ from aerobee.model.names import (
     dead_letter_topic,
     is_dead_letter_topic,
     is_retry_topic,
+    pop_retry_topic,
     retry_topic,
 )
 from aerobee.model.properties import REAL_TOPIC
 from aerobee.model.route import TopicRoute
+from aerobee.protocol.bodies.assignment import POP
 from aerobee.protocol.bodies.open_transactions import OpenTransaction
-from aerobee.protocol.bodies.running_info import PAUSED_QUEUES, RunningInfo
+from aerobee.protocol.bodies.running_info import CONSUME_MODE, PAUSED_QUEUES, RunningInfo
 
 T = TypeVar("T")
 Tell = Callable[[], None]
@@ -61,7 +63,7 @@ class Gathering:
         held = await self._open(unique_id, message_id)
         topic = topic or _topic_in(copies, held)
         groups = [group] if group else await self._groups_of(topic)
-        derived = [name(one) for one in groups for name in (retry_topic, dead_letter_topic)]
+        derived = [name for one in groups for name in _derived(one, topic)]
         copies += await self._copies(unique_id, derived)
         names = await self._broker_names()
         route = await self._route(topic)
@@ -179,7 +181,8 @@ class Gathering:
         running = {one: info for one, info in zip(clients, told, strict=True) if info is not None}
         wanted = {one.topic: one for one in there.subscriptions}
         consumed = set(await self._admin.groups.topics(group))
-        topics = sorted({topic, retry_topic(group)} if topic else consumed | set(wanted))
+        retries = {retry_topic(group), pop_retry_topic(group, topic)}
+        topics = sorted({topic, *retries} if topic else consumed | set(wanted))
         queues: dict[MessageQueue, QueueFacts] = {}
         for one in topics:
             queues.update(await self._queues(group, one, running))
@@ -191,6 +194,7 @@ class Gathering:
             is_enabled=all(config.is_enabled for config in configs),
             forbidden=tuple([one for one in own if not await self._may_read(group, one)]),
             model=there.manner.message_model if there.manner is not None else None,
+            is_popping=await self._is_popping(group, running.values()),
             members=tuple(clients),
             silent=tuple(one for one in clients if one not in running),
             subscriptions=wanted,
@@ -204,6 +208,16 @@ class Gathering:
             return await self._admin.connections.running_info(group, client)
         except AerobeeError:  # it may be gone, or busy
             return None
+
+    async def _is_popping(self, group: str, running: Iterable[RunningInfo]) -> bool:
+        """Ours say so; of others brokers were told."""
+        if any(info.properties.get(CONSUME_MODE) == "pop" for info in running):
+            return True
+        try:
+            modes = await self._admin.groups.request_modes()
+        except AerobeeError:  # older brokers do not know the question
+            return False
+        return any(one.group == group and one.mode == POP for of in modes.values() for one in of)
 
     async def _may_read(self, group: str, topic: str) -> bool:
         try:
@@ -269,6 +283,11 @@ def _topic_in(copies: Iterable[StoredMessage], held: OpenTransaction | None) -> 
         if not is_retry_topic(topic) and not is_dead_letter_topic(topic):
             return topic
     return ""
+
+
+def _derived(group: str, topic: str) -> tuple[str, ...]:
+    """Topics that a group gets its retries and dead letters in."""
+    return retry_topic(group), pop_retry_topic(group, topic), dead_letter_topic(group)
 
 
 def _queues_of(topic: str, route: TopicRoute) -> list[MessageQueue]:

@@ -114,7 +114,7 @@ def find_queue_fault(facts: GroupFacts, queue: MessageQueue, state: QueueFacts) 
             group,
         )
     if not state.owner:
-        if facts.silent:  # one of those may have it
+        if facts.silent or facts.is_popping:  # one of those may have it, or all of these
             return None
         return Finding(
             Cause.UNASSIGNED,

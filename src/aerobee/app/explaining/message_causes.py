@@ -15,7 +15,12 @@ from aerobee.app.explaining.group_causes import find_hindrances, find_queue_faul
 from aerobee.app.explaining.wanting import find_reason_against
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import MessageQueue
-from aerobee.model.names import TRANSACTION_HALF_TOPIC, dead_letter_topic, retry_topic
+from aerobee.model.names import (
+    TRANSACTION_HALF_TOPIC,
+    dead_letter_topic,
+    pop_retry_topic,
+    retry_topic,
+)
 from aerobee.model.properties import DELAY, TIMER_OUT_MS
 
 
@@ -155,7 +160,8 @@ def _dead(facts: MessageFacts, group: GroupFacts, letter: StoredMessage) -> Find
 def _find_retry(facts: MessageFacts, group: GroupFacts) -> Finding | None:
     """Where it is if the group has failed to handle it, and will get it once more."""
     topic = retry_topic(group.group)
-    waited, came = facts.waiting_for(topic), facts.in_topic(topic)
+    popped = pop_retry_topic(group.group, facts.topic)
+    waited, came = facts.waiting_for(topic), facts.in_topic(topic) + facts.in_topic(popped)
     newest = came[-1][1] if came else None
     if waited and (newest is None or waited[-1].reconsume_times > newest.reconsume_times):
         waiting = waited[-1]
@@ -170,7 +176,7 @@ def _find_retry(facts: MessageFacts, group: GroupFacts) -> Finding | None:
         )
     if newest is None:
         return None
-    queue = MessageQueue(topic, came[-1][0], newest.queue_id)
+    queue = MessageQueue(newest.topic, came[-1][0], newest.queue_id)
     state = group.queues.get(queue)
     if state is not None and state.at > newest.queue_offset:
         return Finding(
@@ -225,6 +231,13 @@ def _waiting(
 ) -> Finding:
     state = group.queues.get(queue)
     at = max(state.at, state.start) if state is not None else 0
+    if group.is_popping:
+        return Finding(
+            Cause.NOT_REACHED,
+            f"nobody has acknowledged it: a member is to pop it of {queue}, or has it for a while",
+            f"aerobee group describe {group.group} --watch",
+            group.group,
+        )
     if state is not None and state.pulled > message.queue_offset:
         return Finding(
             Cause.IN_HAND,

@@ -21,6 +21,8 @@ from aerobee.protocol.json_text import ObjectKey, Value, parse, write_compact
 BYTES_PER_MIB = 1024 * 1024
 PAUSED_QUEUES = "PROP_PAUSED_QUEUES"
 """A property of ours: queues that nothing is handed out of, with commas in between."""
+CONSUME_MODE = "PROP_CONSUME_MODE"
+"""A property of ours: `pull` or `pop`."""
 
 
 @dataclass(frozen=True, slots=True)
