@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from aerobee.cli.moments import shown_ms
 from aerobee.cli.output import NOT_FOUND, OK, TABLE, Record, table, write_report
 from aerobee.cli.progress import Progress
 from aerobee.cli.verbs import Verbs, add_noun, add_verb, asked
@@ -58,7 +59,7 @@ def explain_message(parsed: argparse.Namespace) -> int:
     if parsed.output == TABLE:
         _write_facts(report)
         if not findings:
-            print("nobody consumes it: no group has ever consumed its topic")
+            print("\nnobody consumes it: no group has ever consumed its topic")
             print(f"  next: aerobee topic describe {facts.topic}")
         _write_findings(findings)
     else:
@@ -73,7 +74,7 @@ def _message_report(facts: "MessageFacts", findings: "Sequence[Finding]") -> Rec
         broker, message = found[-1]
         report["queue"] = f"{broker}:{message.queue_id}"
         report["offset"] = message.queue_offset
-        report["stored_ms"] = message.store_timestamp
+        report["stored"] = shown_ms(message.store_timestamp)
         report["tag"] = message.tag or None
         report["keys"] = list(message.keys)
     return report
@@ -99,7 +100,7 @@ def explain_group(parsed: argparse.Namespace) -> int:
     if parsed.output == TABLE:
         _write_facts(report)
         if queues:
-            sys.stdout.write("\n" + table(queues, _width()) + "\n")
+            sys.stdout.write("\n" + table(queues, _width()))
         _write_findings(findings)
     else:
         whole = {**report, "queues": queues, "findings": _records(findings)}
@@ -136,7 +137,7 @@ def _records(findings: "Sequence[Finding]") -> list[Record]:
 
 def _write_facts(report: Record) -> None:
     write_report(
-        {name: value for name, value in report.items() if value not in (None, [], 0)},
+        {name: value for name, value in report.items() if value not in (None, [])},
         TABLE,
         sys.stdout,
         width=_width(),

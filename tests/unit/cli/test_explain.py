@@ -1,10 +1,13 @@
 import json
+import re
 import shlex
+from pathlib import Path
 
 import pytest
 
 import aerobee as mq
 from aerobee.app.explaining.facts import GroupFacts, MessageFacts
+from aerobee.app.explaining.findings import Cause
 from aerobee.app.explaining.group_causes import explain_group
 from aerobee.app.explaining.message_causes import explain_message
 from aerobee.cli.main import parser_for
@@ -14,6 +17,7 @@ from tests.cli_kit import aerobee
 from tests.server_kit import Server
 
 TOPIC, GROUP = "CliExplained", "cli-explaining"
+PAGE = Path(__file__).parents[3] / "docs" / "explain.md"
 
 
 def _consume(server: Server, count: int) -> None:
@@ -82,6 +86,15 @@ def test_no_line_is_wider_than_a_terminal_of_80_columns(server: Server, explaine
     for words in (("group", GROUP), ("message", explained)):
         lines = aerobee(server, "explain", *words).out.splitlines()
         assert max(len(line) for line in lines if "next: " not in line) <= 80
+
+
+def test_the_page_has_every_cause_and_its_commands_exist() -> None:
+    page = PAGE.read_text()
+    causes = re.findall(r"^\| ([a-z ]+) \| (?:message|group|both) \|", page, re.MULTILINE)
+    assert causes == [cause.value for cause in Cause]
+    for line in page.splitlines():
+        if line.startswith("aerobee "):
+            parser_for(["explain"]).parse_args(shlex.split(line)[1:])
 
 
 def _next_commands() -> list[str]:

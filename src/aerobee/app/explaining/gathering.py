@@ -243,7 +243,7 @@ class Gathering:
             found[queue] = QueueFacts(
                 bounds.min_offset,
                 bounds.max_offset,
-                at.consumer_offset if at is not None else -1,
+                at.consumer_offset if at is not None else await self._committed(group, queue),
                 at.pull_offset if at is not None else 0,
                 owner,
                 held.pull_wall_ms if held is not None else 0,
@@ -252,6 +252,11 @@ class Gathering:
                 at.last_timestamp if at is not None else 0,
             )
         return found
+
+    async def _committed(self, group: str, queue: MessageQueue) -> int:
+        """Where it is in a queue that brokers do not list, as those of retries of popped ones."""
+        at = await self._admin.offsets.committed(group, queue)
+        return -1 if at is None else at
 
 
 def born_ms(unique_id: str, now_ms: int) -> int:

@@ -9,6 +9,7 @@ Status: 0 well, 1 failed, 2 wrong use, 3 no such topic. What failed goes to stde
 
 import argparse
 import difflib
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -94,6 +95,9 @@ def _run(command: "Command", given: Given) -> int:
 
     try:
         asyncio.run(_ask(command, given))
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read it has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except AerobeeError as error:
         sys.stdout.flush()
         error.hint = error.hint or f"mqadmin help {command.name} says what it takes"

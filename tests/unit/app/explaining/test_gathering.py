@@ -322,6 +322,7 @@ def test_a_popped_message_belongs_to_nobody_until_it_is_acknowledged() -> None:
             assert (again.message_id, again.attempt) == (message_id, 2)
             await scene.why(message_id, Cause.IN_RETRY, f"it waits in {retry_topic('g')}_orders@")
             await again.ack()
+            scene.cluster.clock.advance(60)
             await scene.why(message_id, Cause.CONSUMED, "after 1 retries")
 
     with_scene(test)

@@ -84,3 +84,17 @@ def test_it_is_a_program_that_takes_the_name_server_from_the_environment(place: 
     assert run.returncode == 0, run.stderr
     assert place.address in run.stdout
     place.see(Works("clusterList", (place.address,)))
+
+
+def test_who_reads_may_have_enough(place: Place) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "aerobee.cli.mqadmin.entry", "topicList", "-n", place.name_server],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
