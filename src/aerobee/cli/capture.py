@@ -56,6 +56,9 @@ def add_to(nouns: Verbs) -> None:
         default="initial",
         help="what is in the tables: once for each table, now in any case, or not at all (initial)",
     )
+    mysql.add_argument(
+        "--reread-altered", action="store_true", help="read a table again after ALTER TABLE"
+    )
     mysql.add_argument("--once", action="store_true", help="end when all is captured")
     mysql.add_argument(
         "--chunk-rows", type=int, default=1000, metavar="N", help="read at once (1000)"
@@ -131,6 +134,7 @@ def _options(parsed: argparse.Namespace) -> "CaptureOptions":
         TopicNames(parsed.topic_prefix, parsed.topic),
         SnapshotMode(parsed.snapshot),
         parsed.once,
+        parsed.reread_altered,
         parsed.queues,
         parsed.chunk_rows,
         parsed.save_interval,

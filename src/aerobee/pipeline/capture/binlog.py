@@ -65,13 +65,19 @@ class Boundary(NamedTuple):
     transaction: str
 
 
+class Altered(NamedTuple):
+    """From here on a table's rows may have other columns, and rows that it has may have changed."""
+
+    table: TableName
+
+
 class Noted(NamedTuple):
     """Something that people should know of."""
 
     text: str
 
 
-LogItem = RowsChanged | Emptied | Boundary | Noted
+LogItem = RowsChanged | Emptied | Altered | Boundary | Noted
 
 
 @dataclass(slots=True)
@@ -213,10 +219,7 @@ class BinlogReader:
                 " not in the log: a new snapshot has them (--snapshot always)"
             )
         elif found.meaning is Meaning.ALTERED and self._patterns.has(found.tables[0]):
-            yield Noted(
-                f"{found.tables[0]} was altered; rows from here on have its new columns, and what"
-                " the server changed in old ones is not in the log"
-            )
+            yield Altered(found.tables[0])
         if not self._is_inside:
             yield self._end(event)
 

@@ -19,6 +19,7 @@ from enum import Enum
 
 from aerobee.client.client import Client
 from aerobee.pipeline.capture.binlog import (
+    Altered,
     BinlogReader,
     Boundary,
     Emptied,
@@ -70,6 +71,8 @@ class CaptureOptions:
     snapshot: SnapshotMode = SnapshotMode.INITIAL
     is_once: bool = False
     """End at what is the log's end now."""
+    is_rereading: bool = False
+    """Read tables again that were altered: what that did to their rows is not in the log."""
     queues: int = 8
     piece_rows: int = 1000
     save_seconds: float = 1.0
@@ -93,10 +96,19 @@ class Capture:
         self._facts = ServerFacts("", False)
         self._moment = self._reached = Position("", 0)
         self._order = 0
+        self._is_reread_due = False
 
     async def run(self, client: Client, stop: asyncio.Event) -> None:
         """Until told to stop or, if it is to run once, until all is captured. CaptureError,
         SendFailed and what else a client raises: run it again."""
+        while True:
+            self._is_reread_due = False
+            await self._run(client, stop)
+            if stop.is_set() or not self._is_reread_due:
+                return
+
+    async def _run(self, client: Client, stop: asyncio.Event) -> None:
+        """The tables that are not done, then the log, up to where a table has to be read again."""
         options = self._options
         states = StateTopic(client, options.name)
         known = await states.load()
@@ -241,9 +253,11 @@ class Capture:
                     reading = asyncio.create_task(self._read(reader))
                 for item in batch.items:
                     await self._deliver(item, delivery)
+                    if self._is_reread_due and isinstance(item, Boundary):
+                        break
                 if batch.is_idle or batch.is_end:
                     self._meter.lag_seconds = 0.0
-                if batch.is_end:
+                if batch.is_end or self._is_reread_due:
                     break
                 is_behind = delivery.state.position != self._reached
                 if delivery.is_due(
@@ -272,6 +286,8 @@ class Capture:
                 for name in self._emptied_tables(table, schema_name, delivery):
                     await delivery.emptied(name, origin, self._order)
                     self._order += 1
+            case Altered(table):
+                self._altered(table, delivery)
             case Boundary(position, ts_ms):
                 self._meter.position = self._reached = position
                 self._meter.transactions += bool(self._order)
@@ -280,9 +296,18 @@ class Capture:
             case Noted(text):
                 self._say(text)
 
+    def _altered(self, table: TableName, delivery: Delivery) -> None:
+        self._say(
+            f"{table} was altered: rows from here on have its new columns"
+            + ("; it is read again" if self._options.is_rereading else "")
+        )
+        if self._options.is_rereading and str(table) in delivery.state.done:
+            delivery.state = delivery.state.table_undone(str(table))
+            self._is_reread_due = True
+
     def _know(self, table: TableName, delivery: Delivery) -> None:
         """A table that is seen in the log is captured from its beginning."""
-        if str(table) not in delivery.state.done:
+        if str(table) not in delivery.state.done and not self._is_reread_due:
             delivery.state = delivery.state.table_done(str(table))
 
     def _emptied_tables(

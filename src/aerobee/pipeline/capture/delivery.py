@@ -70,7 +70,7 @@ class Delivery:
         """All rows of a table are gone. Stored when it returns."""
         change = Change(Op.TRUNCATE, table, "", "", None, None, None, order=order)
         body = self._encoded(change, origin)
-        await self._outlet.send_to_all_queues(self._topics.of(table), body, op=change.op.value)
+        await self._outlet.send_to_all_queues(self._topics.of(table), body, op=change.op)
 
     def is_due(self, seconds: float) -> bool:
         """Whether the last state is so old."""
@@ -102,14 +102,14 @@ class Delivery:
         await self._outlet.send(
             self._topics.of(table),
             self._encoded(change, origin),
-            op=change.op.value,
+            op=change.op,
             key=change.key if change.key_row is not None else "",
             order_by=f"{table}|{change.key}" if self._topics.is_shared else change.key,
         )
 
     def _encoded(self, change: Change, origin: Origin) -> bytes:
         body = encode(change, origin, self.state.name, self.state.epoch, now_ms())
-        self._meter.count(change.op.value, len(body))
+        self._meter.count(change.op, len(body))
         self._sent_since += 1
         return body
 

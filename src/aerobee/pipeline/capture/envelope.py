@@ -12,7 +12,7 @@ its own place in the order of its own row.
 
 import json
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import Any, Self
 
 from aerobee.pipeline.capture.column_values import JsonValue, Row
@@ -20,8 +20,11 @@ from aerobee.pipeline.capture.position import Position, sequence
 from aerobee.pipeline.capture.row_key import key_row, key_text
 from aerobee.pipeline.capture.table_schema import TableName, TableSchema
 
+# Made once: json.dumps would make one for each row.
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
-class Op(Enum):
+
+class Op(StrEnum):
     CREATE = "c"
     UPDATE = "u"
     DELETE = "d"
@@ -77,7 +80,7 @@ def changes_of(
 
 def encode(change: Change, origin: Origin, name: str, epoch: int, now_ms: int) -> bytes:
     said = {
-        "op": change.op.value,
+        "op": change.op,
         "key": change.key_row,
         "before": change.before,
         "after": change.after,
@@ -98,7 +101,7 @@ def encode(change: Change, origin: Origin, name: str, epoch: int, now_ms: int) -
         ),
         "ts_ms": now_ms,
     }
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode()
+    return _json(said).encode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,9 @@ class CaptureState:
         reading = {name: key for name, key in self.reading.items() if name != table}
         return replace(self, done=self.done | {table}, reading=reading)
 
+    def table_undone(self, table: str) -> Self:
+        return replace(self, done=self.done - {table})
+
     def table_read_to(self, table: str, key: list[Any]) -> Self:
         return replace(self, reading={**self.reading, table: key})
 

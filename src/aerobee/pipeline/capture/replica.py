@@ -29,7 +29,7 @@ class Replica:
             return self._empty(envelope, table)
         if envelope.key is None:
             raise ValueError(f"{envelope.table} has no key: its rows cannot be told apart")
-        name = key_text(envelope.key, envelope.key)
+        name = key_text(envelope.key, tuple(envelope.key))
         known = table.get(name, (self._emptied.get(envelope.table, ""), None))[0]
         if envelope.sequence <= known:
             return False

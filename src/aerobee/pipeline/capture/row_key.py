@@ -7,15 +7,17 @@ Two rows of a table have two names. It has no white space, because a message's k
 it. Only what must be is escaped: white space, control characters, `|` and `%`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from aerobee.pipeline.capture.column_values import JsonValue, Row
 
 SEPARATOR = "|"
 
 
-def key_text(row: Row, columns: Iterable[str]) -> str:
+def key_text(row: Row, columns: Sequence[str]) -> str:
     """What the row is called."""
+    if len(columns) == 1:
+        return _escaped(row[columns[0]])
     return SEPARATOR.join(_escaped(row[column]) for column in columns)
 
 
@@ -25,10 +27,11 @@ def key_row(row: Row, columns: Iterable[str]) -> dict[str, JsonValue]:
 
 
 def _escaped(value: JsonValue) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    if text.isalnum():
-        return text
-    return "".join(char if _is_plain(char) else _bytes(char) for char in text)
+    if not isinstance(value, str):
+        return repr(value)
+    if value.isalnum():
+        return value
+    return "".join(char if _is_plain(char) else _bytes(char) for char in value)
 
 
 def _is_plain(char: str) -> bool:

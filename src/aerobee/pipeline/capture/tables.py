@@ -73,6 +73,7 @@ class TopicNames:
         self._prefix = prefix
         self._topic = topic
         self._tables: dict[str, TableName] = {}
+        self._topics: dict[TableName, str] = {}
 
     @property
     def is_shared(self) -> bool:
@@ -83,6 +84,10 @@ class TopicNames:
         """Misuse: another table has that topic already, or its name is too long."""
         if self._topic:
             return self._topic
+        known = self._topics.get(name)
+        return known or self._chosen(name)
+
+    def _chosen(self, name: TableName) -> str:
         topic = self._prefix + topic_name(f"{name.schema}-{name.table}")
         other = self._tables.setdefault(topic, name)
         if other != name or len(topic) > TOPIC_LENGTH_MAX:
@@ -91,6 +96,7 @@ class TopicNames:
                 f"{name} would go to the topic {topic}, but {what}",
                 hint="capture it by itself, with --name and --topic",
             )
+        self._topics[name] = topic
         return topic
 
 

@@ -170,6 +170,30 @@ def test_a_table_that_comes_later_is_captured_whole(shop: Shop) -> None:
     assert shop.replica("b") == [{"k": 2}]
 
 
+def test_an_altered_table_has_its_new_columns_and_is_read_again_on_request(shop: Shop) -> None:
+    shop.run(
+        "CREATE TABLE a (k INT PRIMARY KEY, v INT)",
+        "CREATE TABLE b (k INT PRIMARY KEY)",
+        "INSERT INTO a VALUES (1, 1), (2, 2)",
+    )
+    shop.capture()
+    alter = "ALTER TABLE a ADD COLUMN w INT DEFAULT {}, DROP COLUMN v"
+    shop.run(alter.format(5), "INSERT INTO a VALUES (3, 3)", "INSERT INTO b VALUES (1)")
+    shop.capture()
+    assert shop.replica("a") == [{"k": 1, "v": 1}, {"k": 2, "v": 2}, {"k": 3, "w": 3}]
+    assert "was altered" in shop.notes[-1]
+    shop.run("BEGIN", "UPDATE a SET w = 4 WHERE k = 1", "INSERT INTO b VALUES (2)", "COMMIT")
+    shop.run("ALTER TABLE a ADD COLUMN x INT DEFAULT 6", "INSERT INTO b VALUES (3)")
+    shop.run("INSERT INTO a VALUES (4, 4, 4)", "DELETE FROM a WHERE k = 3")
+    assert shop.capture(is_rereading=True).rows == {"u": 1, "c": 3, "r": 3, "d": 1}
+    assert shop.replica("a") == [
+        {"k": 1, "w": 4, "x": 6},
+        {"k": 2, "w": 5, "x": 6},
+        {"k": 4, "w": 4, "x": 4},
+    ]
+    assert len(shop.replica("b")) == 3
+
+
 def test_a_purged_log_is_said_and_a_new_snapshot_helps(shop: Shop) -> None:
     shop.run("CREATE TABLE a (k INT PRIMARY KEY)", "INSERT INTO a VALUES (1)")
     shop.capture()

@@ -47,7 +47,7 @@ def _deliver(server: Server, topics: TopicNames) -> Meter:
 def test_every_row_has_its_place_and_its_schema_is_announced_once(server: Server) -> None:
     meter = _deliver(server, TopicNames())
     found = [Envelope.decode(body) for queue in queues_of(server, "deliver-a") for body in queue]
-    changes = sorted((one.sequence[-8:], one.op.value, one.after) for one in found)
+    changes = sorted((one.sequence[-8:], one.op, one.after) for one in found)
     places = {one.after["k"]: one.transaction for one in found if one.after and one.op is Op.CREATE}
     assert [change[1] for change in changes] == ["c", "t", "t", "d", "r", "c"]
     assert places == {2: ("0-1-7", 10), 3: ("0-1-7", 12)}

@@ -38,6 +38,7 @@ def test_a_table_that_is_done_is_read_no_more() -> None:
     done = state.table_done("a")
     assert done.done == {"a"}
     assert done.reading == {"b": [2]}
+    assert done.table_undone("a").done == frozenset()
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"format":1}', b'{"format":2}'])

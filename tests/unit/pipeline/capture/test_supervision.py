@@ -15,7 +15,8 @@ from aerobee.pipeline.capture.supervision import (
     wait_seconds,
 )
 from tests.capture_kit import Shop
-from tests.mariadb_kit import running_database
+from tests.mariadb_kit import Database, running_database
+from tests.process_kit import Started
 from tests.server_kit import Server
 
 
@@ -56,6 +57,49 @@ def test_a_database_that_was_away_is_captured_on(server: Server, tmp_path: Path)
         assert meter.restarts >= 1
         assert "trying again in" in notes[0]
         assert sorted(row["k"] for row in shop.replica("a")) == [1, 2]
+
+
+def test_a_broker_that_was_killed_is_captured_into_again(
+    database: Database, tmp_path: Path
+) -> None:
+    flags = ["up", "--store", str(tmp_path / "data")]
+    first = Started(tmp_path, *flags, "--port", "0", "--nameserver-port", "0")
+    ports = first.ports()
+    flags += ["--port", str(ports["broker"]), "--nameserver-port", str(ports["nameserver"])]
+    shop = Shop(database, Server(f"127.0.0.1:{ports['nameserver']}"))
+    shop.run("CREATE TABLE a (k INT PRIMARY KEY)", "INSERT INTO a SELECT seq FROM seq_1_to_500")
+    meter, notes = Meter(), list[str]()
+
+    def again() -> Started:
+        first.process.kill()
+        first.end()
+        shop.run("INSERT INTO a SELECT seq FROM seq_501_to_1000", "DELETE FROM a WHERE k % 7 = 0")
+        started = Started(tmp_path, *flags)
+        started.ports()
+        return started
+
+    def keys() -> list[int]:
+        return sorted(row["k"] for row in shop.replica("a"))
+
+    async def run() -> Started:
+        stop = asyncio.Event()
+        options = shop.options(is_once=False, idle_seconds=0.02)
+        target = shop.server.name_server
+        task = asyncio.create_task(keep_capturing(target, options, meter, notes.append, stop))
+
+        while meter.phase is not Phase.STREAMING:
+            assert not task.done(), task.exception()
+            await asyncio.wait([task], timeout=0.01)
+        second = await asyncio.to_thread(again)
+        while await asyncio.to_thread(keys) != [k for k in range(1, 1001) if k % 7]:
+            assert not task.done(), task.exception()
+        stop.set()
+        await task
+        return second
+
+    with first, asyncio.run(run()):
+        assert meter.restarts >= 1, notes
+        assert shop.capture().rows == {}
 
 
 def test_what_never_ran_is_not_tried_again(shop: Shop) -> None:
