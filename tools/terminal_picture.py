@@ -155,6 +155,11 @@ class Program:
         self.terminal.feed(data.decode("utf-8", "replace"))
         return bool(data)
 
+    def hang_up(self) -> None:
+        """Close the terminal, as somebody closes a window."""
+        os.close(self._main)
+        self.process.send_signal(signal.SIGHUP)
+
     def stop(self) -> int:
         """As Ctrl-C would; its status."""
         self.process.send_signal(signal.SIGINT)

@@ -195,3 +195,13 @@ def test_the_demonstration_is_drawn_within_a_terminal_of_80_columns(tmp_path: Pa
     assert not terminal.is_second_screen
     assert [line for line in terminal.lines() if line][-1] == "stopped; nothing is left"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_terminal_that_is_closed_stops_it_and_nothing_is_left(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "aerobee.cli.main", "up", "--demo", "--temp", *ANY_PORTS]
+    program = Program(command, TMPDIR=str(tmp_path))
+    while not program.terminal.is_second_screen:
+        assert program.read(60)
+    program.hang_up()
+    assert program.process.wait(60) == 0
+    assert list(tmp_path.iterdir()) == []

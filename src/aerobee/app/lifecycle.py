@@ -94,8 +94,9 @@ async def _live(parts: Sequence[Part], guests: Sequence[Part]) -> int:
         if not ending.done():
             ending.set_result(error)
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, end)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup: a closed terminal is no end
+            loop.add_signal_handler(number, end)
     async with contextlib.AsyncExitStack() as stack:
         places = []
         faults: list[Exception] = []
@@ -124,11 +125,11 @@ async def _live(parts: Sequence[Part], guests: Sequence[Part]) -> int:
 
 
 def say(text: str) -> None:
-    """To stdout, at once. Whoever started it may have read the first line and gone: then nobody is
-    told, and it goes on."""
+    """To stdout, at once. Whoever started it may have read the first line and gone, or closed the
+    terminal: then nobody is told, and it goes on."""
     try:
         print(text, flush=True)
-    except BrokenPipeError:
+    except OSError:
         nobody = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nobody, sys.stdout.fileno())
         os.close(nobody)

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -55,7 +56,16 @@ class Signalled(Recorded):
         return await super().start(failed)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.fixture
+def hang_up_counts() -> Iterator[None]:
+    """Whatever the tests were started with."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hang_up_counts")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_parts_start_in_order_and_stop_in_reverse_on_a_signal(
     number: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -63,6 +73,22 @@ def test_parts_start_in_order_and_stop_in_reverse_on_a_signal(
     assert run([Recorded("a", log), Signalled("b", log, number)]) == STOPPED
     assert log == ["start a", "start b", "stop b", "stop a"]
     assert capsys.readouterr().out == "ready: a at 1, b at 2\n"
+
+
+@pytest.mark.usefixtures("hang_up_counts")
+def test_under_nohup_a_terminal_that_is_closed_is_no_end() -> None:
+    class HungUp(Signalled):
+        async def start(self, failed: Ended) -> str:
+            said = await super().start(failed)
+            asyncio.get_running_loop().call_later(0, os.kill, os.getpid(), signal.SIGTERM)
+            self.log.append("hung up")
+            return said
+
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    log: list[str] = []
+    assert run([HungUp("a", log, signal.SIGHUP)]) == STOPPED
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    assert log == ["start a", "hung up", "stop a"]
 
 
 def test_guests_come_after_the_line_and_leave_before_the_parts(

@@ -5,10 +5,11 @@ one it says a line now and then.
 """
 
 import asyncio
+import contextlib
 import logging
 import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TextIO
 
 from aerobee.app import process_figures
@@ -19,8 +20,8 @@ from aerobee.app.demo.picture import Places, Vitals, picture, plain_line
 from aerobee.app.demo.screen import KeptLog, Screen
 from aerobee.app.demo.traffic import Traffic
 from aerobee.app.ink import Ink
-from aerobee.app.lifecycle import Ended, say
-from aerobee.client.client import Client, connect
+from aerobee.app.lifecycle import CannotStart, Ended, say
+from aerobee.client.client import connect
 from aerobee.errors import AerobeeError
 
 _log = logging.getLogger(__name__)
@@ -54,56 +55,44 @@ class Demo:
         self._now = seconds
         self._began = 0.0
         self._history = History()
-        self._client: Client | None = None
-        self._consumers: Consumers | None = None
-        self._tasks: list[asyncio.Task[None]] = []
+        self._undo = contextlib.AsyncExitStack()
 
     async def start(self, failed: Ended) -> str:
-        _EXPECTED.setLevel(logging.ERROR)
         self._began = self._now()
-        client = self._client = connect(self._places().nameserver)
-        await client.open()
-        traffic = Traffic(client)
-        await traffic.open()
-        self._consumers = Consumers(client, self._seconds)
-        handling = await self._consumers.open()
-        if self._screen is not None:
-            self._kept_log.take_over()
-            self._screen.open()
-        asker = Asker(client.admin)
-        showing = self._draw(asker) if self._screen is not None else self._say(asker)
-        for one in (self._send(traffic), showing, *handling):
-            self._spawn(one, failed)
+        async with contextlib.AsyncExitStack() as undo:
+            try:
+                client = await undo.enter_async_context(connect(self._places().nameserver))
+                traffic = Traffic(client)
+                await traffic.open()
+                consumers = Consumers(client, self._seconds)
+                handling = await consumers.open()
+            except AerobeeError as error:
+                raise CannotStart(
+                    f"the demonstration cannot start: {error.message}", hint=error.hint
+                ) from None
+            undo.push_async_callback(_ended, [_spawned(one, failed) for one in handling])
+            undo.push_async_callback(consumers.close)
+            _EXPECTED.setLevel(logging.ERROR)
+            undo.callback(_EXPECTED.setLevel, logging.NOTSET)
+            asker = Asker(client.admin)
+            showing = self._say(asker) if self._screen is None else self._draw(asker, self._screen)
+            for work in (self._send(traffic), showing):
+                task = _spawned(work, failed)
+                undo.push_async_callback(_ended, [task])
+                undo.callback(task.cancel)
+            if self._screen is not None:
+                self._kept_log.take_over()
+                undo.callback(self._kept_log.give_back, sys.stderr)
+                self._screen.open()
+                undo.callback(self._screen.close)
+            self._undo = undo.pop_all()
         return ""
 
     async def stop(self) -> None:
-        if self._screen is not None:
-            self._screen.close()
-            self._kept_log.give_back(sys.stderr)
-        sending, showing = self._tasks[:2]
-        for task in (sending, showing):
-            task.cancel()
-        await asyncio.gather(sending, showing, return_exceptions=True)
-        if self._consumers is not None:
-            await self._consumers.close()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._client is not None:
-            await self._client.close()
-        _EXPECTED.setLevel(logging.NOTSET)
+        await self._undo.aclose()
 
     def _seconds(self) -> float:
         return self._now() - self._began
-
-    def _spawn(self, work: Coroutine[Any, Any, None], failed: Ended) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.append(task)
-
-        def ended(task: asyncio.Task[None]) -> None:
-            error = None if task.cancelled() else task.exception()
-            if error is not None:
-                failed(error)
-
-        task.add_done_callback(ended)
 
     async def _send(self, traffic: Traffic) -> None:
         last = self._seconds()
@@ -113,13 +102,13 @@ class Demo:
             await traffic.turn(now, now - last)
             last = now
 
-    async def _draw(self, asker: Asker) -> None:
+    async def _draw(self, asker: Asker, screen: Screen) -> None:
         cpu = _CpuShare(self._seconds)
         while True:
-            if await self._look(asker) and self._screen is not None:
+            if await self._look(asker):
                 memory, warning = process_figures.memory(), self._kept_log.newest
                 vitals = Vitals(memory, cpu.of_late(), warning)
-                self._screen.draw(picture(self._history, self._places(), vitals, self._ink))
+                screen.draw(picture(self._history, self._places(), vitals, self._ink))
             await asyncio.sleep(DRAW_SECONDS)
 
     async def _say(self, asker: Asker) -> None:
@@ -156,3 +145,20 @@ class _CpuShare:
             self._share += (share - self._share) / 8
             self._at, self._used = at, used
         return self._share
+
+
+def _spawned(work: Coroutine[Any, Any, None], failed: Ended) -> asyncio.Task[None]:
+    """At work, and whoever is to be told is, if it cannot go on."""
+
+    def ended(task: asyncio.Task[None]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            failed(error)
+
+    task = asyncio.ensure_future(work)
+    task.add_done_callback(ended)
+    return task
+
+
+async def _ended(tasks: Sequence[asyncio.Task[None]]) -> None:
+    await asyncio.gather(*tasks, return_exceptions=True)

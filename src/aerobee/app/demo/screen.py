@@ -6,6 +6,7 @@ go through the picture: its newest line is kept for the next one, and all of it 
 the end.
 """
 
+import contextlib
 import logging
 import re
 import shutil
@@ -44,9 +45,11 @@ class Screen:
         self._write(_HOME + "\r\n".join(shown) + _REST_OF_SCREEN)
 
     def close(self) -> None:
+        """A terminal that is gone needs nothing any more."""
         if self._is_open:
             self._is_open = False
-            self._write(_CLOSE + "".join(f"{line}\n" for line in self._last))
+            with contextlib.suppress(OSError):
+                self._write(_CLOSE + "".join(f"{line}\n" for line in self._last))
 
     def _write(self, text: str) -> None:
         self._stream.write(text)

@@ -7,6 +7,7 @@ import pytest
 from aerobee.app.demo.demo import Demo
 from aerobee.app.demo.picture import Places
 from aerobee.app.ink import Ink
+from aerobee.app.lifecycle import CannotStart
 from aerobee.testing.cluster import Cluster
 from tests.net_kit import in_loop
 from tools.terminal_picture import Terminal
@@ -73,5 +74,39 @@ def test_without_a_terminal_there_is_a_line_with_numbers(
             await demo.stop()
             assert not said.startswith("demo: in 0/s")
             assert "\x1b" not in said
+
+    in_loop(test)
+
+
+def test_a_cluster_without_a_broker_is_a_reason_not_to_start() -> None:
+    async def test() -> None:
+        before = asyncio.all_tasks()
+        async with Cluster() as cluster:
+            await cluster.stop_broker("broker-a")
+            stream = Drawn()
+            demo = Demo(lambda: places(cluster), Ink(False), is_drawn=True, stream=stream)
+            with pytest.raises(CannotStart, match="the demonstration cannot start: no broker"):
+                await demo.start(failed)
+            assert not stream.terminal.is_second_screen
+        assert asyncio.all_tasks() == before
+
+    in_loop(test)
+
+
+def test_what_cannot_go_on_is_told() -> None:
+    class Torn(Drawn):
+        """A terminal that goes away."""
+
+        def flush(self) -> None:
+            if "demo-orders" in "\n".join(self.terminal.lines()):
+                raise OSError("the terminal is gone")
+
+    async def test() -> None:
+        told: asyncio.Queue[BaseException] = asyncio.Queue()
+        async with Cluster() as cluster:
+            demo = Demo(lambda: places(cluster), Ink(False), is_drawn=True, stream=Torn())
+            await demo.start(told.put_nowait)
+            assert str(await told.get()) == "the terminal is gone"
+            await demo.stop()
 
     in_loop(test)
