@@ -10,6 +10,8 @@ meant; so are two that contradict each other. Every mistake is told at once.
     how much   maxOffsetsPerTrigger, maxBytesPerTrigger, minOffsetsPerTrigger with maxTriggerDelay
     how        minPartitions, maxRecordsPerPartition, maxPartitions, failOnDataLoss
     what       columns, properties raw|map|none, subExpression (tags), filterExpression (SQL92)
+    values     valueFormat json|avro|protobuf, valueSchema, onDecodeError fail|null|dlq,
+               deadLetterTopic: see `value_format`
     who        group, commitOffsets, accessKey, secretKey, tls
     pulling    pullBatchSize, pullTimeoutMs, fetchOffset.numRetries, fetchOffset.retryIntervalMs
 """
@@ -17,14 +19,18 @@ meant; so are two that contradict each other. Every mistake is told at once.
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from aerobee.client.core.target import Target
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue
 from aerobee.pipeline.offsets import EARLIEST, LATEST, from_dict, read_offsets
 from aerobee.pipeline.option_texts import CONNECTION_OPTIONS, TRUE, OptionTexts
-from aerobee.pipeline.schema import RAW, TopicSchema, topic_schema
+from aerobee.pipeline.schema import RAW, VALUE, TopicSchema, topic_schema
+
+if TYPE_CHECKING:
+    from aerobee.pipeline.value_format import ValueFormat
 
 EARLIEST_TEXT = "earliest"
 LATEST_TEXT = "latest"
@@ -55,6 +61,10 @@ SOURCE_OPTIONS = (
     "filterExpression",
     "columns",
     "properties",
+    "valueFormat",
+    "valueSchema",
+    "onDecodeError",
+    "deadLetterTopic",
     "group",
     "commitOffsets",
     "pullBatchSize",
@@ -95,6 +105,8 @@ class SourceOptions:
     pattern: str = ""
     assigned: tuple[MessageQueue, ...] = ()
     schema: TopicSchema = field(default_factory=topic_schema)
+    values: "ValueFormat | None" = None
+    """None: values stay bytes."""
     tags: str = "*"
     sql: str = ""
     batch_messages_max: int = 0
@@ -150,7 +162,8 @@ class _Reading:
         commits = texts.one_of("commitOffsets", TRUE, False)
         if (commits or start.is_group) and not group:
             texts.mistakes.append("commitOffsets and startingOffsets=group need the option group")
-        schema = self._schema()
+        values = self._values()
+        schema = self._schema(values)
         numbers = {name: self._number(name) for name in _NUMBERS}
         fields = {_NUMBERS[name]: value for name, value in numbers.items() if value is not None}
         delay = texts.duration("maxTriggerDelay", 900.0)
@@ -167,6 +180,7 @@ class _Reading:
             pattern=pattern,
             assigned=assigned,
             schema=schema,
+            values=values,
             tags=tags,
             sql=sql,
             batch_delay_seconds=delay,
@@ -221,10 +235,39 @@ class _Reading:
             return Place(default, is_group=True)
         return Place(self.texts.one_of(offsets, places, default))
 
-    def _schema(self) -> TopicSchema | None:
+    def _schema(self, values: "ValueFormat | None") -> TopicSchema | None:
         chosen = [one.strip() for one in self.texts.text("columns", "").split(",") if one.strip()]
         form = self.texts.text("properties", RAW).lower()
-        return self.texts.tried("columns", lambda _: topic_schema(chosen, form), "")
+        made = self.texts.tried("columns", lambda _: topic_schema(chosen, form), "")
+        if values is None or made is None:
+            return made
+        from aerobee.pipeline.value_types import words_of
+
+        if VALUE not in made.names:
+            self.texts.mistakes.append("valueFormat is about the column value, which is not chosen")
+        return replace(made, value_words=words_of(values.decoder().type))
+
+    def _values(self) -> "ValueFormat | None":
+        texts = self.texts
+        more = texts.said("valueSchema", "onDecodeError", "deadLetterTopic")
+        if not texts.has("valueFormat"):
+            if more:
+                texts.mistakes.append(f"{', '.join(more)} without valueFormat")
+            return None
+        # Values are decoded by packages that most reads do not need.
+        from aerobee.pipeline.value_format import DLQ, FAIL, ON_DECODE_ERROR, VALUE_FORMATS
+        from aerobee.pipeline.value_format import value_format as made
+
+        kind = texts.one_of("valueFormat", {name: name for name in VALUE_FORMATS}, "")
+        on_error = texts.one_of("onDecodeError", {name: name for name in ON_DECODE_ERROR}, FAIL)
+        schema, topic = texts.text("valueSchema", ""), texts.text("deadLetterTopic", "")
+        if not schema:
+            texts.mistakes.append("valueFormat needs valueSchema")
+        if (on_error == DLQ) != bool(topic):
+            texts.mistakes.append("onDecodeError=dlq and deadLetterTopic go together")
+        if not kind or not schema:
+            return None
+        return texts.tried("valueSchema", lambda text: made(kind, text, on_error, topic), schema)
 
     def _number(self, name: str) -> int | None:
         return self.texts.number(name, 0 if name in _MAY_BE_NOTHING else 1)

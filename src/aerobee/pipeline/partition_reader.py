@@ -12,6 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aerobee.client.client import Client
+from aerobee.client.options import ClientOptions, options_for
 from aerobee.errors import RemoteProtocolError
 from aerobee.pipeline.arrow_batches import finish_batch
 from aerobee.pipeline.blocking import Blocking, kept
@@ -20,7 +22,8 @@ from aerobee.pipeline.offset_ranges import QueueRange
 from aerobee.pipeline.options import SourceOptions
 from aerobee.pipeline.range_pull import Pulled, RangePull
 from aerobee.pipeline.row_values import rows_of
-from aerobee.pipeline.schema import TAGS, TopicSchema
+from aerobee.pipeline.schema import OFFSET, TAGS, TopicSchema
+from aerobee.pipeline.value_decoding import DeadLetter, ValueDecoding
 from aerobee.protocol.record import FINDINGS
 from aerobee.protocol.tag_filter import tags_of
 
@@ -49,6 +52,7 @@ class _RangeReader:
 
     def __init__(self, blocking: Blocking, options: SourceOptions, wanted: QueueRange) -> None:
         self._blocking = blocking
+        self._options = options
         self._wanted = wanted
         self._pull = RangePull(blocking.session, options, wanted)
         self._tags = tags_of(options.tags) if not options.sql else ()
@@ -57,6 +61,11 @@ class _RangeReader:
         self._built = options.schema
         if self._tags and TAGS not in self._built.names:
             self._built = TopicSchema((*self._built.names, TAGS), self._built.property_form)
+        self._decoding = None
+        if options.values is not None:
+            self._decoding = ValueDecoding(options.values, self._bury)
+            if OFFSET not in self._built.names:
+                self._built = TopicSchema((*self._built.names, OFFSET), self._built.property_form)
         self._columns = MessageColumns(self._built.wanted, options.rows_max, BATCH_BYTES_MAX)
 
     def batches(self) -> Iterator[Any]:
@@ -95,10 +104,23 @@ class _RangeReader:
 
     def _finished(self) -> Any:
         batch = finish_batch(self._columns, self._built, self._wanted.queue.broker_name)
-        if not self._tags:
-            return batch
-        chosen = batch.filter(pc.is_in(batch.column(TAGS), pa.array(self._tags, pa.string())))
-        return chosen.select(list(self._schema.names))
+        if self._tags:
+            batch = batch.filter(pc.is_in(batch.column(TAGS), pa.array(self._tags, pa.string())))
+        if self._decoding is not None:
+            batch = self._decoding.decoded(batch, self._wanted.queue)
+        return batch.select(list(self._schema.names)) if self._built != self._schema else batch
+
+    def _bury(self, letters: Sequence[DeadLetter]) -> None:
+        assert self._options.values is not None
+        topic = self._options.values.dead_letter_topic
+        target, timeout = self._options.target, self._options.timeout
+        self._blocking.run(_sent(options_for(target, timeout=timeout), topic, letters))
+
+
+async def _sent(options: ClientOptions, topic: str, letters: Sequence[DeadLetter]) -> None:
+    async with Client(options) as client:
+        for letter in letters:
+            await client.send(topic, letter.body, headers=letter.headers)
 
 
 async def _next(answers: AsyncIterator[Pulled]) -> Pulled | None:

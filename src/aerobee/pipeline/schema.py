@@ -1,7 +1,7 @@
 """The columns of a topic: their names, their types in Spark's words, and which bits build them.
 
     key              binary     the KEYS property; null if there is none
-    value            binary     the body, expanded
+    value            binary     the body, expanded; or a struct, decoded
     topic            string
     brokerName       string
     queueId          int
@@ -30,17 +30,19 @@ NONE = "none"
 PROPERTY_FORMS = (RAW, MAP, NONE)
 
 BROKER_NAME = "brokerName"
+VALUE = "value"
+OFFSET = "offset"
 PROPERTIES = "properties"
 TAGS = "tags"
 LOG_OFFSET = "logOffset"
 
 _TYPES = {
     "key": "binary",
-    "value": "binary",
+    VALUE: "binary",
     "topic": "string",
     BROKER_NAME: "string",
     "queueId": "int",
-    "offset": "long",
+    OFFSET: "long",
     "timestamp": "timestamp",
     "bornTimestamp": "timestamp",
     TAGS: "string",
@@ -51,11 +53,11 @@ _TYPES = {
 }
 _BITS = {
     "key": columns.KEY,
-    "value": columns.VALUE,
+    VALUE: columns.VALUE,
     "topic": columns.TOPIC,
     BROKER_NAME: 0,  # the same for a whole batch
     "queueId": columns.QUEUE_ID,
-    "offset": columns.OFFSET,
+    OFFSET: columns.OFFSET,
     "timestamp": columns.TIMESTAMP,
     "bornTimestamp": columns.BORN_TIMESTAMP,
     TAGS: columns.TAGS,
@@ -75,6 +77,8 @@ class TopicSchema:
 
     names: tuple[str, ...]
     property_form: str = RAW
+    value_words: str = ""
+    """The type of values that are decoded, in Spark's words."""
 
     @property
     def wanted(self) -> int:
@@ -89,6 +93,8 @@ class TopicSchema:
         return ", ".join(f"{name} {self._type_of(name)}" for name in self.names)
 
     def _type_of(self, name: str) -> str:
+        if name == VALUE and self.value_words:
+            return self.value_words
         is_map = name == PROPERTIES and self.property_form == MAP
         return _MAP_TYPE if is_map else _TYPES[name]
 

@@ -111,3 +111,28 @@ def test_every_mistake_is_told_at_once() -> None:
 
 def test_a_secret_is_never_repeated() -> None:
     assert "hush" not in mistake(secretKey="hush", minPartitions="x")
+
+
+def test_a_format_of_values_makes_a_column_of_its_own_type() -> None:
+    given = {"nameServer": "h:1", "topic": "t", "valueFormat": "json", "valueSchema": "n int"}
+    options = source_options(given, is_stream=False)
+    assert options.schema.ddl().startswith("key binary, value struct<`n`:int>, topic string")
+    assert options.values is not None
+    assert options.values.on_error == "fail"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"valueSchema": "n int"}, "valueSchema without valueFormat"),
+        ({"valueFormat": "json"}, "needs valueSchema"),
+        ({"valueFormat": "xml", "valueSchema": "x"}, "json, avro, protobuf"),
+        ({"valueFormat": "json", "valueSchema": "n nothing"}, "no type 'nothing'"),
+        ({"valueFormat": "json", "valueSchema": "n int", "onDecodeError": "dlq"}, "go together"),
+        ({"valueFormat": "json", "valueSchema": "n int", "deadLetterTopic": "x"}, "go together"),
+        ({"valueFormat": "json", "valueSchema": "n int", "columns": "key"}, "not chosen"),
+    ],
+)
+def test_what_contradicts_itself_about_values_is_named(given: dict[str, str], said: str) -> None:
+    with pytest.raises(Misuse, match=said):
+        source_options({"nameServer": "h:1", "topic": "t", **given}, is_stream=False)

@@ -2,10 +2,13 @@ import gc
 import os
 from typing import Any
 
+import pytest
+
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.offset_ranges import QueueRange
 from aerobee.pipeline.options import source_options
 from aerobee.pipeline.partition_reader import read_ranges, spare_collections
+from aerobee.pipeline.value_decoding import NotDecoded
 from tests.server_kit import Server
 
 
@@ -68,6 +71,29 @@ def test_a_reader_that_stops_early_leaves_nothing_behind(server: Server) -> None
     assert next(reading).num_rows == 1
     reading.close()  # type: ignore[attr-defined]
     assert len(rows(read_ranges(options, wanted))) == 3
+
+
+def test_values_are_decoded_and_what_cannot_be_is_a_dead_letter_with_its_source(
+    server: Server,
+) -> None:
+    bodies = [b'{"n": %d}' % number for number in range(4)]
+    server.create("DecodedDead", queues=4)
+    server.send("Decoded", [*bodies, *([b"broken"] * 4)])
+    how = {"valueFormat": "json", "valueSchema": "n int", "columns": "value"}
+    dead = {"onDecodeError": "dlq", "deadLetterTopic": "DecodedDead"}
+    found = rows(batches(server, "Decoded", [(0, 0, 2)], **how, **dead))
+    assert len(found) == 1
+    assert found[0]["value"]["n"] in range(4)
+    letters = rows(
+        batches(server, "DecodedDead", [(n, 0, 1) for n in range(4)], failOnDataLoss="false")
+    )
+    (letter,) = letters
+    assert letter["value"] == b"broken"
+    assert "sourceTopic\x01Decoded\x02" in letter["properties"]
+    assert "sourceQueueId\x010\x02" in letter["properties"]
+    assert "sourceOffset\x011\x02" in letter["properties"]
+    with pytest.raises(NotDecoded, match="at 1 is no json"):
+        batches(server, "Decoded", [(0, 0, 2)], **how)
 
 
 def test_what_a_worker_has_imported_is_not_collected_again() -> None:

@@ -1,0 +1,76 @@
+"""Topics as tables of Spark's SQL, looked at anew by every query.
+
+    register_table(spark, "orders", nameServer="localhost:9876", topic="orders")
+    spark.sql("SELECT tags, count(*) FROM orders GROUP BY tags")
+
+A frame or a view over a Python source keeps the ends of its queues from its first use on; a table
+of the catalog asks again. But the catalog drops a table's options, so they are written into a
+source of the table's own, registered under its own name.
+
+T1. What a query says (`SELECT … FROM orders WITH (startingTimestamp = '…')`) goes before what the
+    table says.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from aerobee.errors import Misuse
+from aerobee.pipeline.options import source_options
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+PREFIX = "aerobee_table_"
+_NAME = re.compile(r"\w+(\.\w+)?", re.ASCII)
+
+
+def register_table(spark: "SparkSession", name: str, **options: str) -> "DataFrame":
+    """Have a topic as the table `name`, in place of one that was registered before; options are
+    those of a batch read. It lasts as long as the session."""
+    if not _NAME.fullmatch(name):
+        raise Misuse(
+            f"{name!r} is no name of a table", hint="letters, digits and _, or database.table"
+        )
+    source_options(options, is_stream=False)
+    provider = PREFIX + name.replace(".", "_").lower()
+    if spark.catalog.tableExists(name):
+        if _provider_of(spark, name) != provider:
+            raise Misuse(
+                f"there is a table {name} that is no topic",
+                hint="choose another name, or drop it: DROP TABLE " + name,
+            )
+        spark.sql(f"DROP TABLE {name}")
+    spark.dataSource.register(table_source(provider, options))
+    spark.sql(f"CREATE TABLE {name} USING {provider}")
+    return spark.table(name)
+
+
+def table_source(provider: str, options: Mapping[str, str]) -> Any:
+    """A source that knows its options."""
+    from aerobee.pipeline.source import AerobeeSource
+
+    baked = dict(options)
+
+    class TableSource(AerobeeSource):
+        def __init__(self, given: Mapping[str, str]) -> None:
+            super().__init__(merged(baked, given))
+
+        @classmethod
+        def name(cls) -> str:
+            return provider
+
+    return TableSource
+
+
+def merged(baked: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """Options of a table with those of a query over them, whatever case they are written in."""
+    said = {name.lower() for name in given}
+    kept = {name: text for name, text in baked.items() if name.lower() not in said}
+    return {**kept, **given}
+
+
+def _provider_of(spark: "SparkSession", name: str) -> str:
+    described = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
+    found = [row.data_type for row in described if row.col_name == "Provider"]
+    return found[0].lower() if found else ""
