@@ -53,8 +53,8 @@ def table_source(provider: str, options: Mapping[str, str]) -> Any:
     baked = dict(options)
 
     class TableSource(AerobeeSource):
-        def __init__(self, given: Mapping[str, str]) -> None:
-            super().__init__(merged(baked, given))
+        def __init__(self, options: Mapping[str, str]) -> None:
+            super().__init__(merged(baked, options))
 
         @classmethod
         def name(cls) -> str:

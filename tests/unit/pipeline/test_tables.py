@@ -21,8 +21,8 @@ def test_a_tables_source_knows_its_options_and_crosses_to_other_processes() -> N
     there = pickle.loads(cloudpickle.dumps(made))  # type: ignore[no-untyped-call]
     assert issubclass(there, AerobeeSource)
     assert there.name() == "aerobee_table_t"
-    assert there({}).schema() == "key binary"
-    assert there({"Columns": "value"}).schema() == "value binary"
+    assert there(options={}).schema() == "key binary"
+    assert there(options={"Columns": "value"}).schema() == "value binary"
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a;b", "x.y.z", "`a`"])
