@@ -132,6 +132,14 @@ def session_of(client: Client) -> Session:
     return client._session
 
 
+def complaints_of_the_loop() -> list[str]:
+    """What the running loop complains of from now on: errors that nobody heard of."""
+    complaints: list[str] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, told: complaints.append(str(told)))
+    return complaints
+
+
 async def turn() -> None:
     """Let the loop go round once."""
     done: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -56,7 +56,7 @@ class Lines:
         if opening is None:
             opening = asyncio.get_running_loop().create_task(self._connect(address))
             self._opening[address] = opening
-            opening.add_done_callback(lambda _: self._opening.pop(address, None))
+            opening.add_done_callback(lambda opened: self._opened(address, opened))
         return await asyncio.shield(opening)  # one who gives up takes nobody else with him
 
     async def ask(self, address: str, command: RemotingCommand, seconds: float) -> RemotingCommand:
@@ -92,6 +92,11 @@ class Lines:
         await asyncio.gather(*self._opening.values(), return_exceptions=True)
         for line in self._open.values():
             line.close()
+
+    def _opened(self, address: str, opened: "asyncio.Task[Line]") -> None:
+        self._opening.pop(address, None)
+        if not opened.cancelled():
+            opened.exception()  # whoever waits hears of it; nobody else needs to
 
     async def _connect(self, address: str) -> Line:
         try:

@@ -51,7 +51,7 @@ class RouteKeeper:
         if asking is None:
             asking = asyncio.get_running_loop().create_task(self._ask(topic, may_be_new))
             self._asking[topic] = asking
-            asking.add_done_callback(lambda _: self._asking.pop(topic, None))
+            asking.add_done_callback(lambda asked: self._asked(topic, asked))
         return await asyncio.shield(asking)
 
     async def refresh_all(self) -> None:
@@ -93,6 +93,11 @@ class RouteKeeper:
         for asking in list(self._asking.values()):
             asking.cancel()
         await asyncio.gather(*self._asking.values(), return_exceptions=True)
+
+    def _asked(self, topic: str, asked: "asyncio.Task[ClientRoute]") -> None:
+        self._asking.pop(topic, None)
+        if not asked.cancelled():
+            asked.exception()  # whoever waits hears of it; nobody else needs to
 
     async def _ask(self, topic: str, may_be_new: bool) -> ClientRoute:
         is_new = False

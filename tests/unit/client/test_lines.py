@@ -1,4 +1,5 @@
 import asyncio
+import gc
 
 import pytest
 
@@ -10,7 +11,7 @@ from aerobee.net.listener import bind, port_of
 from aerobee.protocol.command_header import BINARY_TYPE, JSON_TYPE
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.signature import is_signed_by, signed_text
-from tests.client_kit import turn
+from tests.client_kit import complaints_of_the_loop, turn
 from tests.net_kit import CLOSE_ME, ECHO, SILENCE, Running, in_loop
 
 
@@ -83,3 +84,19 @@ def test_a_command_is_dressed_as_ours_and_signed() -> None:
     pop = RemotingCommand(200050)
     lines.dress(pop)
     assert pop.serialize_type == JSON_TYPE
+
+
+def test_a_connection_that_fails_when_nobody_waits_is_no_complaint() -> None:
+    async def test() -> None:
+        lines, complaints = Lines(_unasked), complaints_of_the_loop()
+        waiting = asyncio.ensure_future(lines.to("127.0.0.1:1"))
+        await turn()
+        (opening,) = lines._opening.values()
+        waiting.cancel()
+        await asyncio.wait([waiting, opening])
+        del waiting, opening
+        gc.collect()
+        assert complaints == []
+        await lines.close()
+
+    in_loop(test)

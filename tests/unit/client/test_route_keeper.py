@@ -1,4 +1,5 @@
 import asyncio
+import gc
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from aerobee.client.name_servers import NameServers
 from aerobee.client.route_keeper import RouteKeeper
 from aerobee.client.served import Served
 from aerobee.errors import TopicNotFound
-from tests.client_kit import LocalCluster, with_cluster
+from tests.client_kit import LocalCluster, complaints_of_the_loop, turn, with_cluster
 
 SELF_TEST = "SELF_TEST_TOPIC"
 
@@ -84,3 +85,19 @@ def test_routes_follow_their_brokers_and_outlive_their_name_server(tmp_path: Pat
         await kept.close()
 
     with_cluster(tmp_path, test, brokers=2)
+
+
+def test_a_failure_that_nobody_waits_for_any_more_is_nobody_s(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        kept, complaints = _Kept(cluster), complaints_of_the_loop()
+        waiting = asyncio.ensure_future(kept.routes.of("nowhere"))
+        await turn()
+        (asking,) = kept.routes._asking.values()
+        waiting.cancel()
+        await asyncio.wait([waiting, asking])
+        del waiting, asking
+        gc.collect()
+        assert complaints == []
+        await kept.close()
+
+    with_cluster(tmp_path, test)
