@@ -40,6 +40,9 @@ def add_to(nouns: Verbs) -> None:
     mysql.add_argument("--user", default="root", help="(root)")
     mysql.add_argument("--password-file", metavar="FILE", help="a file that has the password")
     mysql.add_argument(
+        "--tls-ca", default="", metavar="FILE", help="believe only a server that this vouches for"
+    )
+    mysql.add_argument(
         "--tables",
         metavar="PATTERNS",
         action="append",
@@ -129,7 +132,13 @@ def _options(parsed: argparse.Namespace) -> "CaptureOptions":
     state_topic(parsed.name)
     return CaptureOptions(
         parsed.name,
-        ServerAddress(parsed.host, parsed.port, parsed.user, _password(parsed.password_file)),
+        ServerAddress(
+            parsed.host,
+            parsed.port,
+            parsed.user,
+            _password(parsed.password_file),
+            parsed.tls_ca,
+        ),
         TablePatterns(parsed.tables),
         TopicNames(parsed.topic_prefix, parsed.topic),
         SnapshotMode(parsed.snapshot),

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from aerobee.pipeline.capture.column_values import JsonValue, Row, from_log
-from aerobee.pipeline.capture.ddl import Meaning, read_statement
+from aerobee.pipeline.capture.ddl import Meaning, named_tables, read_statement
 from aerobee.pipeline.capture.envelope import Origin
 from aerobee.pipeline.capture.errors import Unreadable
 from aerobee.pipeline.capture.log_library import UNREAD_ROWS, label_text, open_stream
@@ -33,6 +33,7 @@ from aerobee.pipeline.capture.table_schema import (
 from aerobee.pipeline.capture.tables import TablePatterns
 
 _STANDALONE = 1  # of a MariaDB's GTID: one statement, which ends itself
+_ALTERING = (Meaning.ALTERED, Meaning.LOST)
 _EMPTY_SET = "empty set"
 _NOT_LOGGED = "cols bitmap"
 
@@ -69,6 +70,8 @@ class Altered(NamedTuple):
     """From here on a table's rows may have other columns, and rows that it has may have changed."""
 
     table: TableName
+    has_lost_rows: bool
+    origin: Origin
 
 
 class Noted(NamedTuple):
@@ -218,15 +221,15 @@ class BinlogReader:
                 f"tables were renamed: {event.query[:120]}; rows that a table brought along are"
                 " not in the log: a new snapshot has them (--snapshot always)"
             )
-        elif found.meaning is Meaning.ALTERED and self._patterns.has(found.tables[0]):
-            yield Altered(found.tables[0])
+        elif found.meaning in _ALTERING and self._patterns.has(found.tables[0]):
+            has_lost_rows = found.meaning is Meaning.LOST
+            yield Altered(found.tables[0], has_lost_rows, self._origin(event))
         if not self._is_inside:
             yield self._end(event)
 
     def _is_captured(self, text: str, schema: str) -> bool:
         """Whether a statement may be about a captured table: where that cannot be said, it is."""
-        known = {key[1] for key in self._known if isinstance(key[1], str)}
-        return self._patterns.has_any(schema) or any(name in text for name in known)
+        return any(map(self._patterns.has, named_tables(text, schema)))
 
     def _unreadable(self, what: str, hint: str) -> Unreadable:
         place = f"{self._stream.log_file}:{self._stream.log_pos}"

@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TypeVar
 
 from aerobee.client.client import Client
 from aerobee.pipeline.capture.binlog import (
@@ -28,7 +29,11 @@ from aerobee.pipeline.capture.binlog import (
     Noted,
     RowsChanged,
 )
-from aerobee.pipeline.capture.catalog import captured_tables, disguised_columns
+from aerobee.pipeline.capture.catalog import (
+    captured_tables,
+    cascading_tables,
+    disguised_columns,
+)
 from aerobee.pipeline.capture.delivery import Delivery, now_ms
 from aerobee.pipeline.capture.envelope import Origin
 from aerobee.pipeline.capture.errors import Unfit
@@ -48,6 +53,7 @@ from aerobee.pipeline.capture.state_topic import StateTopic, begun
 from aerobee.pipeline.capture.table_schema import Kind, TableName, TableSchema
 from aerobee.pipeline.capture.tables import TablePatterns, TopicNames
 
+T = TypeVar("T")
 Say = Callable[[str], None]
 
 _READ_SECONDS_MAX = 0.5
@@ -137,12 +143,18 @@ class Capture:
         try:
             with explained(options.address):
                 tables = captured_tables(connection, options.patterns)
+                cascades = cascading_tables(connection, options.patterns)
         finally:
             connection.close()
         if not tables:
             raise Unfit(
                 f"{options.address} has no table {options.patterns} that we may see",
                 hint="see --tables, and which rights the user has: SELECT ON schema.*",
+            )
+        for name in cascades:
+            self._say(
+                f"{name} has a foreign key with CASCADE or SET NULL: what that changes is not in"
+                " the log"
             )
         for schema in tables:
             options.topics.of(schema.name)  # may refuse, and then at once
@@ -222,7 +234,7 @@ class Capture:
                     if delivery.is_due(self._options.save_seconds):
                         await delivery.save()
         finally:
-            await asyncio.wait([reading])  # nothing may use the connection after this
+            await _settled(reading)  # nothing may use the connection after this
         delivery.state = delivery.state.table_done(name)
         await delivery.save()
 
@@ -265,7 +277,7 @@ class Capture:
                 ):
                     await self._save(delivery)
         finally:
-            await asyncio.wait([reading])
+            await _settled(reading)
             await asyncio.to_thread(reader.close)
         delivery.state = replace(delivery.state, phase=Phase.STOPPED)
         await self._save(delivery)
@@ -286,8 +298,8 @@ class Capture:
                 for name in self._emptied_tables(table, schema_name, delivery):
                     await delivery.emptied(name, origin, self._order)
                     self._order += 1
-            case Altered(table):
-                self._altered(table, delivery)
+            case Altered(table, has_lost_rows, origin):
+                await self._altered(table, has_lost_rows, origin, delivery)
             case Boundary(position, ts_ms):
                 self._meter.position = self._reached = position
                 self._meter.transactions += bool(self._order)
@@ -296,12 +308,15 @@ class Capture:
             case Noted(text):
                 self._say(text)
 
-    def _altered(self, table: TableName, delivery: Delivery) -> None:
-        self._say(
-            f"{table} was altered: rows from here on have its new columns"
-            + ("; it is read again" if self._options.is_rereading else "")
-        )
+    async def _altered(
+        self, table: TableName, has_lost_rows: bool, origin: Origin, delivery: Delivery
+    ) -> None:
+        what = "has lost rows that the log does not name" if has_lost_rows else "was altered"
+        then = "it is read again" if self._options.is_rereading else "see --reread-altered"
+        self._say(f"{table} {what} before {origin.position}; {then}")
         if self._options.is_rereading and str(table) in delivery.state.done:
+            if has_lost_rows:
+                await delivery.emptied(table, origin)
             delivery.state = delivery.state.table_undone(str(table))
             self._is_reread_due = True
 
@@ -329,3 +344,10 @@ class Capture:
                 return disguised_columns(connection, table)
         finally:
             connection.close()
+
+
+async def _settled(task: "asyncio.Task[T]") -> None:
+    """Wait for a task whose outcome nobody wants any more."""
+    await asyncio.wait([task])
+    if not task.cancelled():
+        task.exception()

@@ -27,6 +27,11 @@ _KEY = (
     "SELECT column_name FROM information_schema.statistics WHERE table_schema = %s"
     " AND table_name = %s AND index_name = 'PRIMARY' ORDER BY seq_in_index"
 )
+_CASCADES = (
+    "SELECT DISTINCT constraint_schema, table_name FROM information_schema.referential_constraints"
+    " WHERE delete_rule IN %s OR update_rule IN %s"
+)
+_CASCADING = ("CASCADE", "SET NULL", "SET DEFAULT")
 _IN_DISGUISE = (Kind.UUID, Kind.INET)
 
 
@@ -37,6 +42,12 @@ def captured_tables(connection: Any, patterns: TablePatterns) -> list[TableSchem
         for schema, table in query(connection, _TABLES, "BASE TABLE")
     ]
     return [describe(connection, name) for name in matching(patterns, names)]
+
+
+def cascading_tables(connection: Any, patterns: TablePatterns) -> list[TableName]:
+    """Those whose rows a change of another table changes, which servers do not log."""
+    found = query(connection, _CASCADES, _CASCADING, _CASCADING)
+    return matching(patterns, [TableName(str(schema), str(table)) for schema, table in found])
 
 
 def describe(connection: Any, name: TableName) -> TableSchema:

@@ -4,6 +4,7 @@ Only that is looked for. Columns need no parsing: the log says with each row wha
 """
 
 import re
+from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ _TRUNCATE = re.compile(rf"TRUNCATE(?:\s+TABLE)?\s+({_TABLE})", re.IGNORECASE)
 _DROP = re.compile(
     rf"DROP\s+TABLE\s+(?:IF\s+EXISTS\s+)?({_TABLE}(?:\s*,\s*{_TABLE})*)", re.IGNORECASE
 )
+_REPLACE = re.compile(rf"CREATE\s+OR\s+REPLACE\s+TABLE\s+({_TABLE})", re.IGNORECASE)
 _DROP_SCHEMA = re.compile(
     rf"DROP\s+(?:DATABASE|SCHEMA)\s+(?:IF\s+EXISTS\s+)?({_NAME})", re.IGNORECASE
 )
@@ -24,6 +26,7 @@ _RENAME = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ALTER = re.compile(rf"ALTER\s+(?:ONLINE\s+|IGNORE\s+)*TABLE\s+({_TABLE})", re.IGNORECASE)
+_LOSING = re.compile(r"\b(?:DROP|TRUNCATE|EXCHANGE)\s+PARTITION\b", re.IGNORECASE)
 _ROWS = re.compile(r"(?:INSERT|UPDATE|DELETE|REPLACE|LOAD)\b", re.IGNORECASE)
 _ENDS = frozenset({"COMMIT", "ROLLBACK"})
 
@@ -36,6 +39,8 @@ class Meaning(Enum):
     """All rows of the tables are gone."""
     RENAMED = "renamed"
     ALTERED = "altered"
+    LOST = "lost"
+    """Some rows of a table are gone, nobody knows which."""
     ROWS = "rows"
     """Rows were changed, and the log has the statement instead of the rows."""
 
@@ -57,7 +62,7 @@ def read_statement(text: str, schema: str) -> Statement:
         return Statement(Meaning.END)
     if _ROWS.match(words):
         return Statement(Meaning.ROWS)
-    found = _TRUNCATE.match(words) or _DROP.match(words)
+    found = _TRUNCATE.match(words) or _DROP.match(words) or _REPLACE.match(words)
     if found:
         names = re.findall(_TABLE, found[1])
         return Statement(Meaning.EMPTIED, tuple(_table_name(name, schema) for name in names))
@@ -68,8 +73,15 @@ def read_statement(text: str, schema: str) -> Statement:
         return Statement(Meaning.RENAMED)
     found = _ALTER.match(words)
     if found:
-        return Statement(Meaning.ALTERED, (_table_name(found[1], schema),))
+        meaning = Meaning.LOST if _LOSING.search(words) else Meaning.ALTERED
+        return Statement(meaning, (_table_name(found[1], schema),))
     return Statement(Meaning.NOTHING)
+
+
+def named_tables(text: str, schema: str) -> Iterator[TableName]:
+    """Whatever in a statement may be a table: every name, and every pair of names."""
+    for found in re.findall(_TABLE, text):
+        yield _table_name(found, schema)
 
 
 def _table_name(text: str, schema: str) -> TableName:

@@ -45,9 +45,14 @@ class ServerAddress:
     port: int = 3306
     user: str = "root"
     password: str = field(default="", repr=False)
+    authority: str = ""
+    """A file with the certificate of whoever vouches for the server; empty: TLS where the server
+    offers it, whoever it is."""
 
     def settings(self) -> dict[str, Any]:
+        sure = {"ssl_ca": self.authority, "ssl_verify_cert": True, "ssl_verify_identity": True}
         return {
+            **(sure if self.authority else {}),
             "host": self.host,
             "port": self.port,
             "user": self.user,
@@ -86,6 +91,10 @@ def explained(address: ServerAddress) -> Iterator[None]:
         yield
     except mysql.err.MySQLError as error:
         raise explanation(error, address) from error
+    except RuntimeError as error:  # a way to log in that needs a package which is not there
+        raise Unfit(
+            f"{address}: {error}", hint="pip install cryptography, or switch TLS on in the server"
+        ) from error
     except (OSError, EOFError) as error:
         raise DatabaseGone(f"{address}: {error}", hint="is the database up?") from error
 

@@ -43,10 +43,6 @@ class TablePatterns:
             known = self._known[name] = self._matches(name)
         return known
 
-    def has_any(self, schema: str) -> bool:
-        """Whether tables of this schema may be among them."""
-        return any(fnmatchcase(schema, word.split(".")[0]) for word in self._wanted)
-
     def _matches(self, name: TableName) -> bool:
         if name.schema.lower() in SYSTEM_SCHEMAS:
             return False

@@ -194,6 +194,30 @@ def test_an_altered_table_has_its_new_columns_and_is_read_again_on_request(shop:
     assert len(shop.replica("b")) == 3
 
 
+def test_a_table_that_loses_a_partition_is_read_again_on_request(shop: Shop) -> None:
+    shop.run(
+        "CREATE TABLE a (k INT PRIMARY KEY) PARTITION BY RANGE (k)"
+        " (PARTITION low VALUES LESS THAN (10), PARTITION high VALUES LESS THAN (100))",
+        "INSERT INTO a VALUES (1), (2), (11), (12)",
+    )
+    shop.capture()
+    shop.run("INSERT INTO a VALUES (13)", "ALTER TABLE a DROP PARTITION low")
+    shop.run("INSERT INTO a VALUES (14)")
+    shop.capture(is_rereading=True)
+    assert "has lost rows" in shop.notes[-1]
+    assert [row["k"] for row in shop.replica("a")] == [11, 12, 13, 14]
+
+
+def test_rows_that_a_foreign_key_changes_are_not_in_the_log_and_that_is_said(shop: Shop) -> None:
+    shop.run(
+        "CREATE TABLE a (k INT PRIMARY KEY)",
+        "CREATE TABLE b (k INT PRIMARY KEY, a INT REFERENCES a (k) ON DELETE CASCADE)",
+    )
+    shop.capture()
+    assert [note for note in shop.notes if f"{shop.schema}.b has a foreign key" in note]
+    assert not [note for note in shop.notes if f"{shop.schema}.a has a foreign key" in note]
+
+
 def test_a_purged_log_is_said_and_a_new_snapshot_helps(shop: Shop) -> None:
     shop.run("CREATE TABLE a (k INT PRIMARY KEY)", "INSERT INTO a VALUES (1)")
     shop.capture()

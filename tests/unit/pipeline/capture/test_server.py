@@ -1,5 +1,7 @@
 """A server that can be captured, and those that cannot: what must be changed is said."""
 
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from aerobee.pipeline.capture.server import (
     connect,
     connect_as_told,
     current_position,
+    explained,
     explanation,
     query,
 )
@@ -67,6 +70,29 @@ def test_missing_rights_are_named(shop: Shop) -> None:
     assert "REPLICATION CLIENT" in raised.value.hint
     with pytest.raises(Unfit, match="Access denied"):
         connect(replace(poor, password="y"))
+
+
+def test_a_server_is_believed_only_if_somebody_vouches_for_it(tmp_path: Path) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl to make certificates with")
+    for name in ("right", "wrong"):
+        subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+        files = ["-keyout", str(tmp_path / f"{name}.key"), "-out", str(tmp_path / f"{name}.pem")]
+        command = ["openssl", "req", "-x509", "-nodes", "-newkey", "rsa:2048", "-days", "9"]
+        subprocess.run([*command, *subject, *files], check=True, capture_output=True)
+    right, key = tmp_path / "right.pem", tmp_path / "right.key"
+    options = (f"--ssl-cert={right}", f"--ssl-key={key}", "--require-secure-transport=ON")
+    with running_database(tmp_path / "db", *options) as database:
+        assert check(_address(database)).version
+        assert check(replace(_address(database), authority=str(right))).version
+        with pytest.raises(DatabaseGone, match="CERTIFICATE_VERIFY_FAILED"):
+            check(replace(_address(database), authority=str(tmp_path / "wrong.pem")))
+
+
+def test_a_way_to_log_in_that_needs_a_package_is_said() -> None:
+    with pytest.raises(Unfit, match="sha2") as raised, explained(ServerAddress()):
+        raise RuntimeError("'cryptography' package is required for caching_sha2_password")
+    assert "pip install cryptography" in raised.value.hint
 
 
 def test_a_password_is_not_shown() -> None:
