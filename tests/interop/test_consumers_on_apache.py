@@ -117,7 +117,9 @@ def test_order_is_kept_where_it_is_wanted(server: ApacheServer, ground: Ground) 
     run(server, test)
 
 
-def test_messages_are_popped_and_acknowledged(server: ApacheServer, ground: Ground) -> None:
+def test_messages_are_popped_and_acknowledged(
+    server: ApacheServer, ground: Ground, caplog: pytest.LogCaptureFixture
+) -> None:
     sent = fill(ground, "popped", 10)
 
     async def test(client: Client) -> None:
@@ -128,13 +130,13 @@ def test_messages_are_popped_and_acknowledged(server: ApacheServer, ground: Grou
             assert sorted(bodies(found)) == sorted(sent)
             await found[0].extend(30)
             await found[0].nack(delay=1)
-            for message in found[1:]:
-                await message.ack()
+            await asyncio.gather(*(message.ack() for message in found[1:]))
             again = await consumer.receive()
             assert (again.body, again.attempt) == (found[0].body, 2)
             await again.ack()
 
     run(server, test)
+    assert "may come again" not in caplog.text
 
 
 def test_a_reader_seeks_and_a_filter_chooses(server: ApacheServer, ground: Ground) -> None:
