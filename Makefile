@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up demo test test-pure check bench bench-broker bench-timers fuzz crash soak sim test-interop clean build/pure
+.PHONY: help install up demo pipeline test test-pure check bench bench-broker bench-timers fuzz crash soak sim test-interop clean build/pure
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -32,6 +32,9 @@ install: $(COMPILED) $(JAVA) ## The package, compiled, and its test tools, in .v
 
 up: install ## A name server, a broker and live sample topics, data in ./data; Ctrl-C stops them
 	@$(VENV)/bin/aerobee up --demo
+
+pipeline: install ## Orders of a database, captured, counted and copied on Spark, live: two minutes and a picture
+	@$(PY) -m tools.order_pipeline
 
 demo: install ## Watch the store survive a kill: write, kill -9, recover, read back
 	@$(PY) tools/demo_crash.py

@@ -13,6 +13,7 @@ from typing import Any
 
 from aerobee.cli.output import (
     FORMATS,
+    NOT_FOUND,
     OK,
     TABLE,
     UNHEALTHY,
@@ -23,7 +24,7 @@ from aerobee.cli.output import (
     write_records,
 )
 from aerobee.cli.verbs import Verbs, add_noun, target_of
-from aerobee.errors import AerobeeError, Misuse
+from aerobee.errors import AerobeeError, Misuse, TopicNotFound
 from aerobee.pipeline.jobs.job import NO, YES, Job, JobOption
 from aerobee.pipeline.jobs.registry import JOBS, job_of
 
@@ -36,6 +37,7 @@ _EXAMPLES = """\
 """
 LOG = "spark.log"
 _LINE_COLUMNS = 79
+_LOG_CHARS = 20_000
 
 
 def add_to(nouns: Verbs) -> None:
@@ -112,16 +114,23 @@ def _run(job: Job, chosen: Any, parsed: argparse.Namespace) -> int:
         shown.end()
         if parsed.verbose:
             raise
-        cause = explained(error)
+        cause = explained(error, _tail(log))
         status = write_error(cause, parsed.output, sys.stderr)
         if log is not None and log.exists() and parsed.output == TABLE:
             print(f"  log:  {log}", file=sys.stderr)
-        return status
+        return NOT_FOUND if getattr(cause, "cause", "") == TopicNotFound.__name__ else status
     shown.end()
     if outcome.records:
         write_records(outcome.records, parsed.output, sys.stdout)
     print(outcome.said or shown.summary(), file=sys.stderr)
     return OK if outcome.is_well else UNHEALTHY
+
+
+def _tail(log: Path | None) -> str:
+    """The end of what Spark has said."""
+    if log is None or not log.exists():
+        return ""
+    return log.read_text("utf-8", "replace")[-_LOG_CHARS:]
 
 
 class Shown:

@@ -12,9 +12,10 @@ from aerobee.pipeline.delta_table import opened
 from aerobee.pipeline.jobs.failure import explained
 from aerobee.pipeline.jobs.job import Outcome, chosen_of
 from aerobee.pipeline.jobs.registry import job_of
+from tests.fixture_store import unpack
 from tests.job_kit import change
 from tests.server_kit import Server
-from tests.spark_kit import forget_last_commit
+from tests.spark_kit import forget_last_commit, frame
 
 
 def run(spark: SparkSession, server: Server, name: str, **options: str) -> Outcome:
@@ -34,6 +35,12 @@ def delta_rows(folder: Path) -> list[dict[str, Any]]:
     assert table is not None
     rows: list[dict[str, Any]] = table.to_pyarrow_table().to_pylist()
     return rows
+
+
+def messages_in(spark: SparkSession, server: Server, topic: str) -> list[Any]:
+    """By queue and offset."""
+    rows = frame(spark, server.name_server, topic=topic).collect()
+    return sorted(rows, key=lambda row: (row["queueId"], row["offset"]))
 
 
 @pytest.mark.parametrize("form", ["parquet", "delta"])
@@ -135,6 +142,53 @@ def test_statistics_are_final_when_the_watermark_has_passed_them(
     assert found == [("Oslo", 1, 4.0), ("Rome", 2, 3.0)]
 
 
+def test_updates_of_statistics_are_told_once_and_the_last_word_is_right(
+    spark: SparkSession, server: Server, tmp_path: Path
+) -> None:
+    topic, to, memory = "Updated", "Updates", tmp_path / "memory"
+    options = {"topic": topic, "to_topic": to, "by": "tags", "window": "7d"}
+    server.send(topic, [b"1", b"2", b"3"], tag="new")
+    run(spark, server, "statistics", **options, checkpoint=str(memory))
+    first = messages_in(spark, server, to)
+    assert [json.loads(row["value"])["messages"] for row in first] == [3]
+    forget_last_commit(memory)
+    run(spark, server, "statistics", **options, checkpoint=str(memory))
+    assert messages_in(spark, server, to) == first
+    server.send(topic, [b"4"], tag="new")
+    server.send(topic, [b"5"], tag="paid")
+    run(spark, server, "statistics", **options, checkpoint=str(memory))
+    told = {bytes(row["key"]): json.loads(row["value"]) for row in messages_in(spark, server, to)}
+    found = {key.rpartition(b"|")[2]: said["messages"] for key, said in told.items()}
+    assert found == {b"new": 4, b"paid": 1}
+
+
+def test_a_replay_sends_a_range_once_however_often_it_is_run(
+    spark: SparkSession, server: Server
+) -> None:
+    server.send("Original", [b"%d" % number for number in range(12)], tag="even")
+    server.send("Original", [b"other"], tag="odd")
+    options = {"topic": "Original", "to_topic": "Again", "tags": "even"}
+    first, second = (run(spark, server, "replay", **options) for _ in range(2))
+    assert first.said == "12 messages of Original are in Again"
+    assert first.records == second.records
+    rows = messages_in(spark, server, "Again")
+    assert sorted(int(row["value"]) for row in rows) == list(range(12))
+    assert {row["tags"] for row in rows} == {"even"}
+    order: dict[int, list[int]] = {}
+    for row in messages_in(spark, server, "Original"):
+        if row["tags"] == "even":
+            order.setdefault(row["queueId"], []).append(int(row["value"]))
+    places = {int(row["value"]): (row["queueId"], row["offset"]) for row in rows}
+    for numbers in order.values():
+        assert len({places[number][0] for number in numbers}) == 1
+        assert [places[number][1] for number in numbers] == sorted(
+            places[number][1] for number in numbers
+        )
+    more = run(spark, server, "replay", **options, id="once-more")
+    assert more.records[0]["id"] == "once-more"
+    assert len(messages_in(spark, server, "Again")) == 24
+
+
 def test_an_audit_of_a_topic_finds_nothing_wrong(spark: SparkSession, server: Server) -> None:
     server.send("Audited", [b"12345"] * 12)
     outcome = run(spark, server, "audit", topic="Audited")
@@ -144,3 +198,20 @@ def test_an_audit_of_a_topic_finds_nothing_wrong(spark: SparkSession, server: Se
     assert (record["queues"], record["missing"], record["repeats"]) == (4, 0, 0)
     assert outcome.is_well
     assert outcome.said == "12 messages checked: nothing is wrong"
+
+
+def test_an_audit_of_a_store_that_rocketmq_wrote_needs_no_broker(
+    spark: SparkSession, server: Server, tmp_path: Path
+) -> None:
+    store = unpack("clean", tmp_path)
+    outcome = run(spark, server, "audit", store=str(store))
+    counted = {str(record["topic"]): record["messages"] for record in outcome.records}
+    assert counted
+    (log,) = sorted((store / "commitlog").iterdir())[:1]
+    with log.open("r+b") as file:
+        file.seek(4)  # the first record's magic
+        file.write(b"bad!")
+    damaged = run(spark, server, "audit", store=str(store))
+    assert not damaged.is_well
+    assert damaged.records[0]["topic"] == "-"
+    assert int(str(damaged.records[0]["damaged"])) > 0

@@ -1,12 +1,14 @@
 """A topic, or a whole commit log, checked: is every queue without gaps, repeats and disorder?
 
-    topic  day  queues  messages  bytes  missing  repeats  backwards
+    topic  day  queues  messages  bytes  missing  repeats  backwards  damaged
 
     missing     offsets that nothing was found for, between the first and the last of a queue
     repeats     messages whose offset another one has
-    backwards   messages stored before the one in front of them, by the log's place or by the clock
+    backwards   messages stored in front of one with a smaller offset: in a log by place, otherwise
+                by time
+    damaged     bytes of the log that cannot be read; of no topic, because nobody can say of which
 
-A gap counts on the day of the message behind it. Compaction and retention leave gaps on purpose.
+A gap counts on the day of the message behind it. Compaction leaves gaps on purpose.
 """
 
 from typing import TYPE_CHECKING
@@ -19,62 +21,86 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 NAME = "audit"
-_COLUMNS = ("value", "topic", "brokerName", "queueId", "offset", "timestamp")
+LOG_FORMAT = "aerobee-log"
+LOG_PLACE, TIME = "logOffset", "timestamp"
 _QUEUE = ("topic", "brokerName", "queueId")
-FLAWS = ("missing", "repeats", "backwards")
+_COLUMNS = ("value", *_QUEUE, "offset", TIME)
+_DAMAGED = "damagedBytes"
+FLAWS = ("missing", "repeats", "backwards", "damaged")
 
 
-def transform(rows: "DataFrame", *, place: str = "timestamp") -> "DataFrame":
-    """Per topic and day. `place` is what must not go back as offsets go on: a time, or a place in
-    the log."""
+def transform(rows: "DataFrame") -> "DataFrame":
+    """Per topic and day, of the messages of a topic or of a log."""
     from pyspark.sql import Window
     from pyspark.sql import functions as sf
 
+    place = LOG_PLACE if LOG_PLACE in rows.columns else TIME
+    damaged = sf.col(_DAMAGED) if _DAMAGED in rows.columns else sf.lit(None).cast("long")
     queue = Window.partitionBy(*_QUEUE).orderBy("offset", place)
     step = sf.col("offset") - sf.lag("offset").over(queue)
     seen = rows.select(
         *_QUEUE,
-        sf.to_date("timestamp").alias("day"),
+        sf.to_date(TIME).alias("day"),
         sf.octet_length("value").alias("bytes"),
         sf.greatest(step - 1, sf.lit(0)).alias("missing"),
         (step == 0).alias("is_repeat"),
         (sf.col(place) < sf.lag(place).over(queue)).alias("is_backwards"),
+        damaged.alias("damaged"),
     )
+    queues = sf.struct("brokerName", "queueId")
     return (
         seen.groupBy("topic", "day")
         .agg(
-            sf.count_distinct("brokerName", "queueId").alias("queues"),
-            sf.count(sf.lit(1)).alias("messages"),
-            sf.sum("bytes").alias("bytes"),
+            sf.count_distinct(sf.when(sf.col("topic").isNotNull(), queues)).alias("queues"),
+            sf.count("topic").alias("messages"),
+            sf.coalesce(sf.sum("bytes"), sf.lit(0)).alias("bytes"),
             sf.coalesce(sf.sum("missing"), sf.lit(0)).alias("missing"),
             sf.count_if("is_repeat").alias("repeats"),
             sf.count_if("is_backwards").alias("backwards"),
+            sf.coalesce(sf.sum("damaged"), sf.lit(0)).alias("damaged"),
         )
         .orderBy("topic", "day")
     )
 
 
 def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
-    if not chosen.text("topic") or not chosen.text("name-server"):
-        raise Misuse("topic and name-server say what is checked")
-    found = transform(batch_of(spark, chosen, _COLUMNS)).collect()
-    records = [{**row.asDict(), "day": str(row["day"])} for row in found]
-    flaws = sum(int(row[name]) for row in found for name in FLAWS)
+    found = transform(_rows(spark, chosen)).collect()
+    records = [
+        {**row.asDict(), "topic": row["topic"] or "-", "day": str(row["day"] or "-")}
+        for row in found
+    ]
+    flaws = {name: sum(int(row[name]) for row in found) for name in FLAWS}
     messages = sum(row["messages"] for row in found)
-    said = f"{messages} messages checked: " + (f"{flaws} flaws" if flaws else "nothing is wrong")
-    return Outcome(records=records, said=said, is_well=not flaws)
+    told = ", ".join(f"{count:,} {name}" for name, count in flaws.items() if count)
+    said = f"{messages:,} messages checked: {told or 'nothing is wrong'}"
+    return Outcome(records=records, said=said, is_well=not told)
+
+
+def _rows(spark: "SparkSession", chosen: Chosen) -> "DataFrame":
+    topic, store = chosen.text("topic"), chosen.text("store")
+    if not store:
+        if not topic:
+            raise Misuse("store or topic says what is checked")
+        return batch_of(spark, chosen, _COLUMNS)
+    reader = spark.read.format(LOG_FORMAT).option("columns", ",".join((*_COLUMNS, LOG_PLACE)))
+    reader = reader.option("onDamage", "report")
+    if topic:
+        reader = reader.option("topic", topic)
+    return reader.options(**chosen.source).load(store)
 
 
 JOB = Job(
     NAME,
     "a topic or a commit log checked: order, gaps, repeats, size per day",
     "Looks at every message, and says per topic and day how many there are, how large, and\n"
-    "whether offsets are missing, repeated or out of order.",
+    "whether offsets are missing, repeated or out of order. Of a store it reads the files, and\n"
+    "needs no broker. The status is 4 if something is wrong.",
     (
-        JobOption("name-server", "HOST:PORT of the name servers"),
-        JobOption("topic", "what is checked"),
+        JobOption("store", "a folder of a store, or of its commit log: read without a broker"),
+        JobOption("topic", "what is checked; of a store all topics, if none is named"),
+        JobOption("name-server", "HOST:PORT of the name servers, for a topic without a store"),
     ),
     start,
-    "aerobee pipeline run audit --topic orders",
+    "aerobee pipeline run audit --store data/broker-a",
     is_stream=False,
 )

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aerobee.errors import Misuse
+from aerobee.pipeline.capture.state_topic import SCHEMAS, state_topic
 from aerobee.pipeline.jobs.job import Chosen
 from aerobee.pipeline.jobs.topic_io import FORMAT
 
@@ -30,7 +31,7 @@ Announcement = Mapping[str, Any]
 
 def schema_topic(name: str) -> str:
     """Where the capture of this name announces its tables."""
-    return f"aerobee-capture-{name}-schemas"
+    return state_topic(name) + SCHEMAS
 
 
 class Announcements:

@@ -13,6 +13,8 @@ from aerobee.errors import AerobeeError
 _OURS = re.compile(r"^(?:\S+: )*aerobee\.[\w.]+\.(\w+): (.+)$", re.MULTILINE)
 _PYTHONS = re.compile(r"^(?:\w+\.)*(\w+(?:Error|Exception)): (.+)$", re.MULTILINE)
 _HINTED = re.compile(r"(.+) \(([^()]*(?:\([^()]*\)[^()]*)*)\)$", re.DOTALL)
+# `: java.lang.IllegalStateException: what it says`, as Py4J prints an exception; `Caused by: …`.
+_JAVAS = re.compile(r"^(?:: |Caused by: )(?:\w+\.)+(\w+)(?:: (.+))?$", re.MULTILINE)
 _CONDITION = re.compile(r"^\[([A-Z0-9_.]+)\] ")
 _STATE = re.compile(r" SQLSTATE: \w+;?$")
 _HINTS = (
@@ -30,20 +32,25 @@ _HINTS = (
 
 
 class JobFailed(AerobeeError):
-    """A job ended before its time."""
+    """A job ended before its time; `cause` names the error of ours, if it was one."""
+
+    def __init__(self, message: str, *, hint: str = "", cause: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.cause = cause
 
 
-def explained(error: BaseException) -> AerobeeError:
-    """What went wrong, of an error that a job ended with."""
+def explained(error: BaseException, log: str = "") -> AerobeeError:
+    """What went wrong, of an error that a job ended with. `log` is what Spark has said meanwhile:
+    some causes are only there."""
     if isinstance(error, AerobeeError):
         return error
     text = str(error)
     ours = _OURS.findall(text)
     if ours:
         message, hint = _divided(_STATE.sub("", ours[-1][1].strip()))
-        return JobFailed(message, hint=hint)
+        return JobFailed(message, hint=hint, cause=ours[-1][0])
     message = _sentence(text) or type(error).__name__
-    return JobFailed(message, hint=_hint(text))
+    return JobFailed(message, hint=_hint(text) or _hint(log) or "--verbose shows everything")
 
 
 def _sentence(text: str) -> str:
@@ -52,13 +59,20 @@ def _sentence(text: str) -> str:
     if of_python:
         kind, said = of_python[-1]
         return f"{kind}: {_STATE.sub('', said.strip())}"
+    of_java = [said or kind for kind, said in _JAVAS.findall(text)]
+    if of_java:
+        return _plain(of_java[-1])
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     plain = [line for line in lines if not line.startswith(("at ", "JVM stacktrace", "=== "))]
-    return _STATE.sub("", _CONDITION.sub("", plain[0])) if plain else ""
+    return _plain(plain[0]) if plain else ""
+
+
+def _plain(sentence: str) -> str:
+    return _STATE.sub("", _CONDITION.sub("", sentence.strip()))
 
 
 def _hint(text: str) -> str:
-    return next((hint for word, hint in _HINTS if word in text), "--verbose shows everything")
+    return next((hint for word, hint in _HINTS if word in text), "")
 
 
 def _divided(said: str) -> tuple[str, str]:

@@ -38,11 +38,12 @@ def lag_of(progress: Mapping[str, Any]) -> int | None:
 def _behind(end: Any, latest: Any) -> int | None:
     if not isinstance(end, Mapping) or not isinstance(latest, Mapping):
         return None
-    read, there = _places(end), _places(latest)
+    read, there = places_of(end), places_of(latest)
     return sum(max(0, offset - read.get(queue, 0)) for queue, offset in there.items())
 
 
-def _places(offsets: Mapping[str, Any]) -> dict[tuple[str, str, str], int]:
+def places_of(offsets: Mapping[str, Any]) -> dict[tuple[str, str, str], int]:
+    """The next offset of every queue: (topic, broker, number) → offset."""
     return {
         (topic, broker, queue): int(offset)
         for topic, brokers in offsets.get("o", {}).items()
