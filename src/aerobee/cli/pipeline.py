@@ -6,8 +6,9 @@ instead. What Spark itself says goes to a file, unless `--verbose`.
 
 import argparse
 import sys
+import textwrap
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from aerobee.cli.output import (
     WRONG_USE,
     Record,
     is_terminal,
+    width_of,
     write_error,
     write_records,
 )
-from aerobee.cli.verbs import Verbs, add_noun, target_of
+from aerobee.cli.verbs import Verbs, add_local_verb, add_noun, target_of
 from aerobee.errors import AerobeeError, Misuse, TopicNotFound
 from aerobee.pipeline.jobs.job import NO, YES, Job, JobOption
 from aerobee.pipeline.jobs.registry import JOBS, job_of
@@ -42,13 +44,9 @@ _LOG_CHARS = 20_000
 
 def add_to(nouns: Verbs) -> None:
     verbs = add_noun(nouns, "pipeline", "jobs on Spark: list, describe, run", _EXAMPLES)
-    listing = verbs.add_parser("list", help="the jobs", description="the jobs")
-    listing.add_argument("-o", "--output", choices=FORMATS, default=TABLE, help="(table)")
-    listing.set_defaults(verb=list_jobs)
-    describing = verbs.add_parser("describe", help="what a job does and takes")
+    add_local_verb(verbs, "list", "the jobs", list_jobs)
+    describing = add_local_verb(verbs, "describe", "what a job does and takes", describe)
     describing.add_argument("job", metavar="JOB")
-    describing.add_argument("-o", "--output", choices=FORMATS, default=TABLE, help="(table)")
-    describing.set_defaults(verb=describe)
     running = verbs.add_parser("run", help="run a job", description="run a job")
     jobs = running.add_subparsers(title="jobs", metavar="JOB", required=True)
     for job in JOBS.values():
@@ -60,7 +58,7 @@ def list_jobs(parsed: argparse.Namespace) -> int:
         {"job": job.name, "kind": "stream" if job.is_stream else "batch", "what": job.summary}
         for job in JOBS.values()
     ]
-    write_records(records, parsed.output, sys.stdout)
+    _write(records, parsed)
     return OK
 
 
@@ -74,8 +72,8 @@ def describe(parsed: argparse.Namespace) -> int:
         {"option": one.name, "default": _default_of(one), "what": one.text} for one in job.options
     ]
     if parsed.output == TABLE:
-        print(f"{job.name}: {job.summary}\n\n{job.description}\n")
-    write_records(records, parsed.output, sys.stdout)
+        print(f"{job.name}: {job.summary}\n\n{textwrap.fill(job.description, 78)}\n")
+    _write(records, parsed)
     if parsed.output == TABLE:
         print("\nand source.X, sink.X and spark.X: options of Spark's reader, writer and session")
         print(f"\n  {job.example}")
@@ -121,7 +119,7 @@ def _run(job: Job, chosen: Any, parsed: argparse.Namespace) -> int:
         return NOT_FOUND if getattr(cause, "cause", "") == TopicNotFound.__name__ else status
     shown.end()
     if outcome.records:
-        write_records(outcome.records, parsed.output, sys.stdout)
+        _write(outcome.records, parsed)
     print(outcome.said or shown.summary(), file=sys.stderr)
     return OK if outcome.is_well else UNHEALTHY
 
@@ -183,7 +181,7 @@ def _add_job(jobs: Verbs, job: Job) -> None:
     parser = jobs.add_parser(
         job.name,
         help=job.summary,
-        description=job.description,
+        description=textwrap.fill(job.description, 78),
         epilog=f"example:\n  {job.example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -206,7 +204,10 @@ def _add_job(jobs: Verbs, job: Job) -> None:
     parser.add_argument("--log", default=LOG, metavar="FILE", help=f"what Spark says ({LOG})")
     parser.add_argument("--verbose", action="store_true", help="everything, on the terminal")
     parser.add_argument("-o", "--output", choices=FORMATS, default=TABLE, help="(table)")
+    parser.add_argument("--wide", action="store_true", help="cut nothing, however wide")
     parser.set_defaults(verb=run, job=job.name)
+    if job.option("name-server") is not None:
+        parser.add_argument("--context", metavar="NAME", help="a cluster by name; see `context`")
 
 
 def _given(job: Job, parsed: argparse.Namespace) -> dict[str, str]:
@@ -220,8 +221,14 @@ def _given(job: Job, parsed: argparse.Namespace) -> dict[str, str]:
     }
     given = {**pairs(parsed.set), **flags}
     if job.option("name-server") is not None and "name-server" not in given:
-        given["name-server"] = target_of(argparse.Namespace(name_server=None))
+        named = argparse.Namespace(name_server=None, context=parsed.context)
+        given["name-server"] = target_of(named)
     return given
+
+
+def _write(records: Sequence[Record], parsed: argparse.Namespace) -> None:
+    width = width_of(sys.stdout, is_wide=parsed.wide)
+    write_records(records, parsed.output, sys.stdout, width=width)
 
 
 def _default_of(option: JobOption) -> str:

@@ -91,12 +91,12 @@ def _rows(spark: "SparkSession", chosen: Chosen) -> "DataFrame":
 
 JOB = Job(
     NAME,
-    "a topic or a commit log checked: order, gaps, repeats, size per day",
-    "Looks at every message, and says per topic and day how many there are, how large, and\n"
-    "whether offsets are missing, repeated or out of order. Of a store it reads the files, and\n"
+    "a topic or a log checked: order, gaps, repeats, size per day",
+    "Looks at every message, and says per topic and day how many there are, how large, and "
+    "whether offsets are missing, repeated or out of order. Of a store it reads the files, and "
     "needs no broker. The status is 4 if something is wrong.",
     (
-        JobOption("store", "a folder of a store, or of its commit log: read without a broker"),
+        JobOption("store", "folder of a store or of its log; no broker is asked"),
         JobOption("topic", "what is checked; of a store all topics, if none is named"),
         JobOption("name-server", "HOST:PORT of the name servers, for a topic without a store"),
     ),

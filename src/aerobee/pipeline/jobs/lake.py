@@ -44,7 +44,7 @@ def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
 
 JOB = Job(
     NAME,
-    "a topic into Parquet files or a Delta table, by date, each message once",
+    "a topic into Parquet or Delta, by date, each message once",
     "Writes every message of a topic, with all its columns, to a folder divided by date.",
     (
         *STREAM_OPTIONS,
@@ -53,5 +53,5 @@ JOB = Job(
         JobOption("text", "keys and bodies as text instead of bytes", "no", is_flag=True),
     ),
     start,
-    "aerobee pipeline run lake --topic orders --to-folder lake/orders --format delta --once",
+    "aerobee pipeline run lake --topic orders --to-folder lake/orders --once",
 )

@@ -104,8 +104,8 @@ def milliseconds(text: str) -> int | None:
 
 JOB = Job(
     NAME,
-    "a time range of a topic into another topic, each message once",
-    "Sends what a topic got between two times to another topic. Started again with the same words\n"
+    "a time range of a topic into another, each message once",
+    "Sends what a topic got between two times to another topic. Started again with the same words "
     "it adds only what is missing.",
     (
         NAME_SERVER,
@@ -117,6 +117,6 @@ JOB = Job(
         JobOption("id", "another id sends the same messages once more"),
     ),
     start,
-    "aerobee pipeline run replay --topic orders --to-topic orders-again --since 2026-11-15T12:00",
+    "aerobee pipeline run replay --topic orders --to-topic again --since 2026-11-15",
     is_stream=False,
 )

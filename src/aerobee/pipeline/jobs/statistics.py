@@ -148,17 +148,17 @@ def _distinct(values: "Column", is_exact: bool) -> "Column":
 JOB = Job(
     NAME,
     "windowed counts, sums and distinct keys",
-    "Counts messages, bytes and distinct keys of a topic per window of time, grouped by tag,\n"
-    "queue, fields of a JSON body or of a captured row; sums fields; tells them to a topic, to\n"
+    "Counts messages, bytes and distinct keys of a topic per window of time, grouped by tag, "
+    "queue, fields of a JSON body or of a captured row; sums fields; tells them to a topic, to "
     "Parquet files or to the terminal.",
     (
         *STREAM_OPTIONS,
         JobOption("window", "length of a window", "1m"),
-        JobOption("slide", "begin a window this often (as long as a window: they do not overlap)"),
+        JobOption("slide", "begin one this often (as long as a window is)"),
         JobOption("watermark", "how late a message may be", "10m"),
-        JobOption("time", "timestamp (stored), bornTimestamp, or a field of the body", "timestamp"),
+        JobOption("time", "timestamp (stored), bornTimestamp or a field", "timestamp"),
         JobOption("form", "what bodies are", PLAIN, choices=FORMS),
-        JobOption("by", "group by these: topic, tags, queueId, table, op, or fields of the body"),
+        JobOption("by", "group by tags, queueId, table, op, or fields"),
         JobOption("sum", "add these fields up"),
         JobOption("distinct", "count different values of this", "key"),
         JobOption("exact", "count them exactly, with all of them in memory", "no", is_flag=True),
@@ -168,5 +168,5 @@ JOB = Job(
         JobOption("to-folder", "write them as Parquet files to this folder"),
     ),
     start,
-    f"aerobee pipeline run statistics --topic orders --form {JSON} --by city --sum amount",
+    f"aerobee pipeline run statistics --topic orders --form {JSON} --by city",
 )

@@ -244,15 +244,15 @@ def _from_variant(text: str) -> "StructType":
 
 JOB = Job(
     NAME,
-    "captured changes into a Delta table that equals the source table",
-    "Applies what `aerobee capture` has sent to a topic to a Delta table: inserts, updates and\n"
+    "captured changes into a Delta table that equals the source",
+    "Applies what `aerobee capture` has sent to a topic to a Delta table: inserts, updates and "
     "deletes by key, each batch once. Key and types are those that the capture has announced.",
     (
         *STREAM_OPTIONS,
         JobOption("to-folder", "the Delta table: a folder, or an address of one", is_needed=True),
         JobOption("table", "only the changes of this table: NAME or DATABASE.NAME"),
         JobOption("key", "columns of the primary key (what the changes say)"),
-        JobOption("schema", "columns and types: 'id bigint, total decimal(10,2), at timestamp'"),
+        JobOption("schema", "columns and types: 'id bigint, total decimal(9,2)'"),
     ),
     start,
     "aerobee pipeline run upsert --topic shop-orders --to-folder lake/orders",
