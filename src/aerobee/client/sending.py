@@ -27,11 +27,13 @@ from aerobee.client.session import Session
 from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer, SendFailed, Stored
 from aerobee.model.message_queue import MessageQueue
 from aerobee.protocol.headers.recalling import RecallHeader
-from aerobee.protocol.message_batch import BATCH_MESSAGES_MAX
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 
 _ENTRY_BYTES = 22  # of a batch, besides body and properties
+PART_MESSAGES_MAX = 500
+"""Of one request. Its answer names every message in one field, which ends at 32 KiB: with 33
+characters for each, with 57 of a broker with a long address."""
 _QUICK_BYTES_END = 64 << 10  # larger bodies are not copied more than once
 
 
@@ -114,7 +116,7 @@ class Sending:
         listed = list(messages)
         unique_ids: list[bytes] = []
         tries = None
-        lane = self._lanes.find(topic)
+        lane = self._lanes.find(topic) if len(listed) <= PART_MESSAGES_MAX else None
         if lane is not None and order_by is None and queue is None and group is None:
             waiter = lane.send_batch(listed, seconds)
             if waiter is not None:
@@ -217,7 +219,7 @@ class Sending:
                 raise Misuse(
                     f"a message of {entry} bytes in a batch; at most {bytes_max} are taken"
                 )
-            if part and (size + entry > bytes_max or len(part) == BATCH_MESSAGES_MAX):
+            if part and (size + entry > bytes_max or len(part) == PART_MESSAGES_MAX):
                 yield part
                 part, size = [], 0
             part.append(draft)

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 import aerobee
+from aerobee.client.admin.admin import Admin
 from aerobee.client.client import Client
 from aerobee.client.options import ClientOptions
 from aerobee.client.receipt import Receipt
@@ -194,6 +195,22 @@ def test_a_batch_that_is_too_large_for_one_request_goes_in_several(tmp_path: Pat
                 await bench.sending.send_batch("orders", [aerobee.Outgoing(b"x", order_by="v")])
 
     with_cluster(tmp_path, test, maxMessageSize="1500")
+
+
+def test_a_batch_of_more_messages_than_an_answer_can_name_goes_in_several(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with Bench(cluster) as bench:
+            bodies = [b"%d" % number for number in range(1_200)]
+            receipts = await bench.sending.send_batch("orders", bodies, order_by="u")
+            assert [receipt.offset for receipt in receipts] == list(range(1_200))
+            for number in (0, 499, 500, 1_199):
+                assert (await bench.stored(receipts[number])).body == bodies[number]
+            quick = await bench.sending.send_batch("orders", bodies)  # now there is a lane
+            assert len({receipt.message_id for receipt in quick}) == 1_200
+            stats = await Admin(bench.session).topics.stats("orders")
+            assert sum(queue.max_offset for queue in stats.queues.values()) == 2_400
+
+    with_cluster(tmp_path, test)
 
 
 def test_of_a_batch_that_fails_half_way_it_is_said_how_much_is_stored(tmp_path: Path) -> None:
