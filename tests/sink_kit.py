@@ -48,7 +48,8 @@ def write(
     task: WriteTask | None = None,
     **more: str,
 ) -> int:
-    return write_partition(options_of(server, topic, **more), task or WriteTask("w", 0, 0), batches)
+    options = options_of(server, topic, **more)
+    return write_partition(options, task or WriteTask("w", 0, 0), batches).rows
 
 
 def stored(server: Server, topic: str, columns: str = "value") -> dict[tuple[str, int], list[Any]]:

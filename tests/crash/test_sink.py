@@ -58,7 +58,7 @@ def attempt(name_server: str, task: WriteTask, steps: Connection) -> None:
 
     options = options_of(Server(name_server), "Sunk", requestBytes="900", sendTimeout="30s")
     try:
-        steps.send(write_partition(options, task, step_by_step()))
+        steps.send(write_partition(options, task, step_by_step()).rows)
     except AerobeeError as error:
         steps.send(error.message)
     close_kept()

@@ -32,6 +32,7 @@ TRACE_TOPIC = "RMQ_SYS_TRACE_TOPIC"
 SELF_TEST_TOPIC = "SELF_TEST_TOPIC"
 OFFSET_MOVED_TOPIC = "OFFSET_MOVED_EVENT"
 BENCHMARK_TOPIC = "BenchmarkTest"
+STAGED_TOPIC = "rmq_sys_aerobee_staged"  # ours: batches that wait to be published
 
 SYSTEM_TOPICS = frozenset(
     {
@@ -62,6 +63,7 @@ UNSENDABLE_TOPICS = frozenset(
         TRANSACTION_GIVEN_UP_TOPIC,
         SELF_TEST_TOPIC,
         OFFSET_MOVED_TOPIC,
+        STAGED_TOPIC,
     }
 )
 """Without those of a cluster: see `is_broker_written`."""

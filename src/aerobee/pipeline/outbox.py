@@ -7,31 +7,32 @@ O2. A request is tried until its broker says something that another try would no
 """
 
 import asyncio
-from collections.abc import Hashable
+from collections.abc import Callable, Coroutine, Hashable
+from typing import Any, Generic, TypeVar
 
 from aerobee.client.core.outgoing import Draft
-from aerobee.client.delivery import Delivery, Sent
+from aerobee.client.delivery import Delivery
 from aerobee.errors import RemoteAnswer, SendFailed
 from aerobee.model.message_queue import MessageQueue
 from aerobee.pipeline.round_opening import Succeeded
 from aerobee.protocol.response_codes import ResponseCode
 
+V = TypeVar("V")
+
 REQUESTS_MAX = 8
 _TRIES_MAX = 1_000_000  # the deadline ends them
 
+Send = Callable[[Draft, MessageQueue], Coroutine[Any, Any, V]]
 
-class Outbox:
-    def __init__(self, delivery: Delivery, seconds: float, group: str | None = None) -> None:
-        self._delivery = delivery
-        self._seconds = seconds
-        self._group = group
-        self._going: dict[Hashable, asyncio.Task[Sent]] = {}
-        self.sent: list[Sent] = []
-        """What brokers said of requests whose answers somebody wants."""
 
-    async def post(
-        self, lane: Hashable, draft: Draft, queue: MessageQueue, *, is_kept: bool = False
-    ) -> None:
+class Outbox(Generic[V]):
+    def __init__(self, send: Send[V], heard: Callable[[Hashable, V], None] | None = None) -> None:
+        """`heard` is told what was answered; of one lane, in order."""
+        self._send = send
+        self._heard = heard
+        self._going: dict[Hashable, asyncio.Task[None]] = {}
+
+    async def post(self, lane: Hashable, draft: Draft, queue: MessageQueue) -> None:
         """Send a draft behind what is on its way in the same lane."""
         before = self._going.pop(lane, None)
         if before is not None:
@@ -40,9 +41,7 @@ class Outbox:
             await asyncio.wait(self._going.values(), return_when=asyncio.FIRST_COMPLETED)
             for key in [key for key, task in self._going.items() if task.done()]:
                 await self._going.pop(key)
-        self._going[lane] = asyncio.get_running_loop().create_task(
-            self._send(draft, queue, is_kept)
-        )
+        self._going[lane] = asyncio.get_running_loop().create_task(self._one(lane, draft, queue))
         await asyncio.sleep(0)  # on its way, before the caller keeps us busy
         await asyncio.sleep(0)
 
@@ -59,14 +58,19 @@ class Outbox:
             task.cancel()
         await asyncio.gather(*going, return_exceptions=True)
 
-    async def _send(self, draft: Draft, queue: MessageQueue, is_kept: bool) -> Sent:
+    async def _one(self, lane: Hashable, draft: Draft, queue: MessageQueue) -> None:
+        answer = await self._send(draft, queue)
+        if self._heard is not None:
+            self._heard(lane, answer)
+
+
+def delivering(delivery: Delivery, seconds: float, group: str | None = None) -> Send[None]:
+    """How drafts are sent to their queues."""
+
+    async def send(draft: Draft, queue: MessageQueue) -> None:
         try:
-            sent = await self._delivery.deliver(
-                draft,
-                group=self._group,
-                queue=queue,
-                timeout=self._seconds,
-                retries=_TRIES_MAX,
+            await delivery.deliver(
+                draft, group=group, queue=queue, timeout=seconds, retries=_TRIES_MAX
             )
         except SendFailed as failure:
             cause = failure.__cause__
@@ -75,6 +79,5 @@ class Outbox:
                     f"another attempt writes these rows by now: {cause.message}"
                 ) from failure
             raise
-        if is_kept:
-            self.sent.append(sent)
-        return sent
+
+    return send

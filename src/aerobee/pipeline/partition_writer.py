@@ -1,12 +1,13 @@
 """What runs in an executor for a write: record batches → messages, acknowledged.
 
 A task's memory is one record batch and a request for each queue, however many rows it has. It
-returns when every row is acknowledged, and raises otherwise: Spark then runs it again.
+returns when every row is acknowledged, and raises otherwise: Spark then runs it again. Rows of a
+transactional write are staged: where, the driver is told, which publishes them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
 
@@ -14,11 +15,13 @@ from aerobee.client.core.namespace import with_namespace
 from aerobee.client.delivery import Delivery
 from aerobee.errors import Misuse
 from aerobee.pipeline.blocking import Blocking, kept
-from aerobee.pipeline.outbox import Outbox
+from aerobee.pipeline.outbox import Outbox, delivering
 from aerobee.pipeline.round_opening import OpenedRound, agree
 from aerobee.pipeline.sink_options import Guarantee, SinkOptions
 from aerobee.pipeline.sink_plan import plan_for
+from aerobee.pipeline.staging import StagedRows, staging, staging_plan
 from aerobee.pipeline.topic_writer import Parcel, TopicWriter
+from aerobee.protocol.producer_mark import ROUND_EPOCHS
 
 _ASK_SECONDS = 10.0
 
@@ -33,13 +36,15 @@ class WriteTask:
     """The micro-batch."""
     partition: int
 
-    @property
-    def producer(self) -> str:
-        return f"{self.write_id}/{self.partition}"
+
+class WrittenRows(NamedTuple):
+    rows: int
+    staged: StagedRows | None = None
+    """Where they are until they are published; None: they are where they belong."""
 
 
-def write_partition(options: SinkOptions, task: WriteTask, batches: Iterable[Any]) -> int:
-    """Have all rows stored; how many there were."""
+def write_partition(options: SinkOptions, task: WriteTask, batches: Iterable[Any]) -> WrittenRows:
+    """Have all rows stored."""
     writer = PartitionWriter(kept(options.target, _ASK_SECONDS), options, task)
     try:
         for batch in batches:
@@ -48,7 +53,7 @@ def write_partition(options: SinkOptions, task: WriteTask, batches: Iterable[Any
     except BaseException:
         writer.abandon()
         raise
-    return writer.rows
+    return WrittenRows(writer.rows, writer.staged())
 
 
 class PartitionWriter:
@@ -57,12 +62,20 @@ class PartitionWriter:
         self._options = options
         self._task = task
         self._topics: dict[str, TopicWriter] = {}
-        self._outbox = Outbox(
-            Delivery(blocking.session), options.send_seconds, options.group or None
-        )
+        self._places: dict[Hashable, list[int]] = {}
         self._opened: OpenedRound | None = None
-        if options.guarantee is Guarantee.IDEMPOTENT:
-            self._opened = OpenedRound(task.producer, task.round_id)
+        self._outbox: Outbox[int] | Outbox[None]
+        session, seconds = blocking.session, options.send_seconds
+        if options.guarantee is Guarantee.TRANSACTIONAL:
+            # Other marks than an idempotent write's: a query may change from one to the other.
+            self._opened = OpenedRound(f"{task.write_id}/t{task.partition}", task.round_id)
+            send = staging(session, task.write_id, task.round_id, seconds)
+            self._outbox = Outbox(send, self._note_place)
+        else:
+            if options.guarantee is Guarantee.IDEMPOTENT:
+                self._opened = OpenedRound(f"{task.write_id}/{task.partition}", task.round_id)
+            self._outbox = Outbox(delivering(Delivery(session), seconds, options.group or None))
+        self._broker_name = ""
         self.rows = 0
 
     def take(self, batch: Any) -> None:
@@ -77,6 +90,20 @@ class PartitionWriter:
         for topic, writer in self._topics.items():
             self._post(topic, writer.finish())
         self._blocking.run(self._outbox.finish())
+
+    def staged(self) -> StagedRows | None:
+        """Where rows are that have yet to be published."""
+        if self._options.guarantee is not Guarantee.TRANSACTIONAL:
+            return None
+        places = tuple(place for lane in self._places.values() for place in lane)
+        task = self._task
+        topic = next(iter(self._topics), "")
+        return StagedRows(
+            task.write_id, task.round_id, task.partition, topic, self._broker_name, places
+        )
+
+    def _note_place(self, lane: Hashable, place: int) -> None:
+        self._places.setdefault(lane, []).append(place)
 
     def abandon(self) -> None:
         self._blocking.run(self._outbox.abandon())
@@ -116,6 +143,10 @@ class PartitionWriter:
         wired = with_namespace(session.options.namespace, topic)
         if self._opened is None:
             plan = plan_for((await session.routes.of(wired, may_be_new=True)).writable)
+        elif self._options.guarantee is Guarantee.TRANSACTIONAL:
+            plan = await staging_plan(session, wired, self._options.broker or self._broker_name)
+            self._broker_name = plan.brokers[0][0]
+            self._opened.epochs[self._broker_name] = self._task.round_id * ROUND_EPOCHS
         else:
             plan = await agree(session, self._opened, wired, self._options.send_seconds)
         return TopicWriter(

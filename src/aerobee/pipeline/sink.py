@@ -22,9 +22,11 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StructType
 
 from aerobee.errors import Misuse
+from aerobee.pipeline.blocking import Blocking
 from aerobee.pipeline.partition_reader import spare_collections
 from aerobee.pipeline.partition_writer import WriteTask, write_partition
 from aerobee.pipeline.sink_options import SinkOptions, check_columns, sink_options
+from aerobee.pipeline.staging import StagedRows, publish
 
 _QUERY_ID = "sql.streaming.queryId"
 _BATCH_ID = "streaming.sql.batchId"
@@ -35,6 +37,7 @@ class Written(WriterCommitMessage):
     """What a task says that has written its rows."""
 
     rows: int
+    staged: StagedRows | None
 
 
 def checked_options(
@@ -42,7 +45,7 @@ def checked_options(
 ) -> SinkOptions:
     """Misuse, before any task begins, for options and columns that cannot be."""
     options = sink_options(given, is_stream=is_stream)
-    check_columns({one.name: one.dataType.simpleString() for one in schema}, options.topic)
+    check_columns({one.name: one.dataType.simpleString() for one in schema}, options)
     if overwrite and not is_stream:
         raise Misuse("a topic cannot be overwritten", hint='mode("append") adds to it')
     return options
@@ -58,8 +61,10 @@ class AerobeeWriter(DataSourceArrowWriter):
     def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
         context = _context()
         task = WriteTask(self._write_id, self._options.batch_id, context.partitionId())
-        spare_collections(os.getpid())
-        return Written(write_partition(self._options, task, iterator))
+        return _write(self._options, task, iterator)
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        _publish(self._options, messages)
 
 
 class AerobeeStreamWriter(DataSourceStreamArrowWriter):
@@ -73,8 +78,27 @@ class AerobeeStreamWriter(DataSourceStreamArrowWriter):
             int(_property(context, _BATCH_ID)),
             context.partitionId(),
         )
-        spare_collections(os.getpid())
-        return Written(write_partition(self._options, task, iterator))
+        return _write(self._options, task, iterator)
+
+    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
+        _publish(self._options, messages)
+
+
+def _write(options: SinkOptions, task: WriteTask, batches: Iterator[Any]) -> Written:
+    spare_collections(os.getpid())
+    return Written(*write_partition(options, task, batches))
+
+
+def _publish(options: SinkOptions, messages: list[WriterCommitMessage | None]) -> None:
+    """Have staged rows seen. There is nothing to abort: what is not published, nobody sees."""
+    written = [one.staged for one in messages if isinstance(one, Written) and one.staged]
+    if not written:
+        return
+    blocking = Blocking(options.target, options.send_seconds)
+    try:
+        blocking.run(publish(blocking.session, written, options.send_seconds))
+    finally:
+        blocking.close()
 
 
 def _context() -> TaskContext:

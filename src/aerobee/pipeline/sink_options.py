@@ -1,9 +1,9 @@
 """Options of the sink, and the columns that it takes: checked before a task begins.
 
 where    nameServer, topic (or the column topic)
-how      deliveryGuarantee idempotent|atLeastOnce, writeId with batchId for batch
+how      deliveryGuarantee idempotent|transactional|atLeastOnce, writeId with batchId for batch
          writes that may be done again
-sending  requestBytes, sendTimeout, group
+sending  requestBytes, sendTimeout, group, broker
 who      accessKey, secretKey, tls
 
 value         string or binary; every row has one
@@ -34,6 +34,7 @@ SINK_OPTIONS = (
     "requestBytes",
     "sendTimeout",
     "group",
+    "broker",
 )
 _SOURCES = dict.fromkeys(
     (
@@ -78,6 +79,7 @@ class Guarantee(Enum):
     """What becomes of rows that have to be written again."""
 
     IDEMPOTENT = "idempotent"
+    TRANSACTIONAL = "transactional"
     AT_LEAST_ONCE = "atLeastOnce"
 
 
@@ -92,6 +94,8 @@ class SinkOptions:
     request_bytes: int = REQUEST_BYTES
     send_seconds: float = 60.0
     group: str = ""
+    broker: str = ""
+    """That publishes a transactional write; none: the only one."""
 
 
 def sink_options(given: Mapping[str, str], *, is_stream: bool) -> SinkOptions:
@@ -123,6 +127,8 @@ def sink_options(given: Mapping[str, str], *, is_stream: bool) -> SinkOptions:
     request_bytes = texts.number("requestBytes") or REQUEST_BYTES
     if request_bytes > REQUEST_BYTES_MAX:
         texts.mistakes.append(f"requestBytes is at most {REQUEST_BYTES_MAX}")
+    if texts.has("broker") and guarantee is not Guarantee.TRANSACTIONAL:
+        texts.mistakes.append("broker is for deliveryGuarantee=transactional")
     seconds = texts.duration("sendTimeout", 60.0)
     texts.check()
     assert target is not None
@@ -135,10 +141,11 @@ def sink_options(given: Mapping[str, str], *, is_stream: bool) -> SinkOptions:
         request_bytes,
         seconds,
         texts.text("group", ""),
+        texts.text("broker", ""),
     )
 
 
-def check_columns(types: Mapping[str, str], topic: str) -> None:
+def check_columns(types: Mapping[str, str], options: SinkOptions) -> None:
     """Whether rows with these columns, by name, with types in Spark's words, can be written."""
     mistakes = []
     for name, kind in types.items():
@@ -149,10 +156,13 @@ def check_columns(types: Mapping[str, str], topic: str) -> None:
             mistakes.append(f"the column {name} is {' or '.join(allowed)}, not {kind}")
     if "value" not in types:
         mistakes.append("the column value is missing")
-    if "topic" not in types and not topic:
+    if "topic" not in types and not options.topic:
         mistakes.append("no topic: give the option topic, or the column topic")
     if "delay" in types and "deliverAt" in types:
         mistakes.append("delay and deliverAt exclude each other")
+    timed = [name for name in ("delay", "deliverAt") if name in types]
+    if timed and options.guarantee is Guarantee.TRANSACTIONAL:
+        mistakes.append(f"{timed[0]}: rows that wait for a time are not published transactionally")
     if mistakes:
         raise Misuse(
             "; ".join(mistakes), hint=f"select what is to be written: {', '.join(SINK_COLUMNS)}"

@@ -185,6 +185,8 @@ class RequestCode(IntEnum):
     LIST_OPEN_TRANSACTIONS = 28001, "B", "admin"
     SEND_ONCE = 28002, "B", "core"
     OPEN_PRODUCER = 28003, "B", "core"
+    STAGE_BATCH = 28004, "B", "core"
+    PUBLISH_STAGED = 28005, "B", "core"
     POP_MESSAGE = 200050, "B", "pop"
     ACK_MESSAGE = 200051, "B", "pop"
     PEEK_MESSAGE = 200052, "B", "pop rare"

@@ -120,3 +120,19 @@ def test_what_cannot_be_written_is_told_before_anything_is(
         write(frame, server, "SparkRefused")
     with pytest.raises(PySparkException, match="was deliveryGuarantee meant"):
         write(frame.select("value"), server, "SparkRefused", deliveryGarantee="idempotent")
+
+
+def test_a_transactional_stream_is_seen_batch_by_batch_each_row_once(
+    spark: SparkSession, server: Server, tmp_path: Path
+) -> None:
+    for topic in ("SparkStagedIn", "SparkStagedOut"):
+        server.create(topic, queues=2)
+    server.send("SparkStagedIn", [b"%d" % number for number in range(40)])
+    frame = stream_frame(spark, server.name_server, topic="SparkStagedIn", columns="value")
+    said = {"deliveryGuarantee": "transactional"}
+    run(frame, server, "SparkStagedOut", tmp_path / "c", **said)
+    first = stored(server, "SparkStagedOut")
+    forget_last_commit(tmp_path / "c")
+    run(frame, server, "SparkStagedOut", tmp_path / "c", **said)
+    assert stored(server, "SparkStagedOut") == first
+    assert all_values(server, "SparkStagedOut") == numbers(40)

@@ -4,6 +4,7 @@ from aerobee.errors import Misuse
 from aerobee.pipeline.sink_options import Guarantee, SinkOptions, check_columns, sink_options
 
 BASE = {"nameServer": "a:1;b:2", "topic": "orders"}
+NO_TOPIC = sink_options({"nameServer": "a:1"}, is_stream=True)
 
 
 def read(is_stream: bool = False, **more: str) -> SinkOptions:
@@ -37,17 +38,18 @@ def test_a_write_that_may_be_done_again_has_an_id_and_perhaps_a_number() -> None
 
 def test_what_is_wrong_names_the_right() -> None:
     assert "was deliveryGuarantee meant" in mistake(deliverGuarantee="idempotent")
-    assert "idempotent, atLeastOnce" in mistake(deliveryGuarantee="once")
+    assert "idempotent, transactional, atLeastOnce" in mistake(deliveryGuarantee="once")
     assert "startingOffsets: an option of reads" in mistake(startingOffsets="earliest")
     assert "requestBytes is at most" in mistake(requestBytes=str(4 << 20))
     assert "sendTimeout is a duration" in mistake(sendTimeout="soon")
+    assert "broker is for deliveryGuarantee=transactional" in mistake(broker="a")
     assert "holds '/'" in mistake(topic="a/b")
     with pytest.raises(Misuse, match="nameServer is missing"):
         sink_options({}, is_stream=True)
 
 
 def test_columns_are_checked_by_name_and_type() -> None:
-    check_columns({"value": "binary"}, "t")
+    check_columns({"value": "binary"}, read())
     check_columns(
         {
             "value": "string",
@@ -59,11 +61,12 @@ def test_columns_are_checked_by_name_and_type() -> None:
             "properties": "map<string,string>",
             "delay": "bigint",
         },
-        "",
+        NO_TOPIC,
     )
     with pytest.raises(Misuse) as caught:
         check_columns(
-            {"key": "int", "offset": "bigint", "deliverAt": "timestamp", "delay": "int"}, ""
+            {"key": "int", "offset": "bigint", "deliverAt": "timestamp", "delay": "int"},
+            NO_TOPIC,
         )
     assert str(caught.value) == (
         "the column key is string or binary, not int; the sink has no column 'offset'; the column "
@@ -71,3 +74,10 @@ def test_columns_are_checked_by_name_and_type() -> None:
         "deliverAt exclude each other (select what is to be written: value, key, topic, tags, "
         "orderingKey, queue, properties, delay, deliverAt)"
     )
+
+
+def test_rows_for_a_time_are_not_published_transactionally() -> None:
+    options = read(deliveryGuarantee="transactional", broker="broker-b")
+    assert options.broker == "broker-b"
+    with pytest.raises(Misuse, match="delay: rows that wait for a time"):
+        check_columns({"value": "string", "delay": "int"}, options)

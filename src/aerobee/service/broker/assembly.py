@@ -15,6 +15,7 @@ from aerobee.service.broker.broker import Broker, Duties
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.consumer_rows import consumer_rows
 from aerobee.service.broker.handlers.open_producer import OpenProducerHandlers
+from aerobee.service.broker.handlers.staging import StagingHandlers
 from aerobee.service.broker.parts import Parts, build_parts
 from aerobee.service.broker.request_table import RequestTable, request_table
 from aerobee.service.broker.tables import Ground
@@ -38,6 +39,8 @@ def build_broker(
     """`addresses` are the name servers that are told. CorruptFile: one of its files cannot be
     believed."""
     parts = build_parts(identity, config, Ground(store, disk, worker), addresses, now)
+    # Before anybody is served: a round is seen whole or not at all.
+    parts.publishing.finish_decided(now)
     timers = parts.timers.timers
     pending = Pending(
         parts.pulls.held,
@@ -67,10 +70,12 @@ def _table(
 ) -> RequestTable:
     tables = parts.tables
     opens = OpenProducerHandlers(tables.deduplication.known, tables.deduplication.epochs)
+    staging = StagingHandlers(tables.topics, parts.sends.intake, parts.publishing)
     return request_table(
         [
             *parts.sends.rows(parts.calls, parts.transactions.ledger),
             *opens.rows(),
+            *staging.rows(),
             *parts.transactions.rows(),
             *parts.pulls.rows(),
             *parts.pops.rows(parts.routes),
@@ -112,6 +117,7 @@ def _duties(parts: Parts, store: Store) -> Duties:
             tables.offsets_file.on_tick,
             tables.consumer_filters.on_tick,
             tables.deduplication.sequences.on_tick,
+            parts.publishing.on_tick,
             parts.status.on_tick,
             parts.watching.on_tick,
             registration.on_tick,
@@ -135,6 +141,7 @@ def _duties(parts: Parts, store: Store) -> Duties:
             timers.rest_ms,
             parts.pops.rest_ms,
             parts.transactions.rest_ms,
+            parts.publishing.rest_ms,
             registration.rest_ms,
             lambda now: COMPACTION_REST_MS if store.compaction.is_running else REST_MS_MAX,
         ),

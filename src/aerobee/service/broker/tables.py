@@ -5,6 +5,7 @@
     consumerOffset.json       how far each group has consumed each queue
     delayOffset.json          how far delayed messages were delivered
     producerEpochs.json       who may send under a producer's id
+    stagedRounds.json         which rounds of staged batches were decided to be published
     producerSequences.json    what producers have stored that send to be stored once
     consumerFilter.json       SQL filters, for a broker of Apache's that gets the store
 
@@ -26,6 +27,7 @@ from aerobee.service.broker.deduplication.deduplication import (
     open_deduplication,
 )
 from aerobee.service.broker.delay.delay_offsets import DelayOffsets
+from aerobee.service.broker.staging.decisions import Decisions
 from aerobee.service.broker.state.consumer_filters import ConsumerFilters
 from aerobee.service.broker.state.consumers import Consumers
 from aerobee.service.broker.state.groups import Groups
@@ -65,6 +67,7 @@ class Tables(NamedTuple):
     choices: Choices
     consumer_filters: ConsumerFilters
     deduplication: Deduplication
+    decisions: Decisions
 
 
 def open_tables(
@@ -111,6 +114,7 @@ def open_tables(
             ground.store,
             now,
         ),
+        Decisions(ground.config_file("stagedRounds.json"), worker),
     )
 
 

@@ -1,0 +1,31 @@
+"""The fields of STAGE_BATCH and PUBLISH_STAGED, which are ours, and of their answers."""
+
+from dataclasses import dataclass
+
+from aerobee.protocol.declared_header import Int32, Int64
+
+
+@dataclass(frozen=True, slots=True)
+class StageBatchHeader:
+    write_id: str
+    round_id: Int64
+    topic: str
+    queue_id: Int32
+
+
+@dataclass(frozen=True, slots=True)
+class StagedBatchHeader:
+    place: Int64
+    """Its log offset: what PUBLISH_STAGED is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishStagedHeader:
+    write_id: str
+    round_id: Int64
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedHeader:
+    duplicate: bool = False
+    """Whether the round was published before."""
