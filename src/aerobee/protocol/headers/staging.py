@@ -1,4 +1,7 @@
-"""The fields of STAGE_BATCH and PUBLISH_STAGED, which are ours, and of their answers."""
+"""The fields of STAGE_BATCH and PUBLISH_STAGED, which are ours, and of their answers.
+
+The batch itself is the body of the one, the places of a round's batches that of the other.
+"""
 
 from dataclasses import dataclass
 

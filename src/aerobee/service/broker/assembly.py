@@ -18,6 +18,7 @@ from aerobee.service.broker.handlers.open_producer import OpenProducerHandlers
 from aerobee.service.broker.handlers.staging import StagingHandlers
 from aerobee.service.broker.parts import Parts, build_parts
 from aerobee.service.broker.request_table import RequestTable, request_table
+from aerobee.service.broker.staging.publishing import Publishing
 from aerobee.service.broker.tables import Ground
 from aerobee.service.broker.watching import Pending
 from aerobee.service.live_config import LiveConfig
@@ -39,8 +40,13 @@ def build_broker(
     """`addresses` are the name servers that are told. CorruptFile: one of its files cannot be
     believed."""
     parts = build_parts(identity, config, Ground(store, disk, worker), addresses, now)
+    tables = parts.tables
+    known = tables.deduplication.known
+    publishing = Publishing(
+        tables.decisions, store, parts.sends.intake, known, parts.sends.once.store
+    )
     # Before anybody is served: a round is seen whole or not at all.
-    parts.publishing.finish_decided(now)
+    publishing.finish_decided(now)
     timers = parts.timers.timers
     pending = Pending(
         parts.pulls.held,
@@ -57,20 +63,24 @@ def build_broker(
         parts.sends.short,
         parts.pulls,
         parts.pops.short,
-        _table(identity, config, store, parts),
+        _table(identity, config, store, parts, publishing),
         parts.peers,
-        _duties(parts, store),
+        _duties(parts, store, publishing),
         parts.outbox,
         parts.watching.watch(name_servers, providers, now),
     )
 
 
 def _table(
-    identity: BrokerIdentity, config: LiveConfig[BrokerConfig], store: Store, parts: Parts
+    identity: BrokerIdentity,
+    config: LiveConfig[BrokerConfig],
+    store: Store,
+    parts: Parts,
+    publishing: Publishing,
 ) -> RequestTable:
     tables = parts.tables
     opens = OpenProducerHandlers(tables.deduplication.known, tables.deduplication.epochs)
-    staging = StagingHandlers(tables.topics, parts.sends.intake, parts.publishing)
+    staging = StagingHandlers(tables.topics, parts.sends.intake, publishing)
     return request_table(
         [
             *parts.sends.rows(parts.calls, parts.transactions.ledger),
@@ -87,7 +97,7 @@ def _table(
     )
 
 
-def _duties(parts: Parts, store: Store) -> Duties:
+def _duties(parts: Parts, store: Store, publishing: Publishing) -> Duties:
     """In the order in which they are done."""
     tables, registration = parts.tables, parts.registration
     timers = parts.timers.timers
@@ -117,7 +127,7 @@ def _duties(parts: Parts, store: Store) -> Duties:
             tables.offsets_file.on_tick,
             tables.consumer_filters.on_tick,
             tables.deduplication.sequences.on_tick,
-            parts.publishing.on_tick,
+            publishing.on_tick,
             parts.status.on_tick,
             parts.watching.on_tick,
             registration.on_tick,
@@ -141,7 +151,7 @@ def _duties(parts: Parts, store: Store) -> Duties:
             timers.rest_ms,
             parts.pops.rest_ms,
             parts.transactions.rest_ms,
-            parts.publishing.rest_ms,
+            publishing.rest_ms,
             registration.rest_ms,
             lambda now: COMPACTION_REST_MS if store.compaction.is_running else REST_MS_MAX,
         ),

@@ -20,7 +20,6 @@ from aerobee.service.broker.registration import Registration
 from aerobee.service.broker.send_diversion import SendDiversion
 from aerobee.service.broker.send_ways import SendWays
 from aerobee.service.broker.short_pops import Outlets
-from aerobee.service.broker.staging.publishing import Publishing
 from aerobee.service.broker.tables import Ground, Tables, open_tables
 from aerobee.service.broker.timer_ways import TimerWays
 from aerobee.service.broker.topic_routes import TopicRoutes
@@ -41,7 +40,6 @@ class Parts(NamedTuple):
     delays: DelayLevels
     timers: TimerWays
     transactions: TransactionWays
-    publishing: Publishing
     routes: TopicRoutes
     pops: PopWays
     membership: Membership
@@ -103,7 +101,6 @@ def build_parts(
         delays,
         timers,
         transactions,
-        Publishing(tables.decisions, store, intake, tables.deduplication.known),
         routes,
         pops,
         membership,

@@ -50,6 +50,7 @@ class SendWays:
         self._stamp = SendStamp(
             told.region, told.traces, identity.cluster, storage.store_host, UniqueIds(host, port)
         )
+        self.once = SendOnce(tables.deduplication.known, lambda: store.end_offset)
         self.intake = Intake(store, storage.flush_mode, len(storage.delay_levels_ms))
         self.plain = PlainSend(
             store.appender,
@@ -72,7 +73,7 @@ class SendWays:
             self._stamp,
             peers,
             self._identity.name,
-            SendOnce(self._tables.deduplication.known, lambda: self._store.end_offset),
+            self.once,
         )
         replies = ReplyHandlers(
             self.intake if config.current.stores_replies else None,

@@ -2,6 +2,8 @@
 
 A staged batch is checked like a send that is stored once (`send_once`): its marks count on, and are
 for the queue that it names. So publishing it later cannot fail for what it holds.
+
+Imports more than 15 modules because it checks, stores and answers two requests.
 """
 
 from aerobee.errors import ProtocolError, StorageError

@@ -23,8 +23,7 @@ from aerobee.protocol.marked_batch import MarkedBatch
 from aerobee.protocol.producer_mark import decode_mark
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.deduplication.known_producers import KnownProducers
-from aerobee.service.broker.handlers.send_once import SendOnce
-from aerobee.service.broker.intake import Intake
+from aerobee.service.broker.intake import Intake, Stored
 from aerobee.service.broker.sending import Sending
 from aerobee.service.broker.staging.decisions import Decision, Decisions
 from aerobee.service.broker.staging.staged import StagedBatch, staged_at
@@ -42,6 +41,8 @@ _DUPLICATE = Answer(fields={"duplicate": "true"})
 _NOT_SAFE = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it is not known to be published")
 
 Told = Callable[[Answer], None]
+StoreOnce = Callable[[Sending, Callable[[], Stored], Now], Stored | Answer]
+"""Stores what is new of a send, by putting it as it is by then."""
 
 
 class _Round:
@@ -65,13 +66,18 @@ class _Round:
 
 class Publishing:
     def __init__(
-        self, decisions: Decisions, store: Store, intake: Intake, known: KnownProducers
+        self,
+        decisions: Decisions,
+        store: Store,
+        intake: Intake,
+        known: KnownProducers,
+        store_once: StoreOnce,
     ) -> None:
         self._decisions = decisions
         self._store = store
         self._intake = intake
         self._known = known
-        self._once = SendOnce(known, lambda: store.end_offset)
+        self._store_once = store_once
         self._marked = MarkedBatch()
         self._rounds: dict[str, _Round] = {}
         self._refused_ms = 0
@@ -192,7 +198,7 @@ class Publishing:
         if self._marked.read(batch.body):
             mark = decode_mark(self._marked.text)
             self._known.begin_round(mark.producer, batch.round_id, now.wall_ms)
-        stored = self._once.store(
+        stored = self._store_once(
             sending, lambda: self._intake.put_draft(sending.batch(_NOWHERE), now), now
         )
         if isinstance(stored, Answer):
