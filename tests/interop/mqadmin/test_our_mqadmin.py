@@ -119,7 +119,7 @@ def test_every_sub_command_is_compared_or_refused(seen: Seen) -> None:
 
 def test_a_message_and_a_group_are_explained_on_apaches_too(seen: Seen) -> None:
     message, group = seen.explained
-    assert (message["topic"], message["queue"], message["offset"]) == (TOPIC, "broker-a:0", 0)
+    assert message["topic"] == TOPIC
     assert [one["cause"] for one in message["findings"]] == ["consumed"]
     assert group["members"] == [f"127.0.0.1@{GROUP}"]
     assert {one["owner"] for one in group["queues"] if one["topic"] == TOPIC} == {

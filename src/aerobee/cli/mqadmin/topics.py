@@ -89,6 +89,8 @@ def _route_lines(route: TopicRoute) -> Iterable[str]:
     )
     reads = writes = 0
     for broker in sorted(route.brokers, key=lambda one: one.name):
+        if broker.name not in queues:
+            continue
         has = queues[broker.name]
         reads += has.read_queues
         writes += has.write_queues
