@@ -60,7 +60,7 @@ def ended(*words: str) -> Start:
     seconds = time.perf_counter() - began
     if process.returncode:
         raise SystemExit(f"{' '.join(words)} ended with {process.returncode}")
-    return Start(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
+    return Start(seconds, used.ru_utime + used.ru_stime)
 
 
 class Running:
@@ -142,13 +142,17 @@ def table(found: Sequence[tuple[Case, Sequence[Start]]]) -> list[str]:
     for case, starts in found:
         times = [one.seconds for one in starts]
         cpu = statistics.median(one.cpu_seconds for one in starts)
-        resident = statistics.median(one.resident for one in starts) / MIB
-        own = statistics.median(one.own for one in starts) / MIB
+        resident = statistics.median(one.resident for one in starts)
+        own = statistics.median(one.own for one in starts)
         lines.append(
             f"| {case.title} | {statistics.median(times):.2f} s | {max(times):.2f} s | {cpu:.2f} s "
-            f"| {resident:.0f} MiB | {f'{own:.0f} MiB' if own else '–'} | {case.goal or '–'} |"
+            f"| {_mib(resident)} | {_mib(own)} | {case.goal or '–'} |"
         )
     return lines
+
+
+def _mib(size: float) -> str:
+    return f"{size / MIB:.0f} MiB" if size else "–"
 
 
 def demo() -> str:
