@@ -43,9 +43,9 @@ class RateSearch:
         rate = self._next
         self._left -= 1
         if holds:
-            self._held = max(self._held, rate)
+            self._held = rate
         else:
-            self._broke = min(self._broke, rate)
+            self._broke = rate
         self._next = self._following()
 
     def _following(self) -> float | None:

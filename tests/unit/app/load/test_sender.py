@@ -105,3 +105,23 @@ def test_a_reason_is_that_of_the_answer_and_not_of_the_send() -> None:
     assert reason_of(failed) == "Refused: too busy"
     assert reason_of(Misuse("x" * 500)) == ("Misuse: " + "x" * 500)[:120]
     assert reason_of(TopicNotFound("none", topic="t")) == "TopicNotFound: none"
+
+
+def test_a_broker_that_cannot_keep_up_makes_what_is_due_later_and_later(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with LocalCluster(tmp_path) as cluster, aerobee.connect(cluster.address) as client:
+            await client.admin.topics.create("t", queues=1)
+            job = Job(cluster.address, RUN, ["t"], duration=0.1, rate=200_000.0, in_flight=1)
+            sender = Sender([client], job, None)
+            await sender.prepare()
+            await sender.run(time.monotonic_ns())
+            tally = sender.tally
+            tally.take_interval()
+            # One at a time cannot be so many: the last that was sent had waited for most of it.
+            assert sender.unsent > tally.messages > 0
+            assert tally.latency.count == tally.messages + sender.unsent == 20_000
+            assert tally.late.largest > 50_000_000
+            assert tally.latency.percentile(50) > 30_000_000
+            assert tally.service_ns / tally.messages < tally.latency.mean / 2
+
+    in_loop(test)
