@@ -36,11 +36,18 @@ class LoadFailed(AerobeeError):
 
 class Fleet:
     def __init__(
-        self, jobs: Sequence[Job], heard: Heard, *, command: Sequence[str] = COMMAND
+        self,
+        jobs: Sequence[Job],
+        heard: Heard,
+        *,
+        command: Sequence[str] = COMMAND,
+        end_seconds: float = END_SECONDS,
     ) -> None:
+        """One who has not ended by himself after `end_seconds` is killed."""
         self._jobs = jobs
         self._heard = heard
         self._command = command
+        self._end_seconds = end_seconds
         self._processes: list[asyncio.subprocess.Process] = []
         self._complaints: list[asyncio.Task[bytes]] = []
 
@@ -146,7 +153,7 @@ class Fleet:
                 process.stdin.close()
         waits = [asyncio.ensure_future(process.wait()) for process in self._processes]
         if waits:
-            await asyncio.wait(waits, timeout=END_SECONDS)
+            await asyncio.wait(waits, timeout=self._end_seconds)
         for process, wait in zip(self._processes, waits, strict=True):
             if not wait.done():
                 process.kill()

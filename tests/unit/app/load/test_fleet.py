@@ -84,6 +84,18 @@ def test_one_that_dies_while_it_runs_is_said() -> None:
     in_loop(test)
 
 
+def test_one_that_does_not_end_is_killed() -> None:
+    async def test() -> None:
+        program = "import signal; print('{\"ready\": 1}', flush=True); signal.pause()"
+        async with Fleet(
+            [JOB], lambda *_: None, command=command(program), end_seconds=0.1
+        ) as fleet:
+            pids = fleet.pids
+        assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+
+    in_loop(test)
+
+
 def test_leaving_early_leaves_no_process() -> None:
     async def test() -> None:
         async with Fleet([JOB], lambda *_: None, command=command(GOOD)) as fleet:

@@ -1,3 +1,5 @@
+import os
+import select
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,9 @@ def test_a_process_sends_tells_and_stays_until_it_may_go(tmp_path: Path) -> None
             async with Fleet([job], lambda _, tick: ticks.append(tick)) as fleet:
                 fleet.go()
                 (result,) = await fleet.results()
+                ended = os.pidfd_open(fleet.pids[0])
+                assert select.select([ended], [], [], 0.2)[0] == []  # it can be looked at
+                os.close(ended)
             assert result["messages"] + result["unsent"] == 30
             assert sum(tick["messages"] for tick in ticks) == result["messages"]
             assert [tick["number"] for tick in ticks] == sorted(tick["number"] for tick in ticks)
