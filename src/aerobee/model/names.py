@@ -63,7 +63,6 @@ UNSENDABLE_TOPICS = frozenset(
         TRANSACTION_GIVEN_UP_TOPIC,
         SELF_TEST_TOPIC,
         OFFSET_MOVED_TOPIC,
-        STAGED_TOPIC,
     }
 )
 """Without those of a cluster: see `is_broker_written`."""
@@ -157,7 +156,7 @@ def revive_topic(cluster: str) -> str:
 
 def is_broker_written(topic: str) -> bool:
     """Whether only a broker itself may write to it."""
-    return topic in UNSENDABLE_TOPICS or topic.startswith(_REVIVE_PREFIX)
+    return topic in UNSENDABLE_TOPICS or topic == STAGED_TOPIC or topic.startswith(_REVIVE_PREFIX)
 
 
 def _find_fault(name: str, kind: str, chars_max: int) -> str | None:

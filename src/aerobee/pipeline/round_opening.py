@@ -79,7 +79,7 @@ async def _propose(
         answer = await _patiently(open_there, deadline)
         opened.epochs[broker_name] = answer.epoch
         if answer.plan != text:
-            return read_plan(answer.plan)
+            return read_plan(answer.plan or "")
     return None
 
 

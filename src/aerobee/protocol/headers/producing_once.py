@@ -14,14 +14,14 @@ class OpenProducerHeader:
     topic: str
     epoch: Int64 = -1
     """The one to take; none: one that is greater than any before."""
-    round_id: Int64 = -1
+    round_id: Int64 | None = None
     """Of work that goes in rounds: which one this is. The epoch given out is one of the round's."""
-    plan: str = ""
+    plan: str | None = None
     """How this round's messages go to queues; whoever opened it first has said."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedProducerHeader:
     epoch: Int64
-    plan: str = ""
+    plan: str | None = None
     """What holds in this round: the plan that was given, or the first one's."""

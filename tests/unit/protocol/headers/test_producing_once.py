@@ -11,3 +11,17 @@ def test_an_opening_names_the_producer_and_perhaps_an_epoch() -> None:
 
 def test_its_answer_names_the_epoch() -> None:
     assert read_header(OpenedProducerHeader, {"epoch": "1794732382394"}).epoch == 1794732382394
+
+
+def test_a_round_is_opened_with_a_plan_and_answered_with_the_one_that_holds() -> None:
+    header = OpenProducerHeader("p", "Orders", -1, 5, "a plan")
+    fields = write_header(header)
+    assert fields == {
+        "producerId": "p",
+        "topic": "Orders",
+        "epoch": "-1",
+        "roundId": "5",
+        "plan": "a plan",
+    }
+    assert read_header(OpenProducerHeader, fields) == header
+    assert read_header(OpenedProducerHeader, {"epoch": "7"}).plan is None

@@ -56,17 +56,19 @@ class OpenProducerHandlers:
                 ResponseCode.INVALID_PARAMETER,
                 f"no epoch of {producer!r} can be greater than {NUMBER_MAX}",
             )
-        if header.round_id >= 0:
-            return self._open_round(request, header)
-        self._epochs.open(producer, header.epoch, request.now, self._answer(request, header, ""))
+        if header.round_id is not None:
+            return self._open_round(request, header, header.round_id, header.plan or "")
+        self._epochs.open(producer, header.epoch, request.now, self._answer(request, header, None))
         return None
 
-    def _open_round(self, request: Request, header: OpenProducerHeader) -> Answer | None:
-        producer, round_id = header.producer_id, header.round_id
-        if round_id > ROUND_MAX or len(header.plan) > PLAN_CHARS_MAX:
+    def _open_round(
+        self, request: Request, header: OpenProducerHeader, round_id: int, wanted: str
+    ) -> Answer | None:
+        producer = header.producer_id
+        if not 0 <= round_id <= ROUND_MAX or len(wanted) > PLAN_CHARS_MAX:
             return Answer(
                 ResponseCode.INVALID_PARAMETER,
-                f"a round's number is at most {ROUND_MAX}, its plan has at most "
+                f"a round's number is from 0 to {ROUND_MAX}, its plan has at most "
                 f"{PLAN_CHARS_MAX} characters",
             )
         epoch = header.epoch if header.epoch >= 0 else self._epochs.next_in(producer, round_id)
@@ -78,13 +80,13 @@ class OpenProducerHandlers:
             return Answer(
                 ResponseCode.INVALID_PARAMETER, f"more than {PLANS_MAX} topics in one round"
             )
-        plan = plans.get(header.topic, header.plan)
+        plan = plans.get(header.topic, wanted)
         round_ = Round(round_id, {header.topic: plan})
         told = self._answer(request, header, plan)
         self._epochs.open_round(producer, epoch, round_, request.now, told)
         return None
 
-    def _answer(self, request: Request, header: OpenProducerHeader, plan: str) -> Opened:
+    def _answer(self, request: Request, header: OpenProducerHeader, plan: str | None) -> Opened:
         def opened(epoch: int, error: BaseException | None) -> None:
             if error is not None:
                 request.answer_when_saved(error)
