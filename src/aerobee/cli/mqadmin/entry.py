@@ -11,6 +11,7 @@ import argparse
 import difflib
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ examples:
   aerobee mqadmin topicList -n 127.0.0.1:9876
   aerobee mqadmin consumerProgress -g billing
 """
+_COLUMNS = 80
 _HELP_WORDS = ("help", "-h", "--help")
 
 
@@ -123,25 +125,47 @@ def _say_all() -> None:
     for name in catalog.names():
         command = catalog.find(name)
         assert command is not None
-        print(f"   {name:<35} {command.text}")
+        print(_filled(f"   {name:<35} {command.text}", 39))
     print("\nSee 'mqadmin help <command>' for more information on a specific command.")
 
 
 def _say_help(command: "Command") -> None:
-    print(f"usage: mqadmin {command.name}{''.join(map(_usage, command.options))} [-n <arg>]")
-    print(f"  {command.text}")
+    flags = "".join(map(_usage, command.options))
+    print(_filled(f"usage: mqadmin {command.name}{flags} [-n <arg>]", 7))
+    print(_filled(f"  {command.text}", 2))
     if command.run is None:
-        print(f"  cannot be done: {command.why_not}")
-        print(f"  instead: {command.instead}")
+        print(_filled(f"  cannot be done: {command.why_not}", 4))
+        print(_filled(f"  instead: {command.instead}", 4))
     for option in (*command.options, NAME_SERVER, HELP):
         short = f"-{option.short}," if option.short else ""
         value = "" if option.is_switch else " <arg>"
-        print(f" {short}--{option.long + value:<30} {option.text}")
+        flag = f"{short}--{option.long}{value}"
+        print(_filled(f" {flag:<34} {option.text}", 36))
+    if command.run is not None:
+        print(_filled(f"example:  mqadmin {command.name}{_example(command)}", 12))
+
+
+def _example(command: "Command") -> str:
+    """Flags that must be said, and where: in one cluster, if that is a choice."""
+    words = [f" -{one.short} {one.long.upper()}" for one in command.options if one.is_required]
+    places = [one for one in command.options if one.long == "clusterName" and not one.is_required]
+    words += [" -c DefaultCluster" for _ in places]
+    return "".join([*words, " -n 127.0.0.1:9876"])
+
+
+def _filled(text: str, indent: int) -> str:
+    """In lines of 80 columns; those after the first begin further in."""
+    return textwrap.fill(
+        text,
+        _COLUMNS,
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+    ).replace("\u00a0", " ")
 
 
 def _usage(option: Option) -> str:
     flag = f"-{option.short}" if option.short else f"--{option.long}"
-    flag += "" if option.is_switch else " <arg>"
+    flag += "" if option.is_switch else "\u00a0<arg>"  # they stay together
     return f" {flag}" if option.is_required else f" [{flag}]"
 
 

@@ -1,10 +1,15 @@
+import importlib
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from aerobee.cli.main import main as aerobee_main
+from aerobee.cli.mqadmin import catalog
 from aerobee.cli.mqadmin.entry import main
+from aerobee.cli.mqadmin.options import read
 from tests.mqadmin_kit import Fails, Place, Works
 
 
@@ -24,6 +29,33 @@ def test_help_says_what_a_sub_command_takes(
     said = capsys.readouterr().out
     assert said.startswith("usage: mqadmin updateTopic [-b <arg>] [-c <arg>] -t <arg> ")
     assert " -w,--writeQueueNums <arg>" in said
+
+
+def test_help_fits_into_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    main([])
+    for name in catalog.names():
+        assert main(["help", name]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_program_is_installed_under_its_name() -> None:
+    project = tomllib.loads((Path(__file__).parents[4] / "pyproject.toml").read_text())
+    module, _, name = project["project"]["scripts"]["mqadmin"].partition(":")
+    assert getattr(importlib.import_module(module), name) is main
+
+
+@pytest.mark.parametrize("name", catalog.names())
+def test_the_example_of_help_can_be_given(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["help", name])
+    _, divided, example = capsys.readouterr().out.partition("example:")
+    command = catalog.find(name)
+    assert command is not None
+    assert bool(divided) is (command.run is not None)
+    if divided:
+        program, said, *flags = example.split()
+        assert (program, said) == ("mqadmin", name)
+        read(command.options, flags)
 
 
 def test_help_of_what_cannot_be_done_says_so(capsys: pytest.CaptureFixture[str]) -> None:
