@@ -1,3 +1,4 @@
+from itertools import pairwise
 from pathlib import Path
 
 from aerobee.app.offline.log_walk import Damage, Found, LogWalk
@@ -57,11 +58,16 @@ def test_a_size_that_is_wrong_costs_one_record_only(tmp_path: Path) -> None:
 def test_a_record_copied_elsewhere_is_not_taken_for_one(tmp_path: Path) -> None:
     root = unpack("clean", tmp_path)
     offsets, _, _ = walked(root)
+    sizes = [after - offset for offset, after in pairwise(offsets[:500])]
+    number = sizes.index(sizes[0], 1)  # as long as the first
     log = (root / "commitlog" / f"{0:020}").read_bytes()
-    overwrite(root, offsets[10], log[offsets[0] : offsets[0] + 8 + 91])
-    found, damages, _ = walked(root)
-    assert offsets[10] not in found
-    assert damages[0].log_offset == offsets[10]
+    overwrite(root, offsets[number], log[offsets[0] : offsets[1]])
+    found, (damage,), _ = walked(root)
+    assert found == offsets[:number] + offsets[number + 1 :]
+    assert (damage.log_offset, damage.reason) == (
+        offsets[number],
+        "a record that belongs elsewhere",
+    )
 
 
 def test_what_is_torn_at_the_end_is_a_tail(tmp_path: Path) -> None:
