@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PREFIX = "aerobee_table_"
+# What the catalog says of a table, and hands over as if these were options of it.
+_CATALOGS = frozenset(
+    ["collation", "comment", "external", "is_managed_location", "location", "owner", "provider"]
+)
 _NAME = re.compile(r"\w+(\.\w+)?", re.ASCII)
 
 
@@ -65,9 +69,9 @@ def table_source(provider: str, options: Mapping[str, str]) -> Any:
 
 def merged(baked: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
     """Options of a table with those of a query over them, whatever case they are written in."""
-    said = {name.lower() for name in given}
-    kept = {name: text for name, text in baked.items() if name.lower() not in said}
-    return {**kept, **given}
+    said = {name: text for name, text in given.items() if name.lower() not in _CATALOGS}
+    lower = {name.lower() for name in said}
+    return {**{name: text for name, text in baked.items() if name.lower() not in lower}, **said}
 
 
 def _provider_of(spark: "SparkSession", name: str) -> str:

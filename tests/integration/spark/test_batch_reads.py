@@ -90,6 +90,23 @@ def test_columns_and_maps_are_what_was_asked_for(spark: SparkSession, server: Se
     assert (row.offset, row.properties["a"], row.properties["TAGS"]) == (0, "b", "t")
 
 
+def test_values_come_decoded_and_bad_ones_as_they_were_told_to(
+    spark: SparkSession, server: Server
+) -> None:
+    server.send("SparkValues", [b'{"n": 1, "m": {"a": [1.5]}, "o": {"x": "y"}}', b"broken"])
+    found = frame(
+        spark,
+        server.name_server,
+        topic="SparkValues",
+        valueFormat="json",
+        valueSchema="n long, m map<string, array<double>>, o struct<x: string>",
+        onDecodeError="null",
+    )
+    assert [row.n for row in found.select("value.n").collect()].count(None) == 1
+    (row,) = found.where("value is not null").collect()
+    assert row.value.asDict(recursive=True) == {"n": 1, "m": {"a": [1.5]}, "o": {"x": "y"}}
+
+
 def test_a_table_begins_and_ends_where_it_was_told(spark: SparkSession, server: Server) -> None:
     topic = "SparkPlaces"
     server.send(topic, [b"early"] * 12)

@@ -1,3 +1,4 @@
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,26 @@ def test_reported_damage_is_a_row_and_everything_else_is_read(tmp_path: Path, pa
         (2 * log.file_bytes, log.file_bytes, "no file has it"),
     ]
     assert {row["topic"] for row in bad} == {None}
+
+
+def peak_bytes(folder: Path) -> int:
+    options = log_options({"path": str(folder), "batchSize": "8", "columns": "value"})
+    (part,) = plan_log(options, 1)
+    tracemalloc.start()
+    count = sum(batch.num_rows for batch in read_part(options, part))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert count
+    return peak
+
+
+def test_a_task_needs_no_more_memory_for_more_of_a_log(tmp_path: Path) -> None:
+    sizes = {"short": 100, "long": 400}
+    for name, count in sizes.items():
+        messages = [message(n, b"x" * 50_000) for n in range(count)]
+        Log(tmp_path / name, messages, 32 << 20)
+    short, long = (peak_bytes(tmp_path / name) for name in sizes)
+    assert long < 1.2 * short
 
 
 def test_the_end_of_the_log_is_where_it_was_when_the_read_was_planned(tmp_path: Path) -> None:

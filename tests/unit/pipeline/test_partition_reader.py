@@ -1,4 +1,5 @@
 import gc
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -93,6 +94,26 @@ def test_values_are_decoded_and_what_cannot_be_is_a_dead_letter_with_its_source(
     assert "sourceOffset\x011\x02" in letter["properties"]
     with pytest.raises(NotDecoded, match="at 1 is no json"):
         batches(server, "Decoded", [(0, 0, 2)], **how)
+
+
+def test_a_task_needs_no_more_memory_for_a_longer_range(server: Server) -> None:
+    server.send("Memory", [bytes(200_000)] * 160, compress=False)
+    options = source_options(
+        {"nameServer": server.name_server, "topic": "Memory", "pullBatchSize": "2"},
+        is_stream=False,
+    )
+
+    def peak_bytes(end: int) -> int:
+        wanted = [QueueRange(MessageQueue("Memory", "broker-a", QueueId(0)), 0, end)]
+        tracemalloc.start()
+        count = sum(batch.num_rows for batch in read_ranges(options, wanted))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert count == end
+        return peak
+
+    peak_bytes(10)  # connections, and what is imported on the way
+    assert peak_bytes(40) < 1.3 * peak_bytes(10)
 
 
 def test_what_a_worker_has_imported_is_not_collected_again() -> None:

@@ -8,10 +8,12 @@ from aerobee.pipeline.tables import merged, register_table, table_source
 
 
 def test_a_query_goes_before_its_table_in_whatever_case() -> None:
-    assert merged({"topic": "a", "nameServer": "n"}, {"TOPIC": "b"}) == {
+    given = {"TOPIC": "b", "owner": "me", "Provider": "x"}  # the catalog's words are no options
+    assert merged({"topic": "a", "nameServer": "n"}, given) == {
         "nameServer": "n",
         "TOPIC": "b",
     }
+    assert merged({"nameServer": "n"}, {"nameserver": "m"}) == {"nameserver": "m"}
 
 
 def test_a_tables_source_knows_its_options_and_crosses_to_other_processes() -> None:
