@@ -4,10 +4,12 @@ import configparser
 import json
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from aerobee.app import up_settings
 from aerobee.app.broker_settings import PORT, VIP_PORT_STEP, BrokerSettings, read_settings
 from aerobee.app.monitor_settings import MonitorConfig
 from aerobee.app.nameserver_settings import PORT as NAMESERVER_PORT
@@ -59,10 +61,13 @@ def test_no_sample_listens_elsewhere_than_here_and_each_says_what_it_is_for() ->
             understood(shlex.split(command))
 
 
-def test_samples_promise_what_they_are_for() -> None:
+def test_samples_promise_what_they_are_for(tmp_path: Path) -> None:
+    (up,) = up_settings.read_settings(up_settings.UpFlags(str(tmp_path)), {}).brokers
+    up = replace(up, storage=replace(up.storage, retention_ms=24 * 3_600_000))
     assert settings("single.conf").storage.flush_mode is FlushMode.SYNC
     assert not settings("single.conf").service.creates_topics
-    assert settings("dev.conf").storage.log_file_bytes == 16 << 20
+    assert settings("dev.conf").storage == up.storage
+    assert settings("dev.conf").service.timer_log_file_bytes == up.service.timer_log_file_bytes
     first, second = (settings(f"multi-master/broker-{name}.conf") for name in "ab")
     taken = [
         {one.listen.port, one.listen.port - VIP_PORT_STEP, one.monitor.port}
@@ -119,7 +124,7 @@ def test_the_container_copies_what_is_there_and_runs_what_there_is() -> None:
 def test_every_command_on_the_page_is_one_of_ours() -> None:
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     commands = [line for kind, block in blocks if not kind for line in block.splitlines()]
-    assert len(commands) == 5
+    assert len(commands) == 10
     for command in commands:
         understood(shlex.split(command))
         files = [word for word in shlex.split(command) if word.endswith(".conf")]

@@ -64,6 +64,9 @@ def test_it_runs_both_says_so_and_ctrl_c_stops_it(up: Run, tmp_path: Path) -> No
     status, stdout, stderr = one.stop(signal.SIGINT)
     assert (status, stderr) == (0, "")
     lines = said.splitlines()
+    found = re.fullmatch(r"Aerobee is up: [\d.]+ s, (\d+) MiB. Ctrl-C stops it.", lines[1])
+    assert found is not None
+    assert 10 < int(found[1]) < 80
     assert f"  name server  127.0.0.1:{ports['nameserver']}" in lines
     assert f"  broker-a     127.0.0.1:{ports['broker']}" in lines
     assert f"  metrics      http://127.0.0.1:{ports['metrics']}/metrics" in lines

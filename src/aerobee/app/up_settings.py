@@ -29,6 +29,8 @@ _SMALL_FILES = {
     "maxIndexNum": "400000",
     "mappedFileSizeTimerLog": str(68 * 20_000),
 }
+# What is worth trying out.
+_ALLOWED = {"recallMessageEnable": "true"}
 _PLACE = "aerobee up"
 
 
@@ -116,7 +118,13 @@ def _broker(
         ):
             above = port + PORT_STEP * number if port else 0
             told.append(Given(key, str(above), "--brokers"))
-    defaults = {**_SMALL_FILES, **_log_file_size(root), **_monitor(flags), **(flags.beside or {})}
+    defaults = {
+        **_SMALL_FILES,
+        **_log_file_size(root),
+        **_ALLOWED,
+        **_monitor(flags),
+        **(flags.beside or {}),
+    }
     return broker_settings.read_settings(
         None, environment, told, [Given(key, text, _PLACE) for key, text in defaults.items()]
     )

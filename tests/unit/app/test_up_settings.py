@@ -13,6 +13,7 @@ def test_everything_is_in_one_folder_in_small_files(tmp_path: Path) -> None:
     assert settings.nameserver.paths.key_values == f"{tmp_path}/namesrv/kvConfig.json"
     assert broker.paths.root == f"{tmp_path}/store"
     assert broker.storage.log_file_bytes == 16 << 20
+    assert broker.service.recalls
     assert (broker.listen.port, broker.monitor.port) == (10911, 5557)
     assert broker.monitor.exporter is Exporter.PROM
     assert list(tmp_path.iterdir()) == []
