@@ -12,7 +12,9 @@ from pyspark.sql import SparkSession
 from aerobee.cli.main import main
 from aerobee.pipeline.jobs.registry import JOBS
 from aerobee.pipeline.options import SOURCE_OPTIONS
+from aerobee.pipeline.sink_options import SINK_COLUMNS, SINK_OPTIONS
 from tests.server_kit import Server
+from tests.sink_kit import all_values
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "pipeline.md").read_text("utf-8")
 BLOCKS = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
@@ -42,10 +44,18 @@ def test_every_option_of_the_source_is_on_the_page() -> None:
     assert missing <= small
 
 
-def test_the_example_reads_a_topic(spark: SparkSession, server: Server) -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+def test_every_option_and_column_of_the_sink_is_on_the_page() -> None:
+    for name in (*SINK_OPTIONS, *SINK_COLUMNS):
+        assert f"`{name}`" in PAGE
+
+
+def test_the_examples_read_a_topic_and_write_one(spark: SparkSession, server: Server) -> None:
+    examples = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     server.send("orders", [b"x"] * 3, tag="new")
     printed = io.StringIO()
+    names: dict[str, object] = {}
     with contextlib.redirect_stdout(printed):
-        exec(example.replace("localhost:9876", server.name_server), {})
+        for example in examples:
+            exec(example.replace("localhost:9876", server.name_server), names)
     assert "| new|    3|" in printed.getvalue()
+    assert all_values(server, "copies") == [b"x"] * 3
