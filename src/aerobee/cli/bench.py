@@ -355,8 +355,9 @@ def _workload(parsed: argparse.Namespace, kind: str, defaults: dict[str, Any]) -
     flags: dict[str, Any] = {}
     for name in ("processes", "producers", "in_flight", "topic", "topics", "queues", "batch"):
         flags[name] = getattr(parsed, name)
-    for name in ("groups", "consumers", "start"):
-        flags[name] = getattr(parsed, name, None)
+    if workload.is_consuming:  # groups of a plan are no groups of a run
+        for name in ("groups", "consumers", "start"):
+            flags[name] = getattr(parsed, name, None)
     flags["payload_path"] = parsed.payload
     for name in ("duration", "warm_up"):
         text = getattr(parsed, name)

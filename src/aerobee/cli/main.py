@@ -26,6 +26,8 @@ examples:
   aerobee message send orders hello        send it a message
   aerobee message tail orders              follow it
   aerobee group list                       who consumes, and how far behind
+  aerobee bench produce                    how fast it is, and what holds it back
+  aerobee doctor                           what may be wrong here
   aerobee broker --help                    what else a broker can do
 """
 _INTERRUPTED = 130  # what shells say of Ctrl-C

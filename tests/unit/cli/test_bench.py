@@ -1,11 +1,9 @@
 import json
-import signal
 from pathlib import Path
 
 import pytest
 
-from tests.cli_kit import aerobee
-from tests.process_kit import Started
+from tests.cli_kit import OnTerminal, aerobee
 from tests.server_kit import Server
 
 SHORT = ("--duration", "300ms", "--warm-up", "0", "--queues", "2")
@@ -65,15 +63,15 @@ def test_a_roundtrip_by_a_workload_file_is_shown_at_80_columns(
     assert leftovers(server) == []
 
 
-def test_ctrl_c_prints_what_was_measured_and_cleans_up(server: Server, tmp_path: Path) -> None:
+def test_ctrl_c_on_a_terminal_prints_what_was_measured_and_cleans_up(server: Server) -> None:
     flags = ("-n", server.name_server, "--rate", "50", "--warm-up", "0", "--duration", "10m")
-    with Started(tmp_path, "bench", "produce", *flags) as bench:
-        assert bench.process.stderr is not None
-        while not bench.process.stderr.readline().lstrip().startswith("1 "):
-            pass  # the first second has passed
-        status, out, _ = bench.stop(signal.SIGINT)
+    bench = OnTerminal("bench", "produce", *flags)
+    bench.wait_for("\r    1 ")  # a line that changes, after the first second
+    bench.interrupt()
+    status, lines = bench.end()
     assert status == 0
-    assert "It was interrupted" in out
+    assert any(line.startswith("It was interrupted") for line in lines)
+    assert [line for line in lines if len(line) > 80] == []
     assert leftovers(server) == []
 
 

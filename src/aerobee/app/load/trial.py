@@ -174,7 +174,7 @@ class Trial:
             results = asyncio.ensure_future(fleet.results())
             while not (results.done() or self._stop.is_set()):
                 await self._wait(results, 0.5)
-                self._told.progress(f"filling: {series.sent:,} of {wanted:,} messages")
+                self._told.progress(f"filling: {min(series.sent, wanted):,} of {wanted:,} messages")
             fleet.stop()
             await results
         if not series.sent and not self._stop.is_set():
@@ -339,7 +339,7 @@ def _completed(workload: Workload) -> Workload:
     """With what follows from the rest: somebody in each process, something to receive."""
     if workload.kind != "consume":
         return workload
-    pairs = workload.topics * workload.groups
+    pairs = workload.groups * (1 if workload.topic else workload.topics)
     consumers = max(workload.consumers, -(-workload.processes // pairs))
     backlog = workload.backlog
     if not workload.topic and not backlog:
