@@ -70,21 +70,30 @@ def install() -> "Jars":
     """The jars that pom.xml names and our own programs, fetched and compiled where need be."""
     pom = HERE / "pom.xml"
     programs = sorted((HERE / "java").glob("*.java"))
-    jars, classes = BUILD / "jars", BUILD / "classes"
-
-    def fetch() -> None:
-        shutil.rmtree(jars, ignore_errors=True)
-        goal = ["dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
-        run_tool(["mvn", "-q", "-B", "-f", str(pom), *goal])
+    jars, classes = _fetched(pom, BUILD / "jars"), BUILD / "classes"
 
     def compile_programs() -> None:
         shutil.rmtree(classes, ignore_errors=True)
         options = ["-nowarn", "-proc:none", "-cp", f"{jars}/*", "-d", str(classes)]
         run_tool(["javac", *options, *map(str, programs)])
 
-    redo_when_changed(BUILD / "jars.stamp", [pom], fetch)
     redo_when_changed(BUILD / "classes.stamp", [pom, *programs], compile_programs)
     return Jars(f"{classes}{os.pathsep}{jars}/*")
+
+
+def install_4_9() -> "Jars":
+    """The last RocketMQ 4 that can be had, without programs of ours."""
+    return Jars(f"{_fetched(HERE / 'apache49' / 'pom.xml', BUILD / 'jars49')}/*")
+
+
+def _fetched(pom: Path, jars: Path) -> Path:
+    def fetch() -> None:
+        shutil.rmtree(jars, ignore_errors=True)
+        goal = ["dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
+        run_tool(["mvn", "-q", "-B", "-f", str(pom), *goal])
+
+    redo_when_changed(jars.with_suffix(".stamp"), [pom], fetch)
+    return jars
 
 
 def redo_when_changed(stamp: Path, sources: Iterable[Path], redo: Callable[[], None]) -> None:

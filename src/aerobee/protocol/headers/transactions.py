@@ -28,14 +28,15 @@ class EndTransactionHeader:
 
 @dataclass(frozen=True, slots=True)
 class CheckTransactionHeader:
-    topic: str
-    """Of half messages; the real one is in the record that is the body."""
     tran_state_table_offset: Int64
     commit_log_offset: Int64
     transaction_id: str
     message_id: str = on_wire("msgId")
     offset_message_id: str = on_wire("offsetMsgId")
-    broker_name: str = on_wire("bname")
+    topic: str = ""
+    """Of half messages; the real one is in the record that is the body. RocketMQ 4 says neither
+    this nor who asks."""
+    broker_name: str = on_wire("bname", default="")
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,3 +67,15 @@ def test_only_a_message_that_is_named_is_resumed() -> None:
     assert read_header(ResumeCheckHeader, {"msgId": "7F"}).message_id == "7F"
     with pytest.raises(RemoteProtocolError, match="msgId"):
         read_header(ResumeCheckHeader, {"topic": "T"})
+
+
+def test_a_question_of_rocketmq_4_names_no_topic() -> None:
+    said = {
+        "tranStateTableOffset": "1",
+        "commitLogOffset": "2",
+        "transactionId": "7F",
+        "msgId": "7F",
+        "offsetMsgId": "00",
+    }
+    header = read_header(CheckTransactionHeader, said)
+    assert (header.topic, header.broker_name, header.commit_log_offset) == ("", "", 2)
