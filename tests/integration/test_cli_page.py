@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import aerobee as mq
+from aerobee.cli.completion import places_in
+from aerobee.cli.main import parser_for
 from aerobee.cli.nouns import NOUNS
 from aerobee.model.flags import TransactionType
 from aerobee.model.message_queue import MessageQueue, QueueId
@@ -122,9 +124,6 @@ def test_every_command_of_the_page_works(home: Path) -> None:
 
 
 def test_every_noun_and_verb_of_the_page_s_nouns_is_on_the_page() -> None:
-    from aerobee.cli.completion import places_in
-    from aerobee.cli.main import parser_for
-
     first_cells = "".join(re.findall(r"^\|(.*?)\|", PAGE, re.MULTILINE))
     mine = [noun for noun in NOUNS if f"`{noun}`" in first_cells]
     assert len(mine) == 13
@@ -133,3 +132,15 @@ def test_every_noun_and_verb_of_the_page_s_nouns_is_on_the_page() -> None:
         if not words or words[0] not in mine or words[-1] in ("start", "kv"):
             continue
         assert " ".join(words) in PAGE or words[-1] in PAGE, place.path
+
+
+def test_commands_that_texts_and_hints_name_are_there() -> None:
+    known = {place.path.strip() for place in places_in(parser_for(tuple(NOUNS)))}
+    with_verbs = {path.split()[0] for path in known if " " in path} - {"mqadmin"}
+    root = Path(__file__).resolve().parents[2]
+    wrong = []
+    for file in (*root.glob("src/**/*.py"), *root.glob("docs/**/*.md"), root / "README.md"):
+        for noun, verb in re.findall(r"aerobee ([a-z]+) ([a-z][a-z-]*)", file.read_text("utf-8")):
+            if noun in with_verbs and f"{noun} {verb}" not in known:
+                wrong.append(f"{file.relative_to(root)}: aerobee {noun} {verb}")
+    assert wrong == []
