@@ -4,7 +4,7 @@ A lane sends, waits for the answer and asks again; as many lanes as requests may
 a schedule a lane waits until the next event is due, and is told when that was, however late it
 asks. Without one every turn is due when it is asked for.
 
-P1. Turns are given in the order of their numbers, each once, none before it is due.
+P1. Each turn is given once, none is left out, and none is given before it is due.
 P2. From the end on no turn is given, and whoever waits is told so.
 """
 
@@ -24,11 +24,15 @@ class Pace:
         end_ns: int,
         count: int | None = None,
         *,
+        count_from_ns: int = 0,
         now_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
+        """`count`: so many turns that are due from `count_from_ns` on, and no more."""
         self._schedule = schedule
         self._end_ns = end_ns
         self._count_max = count
+        self._count_from_ns = count_from_ns
+        self._counted = 0
         self._now_ns = now_ns
         self._waiting: deque[tuple[int, asyncio.Future[bool]]] = deque()
         self._loop = asyncio.get_running_loop()
@@ -43,12 +47,12 @@ class Pace:
         if self._is_end(now):
             return None
         if self._schedule is None:
-            self.given += 1
+            self._give(now)
             return now
         due = self._schedule.due(self.given)
         if due >= self._end_ns:
             return None
-        self.given += 1
+        self._give(due)
         if due <= now and not self._waiting:
             return due
         turn: asyncio.Future[bool] = self._loop.create_future()
@@ -73,11 +77,16 @@ class Pace:
         if self._alarm is not None:
             self._alarm.close()
 
+    def _give(self, due_ns: int) -> None:
+        self.given += 1
+        if due_ns >= self._count_from_ns:
+            self._counted += 1
+
     def _is_end(self, now: int) -> bool:
         return (
             self.is_over
             or now >= self._end_ns
-            or (self._count_max is not None and self.given >= self._count_max)
+            or (self._count_max is not None and self._counted >= self._count_max)
         )
 
     def _wake(self) -> None:

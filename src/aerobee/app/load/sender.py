@@ -53,7 +53,7 @@ class Sender:
         count = None if job.count is None else -(-job.count // job.batch)
         self.tally.measured_from_ns = measured_from
         await until(start_ns)
-        self._pace = pace = Pace(schedule, end, count)
+        self._pace = pace = Pace(schedule, end, count, count_from_ns=measured_from)
         if self._stopped_ns:
             pace.stop()
         try:

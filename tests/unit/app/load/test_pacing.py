@@ -6,7 +6,7 @@ from aerobee.app.load.schedule import SECOND_NS, Schedule
 from tests.net_kit import in_loop
 
 
-def test_turns_come_in_order_and_none_before_it_is_due() -> None:
+def test_each_turn_comes_once_and_none_before_it_is_due() -> None:
     async def test() -> None:
         start = time.monotonic_ns()
         pace = Pace(Schedule(start, 2000.0), start + SECOND_NS // 20)
@@ -18,7 +18,8 @@ def test_turns_come_in_order_and_none_before_it_is_due() -> None:
 
         await asyncio.gather(*(lane() for _ in range(5)))
         pace.close()
-        assert [due - start for due, _ in seen] == [n * SECOND_NS // 2000 for n in range(len(seen))]
+        dues = sorted(due - start for due, _ in seen)
+        assert dues == [number * SECOND_NS // 2000 for number in range(len(seen))]
         assert all(due <= now for due, now in seen)
         assert pace.given == len(seen)
 
@@ -42,6 +43,18 @@ def test_without_a_schedule_every_turn_is_due_when_it_is_asked_for() -> None:
         assert [await pace.turn() for _ in range(3)] == [5, 5, None]
         now = 100
         assert await Pace(None, 100, now_ns=lambda: now).turn() is None
+
+    in_loop(test)
+
+
+def test_turns_of_the_warm_up_are_not_counted() -> None:
+    async def test() -> None:
+        now = 5
+        pace = Pace(None, 100, count=1, count_from_ns=10, now_ns=lambda: now)
+        assert [await pace.turn() for _ in range(3)] == [5, 5, 5]
+        now = 10
+        assert [await pace.turn() for _ in range(2)] == [10, None]
+        assert pace.given == 4
 
     in_loop(test)
 

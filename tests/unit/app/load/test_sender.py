@@ -48,6 +48,7 @@ def test_a_count_ends_it_and_batches_are_whole(tmp_path: Path) -> None:
                 batch=8,
                 size_max=9,
                 size_min=5,
+                warm_up=0.05,
             )
             sender = Sender([client], job, b"text of a file")
             await sender.prepare()
