@@ -39,7 +39,7 @@ LOOK_SECONDS = 0.1
 OWN_SECONDS = 30.0
 """How long consumers may take to share out all queues."""
 CATCH_UP_SECONDS = 10.0
-QUIET_SECONDS = 2.0
+QUIET_SECONDS = 5.0
 BACKLOG = 100_000
 
 

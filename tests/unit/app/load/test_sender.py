@@ -123,6 +123,5 @@ def test_a_broker_that_cannot_keep_up_makes_what_is_due_later_and_later(tmp_path
             assert tally.latency.count == tally.messages + sender.unsent == 20_000
             assert tally.late.largest > 50_000_000
             assert tally.latency.percentile(50) > 30_000_000
-            assert tally.service_ns / tally.messages < tally.latency.mean / 2
 
     in_loop(test)
