@@ -11,11 +11,12 @@ PY := $(VENV)/bin/python
 PYTHONS := $(or $(PYTHON),python3.11 python3.14 python3.13 python3.12 python3)
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 
-# Stamps: the environment exists; the package and its tools are in it; the hot modules are
-# compiled; the fuzzer is there, too.
+# Stamps: the environment exists; the package is in it; its hot modules are compiled; its test tools
+# are there; the fuzzer is, too. To run a broker takes the first three: a minute, and no Spark.
 MADE := $(VENV)/stamp-made
-INSTALLED := $(VENV)/stamp-installed
+PACKAGED := $(VENV)/stamp-packaged
 COMPILED := $(VENV)/stamp-compiled
+INSTALLED := $(VENV)/stamp-installed
 FUZZING := $(VENV)/stamp-fuzzing
 JAVA := $(VENV)/stamp-java
 PIP_INSTALL := REQUIRE_CYTHON= SKIP_CYTHON=1 $(PY) -m pip install --quiet \
@@ -28,15 +29,15 @@ help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) \
 	  | while IFS='|' read -r verb text; do printf '  %-14s %s\n' "$$verb" "$$text"; done
 
-install: $(COMPILED) $(JAVA) ## The package, compiled, and its test tools, in .venv
+install: $(COMPILED) $(INSTALLED) $(JAVA) ## The package, compiled, and its test tools, in .venv
 
-up: install ## A name server, a broker and live sample topics, data in ./data; Ctrl-C stops them
+up: $(COMPILED) ## A name server, a broker and live sample topics, data in ./data; Ctrl-C stops them
 	@$(VENV)/bin/aerobee up --demo
 
 pipeline: install ## Orders of a database, captured, counted and copied on Spark, live: two minutes and a picture
 	@$(PY) -m tools.order_pipeline
 
-demo: install ## Watch the store survive a kill: write, kill -9, recover, read back
+demo: $(COMPILED) ## Watch the store survive a kill: write, kill -9, recover, read back
 	@$(PY) tools/demo_crash.py
 
 test: install check ## Every check and every test of the compiled package
@@ -103,9 +104,14 @@ build/pure:
 
 # The build tools go in first, so that the package is built here and not in a hidden environment;
 # compiling is the next step's, which does only what changed.
-$(INSTALLED): $(MADE) pyproject.toml
-	@echo "packages: aerobee and its test tools"
+$(PACKAGED): $(MADE) pyproject.toml
+	@echo "packages: aerobee, and what compiles it"
 	@$(PIP_INSTALL) 'setuptools>=77' 'Cython>=3.1'
+	@$(PIP_INSTALL) -e .
+	@touch $@
+
+$(INSTALLED): $(PACKAGED)
+	@echo "packages: what tests it, Spark among them"
 	@$(PIP_INSTALL) -e '.[test]'
 	@touch $@
 
@@ -120,7 +126,7 @@ $(JAVA): $(INSTALLED) src/aerobee/pipeline/java.py
 	  $(PIP_INSTALL) -e '.[jre]' && $(PY) -m aerobee.pipeline.java; }
 	@touch $@
 
-$(COMPILED): $(INSTALLED) setup.py $(HOT)
+$(COMPILED): $(PACKAGED) setup.py $(HOT)
 	@touch $@.begun  # an edit made while this runs must be newer than the stamp
 	@$(if $(filter setup.py,$?),rm -rf build/cython build/lib.* build/temp.*)
 	@echo "compiling: what changed of $(words $(wildcard $(PXD:.pxd=.py))) hot modules"
