@@ -6,11 +6,14 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 import aerobee
+from aerobee.errors import Misuse
 from aerobee.pipeline.progress import QueueLag
 from aerobee.pipeline.progress_listener import watch_progress
+from aerobee.pipeline.tables import register_table
 from tests.server_kit import Server
 from tests.spark_kit import finished, stream_frame
 
@@ -46,3 +49,23 @@ def test_a_watched_query_is_a_group_with_its_lag_and_its_last_batch_counts(
             return len(found.queues), found.topics()
 
     assert asyncio.run(progress()) == (4, {topic: 0})
+
+
+def test_a_topic_in_sql_is_looked_at_anew_by_every_query(
+    spark: SparkSession, server: Server
+) -> None:
+    server.send("InSql", [b"x"] * 5, tag="a")
+    table = register_table(spark, "in_sql", nameServer=server.name_server, topic="InSql")
+    assert table.columns[:2] == ["key", "value"]
+    counting = "SELECT count(*) AS n FROM in_sql"
+    assert spark.sql(counting).first().n == 5  # type: ignore[union-attr]
+    server.send("InSql", [b"y"] * 4, tag="b")
+    assert spark.sql(counting).first().n == 9  # type: ignore[union-attr]
+    chosen = f"{counting} WITH (subExpression = 'b')"
+    assert spark.sql(chosen).first().n == 4  # type: ignore[union-attr]
+    register_table(spark, "in_sql", nameServer=server.name_server, topic="InSql", columns="tags")
+    assert spark.table("in_sql").columns == ["tags"]
+    spark.sql("CREATE TABLE plain_sql USING parquet AS SELECT 1 AS one")
+    with pytest.raises(Misuse, match="there is a table plain_sql that is no topic"):
+        register_table(spark, "plain_sql", nameServer=server.name_server, topic="InSql")
+    assert spark.table("plain_sql").count() == 1
