@@ -36,7 +36,9 @@ class Blocking:
         return session
 
     def run(self, work: Coroutine[Any, Any, V]) -> V:
-        return self._runner.run(work)
+        # Not the runner's own `run`: it sets a handler of signals each time, and to look at that
+        # handler Python writes out the task and all that it returned, a megabyte of records.
+        return self._runner.get_loop().run_until_complete(work)
 
     def insist(self, ask: Callable[[], Coroutine[Any, Any, V]], tries: int, seconds: float) -> V:
         """Ask until there is an answer, so many times more, waiting longer each time: an exception

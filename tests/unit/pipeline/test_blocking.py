@@ -40,3 +40,16 @@ def test_one_insists_so_many_times_and_no_more() -> None:
         blocking.insist(ask, 2, 0.001)
     assert not failures
     blocking.close()
+
+
+def test_what_was_asked_for_is_handed_over_and_never_written_out(server: Server) -> None:
+    class Megabyte:
+        def __repr__(self) -> str:
+            raise AssertionError("a megabyte as text")
+
+    async def ask() -> Megabyte:
+        return Megabyte()
+
+    blocking = Blocking(Target((server.name_server,)))
+    assert isinstance(blocking.run(ask()), Megabyte)
+    blocking.close()
