@@ -27,7 +27,7 @@ _EXAMPLES = """\
   aerobee capture mysql --tables 'shop.*' --snapshot always
   aerobee capture status                                all captures, and how far they are
 
-The password is read from --password-file, or from the variable AEROBEE_MYSQL_PASSWORD.
+The password comes from --password-file, else from AEROBEE_MYSQL_PASSWORD.
 """
 
 

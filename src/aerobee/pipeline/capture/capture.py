@@ -103,6 +103,8 @@ class Capture:
         self._moment = self._reached = Position("", 0)
         self._order = 0
         self._is_reread_due = False
+        self._has_state = False
+        self._topics_known: set[str] = set()
 
     async def run(self, client: Client, stop: asyncio.Event) -> None:
         """Until told to stop or, if it is to run once, until all is captured. CaptureError,
@@ -117,10 +119,11 @@ class Capture:
         """The tables that are not done, then the log, up to where a table has to be read again."""
         options = self._options
         states = StateTopic(client, options.name)
-        known = await states.load()
+        known = await states.load(may_be_new=not self._has_state)
+        self._has_state = True
         self._facts = await asyncio.to_thread(check, options.address)
         tables = await asyncio.to_thread(self._tables)
-        outlet = Outlet(client, options.queues)
+        outlet = Outlet(client, options.queues, self._topics_known)
         snapshot = Snapshot(options.address, is_mariadb=self._facts.is_mariadb)
         try:
             delivery, todo = await self._begin(known, tables, snapshot, outlet, states)

@@ -5,7 +5,8 @@ CaptureError
 ├── PositionLost       the log no longer has what comes next: take a new snapshot
 ├── Unreadable         the log says something that is not understood: never skipped
 ├── TakenOver          another process captures under the same name
-└── DatabaseGone       no connection, or it ended: a later try may work
+├── DatabaseGone       no connection, or it ended: a later try may work
+└── BrokerGone         the broker that has a topic is not there: a later try may work
 """
 
 from aerobee.errors import AerobeeError
@@ -33,3 +34,7 @@ class TakenOver(CaptureError):
 
 class DatabaseGone(CaptureError):
     """The database does not answer."""
+
+
+class BrokerGone(CaptureError):
+    """The broker that has the capture's topics is not there."""

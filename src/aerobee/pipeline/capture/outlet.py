@@ -13,6 +13,7 @@ from aerobee.client.client import Client
 from aerobee.client.producer import Producer
 from aerobee.errors import ProducerFull
 from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.pipeline.capture.errors import BrokerGone
 
 PENDING_MAX = 10_000
 PENDING_BYTES_MAX = 16 << 20
@@ -21,9 +22,11 @@ PENDING_BYTES_MAX = 16 << 20
 class Outlet:
     """It belongs to its client's loop."""
 
-    def __init__(self, client: Client, queues: int) -> None:
+    def __init__(self, client: Client, queues: int, known: set[str] | None = None) -> None:
+        """`known` are topics that were there before, and are made by nobody a second time."""
         self._client = client
         self._queues = queues
+        self._known = set() if known is None else known
         self._producers: dict[str, Producer] = {}
 
     async def send(self, topic: str, body: bytes, *, op: str, key: str, order_by: str) -> None:
@@ -61,7 +64,12 @@ class Outlet:
     async def _open(self, topic: str) -> Producer:
         topics = self._client.admin.topics
         if not await topics.exists(topic):
+            if topic in self._known:
+                raise BrokerGone(
+                    f"no broker that is up has {topic}", hint="start the broker that has it"
+                )
             await topics.create(topic, queues=self._queues)
+        self._known.add(topic)
         producer = self._client.producer(
             topic, max_pending=PENDING_MAX, max_pending_bytes=PENDING_BYTES_MAX
         )

@@ -14,10 +14,10 @@ from dataclasses import replace
 
 from aerobee.client.admin.admin import Admin
 from aerobee.client.client import Client
-from aerobee.errors import AerobeeError, Misuse, Refused
+from aerobee.errors import Misuse, Refused
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.route import MASTER_ID
-from aerobee.pipeline.capture.errors import TakenOver
+from aerobee.pipeline.capture.errors import BrokerGone, TakenOver
 from aerobee.pipeline.capture.position import CaptureState
 from aerobee.pipeline.capture.tables import topic_name
 
@@ -49,11 +49,18 @@ class StateTopic:
     def schema_topic(self) -> str:
         return self._topic + SCHEMAS
 
-    async def load(self) -> CaptureState | None:
-        """The last that was saved; None: nothing was, ever. Makes the topics."""
+    async def load(self, *, may_be_new: bool = True) -> CaptureState | None:
+        """The last that was saved; None: nothing was, ever, and the topics are made. BrokerGone."""
         for topic in (self._topic, self.schema_topic):
-            await self._make(topic)
-        found, self._queue, _ = await last_state(self._client.admin, self._topic)
+            if not await self._client.admin.topics.exists(topic):
+                if not may_be_new:
+                    # Another broker would know nothing of it.
+                    raise _gone(topic)
+                await self._make(topic)
+        try:
+            found, self._queue, _ = await last_state(self._client.admin, self._topic)
+        except Misuse as error:  # a broker that a name server knows no more, or not yet
+            raise _gone(self._topic) from error
         return found
 
     async def save(self, state: CaptureState) -> None:
@@ -83,10 +90,11 @@ class StateTopic:
 
     async def _make(self, topic: str) -> None:
         topics = self._client.admin.topics
-        if await topics.exists(topic):
-            return
         brokers = (await self._client.admin.cluster()).brokers
-        on = min(broker.name for broker in brokers if MASTER_ID in broker.addresses)
+        masters = [broker.name for broker in brokers if MASTER_ID in broker.addresses]
+        if not masters:
+            raise _gone(topic)
+        on = min(masters)
         try:
             await topics.create(topic, queues=1, attributes=_COMPACTED, on=on)
         except Refused:  # brokers before 5.0 know no attributes
@@ -104,7 +112,7 @@ async def last_state(admin: Admin, topic: str) -> tuple[CaptureState | None, Mes
         if newest is None or stored_ms > newest[2]:
             newest = (state, queue, stored_ms)
     if newest is None:
-        raise AerobeeError(f"{topic} has no queues", hint="is its broker up?")
+        raise _gone(topic)
     return newest
 
 
@@ -119,3 +127,7 @@ async def captures(admin: Admin) -> list[CaptureState]:
 def begun(state: CaptureState, instance: str, now_ms: int) -> CaptureState:
     """The same state in the hands of a process that begins now."""
     return replace(state, instance=instance, began_ms=now_ms)
+
+
+def _gone(topic: str) -> BrokerGone:
+    return BrokerGone(f"no broker that is up has {topic}", hint="start the broker that has it")

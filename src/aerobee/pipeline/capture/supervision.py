@@ -19,12 +19,13 @@ from aerobee.errors import (
     TopicNotFound,
 )
 from aerobee.pipeline.capture.capture import Capture, CaptureOptions
-from aerobee.pipeline.capture.errors import DatabaseGone
+from aerobee.pipeline.capture.errors import BrokerGone, DatabaseGone
 from aerobee.pipeline.capture.meter import Meter
 from aerobee.pipeline.capture.position import Phase
 
 WAIT_SECONDS_MAX = 30.0
 PASSING = (
+    BrokerGone,
     DatabaseGone,
     NoAnswer,
     PartlyDone,

@@ -2,7 +2,10 @@
 
 import asyncio
 
+import pytest
+
 import aerobee
+from aerobee.pipeline.capture.errors import BrokerGone
 from aerobee.pipeline.capture.outlet import PENDING_MAX, Outlet
 from tests.capture_kit import queues_of
 from tests.server_kit import Server
@@ -34,6 +37,17 @@ def test_changes_of_a_key_stay_in_order_and_what_concerns_all_is_everywhere(
             own = [body for body in before if body.startswith(key)]
             assert own == sorted(own)
     assert sum(map(len, queues)) == 300 + 3 + 1
+
+
+def test_a_topic_that_was_there_is_not_made_a_second_time(server: Server) -> None:
+    async def run() -> None:
+        async with aerobee.connect(server.name_server) as client:
+            outlet = Outlet(client, 1, {"OutletGone"})
+            with pytest.raises(BrokerGone):
+                await outlet.send("OutletGone", b"x", op="c", key="", order_by="k")
+            assert not await client.admin.topics.exists("OutletGone")
+
+    asyncio.run(run())
 
 
 def test_more_than_there_is_room_for_waits(server: Server) -> None:

@@ -2,12 +2,13 @@
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 import aerobee
 from aerobee.errors import Misuse
-from aerobee.pipeline.capture.errors import TakenOver
+from aerobee.pipeline.capture.errors import BrokerGone, TakenOver
 from aerobee.pipeline.capture.position import CaptureState, Position
 from aerobee.pipeline.capture.state_topic import (
     StateTopic,
@@ -16,6 +17,7 @@ from aerobee.pipeline.capture.state_topic import (
     last_state,
     state_topic,
 )
+from tests.process_kit import Started
 from tests.server_kit import Server
 
 
@@ -58,6 +60,27 @@ def test_whoever_began_later_goes_on(server: Server) -> None:
             await new.save(later)
 
     asyncio.run(run())
+
+
+def test_a_state_that_was_there_is_not_begun_anew_elsewhere(server: Server) -> None:
+    async def run() -> None:
+        async with aerobee.connect(server.name_server) as client:
+            with pytest.raises(BrokerGone) as raised:
+                await StateTopic(client, "missing").load(may_be_new=False)
+            assert "start the broker" in raised.value.hint
+            assert not await client.admin.topics.exists(state_topic("missing"))
+
+    asyncio.run(run())
+
+
+def test_without_a_broker_there_is_no_state(tmp_path: Path) -> None:
+    async def run(address: str) -> None:
+        async with aerobee.connect(address) as client:
+            with pytest.raises(BrokerGone):
+                await StateTopic(client, "nowhere").load()
+
+    with Started(tmp_path, "nameserver", "start", "--port", "0") as started:
+        asyncio.run(run(f"127.0.0.1:{started.ports()['nameserver']}"))
 
 
 @pytest.mark.parametrize("name", ["", "a.b", "x-schemas"])

@@ -1,6 +1,7 @@
 """A capture that outlives its database and its broker."""
 
 import asyncio
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -63,25 +64,26 @@ def test_a_broker_that_was_killed_is_captured_into_again(
     database: Database, tmp_path: Path
 ) -> None:
     flags = ["up", "--store", str(tmp_path / "data")]
-    first = Started(tmp_path, *flags, "--port", "0", "--nameserver-port", "0")
+    servers = contextlib.ExitStack()
+    first = servers.enter_context(
+        Started(tmp_path, *flags, "--port", "0", "--nameserver-port", "0")
+    )
     ports = first.ports()
     flags += ["--port", str(ports["broker"]), "--nameserver-port", str(ports["nameserver"])]
     shop = Shop(database, Server(f"127.0.0.1:{ports['nameserver']}"))
     shop.run("CREATE TABLE a (k INT PRIMARY KEY)", "INSERT INTO a SELECT seq FROM seq_1_to_500")
     meter, notes = Meter(), list[str]()
 
-    def again() -> Started:
+    def again() -> None:
         first.process.kill()
         first.end()
         shop.run("INSERT INTO a SELECT seq FROM seq_501_to_1000", "DELETE FROM a WHERE k % 7 = 0")
-        started = Started(tmp_path, *flags)
-        started.ports()
-        return started
+        servers.enter_context(Started(tmp_path, *flags)).ports()
 
     def keys() -> list[int]:
         return sorted(row["k"] for row in shop.replica("a"))
 
-    async def run() -> Started:
+    async def run() -> None:
         stop = asyncio.Event()
         options = shop.options(is_once=False, idle_seconds=0.02)
         target = shop.server.name_server
@@ -90,14 +92,14 @@ def test_a_broker_that_was_killed_is_captured_into_again(
         while meter.phase is not Phase.STREAMING:
             assert not task.done(), task.exception()
             await asyncio.wait([task], timeout=0.01)
-        second = await asyncio.to_thread(again)
+        await asyncio.to_thread(again)
         while await asyncio.to_thread(keys) != [k for k in range(1, 1001) if k % 7]:
             assert not task.done(), task.exception()
         stop.set()
         await task
-        return second
 
-    with first, asyncio.run(run()):
+    with servers:
+        asyncio.run(run())
         assert meter.restarts >= 1, notes
         assert shop.capture().rows == {}
 
