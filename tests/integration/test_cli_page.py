@@ -124,8 +124,8 @@ def test_every_command_of_the_page_works(home: Path) -> None:
 
 
 def test_every_noun_and_verb_of_the_page_s_nouns_is_on_the_page() -> None:
-    first_cells = "".join(re.findall(r"^\|(.*?)\|", PAGE, re.MULTILINE))
-    mine = [noun for noun in NOUNS if f"`{noun}`" in first_cells]
+    titles = {word for title in SECTIONS for word in title.split()}
+    mine = [noun for noun in NOUNS if noun in titles]
     assert len(mine) >= 13
     for place in places_in(parser_for(mine)):
         words = place.path.split()
