@@ -9,6 +9,7 @@ import contextlib
 import itertools
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from functools import partial
 
 import aerobee
 from aerobee.errors import AerobeeError
@@ -23,12 +24,12 @@ DELAY_SECONDS = 1
 Kind = Callable[[aerobee.Client, Ledger, Iterator[int]], Awaitable[None]]
 
 
-async def _sent(send: Awaitable[object], ledger: Ledger, *numbers: int) -> None:
+async def _sent(send: Callable[[], Awaitable[object]], ledger: Ledger, *numbers: int) -> None:
     """Keep the books of one send. A broker that is not there is what this is about."""
     for number in numbers:
         ledger.begin(number)
     try:
-        await send
+        await send()
     except AerobeeError:
         for number in numbers:
             ledger.fail(number)
@@ -41,13 +42,13 @@ async def awaited(client: aerobee.Client, ledger: Ledger, numbers: Iterator[int]
     """Singly, eight at a time."""
     chosen = list(itertools.islice(numbers, 8))
     await asyncio.gather(
-        *(_sent(client.send(ledger.title, f"{one} -"), ledger, one) for one in chosen)
+        *(_sent(partial(client.send, ledger.title, f"{one} -"), ledger, one) for one in chosen)
     )
 
 
 async def batched(client: aerobee.Client, ledger: Ledger, numbers: Iterator[int]) -> None:
     chosen = list(itertools.islice(numbers, BATCH))
-    send = client.send_batch(ledger.title, [f"{one} -" for one in chosen])
+    send = partial(client.send_batch, ledger.title, [f"{one} -" for one in chosen])
     await _sent(send, ledger, *chosen)
 
 
@@ -55,12 +56,14 @@ async def ordered(client: aerobee.Client, ledger: Ledger, numbers: Iterator[int]
     """Each lane one after the other: a send is answered before the next of its lane begins."""
     for number in itertools.islice(numbers, LANES):
         lane = f"lane-{number % LANES}"
-        await _sent(client.send(ledger.title, f"{number} {lane}", order_by=lane), ledger, number)
+        send = partial(client.send, ledger.title, f"{number} {lane}", order_by=lane)
+        await _sent(send, ledger, number)
 
 
 async def delayed(client: aerobee.Client, ledger: Ledger, numbers: Iterator[int]) -> None:
     number = next(numbers)
-    await _sent(client.send(ledger.title, f"{number} -", delay=DELAY_SECONDS), ledger, number)
+    send = partial(client.send, ledger.title, f"{number} -", delay=DELAY_SECONDS)
+    await _sent(send, ledger, number)
 
 
 async def once(client: aerobee.Client, ledger: Ledger, numbers: Iterator[int]) -> None:
@@ -70,7 +73,7 @@ async def once(client: aerobee.Client, ledger: Ledger, numbers: Iterator[int]) -
         async with producer:
             for _ in range(50):
                 number = next(numbers)
-                await _sent(producer.send(f"{number} -"), ledger, number)
+                await _sent(partial(producer.send, f"{number} -"), ledger, number)
 
 
 def is_kept(number: int) -> bool:
