@@ -171,7 +171,13 @@ def _as_wrong_use() -> Iterator[None]:
 
 
 def _measured(parsed: argparse.Namespace, kind: str, defaults: dict[str, Any]) -> int:
-    from aerobee.app.load.comparison import compare, differing_settings, read_result, slower
+    from aerobee.app.load.comparison import (
+        check_kind,
+        compare,
+        differing_settings,
+        read_result,
+        slower,
+    )
     from aerobee.app.load.live import Live
     from aerobee.app.load.plot import check_name, write_plot
     from aerobee.app.load.report import comparison_lines, summary
@@ -183,6 +189,7 @@ def _measured(parsed: argparse.Namespace, kind: str, defaults: dict[str, Any]) -
         check_name(parsed.plot)
     if parsed.compare:
         before = read_result(_text_of(parsed.compare), parsed.compare)
+        check_kind(before, kind)
     elif parsed.fail_if_slower is not None:
         raise Misuse("slower than what?", hint="--compare FILE says which earlier result")
     live = Live(kind, is_quiet=parsed.output != TABLE)
@@ -195,19 +202,16 @@ def _measured(parsed: argparse.Namespace, kind: str, defaults: dict[str, Any]) -
     live.end()
     said = result.to_json()
     changes = [] if before is None else compare(before, said)
-    if parsed.plot:
-        write_plot(parsed.plot, said)
     worse = slower(changes, parsed.fail_if_slower) if parsed.fail_if_slower is not None else []
     if parsed.output != TABLE:
-        said["comparison"] = [
-            {"figure": one.figure, "before": one.before, "now": one.now, "ratio": one.ratio}
-            for one in changes
-        ]
+        said["comparison"] = [one.to_json() for one in changes]
         write_report(said, parsed.output, sys.stdout)
     else:
         print(summary(result))
         if before is not None:
             print("\n" + comparison_lines(changes, differing_settings(before, said)))
+    if parsed.plot:
+        write_plot(parsed.plot, said)
     for one in worse:
         print(
             f"aerobee: {one.figure} is {one.slower_percent:.1f} % slower than in {parsed.compare}",

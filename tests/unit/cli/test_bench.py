@@ -33,6 +33,9 @@ def test_a_fixed_rate_is_held_and_compared_with_itself(server: Server, tmp_path:
     assert slower.status == 4
     assert "sent p50 ms is" in slower.error
     assert "RATIO" in slower.out
+    other = aerobee(server, "bench", "latency", *flags)
+    assert other.status == 2
+    assert "not of `bench latency`" in other.error
     assert leftovers(server) == []
 
 

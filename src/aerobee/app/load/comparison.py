@@ -24,6 +24,10 @@ class Change:
     now: float
     is_judged: bool
 
+    def to_json(self) -> dict[str, object]:
+        ratio = self.ratio if self.ratio != float("inf") else None
+        return {"figure": self.figure, "before": self.before, "now": self.now, "ratio": ratio}
+
     @property
     def ratio(self) -> float:
         """Now by before."""
@@ -55,13 +59,17 @@ def read_result(text: str, name: str) -> Mapping[str, Any]:
     return said
 
 
-def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Change]:
-    """Figure by figure, those that both have. Misuse: they are not of the same kind."""
-    if before.get("kind") != now.get("kind"):
+def check_kind(before: Mapping[str, Any], kind: str) -> None:
+    """Misuse: it is a result of something else."""
+    if before.get("kind") != kind:
         raise Misuse(
-            f"the old result is of `bench {before.get('kind')}`, this one of `{now.get('kind')}`",
+            f"the old result is of `bench {before.get('kind')}`, not of `bench {kind}`",
             hint="compare runs of the same kind",
         )
+
+
+def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Change]:
+    """Figure by figure, those that both have."""
     changes = []
     for side in _SIDES:
         old, new = (one["figures"].get(side) for one in (before, now))

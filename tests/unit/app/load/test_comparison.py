@@ -2,7 +2,14 @@ import json
 
 import pytest
 
-from aerobee.app.load.comparison import compare, differing_settings, read_result, slower
+from aerobee.app.load.comparison import (
+    Change,
+    check_kind,
+    compare,
+    differing_settings,
+    read_result,
+    slower,
+)
 from aerobee.errors import Misuse
 from tests.load_kit import result, side
 
@@ -46,7 +53,13 @@ def test_other_settings_are_named() -> None:
 
 def test_runs_of_two_kinds_are_not_compared() -> None:
     with pytest.raises(Misuse, match="bench produce"):
-        compare(result().to_json(), result("consume").to_json())
+        check_kind(result().to_json(), "consume")
+    check_kind(result().to_json(), "produce")
+
+
+def test_what_was_nothing_before_has_no_ratio_for_programs() -> None:
+    assert Change("sent rate", 0.0, 5.0, True).to_json()["ratio"] is None
+    assert Change("sent rate", 0.0, 0.0, True).ratio == 1.0
 
 
 def test_a_result_is_read_again() -> None:
