@@ -19,7 +19,7 @@ from tests.mariadb_kit import Database
 from tests.process_kit import Started
 from tests.server_kit import Server, running_server
 
-KILLS = 5
+KILLS = 4
 KILLS_NIGHT = 150
 ROWS = 400
 
@@ -83,13 +83,15 @@ def _kill_after(shop: Shop, server: Server, home: Path, messages: int) -> bool:
     async def watch(started: Started) -> None:
         async with aerobee.admin(server.name_server) as admin:
             end = await _stored(admin, topics) + messages
-            while started.process.poll() is None and await _stored(admin, topics) < end:
-                pass
+            ended = asyncio.create_task(asyncio.to_thread(started.process.wait))
+            while not ended.done() and await _stored(admin, topics) < end:
+                await asyncio.wait([ended], timeout=0.005)
+            started.process.kill()
+            await ended
 
     environment = {"AEROBEE_MYSQL_PASSWORD": at.password}
     with Started(home, "capture", "mysql", *flags, **environment) as started:
         asyncio.run(watch(started))
-        started.process.kill()
         return started.end()[0] < 0
 
 
