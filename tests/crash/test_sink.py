@@ -5,6 +5,9 @@ A task writes rows in some record batches. Between two of them its process is ki
 is, or both, or another attempt begins while it still writes. Whatever has not finished is done
 again, as Spark would; and then the whole micro-batch once more, as after a crash of the driver
 before it wrote down that the batch is done.
+
+A transactional write is published while its broker is killed: afterwards a batch is there whole or
+not at all, and published again it is there once.
 """
 
 import contextlib
@@ -20,8 +23,9 @@ from typing import Any
 import pytest
 
 from aerobee.errors import AerobeeError
-from aerobee.pipeline.blocking import close_kept
+from aerobee.pipeline.blocking import Blocking, close_kept
 from aerobee.pipeline.partition_writer import WriteTask, write_partition
+from aerobee.pipeline.staging import StagedRows, publish
 from tests.server_kit import RestartableServer, Server
 from tests.sink_kit import batch, options_of, stored
 
@@ -136,6 +140,52 @@ def be_succeeded(server: RestartableServer, task: WriteTask, step: int) -> None:
 EVENTS = (die, lose_broker, lose_both, be_succeeded)
 
 
+def publish_there(name_server: str, written: list[StagedRows], steps: Connection) -> None:
+    """The driver's part, in a process of its own."""
+    blocking = Blocking(options_of(Server(name_server), "Sunk").target)
+    steps.send("step")
+    try:
+        blocking.run(publish(blocking.session, written, 30.0))
+        steps.send("done")
+    except AerobeeError as error:
+        steps.send(error.message)
+    blocking.close()
+
+
+def staged(server: Server, task: WriteTask) -> StagedRows:
+    options = options_of(server, "Sunk", deliveryGuarantee="transactional", requestBytes="900")
+    found = write_partition(options, task, rows_of(task.round_id, task.partition)).staged
+    assert found is not None
+    return found
+
+
+def publish_and_kill(server: RestartableServer, round_id: int) -> None:
+    """One micro-batch; its broker is killed while it publishes, the driver perhaps, too."""
+    tasks = [WriteTask("query", round_id, partition) for partition in range(2)]
+    written = [staged(server, task) for task in tasks]
+    ours, theirs = PROCESSES.Pipe()
+    driver = PROCESSES.Process(target=publish_there, args=(server.name_server, written, theirs))
+    driver.start()
+    theirs.close()
+    assert ours.poll(SECONDS)
+    ours.recv()
+    if round_id % 2:
+        driver.kill()
+    server.up_again()
+    seen = sum(
+        value.startswith(b"%d " % round_id)
+        for values in stored(server, "Sunk").values()
+        for value in values
+    )
+    assert seen in (0, 2 * ROWS)
+    driver.join()
+    for rows in (written, [staged(server, task) for task in tasks]):
+        options = options_of(server, "Sunk")
+        blocking = Blocking(options.target)
+        blocking.run(publish(blocking.session, rows, 30.0))
+        blocking.close()
+
+
 def check(server: Server, rounds: int, partitions: int) -> None:
     """Each row once; in each queue, those of a task in order."""
     seen: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -174,3 +224,23 @@ def test_killed_at_some_steps_each_row_is_there_once(tmp_path: Path) -> None:
 @pytest.mark.night
 def test_killed_at_every_step_each_row_is_there_once(tmp_path: Path) -> None:
     run(tmp_path, [(event, step) for event in EVENTS for step in STEPS])
+
+
+def publish_rounds(home: Path, rounds: int) -> None:
+    with RestartableServer(home) as server:
+        server.create("Sunk", queues=QUEUES)
+        for round_id in range(rounds):
+            publish_and_kill(server, round_id)
+        check(server, rounds, 2)
+        close_kept()
+
+
+def test_a_broker_that_is_killed_while_it_publishes_has_all_of_a_batch_or_nothing(
+    tmp_path: Path,
+) -> None:
+    publish_rounds(tmp_path, 3)
+
+
+@pytest.mark.night
+def test_however_often_it_is_killed_a_batch_is_there_whole_and_once(tmp_path: Path) -> None:
+    publish_rounds(tmp_path, 60)
