@@ -83,13 +83,25 @@ class Publishing:
         self._refused_ms = 0
 
     def finish_decided(self, now: Now) -> None:
-        """Go on with what a stop has interrupted: before anybody is served."""
+        """Go on with what a stop has interrupted: before anybody is served. Blocks on the disk, for
+        with synchronous flush only what is there is seen."""
+        begin = self._store.end_offset
         for write_id, decision in self._decisions.open():
             one = _Round(write_id, decision.round_id, decision.places, decision.used_ms)
             one.is_decided = True
             self._rounds[write_id] = one
             while one.is_decided and self._put_some(one, now):
                 pass
+        if self._store.end_offset > begin:
+            self._store.sync()
+            self._show_all()
+
+    def _show_all(self) -> None:
+        """Have the queues hold what the log does, as far as there is room for them."""
+        before = -1
+        while before < self._store.dispatched_offset < self._store.end_offset:
+            before = self._store.dispatched_offset
+            self._store.dispatch()
 
     def publish(
         self, write_id: str, round_id: int, places: Sequence[int], now: Now, told: Told

@@ -81,7 +81,7 @@ def test_at_every_step_of_publishing_a_crash_leaves_all_of_it_or_nothing() -> No
     kit.tell(PUBLISH_STAGED, {"writeId": "W", "roundId": "9"}, encode_places(places))
     moments = seen = 0
     while not kit.heard():
-        for survivor in (kit.disk.kill(), kit.disk.power_cut()):
+        for survivor in (kit.disk.kill(), *kit.disk.crash_states(1, moments, 0.2)):
             again = BrokerKit(disk=survivor, storage=SYNC)
             found = again.bodies(queue_id=QUEUE)
             assert found in ([], expected), f"moment {moments}"
