@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 _SCHEMA = (
     "key binary, value binary, topic string, brokerName string, queueId int, offset long, "
-    "timestamp timestamp, bornTimestamp timestamp, tags string"
+    "timestamp timestamp, bornTimestamp timestamp, tags string, properties string"
 )
 
 
@@ -31,6 +31,7 @@ def messages(spark: "SparkSession", *rows: dict[str, Any]) -> "DataFrame":
             "offset": number,
             "timestamp": at(number),
             "tags": None,
+            "properties": "",
             **row,
         }
         plain.setdefault("bornTimestamp", plain["timestamp"])

@@ -165,7 +165,8 @@ def test_updates_of_statistics_are_told_once_and_the_last_word_is_right(
 def test_a_replay_sends_a_range_once_however_often_it_is_run(
     spark: SparkSession, server: Server
 ) -> None:
-    server.send("Original", [b"%d" % number for number in range(12)], tag="even")
+    bodies = [b"%d" % number for number in range(12)]
+    server.send("Original", bodies, tag="even", keys=["k"], headers={"colour": "red"})
     server.send("Original", [b"other"], tag="odd")
     options = {"topic": "Original", "to_topic": "Again", "tags": "even"}
     first, second = (run(spark, server, "replay", **options) for _ in range(2))
@@ -173,7 +174,8 @@ def test_a_replay_sends_a_range_once_however_often_it_is_run(
     assert first.records == second.records
     rows = messages_in(spark, server, "Again")
     assert sorted(int(row["value"]) for row in rows) == list(range(12))
-    assert {row["tags"] for row in rows} == {"even"}
+    assert {(bytes(row["key"]), row["tags"]) for row in rows} == {(b"k", "even")}
+    assert all("colour\x01red" in row["properties"] for row in rows)
     order: dict[int, list[int]] = {}
     for row in messages_in(spark, server, "Original"):
         if row["tags"] == "even":

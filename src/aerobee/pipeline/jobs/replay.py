@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 NAME = "replay"
-_COLUMNS = ("key", "value", "tags", "brokerName", "queueId", "offset", "timestamp")
+_COLUMNS = ("key", "value", "tags", "properties", "brokerName", "queueId", "offset")
 
 
 def transform(rows: "DataFrame") -> "DataFrame":
-    """What is sent again: key, value and tags, in the order of their queues, so that the same range
-    is the same rows in the same order."""
+    """What is sent again: everything that the application said of a message. Rows are in the order
+    of their queues, so that the same range is the same rows in the same order."""
     from pyspark.sql import functions as sf
 
     ordered = rows.sortWithinPartitions("brokerName", "queueId", "offset")
     queue = sf.concat_ws("-", "brokerName", "queueId").alias("orderingKey")
-    return ordered.select("key", "value", "tags", queue)
+    return ordered.select("key", "value", "tags", "properties", queue)
 
 
 def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
