@@ -12,7 +12,7 @@ PYTHONS := $(or $(PYTHON),python3.11 python3.14 python3.13 python3.12 python3)
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 
 # Stamps: the environment exists; the package is in it; its hot modules are compiled; its test tools
-# are there; the fuzzer is, too. To run a broker takes the first three: a minute, and no Spark.
+# are there; the fuzzer is, too. To run a broker takes the first three: two minutes, and no Spark.
 MADE := $(VENV)/stamp-made
 PACKAGED := $(VENV)/stamp-packaged
 COMPILED := $(VENV)/stamp-compiled
