@@ -110,8 +110,10 @@ def fill(folder: str) -> None:
                 await client.send_batch("orders", [{"number": number} for number in numbers])
 
     server = Running("--store", folder)
-    asyncio.run(send(server.address))
-    server.stop()
+    try:
+        asyncio.run(send(server.address))
+    finally:
+        server.stop()
 
 
 def cases(root: Path) -> list[Case]:
