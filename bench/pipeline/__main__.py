@@ -1,4 +1,4 @@
-"""`python -m bench.pipeline`: topics as Spark tables beside Spark's Kafka connector.
+"""`python -m bench.pipeline`: topics read and written by Spark, beside its Kafka connector.
 
 python -m bench.pipeline --quick            # a hundred thousand rows, one round: does it work?
 python -m bench.pipeline                    # two million rows, five rounds, some ten minutes
@@ -25,13 +25,11 @@ import aerobee
 from aerobee.model.message_queue import MessageQueue, QueueId
 from bench.broker_servers import Aerobee, NameServer
 from bench.pipeline import servers
-from bench.pipeline.cases import AEROBEE, CASES, KAFKA, LOG
+from bench.pipeline.cases import AEROBEE, CASES, HANDED, KAFKA, KEY, LOG, VALUE
 from bench.pipeline.plot import bars
 
-TOPIC, MICRO = "bench", "micro"
+TOPIC, MICRO, SINK = "bench", "micro", "sink"
 QUEUES, MICRO_QUEUES, MICRO_BATCHES = 4, 32, 20
-KEY = "lpad(cast(id AS string), 16, '0')"
-VALUE = "rpad(lpad(cast(id AS string), 16, '0'), 100, 'x')"
 BATCH_MESSAGES = 1000
 
 
@@ -94,6 +92,7 @@ def _measured(sides: Sides, rows: int, rounds: int, cases: list[str]) -> dict[st
         "store": str(sides.aerobee.folder / "store"),
         "topic": TOPIC,
         "microTopic": MICRO,
+        "sinkTopic": SINK,
         "rows": str(rows),
     }
     _say(f"{rows:,} messages for each side")
@@ -159,7 +158,7 @@ def _body(number: int) -> bytes:
 
 async def _fill(address: str, rows: int) -> None:
     async with aerobee.connect(address) as client:
-        for topic, queues in ((TOPIC, QUEUES), (MICRO, MICRO_QUEUES)):
+        for topic, queues in ((TOPIC, QUEUES), (MICRO, MICRO_QUEUES), (SINK, QUEUES)):
             await client.admin.topics.create(topic, queues=queues)
         for start in range(0, rows, BATCH_MESSAGES):
             numbers = range(start, min(rows, start + BATCH_MESSAGES))
@@ -172,7 +171,7 @@ async def _fill(address: str, rows: int) -> None:
 
 
 def _fill_kafka(session: Session, where: dict[str, str], rows: int) -> None:
-    for topic, queues in ((TOPIC, QUEUES), (MICRO, MICRO_QUEUES)):
+    for topic, queues in ((TOPIC, QUEUES), (MICRO, MICRO_QUEUES), (SINK, QUEUES)):
         session.ask({"case": "topic", "where": {**where, "topic": topic, "queues": queues}})
     topics = [(TOPIC, rows, KEY, VALUE), (MICRO, MICRO_QUEUES * MICRO_BATCHES, KEY, VALUE)]
     session.ask({"case": "load", "where": {**where, "topics": topics}})
@@ -183,7 +182,7 @@ def _show(found: dict[str, Any], plot: Path) -> None:
     print(f"\n{'case':8} {'side':8} {'rows/s':>12} {'CPU µs/row':>11} {'of it broker':>13}"
           f" {'Python RSS':>11} {'batch ms':>9}")  # fmt: skip
     for case, sides in found.items():
-        for side in (AEROBEE, KAFKA, LOG):
+        for side in (AEROBEE, KAFKA, LOG, HANDED):
             if side not in sides:
                 continue
             runs = sides[side]
@@ -199,7 +198,7 @@ def _show(found: dict[str, Any], plot: Path) -> None:
             if not batch:
                 rates.setdefault(case, {})[side] = rate
     plot.parent.mkdir(parents=True, exist_ok=True)
-    plot.write_text(bars("Rows read by Spark", "rows/s", rates))
+    plot.write_text(bars("Rows read and written by Spark", "rows/s", rates))
     plot.with_suffix(".json").write_text(json.dumps(found, indent=1))
     print(f"\n{plot}")
 

@@ -7,6 +7,8 @@ that was, or how long a batch took. Whoever adds one adds a line to `CASES`.
     stream   the same, as one AvailableNow query with a new checkpoint
     log      the broker's own files; the other side of this one is our batch
     micro    32 queues, a message of each in a batch: milliseconds of the median batch
+    sink     as many rows, made by Spark, written into a topic; `handed` is a Python sink that only
+             counts them
 """
 
 import statistics
@@ -20,9 +22,13 @@ if TYPE_CHECKING:
 AEROBEE = "aerobee"
 KAFKA = "kafka"
 LOG = "log"
+HANDED = "handed"
+
+KEY = "lpad(cast(id AS string), 16, '0')"
+VALUE = "rpad(lpad(cast(id AS string), 16, '0'), 100, 'x')"
 
 Where = Mapping[str, str]
-"""nameServer, kafka, store, topic, microTopic."""
+"""nameServer, kafka, store, topic, microTopic, sinkTopic, rows."""
 Case = Callable[["SparkSession", Where], dict[str, float]]
 
 
@@ -75,6 +81,25 @@ def micro(side: str) -> Case:
     return run
 
 
+def sink(side: str) -> Case:
+    def run(spark: "SparkSession", where: Where) -> dict[str, float]:
+        if side == HANDED:
+            from bench.pipeline.handed import Handed
+
+            spark.dataSource.register(Handed)
+        rows = int(where["rows"])
+        made = spark.range(rows).selectExpr(f"{KEY} AS key", f"{VALUE} AS value")
+        address = {
+            AEROBEE: ("nameServer", where["nameServer"]),
+            KAFKA: ("kafka.bootstrap.servers", where["kafka"]),
+        }
+        options = {"topic": where["sinkTopic"], **dict([address[side]] if side in address else [])}
+        made.write.format(side).options(**options).mode("append").save()
+        return {"rows": float(rows)}
+
+    return run
+
+
 def _available_now(frame: Any) -> list[Any]:
     """The progress of every batch of a run to the end of what is there."""
     with tempfile.TemporaryDirectory(prefix="bench-checkpoint-") as checkpoint:
@@ -91,5 +116,6 @@ def _available_now(frame: Any) -> list[Any]:
 CASES: dict[str, dict[str, Case]] = {
     "batch": {AEROBEE: batch(AEROBEE), KAFKA: batch(KAFKA), LOG: log},
     "stream": {AEROBEE: stream(AEROBEE), KAFKA: stream(KAFKA)},
+    "sink": {AEROBEE: sink(AEROBEE), KAFKA: sink(KAFKA), HANDED: sink(HANDED)},
     "micro": {AEROBEE: micro(AEROBEE), KAFKA: micro(KAFKA)},
 }

@@ -222,6 +222,7 @@ def test_killed_at_some_steps_each_row_is_there_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.night
+@pytest.mark.timeout(1800)
 def test_killed_at_every_step_each_row_is_there_once(tmp_path: Path) -> None:
     run(tmp_path, [(event, step) for event in EVENTS for step in STEPS])
 
@@ -242,5 +243,6 @@ def test_a_broker_that_is_killed_while_it_publishes_has_all_of_a_batch_or_nothin
 
 
 @pytest.mark.night
+@pytest.mark.timeout(1800)
 def test_however_often_it_is_killed_a_batch_is_there_whole_and_once(tmp_path: Path) -> None:
     publish_rounds(tmp_path, 60)
