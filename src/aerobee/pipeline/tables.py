@@ -30,8 +30,8 @@ _NAME = re.compile(r"\w+(\.\w+)?", re.ASCII)
 
 
 def register_table(spark: "SparkSession", name: str, **options: str) -> "DataFrame":
-    """Have a topic as the table `name`, in place of one that was registered before; options are
-    those of a batch read. It lasts as long as the session."""
+    """Have a topic as the table `name`; options are those of a batch read. It lasts as long as the
+    session. Misuse: there is a table of that name; none is ever dropped for this one."""
     if not _NAME.fullmatch(name):
         raise Misuse(
             f"{name!r} is no name of a table", hint="letters, digits and _, or database.table"
@@ -39,12 +39,10 @@ def register_table(spark: "SparkSession", name: str, **options: str) -> "DataFra
     source_options(options, is_stream=False)
     provider = PREFIX + name.replace(".", "_").lower()
     if spark.catalog.tableExists(name):
-        if _provider_of(spark, name) != provider:
-            raise Misuse(
-                f"there is a table {name} that is no topic",
-                hint="choose another name, or drop it: DROP TABLE " + name,
-            )
-        spark.sql(f"DROP TABLE {name}")
+        raise Misuse(
+            f"there is a table {name} already",
+            hint=f"choose another name, or drop it first: DROP TABLE {name}",
+        )
     spark.dataSource.register(table_source(provider, options))
     spark.sql(f"CREATE TABLE {name} USING {provider}")
     return spark.table(name)
@@ -72,9 +70,3 @@ def merged(baked: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]
     said = {name: text for name, text in given.items() if name.lower() not in _CATALOGS}
     lower = {name.lower() for name in said}
     return {**{name: text for name, text in baked.items() if name.lower() not in lower}, **said}
-
-
-def _provider_of(spark: "SparkSession", name: str) -> str:
-    described = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
-    found = [row.data_type for row in described if row.col_name == "Provider"]
-    return found[0].lower() if found else ""
