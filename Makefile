@@ -81,7 +81,7 @@ sim: install ## Whole clusters on virtual time: SEEDS=5000 stories, each from a 
 
 test-interop: install ## Unmodified clients on Apache's server and on ours; Apache on our store (needs Java, Maven, Go, Node)
 	REQUIRE_JAVA=1 REQUIRE_CLIENTS=1 INTEROP_TABLE=1 EXPECT_COMPILED=1 \
-	  $(PY) -m pytest tests/interop -m 'java or quick or night'
+	  $(PY) -m pytest tests/interop tests/integration/test_order_pipeline.py -m 'java or quick or night'
 
 clean: ## Remove everything that was built, the environment too
 	rm -rf $(VENV) build dist data src/*.egg-info .mypy_cache .ruff_cache .pytest_cache \
