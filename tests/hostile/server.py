@@ -38,7 +38,7 @@ class Server:
             self.process = subprocess.Popen(
                 [
                     *(sys.executable, "-m", "aerobee.cli.main", "up", "--store", str(folder)),
-                    *("--port", "0", "--nameserver-port", "0"),
+                    *("--port", "0", "--nameserver-port", "0", "--verbose"),
                 ],
                 stdout=subprocess.PIPE,
                 stderr=log,

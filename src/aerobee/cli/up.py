@@ -40,6 +40,9 @@ def add_to(nouns: "Verbs") -> None:
     )
     parser.add_argument("--demo", action="store_true", help="live sample topics, shown as they go")
     parser.add_argument("--brokers", metavar="N", type=int, default=1, help="masters (1)")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="log what happens, not only what goes wrong"
+    )
     parser.add_argument("--host", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", metavar="N", help="the first broker's port (10911; 0: any)")
     parser.add_argument(
@@ -54,7 +57,9 @@ def start(parsed: argparse.Namespace) -> int:
     with data_folder(parsed.store, is_temporary=parsed.temp) as folder:
         flags = flags_of(parsed, folder.path)
         settings = settings_from(lambda: up_settings.read_settings(flags, os.environ))
-        status = serve(settings, lambda told: _life(told, folder, parsed.demo), is_quiet=True)
+        status = serve(
+            settings, lambda told: _life(told, folder, parsed.demo), is_quiet=not parsed.verbose
+        )
     if status == lifecycle.STOPPED:
         left = "nothing is left" if parsed.temp else f"data stays in {folder.shown}"
         lifecycle.say(f"stopped; {left}")

@@ -1,5 +1,5 @@
-import fcntl
-import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,23 +46,23 @@ def test_a_store_that_a_broker_has_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "commitlog").mkdir()
     (tmp_path / "lock").write_bytes(b"lock")
     # A lock is a process's: the broker has to be another one.
-    reader, writer = os.pipe()
-    broker = os.fork()
-    if broker == 0:
-        handle = os.open(tmp_path / "lock", os.O_RDWR)
-        fcntl.lockf(handle, fcntl.LOCK_EX, 1, 0, os.SEEK_SET)
-        os.write(writer, b"!")
-        os.read(reader, 2)  # until it is ended
-        os._exit(0)
-    try:
-        assert os.read(reader, 1) == b"!"
+    program = (
+        "import fcntl, os, sys;"
+        "handle = os.open(sys.argv[1], os.O_RDWR);"
+        "fcntl.lockf(handle, fcntl.LOCK_EX, 1, 0, os.SEEK_SET);"
+        "print('locked', flush=True);"
+        "sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / "lock")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as broker:
+        assert broker.stdout is not None
+        assert broker.stdout.readline() == b"locked\n"
         with pytest.raises(StoreLocked, match="a broker has"), open_store(str(tmp_path)):
             pass
-    finally:
-        os.kill(broker, 9)
-        os.waitpid(broker, 0)
-        os.close(reader)
-        os.close(writer)
+        broker.kill()
     with open_store(str(tmp_path)) as folder:
         assert folder.log == []
 
