@@ -40,8 +40,13 @@ pipeline: install ## Orders of a database, captured, counted and copied on Spark
 demo: $(COMPILED) ## Watch the store survive a kill: write, kill -9, recover, read back
 	@$(PY) tools/demo_crash.py
 
+# In two halves at a time: what waits for processes, Spark and a database, and what computes.
+WAITING := tests/crash/test_sink.py tests/integration tests/unit/app tests/unit/cli tests/unit/pipeline
 test: install check ## Every check and every test of the compiled package
-	EXPECT_COMPILED=1 $(PY) -m pytest
+	@mkdir -p build; echo "pytest, in two halves: the other one is shown when both are over"
+	@EXPECT_COMPILED=1 $(PY) -m pytest $(WAITING) > build/test-waiting.txt 2>&1 & waiting=$$!; \
+	EXPECT_COMPILED=1 $(PY) -m pytest $(addprefix --ignore=,$(WAITING)); status=$$?; \
+	wait $$waiting || status=1; cat build/test-waiting.txt; exit $$status
 
 test-pure: $(INSTALLED) build/pure ## The same tests of the uncompiled package; needs no compiler
 	EXPECT_COMPILED=0 PYTHONPATH=$(CURDIR)/build/pure $(PY) -m pytest --ignore=tests/parity --ignore=tests/tidy
