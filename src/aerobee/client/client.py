@@ -4,44 +4,45 @@
         ...
 
 Its verbs are thin: each hands over to the module that knows how. Imports more than 15 modules
-because every verb is here.
+because every verb is here; all but those of a plain send when they are first used, since a command
+that sends one message must not wait for what consumes.
 """
 
 import ssl
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from types import TracebackType
-from typing import Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
-from aerobee.client.admin.admin import Admin
-from aerobee.client.consumer import Consumer
-from aerobee.client.consumer_options import (
-    ConsumerKeywords,
-    ReaderKeywords,
-    Topics,
-    consumer_options,
-)
 from aerobee.client.core.outgoing import Codec, to_json
+from aerobee.client.core.spill_rules import MAX_BYTES as SPILL_BYTES_MAX
 from aerobee.client.core.target import Credentials, Target
 from aerobee.client.delivery import RETRIES
 from aerobee.client.drafting import MessageKeywords, SendKeywords
-from aerobee.client.message import Message
 from aerobee.client.options import (
     MESSAGE_BYTES_MAX,
+    READER_GROUP,
     AvoidSlow,
     ClientOptions,
     Duration,
     options_for,
     seconds_of,
 )
-from aerobee.client.producer import Producer, producer_options
-from aerobee.client.reader import READER_GROUP, Reader
 from aerobee.client.receipt import Receipt
-from aerobee.client.receiving import Receiving
 from aerobee.client.sending import Sending
 from aerobee.client.session import Session
-from aerobee.client.special_sends import MAX_BYTES, Check, SpecialSends, Spill, Transaction
 from aerobee.model.message_queue import MessageQueue
 from aerobee.ports.clock import Clock
+
+if TYPE_CHECKING:
+    from aerobee.client.admin.admin import Admin
+    from aerobee.client.consumer import Consumer
+    from aerobee.client.consumer_options import ConsumerKeywords, ReaderKeywords, Topics
+    from aerobee.client.message import Message
+    from aerobee.client.producer import Producer
+    from aerobee.client.reader import Reader
+    from aerobee.client.receiving import Receiving
+    from aerobee.client.special_sends import Check, SpecialSends, Spill, Transaction
 
 
 def connect(
@@ -85,31 +86,42 @@ class Client:
 
     def __init__(self, options: ClientOptions, *, clock: Clock | None = None) -> None:
         self._session = Session(options, clock=clock)
-        self._receiving = Receiving(self._session)
         self._sending = Sending(self._session)
-        self._admin: Admin | None = None
-        self._special = SpecialSends(self._session, self._sending)
 
     @property
     def id(self) -> str:
         """What brokers call this client."""
         return self._session.client_id
 
-    @property
-    def admin(self) -> Admin:
+    @cached_property
+    def admin(self) -> "Admin":
         """What tools can ask, over this client's connections."""
-        if self._admin is None:
-            self._admin = Admin(self._session)
-        return self._admin
+        from aerobee.client.admin.admin import Admin
+
+        return Admin(self._session)
+
+    @cached_property
+    def _special(self) -> "SpecialSends":
+        from aerobee.client.special_sends import SpecialSends
+
+        return SpecialSends(self._session, self._sending)
+
+    @cached_property
+    def _receiving(self) -> "Receiving":
+        from aerobee.client.receiving import Receiving
+
+        return Receiving(self._session)
 
     async def open(self) -> None:
         """What `async with` does first."""
         await self._session.start()
-        self._special.start()
+        if self._session.options.trace:
+            self._special.start()
 
     async def close(self) -> None:
         """Leave every group, say goodbye, close. What was sent with an await is stored."""
-        await self._special.stop()
+        if self._session.options.trace:
+            await self._special.stop()
         await self._session.close()
 
     async def send(
@@ -194,12 +206,14 @@ class Client:
         codec: Codec = to_json,
         group: str | None = None,
         dedup: str | None = None,
-    ) -> Producer:
+    ) -> "Producer":
         """What sends many messages to a topic, in batches, to be used with `async with`.
 
         A batch leaves when it is full or `linger` is over. No more than `max_pending` messages
         wait or are on their way. `dedup`, a producer id, has each of them stored once.
         """
+        from aerobee.client.producer import Producer, producer_options
+
         options = producer_options(
             linger=linger,
             max_batch=max_batch,
@@ -216,18 +230,24 @@ class Client:
             send_all = self._special.once.sender(dedup, topic, group=group, timeout=timeout)
         return Producer(self._session, self._sending, topic, options, send_all)
 
-    def consumer(self, topics: Topics, **options: Unpack[ConsumerKeywords]) -> Consumer:
+    def consumer(self, topics: "Topics", **options: "Unpack[ConsumerKeywords]") -> "Consumer":
         """Messages of these topics for a group, to be used with `async with`; see `Consumer`, and
         `ConsumerOptions` for what can be said."""
+        from aerobee.client.consumer import Consumer
+        from aerobee.client.consumer_options import consumer_options
+
         return Consumer(self._session, consumer_options(topics, **options))
 
     def reader(
-        self, topics: Topics, *, group: str = READER_GROUP, **options: Unpack[ReaderKeywords]
-    ) -> Reader:
+        self, topics: "Topics", *, group: str = READER_GROUP, **options: "Unpack[ReaderKeywords]"
+    ) -> "Reader":
         """Read queues from a place of your choice, as no member of a group; see `Reader`."""
+        from aerobee.client.consumer_options import consumer_options
+        from aerobee.client.reader import Reader
+
         return Reader(self._session, consumer_options(topics, group=group, **options))
 
-    async def receive(self, topic: str, *, group: str, timeout: Duration = 30.0) -> Message:
+    async def receive(self, topic: str, *, group: str, timeout: Duration = 30.0) -> "Message":
         """The next message of a topic for a group, acknowledged; for scripts and tests.
         TimeoutError: there was none. A group that is new begins with the oldest."""
         return await self._receiving.receive(topic, group, seconds_of(timeout, "timeout"))
@@ -237,12 +257,12 @@ class Client:
         topic: str,
         body: object,
         *,
-        check: Check | None = None,
+        check: "Check | None" = None,
         group: str,
         queue: MessageQueue | None = None,
         timeout: Duration | None = None,
         **said: Unpack[MessageKeywords],
-    ) -> Transaction:
+    ) -> "Transaction":
         """A message that is seen if the block of `async with` succeeds, and never if it fails.
 
         Brokers ask `check` about a message whose outcome they were not told: True, it succeeded;
@@ -250,11 +270,9 @@ class Client:
         """
         draft = self._sending.drafts.draft(topic, body, **said)
         seconds = None if timeout is None else seconds_of(timeout, "timeout")
-        return Transaction(
-            self._special.transactions, draft, group, check, queue=queue, timeout=seconds
-        )
+        return self._special.transaction(draft, group, check, queue=queue, timeout=seconds)
 
-    async def answer_checks(self, group: str, check: Check, *, topics: Iterable[str]) -> None:
+    async def answer_checks(self, group: str, check: "Check", *, topics: Iterable[str]) -> None:
         """Answer for transactions of a group that somebody else began, or this process before it
         was started again: those of the brokers that have these topics."""
         for topic in topics:
@@ -270,13 +288,13 @@ class Client:
         timeout: Duration | None = None,
         queue: MessageQueue | None = None,
         **said: Unpack[MessageKeywords],
-    ) -> Message:
+    ) -> "Message":
         """Send a message that a consumer is to `reply` to, and wait for the reply."""
         draft = self._sending.drafts.draft(topic, body, **said)
         seconds = self._session.options.timeout if timeout is None else seconds_of(timeout)
         return await self._special.requests.request(draft, queue=queue, timeout=seconds)
 
-    async def reply(self, message: Message, body: object, *, codec: Codec = to_json) -> None:
+    async def reply(self, message: "Message", body: object, *, codec: Codec = to_json) -> None:
         """Answer a message that was sent with `request`."""
         await self._special.requests.reply(message, body, codec)
 
@@ -284,10 +302,10 @@ class Client:
         self,
         path: str,
         *,
-        max_bytes: int = MAX_BYTES,
+        max_bytes: int = SPILL_BYTES_MAX,
         expire: Duration | None = None,
         keep_unknown: bool = True,
-    ) -> Spill:
+    ) -> "Spill":
         """Sends that are kept in a SQLite file while no broker answers, and go out in order when
         one does; to be used with `async with`. `keep_unknown=False`: what may be stored already is
         raised instead, and never sent twice."""

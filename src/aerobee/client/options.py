@@ -16,6 +16,8 @@ Duration = timedelta | float | int
 AvoidSlow = bool | Sequence[tuple[int, int]]
 """Whether sends avoid brokers that were slow of late, or by which table (`core.latency_faults`)."""
 MESSAGE_BYTES_MAX = 4 * 1024 * 1024
+READER_GROUP = "AEROBEE_READER"
+"""In whose name queues are read that nobody's progress is kept of."""
 
 
 def seconds_of(duration: Duration, name: str = "a duration") -> float:

@@ -21,15 +21,12 @@ from aerobee.client.consuming import consuming_of, subscriptions_of
 from aerobee.client.core.namespace import with_namespace
 from aerobee.client.message import Message
 from aerobee.client.offsets import BrokerOffsets, NoOffsets, Offsets
-from aerobee.client.options import Duration, seconds_of
+from aerobee.client.options import READER_GROUP, Duration, seconds_of
 from aerobee.client.owned_queues import OwnedQueues
 from aerobee.client.session import Session
 from aerobee.client.start import find_offset, first_offset
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue
-
-READER_GROUP = "AEROBEE_READER"
-"""In whose name queues are read that nobody's progress is kept of."""
 
 
 class Reader:

@@ -7,7 +7,8 @@ tracing        written down, for whoever looks for it later
 spill          kept in a file while no broker answers
 """
 
-from aerobee.client.core.spill_rules import MAX_BYTES, SpillRules
+from aerobee.client.core.outgoing import Draft
+from aerobee.client.core.spill_rules import SpillRules
 from aerobee.client.options import Duration, seconds_of
 from aerobee.client.requests import Requests
 from aerobee.client.sending import Sending
@@ -16,8 +17,9 @@ from aerobee.client.spill import Spill
 from aerobee.client.stored_once import StoredOnce
 from aerobee.client.tracing import Tracing
 from aerobee.client.transactions import Check, Transaction, Transactions
+from aerobee.model.message_queue import MessageQueue
 
-__all__ = ["MAX_BYTES", "Check", "SpecialSends", "Spill", "Transaction"]
+__all__ = ["Check", "SpecialSends", "Spill", "Transaction"]
 
 
 class SpecialSends:
@@ -39,6 +41,17 @@ class SpecialSends:
         """What was traced goes out before the client closes."""
         if self._tracing is not None:
             await self._tracing.flush()
+
+    def transaction(
+        self,
+        draft: Draft,
+        group: str,
+        check: Check | None,
+        *,
+        queue: MessageQueue | None,
+        timeout: float | None,
+    ) -> Transaction:
+        return Transaction(self.transactions, draft, group, check, queue=queue, timeout=timeout)
 
     def spill(
         self, path: str, *, max_bytes: int, expire: Duration | None, keep_unknown: bool

@@ -126,8 +126,8 @@ class Capture:
         outlet = Outlet(client, options.queues, self._topics_known)
         snapshot = Snapshot(options.address, is_mariadb=self._facts.is_mariadb)
         try:
-            delivery, todo = await self._begin(known, tables, snapshot, outlet, states)
-            for schema in todo:
+            delivery, unread = await self._begin(known, tables, snapshot, outlet, states)
+            for schema in unread:
                 if not stop.is_set():
                     await self._read_table(schema, snapshot, delivery, stop)
             await asyncio.to_thread(snapshot.close)
@@ -179,11 +179,11 @@ class Capture:
         """The state that holds from now on, and the tables to be read first."""
         is_anew = known is None or self._mode is SnapshotMode.ALWAYS
         if self._mode is SnapshotMode.NEVER:
-            todo: list[TableSchema] = []
+            unread: list[TableSchema] = []
         else:
             done = frozenset() if is_anew or known is None else known.done
-            todo = [schema for schema in tables if str(schema.name) not in done]
-        if todo:
+            unread = [schema for schema in tables if str(schema.name) not in done]
+        if unread:
             moment = await asyncio.to_thread(snapshot.begin)
         else:
             moment = await asyncio.to_thread(self._current)
@@ -191,18 +191,18 @@ class Capture:
         if state is None or is_anew:
             epoch = 1 if known is None else known.epoch + 1
             state = CaptureState(self._options.name, moment, epoch)
-        if not todo:
+        if not unread:
             names = frozenset(str(schema.name) for schema in tables)
             state = replace(state, done=state.done | names)
         state = replace(begun(state, self._instance, self._began_ms), phase=Phase.SNAPSHOT)
         delivery = Delivery(outlet, states, state, self._options.topics, self._meter)
         self._moment = moment
         if known is not None and is_anew:
-            for schema in todo:
+            for schema in unread:
                 await delivery.emptied(schema.name, self._snapshot_origin())
         await delivery.save()
         self._mode = SnapshotMode.INITIAL if is_anew else self._mode
-        return delivery, todo
+        return delivery, unread
 
     def _current(self) -> Position:
         connection = connect(self._options.address)
