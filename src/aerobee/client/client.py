@@ -120,8 +120,6 @@ class Client:
 
     async def close(self) -> None:
         """Leave every group, say goodbye, close. What was sent with an await is stored."""
-        if self._session.options.trace:
-            await self._special.stop()
         await self._session.close()
 
     async def send(

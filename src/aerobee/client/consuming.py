@@ -13,6 +13,7 @@ from aerobee.client.inbox import Inbox, LaneOf
 from aerobee.client.message import Message
 from aerobee.client.offsets import BrokerOffsets, LocalOffsets, Offsets, local_folder
 from aerobee.client.session import Session
+from aerobee.client.traced_inbox import TracedInbox
 from aerobee.model.names import retry_topic
 from aerobee.model.properties import SHARDING_KEY
 from aerobee.model.subscription import Subscription
@@ -35,11 +36,15 @@ def consuming_of(
     session: Session, options: ConsumerOptions, *, is_reading: bool = False
 ) -> Consuming:
     namespace = session.options.namespace
+    lane_of = _LANES[options.order]
+    inbox = Inbox(options.concurrency, lane_of)
+    if session.traces is not None and not is_reading:
+        inbox = TracedInbox(options.concurrency, lane_of, options.group, session, session.traces)
     return Consuming(
         session,
         options,
         GroupCalls(session, with_namespace(namespace, options.group)),
-        Inbox(options.concurrency, _LANES[options.order]),
+        inbox,
         f"{namespace}{SEPARATOR}" if namespace else "",
         is_reading,
     )

@@ -22,6 +22,7 @@ from aerobee.client.core.outgoing import Draft, use_delay_level
 from aerobee.client.core.queue_choice import QueueRound, find_queue, queue_for_key
 from aerobee.client.core.routes import ClientRoute
 from aerobee.client.core.send_attempt import SendTries
+from aerobee.client.core.trace_records import DEFAULT_REGION
 from aerobee.client.quick_send import SendWaiter
 from aerobee.client.receipt import DURABILITIES, Durability
 from aerobee.client.session import Session
@@ -35,6 +36,7 @@ from aerobee.errors import (
     Unreachable,
 )
 from aerobee.model.message_queue import MessageQueue
+from aerobee.model.properties import MESSAGE_REGION, TRACE_SWITCH
 from aerobee.net.line import Line
 from aerobee.protocol.command_header import ONEWAY_FLAG
 from aerobee.protocol.declared_header import read_header, write_header
@@ -57,6 +59,9 @@ class Sent:
     said: SentHeader
     queue: MessageQueue
     durability: Durability
+    region: str = DEFAULT_REGION
+    is_traced: bool = True
+    """Whether the broker wants its messages traced."""
 
 
 class Watcher(Protocol):
@@ -183,7 +188,14 @@ class Delivery:
                 f"{answer.code} is no answer to a send", code=answer.code
             )
         self._note_fault(queue, started_ms)
-        return Sent(read_header(SentHeader, answer.ext_fields), queue, durability)
+        fields = answer.ext_fields
+        return Sent(
+            read_header(SentHeader, fields),
+            queue,
+            durability,
+            fields.get(MESSAGE_REGION, DEFAULT_REGION),
+            fields.get(TRACE_SWITCH) != "false",
+        )
 
     async def _suit_delay(
         self, draft: Draft, route: ClientRoute, queue: MessageQueue, seconds: float

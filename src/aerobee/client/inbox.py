@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 
 from aerobee.client.core.lanes import Lanes
+from aerobee.client.core.trace_records import ConsumedCode
 from aerobee.client.message import Message
 
 _log = logging.getLogger(__name__)
@@ -97,6 +98,10 @@ class Inbox:
         self.out -= 1
         if self._waiters or self._idle is not None:
             self._room_was_made()
+
+    def failed(self, message: Message, code: ConsumedCode = ConsumedCode.FAILED) -> None:
+        """An attempt to handle one that was taken has failed: nothing to an inbox that nobody
+        traces."""
 
     def give_room(self) -> None:
         """One that was taken is not out any more, and not done either."""

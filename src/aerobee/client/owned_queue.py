@@ -122,6 +122,7 @@ class OwnedQueue:
             self.settle(message)
             return
         self.failed += 1
+        self._all.inbox.failed(message)
         if seconds is None and options.retry is not None:
             seconds = options.retry.seconds(message.attempt)
         if options.is_ordered and message.attempt < options.max_attempts:
@@ -136,6 +137,7 @@ class OwnedQueue:
             self.settle(message)
             return
         _log.warning("%r is rejected: %s", message, reason or "no reason is given")
+        self._all.inbox.failed(message)
         await self._send_back(message, DEAD_LETTER, reason)
 
     def _is_over(self, message: Message) -> bool:

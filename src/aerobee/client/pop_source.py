@@ -155,6 +155,7 @@ class PopSource:
         options = self._all.options
         if message.is_settled:
             return
+        self._all.inbox.failed(message)
         if message.attempt >= options.max_attempts:
             await self.reject(message, f"{message.attempt} attempts have failed")
             return
@@ -167,6 +168,7 @@ class PopSource:
             self._forget(message)
 
     async def reject(self, message: Message, reason: str) -> None:
+        self._all.inbox.failed(message)
         if not self._end(message):
             return
         _log.warning("%r becomes a dead letter: %s", message, reason or "it was rejected")

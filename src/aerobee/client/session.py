@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 
 from aerobee.client.blocking import ClosedPortal, Portal
 from aerobee.client.core.identity import UniqueIds, client_id
+from aerobee.client.core.trace_records import TraceBuffer
 from aerobee.client.lines import Lines
 from aerobee.client.membership import Membership
 from aerobee.client.name_servers import NameServers
@@ -55,6 +56,8 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closers: list[Periodic] = []
         self._is_open = False
+        self.traces = TraceBuffer() if options.trace else None
+        """What is to be written down of messages; None: nothing is."""
         self.portal: Portal = ClosedPortal()
         """The way into its loop, for other threads."""
 

@@ -30,17 +30,13 @@ class SpecialSends:
         self.transactions = Transactions(session, sending.delivery)
         self.requests = Requests(session, sending.delivery)
         self._tracing: Tracing | None = None
-        if session.options.trace:
-            self._tracing = sending.delivery.watcher = Tracing(session, sending.delivery)
+        if session.traces is not None:
+            self._tracing = Tracing(session, sending.delivery, session.traces)
+            sending.delivery.watcher = self._tracing
 
     def start(self) -> None:
         if self._tracing is not None:
             self._tracing.start()
-
-    async def stop(self) -> None:
-        """What was traced goes out before the client closes."""
-        if self._tracing is not None:
-            await self._tracing.flush()
 
     def transaction(
         self,

@@ -25,6 +25,7 @@ from aerobee.client.core.outgoing import Draft
 from aerobee.client.delivery import RETRIES, Delivery, Sent
 from aerobee.client.message import Message
 from aerobee.client.session import Session
+from aerobee.client.tracing import trace_end
 from aerobee.errors import ConnectionLost, Misuse, NoAnswer, Refused, Retriable
 from aerobee.model.flags import TransactionType
 from aerobee.model.message_id import parse_offset_message_id
@@ -112,6 +113,7 @@ class Transactions:
             error = error_for(answer.code, answer.remark)
             if error is not None:
                 raise error
+            trace_end(self._session, header, draft.properties, address)
         except (NoAnswer, Retriable) as error:
             _log.warning("%s stays open until its broker asks: %s", draft.unique_id, error)
         except Refused as error:
@@ -170,6 +172,7 @@ class Transactions:
             )
             self._session.lines.dress(command)
             line.tell(command)
+            trace_end(self._session, end, message.properties, line.address)
         except ConnectionLost as error:
             _log.info("the answer to a check was not sent, it will come again: %s", error)
         finally:

@@ -140,7 +140,7 @@ async def show_trace(call: Call) -> None:
         (message, fields)
         for message in found
         for fields in (one.split("\x01") for one in message.body.decode().split("\x02"))
-        if message_id in fields
+        if message_id in fields or (fields[0] == "Pub" and message_id in fields[5].split(","))
     ]
     if not records:
         raise NotFound(

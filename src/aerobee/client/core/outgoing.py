@@ -71,6 +71,8 @@ class Draft:
     """The request that it goes with; 0: an ordinary send."""
     fields: Mapping[str, str] | None = None
     """What that request says besides."""
+    members: "Sequence[Draft]" = ()
+    """The messages of a batch."""
 
     @property
     def is_timed(self) -> bool:
@@ -96,7 +98,9 @@ def batch_of(drafts: Sequence[Draft], order_by: str | None) -> Draft:
     body = encode_batch(BatchMessage(draft.body, draft.properties) for draft in drafts)
     # Not empty: a Java broker would take empty text of a binary header for none, and a signature
     # over it for wrong.
-    return Draft(drafts[0].topic, body, {WAIT: "true"}, order_by=order_by, is_batch=True)
+    return Draft(
+        drafts[0].topic, body, {WAIT: "true"}, order_by=order_by, is_batch=True, members=drafts
+    )
 
 
 def to_json(body: object) -> bytes:

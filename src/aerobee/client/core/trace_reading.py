@@ -10,13 +10,15 @@
                      state, from check
 
 Agrees with Java's TraceDataEncoder, of old clients too. SubAfter and its SubBefore have the same
-request. What cannot be read is left out: a trace is for people, and clients differ.
+request. A batch is one Pub with the ids of all its messages, joined by commas. What cannot be read
+is left out: a trace is for people, and clients differ.
 """
 
 from typing import NamedTuple
 
 from aerobee.client.core.trace_records import FIELD_END, RECORD_END
 
+BATCH_ID_END = ","
 SENT, RECEIVED, CONSUMED, ENDED = ("sent", "received", "consumed", "ended")
 
 
@@ -57,7 +59,9 @@ def steps_of(message_id: str, steps: list[TraceStep]) -> list[TraceStep]:
     own = []
     for step in steps:
         if step.message_id != message_id:
-            continue
+            if step.kind != SENT or message_id not in step.message_id.split(BATCH_ID_END):
+                continue
+            step = step._replace(note=f"{step.note}, in a batch")
         start = begun.get(step.request) if step.kind == CONSUMED else None
         if start is not None:
             wall_ms = step.wall_ms or start.wall_ms + (step.cost_ms or 0)

@@ -1,19 +1,29 @@
-"""What is written of a message that was sent, as RocketMQ's tools read it: a trace message's body.
+"""What is written of a message on its way, as RocketMQ's tools read it: a trace message's body.
 
     record ␂ record ␂ …        ␂ is 0x02, fields of a record are separated by ␁, 0x01
 
-    Pub    time, region, group, topic, id, tags, keys, store host, body size, cost ms, kind,
-           offset id, success
+    Pub              time, region, group, topic, id, tags, keys, store host, body size, cost ms,
+                     kind, offset id, success
+    SubBefore        time, region, group, request, id, retries, keys
+    SubAfter         request, id, cost ms, success, keys, code, time, group
+    EndTransaction   time, region, group, topic, id, tags, keys, store host, kind, transaction,
+                     state, from check
 
 Agrees with Java's TraceDataEncoder; its KEYS are the ids and keys of all messages in the body, so
-that a query by key finds them. What would break a field apart is replaced by a space.
+that a query by key finds them. A batch is one Pub, its id the ids of its messages joined by commas;
+each of them is a key as well. What would break a field apart is replaced by a space.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
 BODY_BYTES_MAX = 128_000
+KEYS_BYTES_MAX = 24_000
+"""All properties of a message together end at 32 KiB; brokers add some."""
+WAITING_MAX = 2048
+DEFAULT_REGION = "DefaultRegion"
 FIELD_END = "\x01"
 RECORD_END = "\x02"
 _SEPARATORS = str.maketrans({FIELD_END: " ", RECORD_END: " "})
@@ -27,6 +37,14 @@ class TracedKind(IntEnum):
     COMMITTED = 2
     DELAYED = 3
     ORDERED = 4
+
+
+class ConsumedCode(IntEnum):
+    """How consuming ended: Java's ConsumeReturnType, by its ordinals."""
+
+    SUCCESS = 0
+    TIME_OUT = 1
+    FAILED = 4
 
 
 class TraceRecord(NamedTuple):
@@ -58,10 +76,55 @@ class Sent(NamedTuple):
     is_stored: bool
 
 
-def sent_record(sent: Sent) -> TraceRecord:
+class Received(NamedTuple):
+    """A message that was handed to an application."""
+
+    wall_ms: int
+    region: str
+    group: str
+    request: str
+    message_id: str
+    retries: int
+    keys: str
+
+
+class Ended(NamedTuple):
+    """A transaction that was committed or rolled back."""
+
+    wall_ms: int
+    group: str
+    topic: str
+    message_id: str
+    tag: str
+    keys: str
+    store_host: str
+    transaction_id: str
+    state: str
+    is_from_check: bool
+
+
+class TraceBuffer:
+    """Records that wait to be sent. Of too many the oldest are dropped, and counted."""
+
+    def __init__(self, count_max: int = WAITING_MAX) -> None:
+        self._waiting: deque[TraceRecord] = deque(maxlen=count_max)
+        self.dropped = 0
+
+    def put(self, record: TraceRecord) -> None:
+        if len(self._waiting) == self._waiting.maxlen:
+            self.dropped += 1
+        self._waiting.append(record)
+
+    def take_all(self) -> list[TraceRecord]:
+        taken = list(self._waiting)
+        self._waiting.clear()
+        return taken
+
+
+def sent_record(sent: Sent, members: Sequence[str] = ()) -> TraceRecord:
+    """`members`: the ids of the messages of a batch."""
     return _record(
-        sent.message_id,
-        sent.keys,
+        (*members, *sent.keys.split(), sent.message_id),
         "Pub",
         sent.wall_ms,
         sent.region,
@@ -79,26 +142,85 @@ def sent_record(sent: Sent) -> TraceRecord:
     )
 
 
-def bodies(records: Iterable[TraceRecord], bytes_max: int = BODY_BYTES_MAX) -> Iterator[TraceBody]:
+def received_record(received: Received) -> TraceRecord:
+    return _record((received.message_id, *received.keys.split()), "SubBefore", *received)
+
+
+def consumed_record(
+    received: Received, wall_ms: int, cost_ms: int, code: ConsumedCode
+) -> TraceRecord:
+    """What became of it."""
+    return _record(
+        (received.message_id, *received.keys.split()),
+        "SubAfter",
+        received.request,
+        received.message_id,
+        cost_ms,
+        _truth(code is ConsumedCode.SUCCESS),
+        received.keys,
+        int(code),
+        wall_ms,
+        received.group,
+    )
+
+
+def ended_record(ended: Ended) -> TraceRecord:
+    return _record(
+        (ended.message_id, *ended.keys.split()),
+        "EndTransaction",
+        ended.wall_ms,
+        DEFAULT_REGION,
+        ended.group,
+        ended.topic,
+        ended.message_id,
+        ended.tag,
+        ended.keys,
+        ended.store_host,
+        int(TracedKind.COMMITTED),
+        ended.transaction_id,
+        ended.state,
+        _truth(ended.is_from_check),
+    )
+
+
+def bodies(
+    records: Iterable[TraceRecord],
+    bytes_max: int = BODY_BYTES_MAX,
+    keys_bytes_max: int = KEYS_BYTES_MAX,
+) -> Iterator[TraceBody]:
     """The messages that bear these records, each no larger than may be."""
     texts: list[bytes] = []
     keys: dict[str, None] = {}
-    size = 0
+    size = keys_size = 0
     for record in records:
         text = (record.text + RECORD_END).encode()
-        if texts and size + len(text) > bytes_max:
-            yield TraceBody(b"".join(texts), " ".join(keys))
-            texts, keys, size = [], {}, 0
+        own_size = sum(len(key.encode()) + 1 for key in record.keys)
+        if texts and (size + len(text) > bytes_max or keys_size + own_size > keys_bytes_max):
+            yield TraceBody(b"".join(texts), _joined(keys, keys_bytes_max))
+            texts, keys, size, keys_size = [], {}, 0, 0
         texts.append(text)
         keys.update(dict.fromkeys(record.keys))
         size += len(text)
+        keys_size += own_size
     if texts:
-        yield TraceBody(b"".join(texts), " ".join(keys))
+        yield TraceBody(b"".join(texts), _joined(keys, keys_bytes_max))
 
 
-def _record(message_id: str, keys: str, *fields: object) -> TraceRecord:
+def _joined(keys: Iterable[str], bytes_max: int) -> str:
+    """Those that fit: of one large batch all may not."""
+    fitting = []
+    size = 0
+    for key in keys:
+        size += len(key.encode()) + 1
+        if size > bytes_max:
+            break
+        fitting.append(key)
+    return " ".join(fitting)
+
+
+def _record(keys: Iterable[str], *fields: object) -> TraceRecord:
     text = FIELD_END.join(str(field).translate(_SEPARATORS) for field in fields)
-    return TraceRecord(text, (message_id, *keys.split()))
+    return TraceRecord(text, tuple(keys))
 
 
 def _truth(value: bool) -> str:

@@ -1,5 +1,6 @@
 from aerobee.client.core.trace_records import (
     Sent,
+    TraceBuffer,
     TracedKind,
     TraceRecord,
     bodies,
@@ -41,7 +42,7 @@ def test_a_send_is_written_in_the_order_that_tools_read() -> None:
         "OFF1",
         "true",
     ]
-    assert record.keys == ("ID1", "k1", "k2")
+    assert record.keys == ("k1", "k2", "ID1")
 
 
 def test_what_would_break_a_record_apart_does_not() -> None:
@@ -59,3 +60,23 @@ def test_records_share_bodies_that_are_no_larger_than_may_be() -> None:
     assert found[3].keys == "k0"
     assert list(bodies([])) == []
     assert len(list(bodies([TraceRecord("x" * 100, ())], 35))) == 1
+
+
+def test_keys_end_where_properties_would_and_of_a_large_batch_the_ids_come_first() -> None:
+    few = [TraceRecord("x", ("a" * 9,)), TraceRecord("y", ("b" * 9,)), TraceRecord("z", ("c",))]
+    found = list(bodies(few, keys_bytes_max=20))
+    assert [(one.body, one.keys) for one in found] == [
+        (b"x\x02y\x02", "a" * 9 + " " + "b" * 9),
+        (b"z\x02", "c"),
+    ]
+    batch = sent_record(SENT._replace(message_id="ID1,ID2", keys=""), ["ID1", "ID2"])
+    (only,) = bodies([batch], keys_bytes_max=10)
+    assert only.keys == "ID1 ID2"
+
+
+def test_of_too_many_that_wait_the_oldest_are_dropped_and_counted() -> None:
+    buffer = TraceBuffer(2)
+    for number in range(5):
+        buffer.put(TraceRecord(str(number), ()))
+    assert [one.text for one in buffer.take_all()] == ["3", "4"]
+    assert (buffer.dropped, buffer.take_all()) == (3, [])
