@@ -48,6 +48,7 @@ _DURATIONS = {
     "commit_every": "commit_seconds",
     "hand_over": "hand_over_seconds",
     "invisible": "invisible",
+    "consume_timeout": "consume_timeout",
 }
 _LIMITS = {
     "queue_messages_max": "count_max",
@@ -88,6 +89,9 @@ class ConsumerOptions:
     """How long a queue that another member may still have is left alone before it is read."""
     invisible: float = 60.0
     """How long a popped message is hidden from others."""
+    consume_timeout: float = 900.0
+    """A message that is out for longer goes back to the broker and comes again: in no order, and
+    pulled; 15 min, as Java has it."""
     offsets_folder: Path | None = None
     """Where a broadcasting consumer keeps its offsets; None: in the home folder, as Java does."""
 
@@ -130,6 +134,7 @@ class ConsumerKeywords(ReaderKeywords, total=False):
     commit_every: Duration
     hand_over: Duration
     invisible: Duration
+    consume_timeout: Duration
     offsets_folder: Path
 
 
@@ -194,6 +199,8 @@ def _check(options: ConsumerOptions) -> None:
     for name in ("concurrency", "max_attempts", "pull_batch"):
         if getattr(options, name) < 1:
             raise Misuse(f"{name} must be at least 1")
+    if options.consume_timeout <= 0:
+        raise Misuse("consume_timeout must be more than nothing", hint="leave it out: 15 min")
     if options.is_broadcasting and options.is_ordered:
         raise Misuse(
             "a broadcasting consumer keeps no order among members",

@@ -63,6 +63,8 @@ class GroupMember:
         self._spawn(self._keep_committing(), "commits")
         if self.options.is_ordered:
             self._spawn(self._keep_locks(), "locks")
+        else:
+            self._spawn(self._keep_moving(), "messages that are overdue")
 
     async def leave(self) -> None:
         self._session.routes.unwatch(self._route_changed)
@@ -182,6 +184,18 @@ class GroupMember:
         while True:
             await asyncio.sleep(self.options.commit_seconds)
             await self.queues.commit()
+
+    async def _keep_moving(self) -> None:
+        """Have no message hold up its queue for longer than it may."""
+        seconds = min(self.options.commit_seconds, self.options.consume_timeout)
+        while True:
+            await asyncio.sleep(seconds)
+            waiting = self._all.inbox.waiting()
+            for owned in self.queues.all():
+                try:
+                    await owned.send_back_overdue(waiting)
+                except AerobeeError as error:
+                    _log.warning("%s is held up still: %s", owned.queue, error)
 
     async def _keep_locks(self) -> None:
         while True:

@@ -113,6 +113,10 @@ class Inbox:
         if self._idle is not None and self.out <= 0:
             self._idle.set()
 
+    def waiting(self) -> set[Message]:
+        """Those that could be taken, or could be were their holder not paused."""
+        return {*self._ready, *(message for aside in self._aside.values() for message in aside)}
+
     def withdraw(self, holder: object) -> list[Message]:
         """Take back what is not out, of one who handed it in. He will hand in nothing more."""
         taken = [message for message in self._ready if message.holder is holder]

@@ -11,11 +11,14 @@ Q3. A message that failed is sent back, and settled only when the broker has it.
 
 import asyncio
 import logging
+from collections.abc import Container
 from typing import cast
 
 from aerobee.client.consuming import Consuming
 from aerobee.client.core.backoff import BROKER_CHOOSES, DEAD_LETTER, level_for
+from aerobee.client.core.overdue import BACK_LEVEL, Overdue
 from aerobee.client.core.process_queue import ProcessQueue
+from aerobee.client.core.trace_records import ConsumedCode
 from aerobee.client.message import Message
 from aerobee.client.pulling import Outcome, Pulls
 from aerobee.errors import AerobeeError, NoAnswer
@@ -57,6 +60,7 @@ class OwnedQueue:
             poll_seconds=consuming.options.poll_seconds,
             brings_filter=consuming.is_reading,
         )
+        self._overdue: Overdue[Message] = Overdue(int(consuming.options.consume_timeout * 1000))
         self._moved_to: int | None = None
         self._room = asyncio.Event()
         self._is_waiting = False
@@ -162,23 +166,42 @@ class OwnedQueue:
             if self._finished is not None and self.out <= 0:
                 self._finished.set()
 
+    async def send_back_overdue(self, waiting: Container[Message]) -> None:
+        """Be rid of what the application has had for too long, `waiting` not being with it. What it
+        says of these later has no effect. One that cannot be sent back is tried again next time."""
+        unsettled = cast("list[Message]", self.in_hand.unsettled())
+        out = [one for one in unsettled if one not in waiting and one not in self._retries]
+        for message in self._overdue.look(out, self._all.session.clock.monotonic_ms()):
+            _log.warning(
+                "%r was not settled for %g s, and goes back to the broker",
+                message,
+                self._all.options.consume_timeout,
+            )
+            if not self._all.options.is_broadcasting:
+                await self._to_broker(message, BACK_LEVEL)
+            self._all.inbox.failed(message, ConsumedCode.TIME_OUT)
+            self.settle(message)
+
     async def _send_back(self, message: Message, level: int, reason: str = "") -> None:
         try:
-            await self._all.calls.send_back(
-                self.queue,
-                message.log_offset,
-                level=level,
-                max_attempts=self._all.options.max_attempts - 1,
-                message_id=message.offset_id,
-                topic=message.topic,
-                reason=reason,
-            )
+            await self._to_broker(message, level, reason)
         except AerobeeError as error:
             _log.warning("%r cannot be sent back, and is tried here again: %s", message, error)
             message.count_attempt()
             self._again(message, LOCAL_RETRY_SECONDS)
         else:
             self.settle(message)
+
+    async def _to_broker(self, message: Message, level: int, reason: str = "") -> None:
+        await self._all.calls.send_back(
+            self.queue,
+            message.log_offset,
+            level=level,
+            max_attempts=self._all.options.max_attempts - 1,
+            message_id=message.offset_id,
+            topic=message.topic,
+            reason=reason,
+        )
 
     def _again(self, message: Message, seconds: float) -> None:
         """Hand it out once more, later. Until then it is not out."""

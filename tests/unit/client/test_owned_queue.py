@@ -1,13 +1,19 @@
 import asyncio
+from datetime import timedelta
 from pathlib import Path
+
+import pytest
 
 from aerobee.client.consumer import Consumer
 from aerobee.client.core.backoff import Backoff
 from aerobee.client.message import Message
 from aerobee.client.owned_queue import OwnedQueue
+from aerobee.errors import AerobeeError
 from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.testing import Cluster
 from tests.client_kit import LocalCluster, until, with_cluster
 from tests.consume_kit import Wire, bodies, take
+from tests.net_kit import in_loop
 
 
 async def fill(wire: Wire, count: int) -> None:
@@ -189,6 +195,81 @@ def test_an_offset_that_the_broker_does_not_have_is_left_for_one_that_it_has(
                 await until(lambda: _at(consumer) == 2)
                 await wire.send("orders", b"new")
                 assert bodies(await take(consumer, 1)) == [b"new"]
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_message_out_for_too_long_comes_again_and_holds_up_nobody() -> None:
+    async def test() -> None:
+        async with Cluster() as cluster:
+            client = cluster.client
+            await client.admin.topics.create("orders", queues=1)
+            await client.send_batch("orders", [b"hangs", b"waits", b"works"])
+            async with client.consumer(
+                "orders", group="g", start="earliest", commit_every=0.005, concurrency=2
+            ) as consumer:
+                hangs, works = await consumer.receive(), await consumer.receive()
+                owned = _owned(consumer)
+                await until(lambda: len(owned._overdue._since) == 2)
+                cluster.clock.advance(timedelta(minutes=15) - timedelta(seconds=5))
+                await works.ack()
+                third = await consumer.receive()  # it was not out before
+                await until(lambda: third in owned._overdue._since)
+                assert consumer.position(hangs.queue) == 0
+                cluster.clock.advance(5)
+                await until(lambda: consumer.position(hangs.queue) == 2)
+                assert not third.is_settled
+                await hangs.ack()  # too late
+                assert consumer._inbox.out == 1
+                cluster.clock.advance(10)
+                again = await consumer.receive()
+                assert (again.message_id, again.attempt) == (hangs.message_id, 2)
+                await again.ack()
+                await third.ack()
+
+    in_loop(test)
+
+
+def test_a_broadcast_message_out_for_too_long_is_let_go(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with Cluster() as cluster:
+            client = cluster.client
+            await client.admin.topics.create("orders", queues=1)
+            await client.send("orders", b"hangs")
+            async with client.consumer(
+                "orders",
+                group="g",
+                start="earliest",
+                model="broadcasting",
+                consume_timeout=timedelta(seconds=30),
+                commit_every=0.005,
+                offsets_folder=tmp_path,
+            ) as consumer:
+                hangs = await consumer.receive()
+                await until(lambda: hangs in _owned(consumer)._overdue._since)
+                cluster.clock.advance(30)
+                await until(lambda: consumer.position(hangs.queue) == 1)
+
+    in_loop(test)
+
+
+def test_what_cannot_be_sent_back_stays_until_it_can(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await fill(Wire(client), 1)
+            address = (await client._session.routes.of("orders")).master("broker-a")
+            assert address is not None
+            async with client.consumer(
+                "orders", group="g", start="earliest", consume_timeout=0.01, commit_every=0.01
+            ) as consumer:
+                message = await consumer.receive()
+                await cluster.stop_broker("broker-a")
+                await until(lambda: message in _owned(consumer)._overdue._since)
+                with pytest.raises(AerobeeError):
+                    await _owned(consumer).send_back_overdue(())
+                assert (message.is_settled, consumer._inbox.out) == (False, 1)
+                await cluster.start_broker("broker-a", port=int(address.rpartition(":")[2]))
+                await until(lambda: message.is_settled)
 
     with_cluster(tmp_path, test)
 
