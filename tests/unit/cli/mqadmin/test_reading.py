@@ -1,5 +1,8 @@
+import asyncio
+
 import pytest
 
+import aerobee as mq
 from tests.mqadmin_kit import Fails, Place, Works
 
 MESSAGE = r"MSGID: [0-9A-F]{32} MessageExt \[brokerName=broker-a, queueId=0, .* BODY: "
@@ -93,3 +96,11 @@ def test_messages_that_were_not_asked_for_are_not_shown(filled: Place) -> None:
 def test_what_cannot_be_read_is_said(filled: Place, failure: Fails) -> None:
     filled.see_in_time(Works("queryMsgTraceById -i {traced}", ("Pub",)))
     filled.see_refused(failure)
+
+
+def test_a_message_of_a_traced_batch_leads_to_the_record_of_its_batch(filled: Place) -> None:
+    async def send() -> str:
+        async with mq.connect(filled.name_server, trace=True) as client:
+            return (await client.send_batch("MqRead", [b"x", b"y"]))[1].message_id
+
+    filled.see_in_time(Works(f"queryMsgTraceById -i {asyncio.run(send())}", ("^Pub .* success",)))
