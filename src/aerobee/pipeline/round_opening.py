@@ -25,6 +25,10 @@ from aerobee.protocol.response_codes import ResponseCode, error_for
 
 PLANS_MAX = 8
 """So many different plans are met at most: each is of another state of the topic."""
+TOO_MANY_HINT = (
+    "fewer tasks write it: coalesce(N) before the write; or the topic has fewer queues; "
+    "deliveryGuarantee=atLeastOnce has no such limit, and may repeat rows"
+)
 _PAUSE_SECONDS = 0.2
 
 
@@ -109,6 +113,8 @@ async def _open(
             hint="a later batch, or another attempt of this one, has begun; if no other query "
             "runs from the same checkpoint there is nothing to do",
         )
+    if answer.code == ResponseCode.TOO_MANY_PRODUCERS:
+        raise Refused(answer.remark, code=answer.code, hint=TOO_MANY_HINT)
     error = error_for(answer.code, answer.remark)
     if error is not None:
         raise error

@@ -16,10 +16,10 @@ from typing import TypeVar
 from aerobee.client.asking import ask_well
 from aerobee.client.core.outgoing import Draft
 from aerobee.client.session import Session
-from aerobee.errors import Misuse, NoAnswer, RemoteAnswer, Retriable
+from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer, Retriable
 from aerobee.model.message_queue import MessageQueue
 from aerobee.pipeline.outbox import Send
-from aerobee.pipeline.round_opening import Succeeded
+from aerobee.pipeline.round_opening import TOO_MANY_HINT, Succeeded
 from aerobee.pipeline.sink_plan import SinkPlan, plan_for
 from aerobee.protocol.bodies.staged_places import encode_places
 from aerobee.protocol.declared_header import read_header
@@ -104,6 +104,8 @@ async def publish(session: Session, written: Iterable[StagedRows], seconds: floa
     except RemoteAnswer as error:
         if error.code == ResponseCode.PRODUCER_FENCED:
             raise Succeeded(f"a later batch is published already: {error.message}") from error
+        if error.code == ResponseCode.TOO_MANY_PRODUCERS:
+            raise Refused(error.message, code=error.code, hint=TOO_MANY_HINT) from error
         raise
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from aerobee.pipeline.delta_table import opened
 from aerobee.pipeline.java import java_home
-from tests.interop.spark.cluster import Cluster
 from tests.server_kit import Server, running_server
+from tests.spark_cluster import Cluster
 
 pytestmark = pytest.mark.java
 

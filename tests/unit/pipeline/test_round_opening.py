@@ -102,3 +102,22 @@ def test_a_topic_without_queues_to_write_to_is_none(tmp_path: Path) -> None:
                 await agree(session_of(client), OpenedRound("q/0", 1), "Closed", 1)
 
     with_cluster(tmp_path, test)
+
+
+def test_a_batch_of_more_queues_and_tasks_than_a_broker_remembers_is_told_what_to_do(
+    tmp_path: Path,
+) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await client.admin.topics.create("Wide", queues=1000)
+            session = session_of(client)
+            for task in range(10):
+                await agree(session, OpenedRound(f"q/{task}", 5), "Wide", 5)
+            with pytest.raises(
+                Refused, match="10000 queues, each counted for every task"
+            ) as raised:
+                await agree(session, OpenedRound("q/10", 5), "Wide", 5)
+            assert "coalesce(N)" in raised.value.hint
+            await agree(session, OpenedRound("q/0", 6), "Wide", 5)
+
+    with_cluster(tmp_path, test)

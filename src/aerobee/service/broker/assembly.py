@@ -79,7 +79,8 @@ def _table(
     publishing: Publishing,
 ) -> RequestTable:
     tables = parts.tables
-    opens = OpenProducerHandlers(tables.deduplication.known, tables.deduplication.epochs)
+    known, epochs, _ = tables.deduplication
+    opens = OpenProducerHandlers(known, epochs, tables.topics.queues_of)
     staging = StagingHandlers(tables.topics, parts.sends.intake, publishing)
     return request_table(
         [

@@ -1,7 +1,7 @@
 """Who may send under an id: `config/producerEpochs.json`, ours.
 
     {"epochs":{"billing-1":1794732382394,"q7/0":9437185},
-     "rounds":{"q7/0":{"roundId":9,"plans":{"Orders":"1 broker-a:4"}}}}
+     "rounds":{"q7/0":{"roundId":9,"plans":{"Orders":"1 broker-a:4"},"queues":{"Orders":4}}}}
 
 An epoch is on the disk before whoever opened with it is told, so that after a crash, too, the one
 who was succeeded is refused before the successor has stored anything. One that is given out is the
@@ -14,6 +14,7 @@ to the same queues, and what is there is recognised.
 
 import logging
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from aerobee.errors import CorruptFile, ProtocolError
@@ -35,6 +36,8 @@ Opened = Callable[[int, BaseException | None], None]
 class Round(NamedTuple):
     round_id: int
     plans: Mapping[str, str]
+    queues: Mapping[str, int] = MappingProxyType({})
+    """How many of each topic may be sent to."""
 
 
 class _Table(NamedTuple):
@@ -52,6 +55,7 @@ class Epochs:
         table = _Table({}, {})
         if loaded is not None:
             table = _table_in(Members(loaded.value, file.path), file.path)
+        known.expect_rounds(table.rounds)
         self._saved: SavedValue[_Table] = SavedValue(
             worker, lambda table: file.store(_as_json(table)), table
         )
@@ -64,6 +68,7 @@ class Epochs:
         for producer, round_ in self._saved.value.rounds.items():
             known = self._known.begin_round(producer, round_.round_id, wall_ms)
             known.plans = dict(round_.plans)
+            self._reserve(producer, round_)
 
     def open(self, producer: str, wanted: int, now: Now, done: Opened) -> None:
         """Have a producer sent with this epoch from now on, or with the next (-1); the sender
@@ -77,11 +82,16 @@ class Epochs:
         known = self._known.begin_round(producer, round_.round_id, now.wall_ms)
         for topic, plan in round_.plans.items():
             known.plans.setdefault(topic, plan)
+        self._reserve(producer, round_)
         self._raise(producer, epoch, now, done)
 
     def next_in(self, producer: str, round_id: int) -> int:
         """The epoch that the round's next attempt would get, or one of a later round."""
         return max(self._last_of(producer) + 1, round_id * ROUND_EPOCHS)
+
+    def _reserve(self, producer: str, round_: Round) -> None:
+        for topic, queues in round_.queues.items():
+            self._known.reserve(producer, topic, queues)
 
     def _last_of(self, producer: str) -> int:
         return max(self._known.epoch_of(producer), self._saved.value.epochs.get(producer, -1))
@@ -97,7 +107,7 @@ class Epochs:
         known = self._known.find_producer(producer)
         round_ = None
         if known is not None and known.round_id >= 0:
-            round_ = Round(known.round_id, dict(known.plans))
+            round_ = Round(known.round_id, dict(known.plans), dict(known.reserved))
         if table.epochs.get(producer) == epoch and table.rounds.get(producer) == round_:
             return table
         # Who is forgotten is refused anyway until it opens again.
@@ -114,7 +124,11 @@ class Epochs:
 
 def _as_json(table: _Table) -> dict[str, Value]:
     rounds: dict[str, Value] = {
-        name: {"roundId": one.round_id, "plans": dict(one.plans)}
+        name: {
+            "roundId": one.round_id,
+            "plans": dict(one.plans),
+            "queues": dict(one.queues),
+        }
         for name, one in table.rounds.items()
     }
     return {"epochs": dict(table.epochs), "rounds": rounds}
@@ -124,9 +138,14 @@ def _table_in(members: Members, path: str) -> _Table:
     try:
         epochs = members.object("epochs")
         rounds = {
-            name: Round(one.int64("roundId"), one.object("plans").texts())
+            name: Round(one.int64("roundId"), one.object("plans").texts(), _numbers(one, "queues"))
             for name, one in members.object("rounds").objects()
         }
         return _Table({name: epochs.int64(name) for name in epochs.names()}, rounds)
     except ProtocolError as error:
         raise CorruptFile(error.message, path=path) from None
+
+
+def _numbers(members: Members, name: str) -> dict[str, int]:
+    found = members.object(name)
+    return {key: found.int32(key) for key in found.names()}

@@ -9,10 +9,13 @@ K3. Who was forgotten, for there are limits, is not taken for new: a producer sa
 K4. A round that begins ends the one before it: its epochs are refused, its sequences forgotten. How
     a round's messages go to queues is what its first opening said.
 
+K5. Those who work on one round together (`query/0`, `query/1`, …) do not push each other out: what
+    each may send to is reserved when it opens, and who finds no room is refused.
+
 Whoever sent longest ago is forgotten first. Called from the core's thread only.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from aerobee.protocol.producer_mark import ROUND_SEQUENCES, ProducerMark
@@ -34,7 +37,7 @@ class Limits(NamedTuple):
 
 
 class Producer:
-    __slots__ = ("epoch", "plans", "queues", "round_id", "used_ms")
+    __slots__ = ("epoch", "family", "plans", "queues", "reserved", "round_id", "used_ms")
 
     def __init__(self, epoch: int, used_ms: int) -> None:
         self.epoch = epoch
@@ -43,11 +46,26 @@ class Producer:
         self.round_id = -1
         self.plans: dict[str, str] = {}
         """Of this round, by topic."""
+        self.reserved: dict[str, int] = {}
+        """To how many queues of which topic it may send in this round."""
+        self.family = ""
+        """With whom it works on a round; none: it does not work in rounds."""
+
+
+class _Family:
+    __slots__ = ("producers", "queues")
+
+    def __init__(self) -> None:
+        self.producers = 0
+        self.queues = 0
+        """That are reserved."""
 
 
 class KnownProducers:
     def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+        self.limits = limits or Limits()
+        self._families: dict[str, _Family] = {}
+        self._in_rounds: frozenset[str] = frozenset()
         # Who sent last comes last.
         self._producers: dict[str, Producer] = {}
         self._queues = 0
@@ -73,14 +91,53 @@ class KnownProducers:
     def begin_round(self, producer: str, round_id: int, wall_ms: int) -> Producer:
         """Whoever works on this round, or on none so far, goes on with it."""
         known = self._use(producer, 0, wall_ms)
+        self._join(producer, known)
         if round_id > known.round_id:
             known.round_id = round_id
             known.plans = {}
+            self._families[known.family].queues -= sum(known.reserved.values())
+            known.reserved = {}
             for key, seen in list(known.queues.items()):
                 if not seen.forget_below(round_id * ROUND_SEQUENCES):
                     del known.queues[key]
                     self._queues -= 1
         return known
+
+    def expect_rounds(self, producers: Iterable[str]) -> None:
+        """These work in rounds: whoever hears of their messages first treats them so."""
+        self._in_rounds = frozenset(producers)
+
+    def has_room(self, producer: str, round_id: int, topic: str, queues: int) -> bool:
+        """Whether a producer can send to so many queues of a topic in a round, and all that work on
+        it with this one stay known."""
+        family = self._families.get(family_of(producer)) or _Family()
+        known = self._producers.get(producer)
+        if known is None or not known.family:
+            more, is_new = queues, True
+        else:
+            reserved, is_new = known.reserved, False
+            more = queues - reserved.get(topic, 0)
+            if round_id > known.round_id:
+                more = queues - sum(reserved.values())
+        return (
+            family.producers + is_new <= self.limits.producers
+            and family.queues + more <= self.limits.queues
+        )
+
+    def too_many(self, producer: str) -> str:
+        """What is said to whom there is no room for."""
+        return (
+            f"{family_of(producer)!r} would have more than a broker remembers: "
+            f"{self.limits.producers} tasks, or {self.limits.queues} queues, each counted for "
+            "every task that writes to it"
+        )
+
+    def reserve(self, producer: str, topic: str, queues: int) -> None:
+        """Of a producer whose round has begun."""
+        known = self._producers[producer]
+        more = max(0, queues - known.reserved.get(topic, 0))
+        known.reserved[topic] = known.reserved.get(topic, 0) + more
+        self._families[known.family].queues += more
 
     def find_producer(self, producer: str) -> Producer | None:
         return self._producers.get(producer)
@@ -140,7 +197,7 @@ class KnownProducers:
     def forget_idle(self, wall_ms: int) -> None:
         while self._producers:
             oldest = next(iter(self._producers))
-            if wall_ms - self._producers[oldest].used_ms < self._limits.idle_ms:
+            if wall_ms - self._producers[oldest].used_ms < self.limits.idle_ms:
                 return
             self._forget(oldest)
 
@@ -149,18 +206,44 @@ class KnownProducers:
         known = self._producers.pop(producer, None)
         if known is None:
             known = Producer(epoch, wall_ms)
+            if producer in self._in_rounds:
+                self._join(producer, known)
         self._producers[producer] = known
         known.used_ms = max(known.used_ms, wall_ms)
         self._keep_limits(producer)
         return known
 
+    def _join(self, producer: str, known: Producer) -> None:
+        if not known.family:
+            known.family = family_of(producer)
+            self._families.setdefault(known.family, _Family()).producers += 1
+
     def _keep_limits(self, spared: str) -> None:
-        while len(self._producers) > self._limits.producers or self._queues > self._limits.queues:
-            oldest = next(iter(self._producers))
-            if oldest == spared:
-                return  # one alone, with more queues than there may be: its topics bound those
+        while len(self._producers) > self.limits.producers or self._queues > self.limits.queues:
+            oldest = self._oldest_but(spared)
+            if oldest is None:
+                return  # one alone, or one family: topics and reservations bound those
             self._forget(oldest)
 
+    def _oldest_but(self, spared: str) -> str | None:
+        family = self._producers[spared].family
+        for name, one in self._producers.items():
+            if name != spared and not (family and one.family == family):
+                return name
+        return None
+
     def _forget(self, producer: str) -> None:
-        self._queues -= len(self._producers.pop(producer).queues)
+        known = self._producers.pop(producer)
+        self._queues -= len(known.queues)
+        if known.family:
+            family = self._families[known.family]
+            family.producers -= 1
+            family.queues -= sum(known.reserved.values())
+            if family.producers == 0:
+                del self._families[known.family]
         self.changes += 1
+
+
+def family_of(producer: str) -> str:
+    """Of a task of a query, the query: `query/7`. One that is no task is a family of its own."""
+    return producer.rpartition("/")[0] or producer

@@ -4,7 +4,12 @@ The answer names the epoch to send with and the last sequence in each queue of a
 producer can go on counting (docs/formats/deduplication.md). Work that goes in rounds opens each of
 them, and hears how the first who did so has its messages go to queues. A broker that is not ours
 knows no such request: that is how a client finds out.
+
+A broker remembers a bounded number of producers and queues. A round that needs more by itself is
+refused before anything of it is stored: the first to be forgotten would be its own.
 """
+
+from collections.abc import Callable
 
 from aerobee.protocol.bodies.producer_sequences import encode_last_sequences
 from aerobee.protocol.declared_header import write_header
@@ -29,8 +34,12 @@ PLANS_MAX = 256
 
 
 class OpenProducerHandlers:
-    def __init__(self, known: KnownProducers, epochs: Epochs) -> None:
+    def __init__(
+        self, known: KnownProducers, epochs: Epochs, queues_of: Callable[[str], int]
+    ) -> None:
+        """`queues_of` tells how many queues of a topic can be sent to, or will be."""
         self._known = known
+        self._queues_of = queues_of
         self._epochs = epochs
 
     def rows(self) -> list[Row]:
@@ -81,7 +90,10 @@ class OpenProducerHandlers:
                 ResponseCode.INVALID_PARAMETER, f"more than {PLANS_MAX} topics in one round"
             )
         plan = plans.get(header.topic, wanted)
-        round_ = Round(round_id, {header.topic: plan})
+        queues = self._queues_of(header.topic)
+        if not self._known.has_room(producer, round_id, header.topic, queues):
+            return Answer(ResponseCode.TOO_MANY_PRODUCERS, self._known.too_many(producer))
+        round_ = Round(round_id, {header.topic: plan}, {header.topic: queues})
         told = self._answer(request, header, plan)
         self._epochs.open_round(producer, epoch, round_, request.now, told)
         return None

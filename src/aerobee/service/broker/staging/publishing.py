@@ -118,9 +118,9 @@ class Publishing:
         if decided is not None and round_id <= decided.round_id:
             told(_DUPLICATE if round_id == decided.round_id else _over(write_id, decided.round_id))
             return
-        fault = self._find_fault(write_id, round_id, places)
-        if fault is not None:
-            told(Answer(ResponseCode.INVALID_PARAMETER, fault))
+        refusal = self._find_refusal(write_id, round_id, places)
+        if refusal is not None:
+            told(refusal)
             return
         one = self._rounds[write_id] = _Round(write_id, round_id, places, now.wall_ms)
         one.told.append(told)
@@ -138,13 +138,23 @@ class Publishing:
         is_waiting = any(one.is_decided for one in self._rounds.values())
         return max(1, self._refused_ms - now.monotonic_ms) if is_waiting else REST_MS
 
-    def _find_fault(self, write_id: str, round_id: int, places: Sequence[int]) -> str | None:
+    def _find_refusal(self, write_id: str, round_id: int, places: Sequence[int]) -> Answer | None:
+        limit = self._known.limits.queues
+        pairs: set[tuple[str, str]] = set()
         for place in places:
             batch = staged_at(self._store, place)
             if batch is None:
-                return f"no batch is staged at {place}: retention may have removed it"
+                fault = f"no batch is staged at {place}: retention may have removed it"
+                return Answer(ResponseCode.INVALID_PARAMETER, fault)
             if (batch.write_id, batch.round_id) != (write_id, round_id):
-                return f"the batch at {place} is of round {batch.round_id} of {batch.write_id!r}"
+                fault = f"the batch at {place} is of round {batch.round_id} of {batch.write_id!r}"
+                return Answer(ResponseCode.INVALID_PARAMETER, fault)
+            # Of so many one may be forgotten before the last is there, and come twice.
+            if len(places) > limit and self._marked.read(batch.body):
+                mark = decode_mark(self._marked.text)
+                pairs.add((mark.producer, mark.place))
+        if len(pairs) > limit:
+            return Answer(ResponseCode.TOO_MANY_PRODUCERS, self._known.too_many(f"{write_id}/"))
         return None
 
     def _decide(self, one: _Round, is_safe: bool) -> None:

@@ -89,6 +89,12 @@ class Topics:
     def find(self, name: str) -> TopicConfig | None:
         return self._saved.value.find(name)
 
+    def queues_of(self, name: str) -> int:
+        """To how many queues of a topic can be sent; if it is not there, how many a first send may
+        make."""
+        found = self.find(name) or self.find(AUTO_CREATE_TEMPLATE_TOPIC)
+        return 0 if found is None else found.write_queues
+
     def find_entry(self, name: bytes) -> TopicEntry | None:
         return self.entries.get(name)
 

@@ -104,3 +104,23 @@ def test_a_rounds_plan_is_on_the_disk_with_its_epoch_and_stays() -> None:
     assert back.epochs.next_in("P", 9) == (9 << 20) + 2
     assert back.epochs.next_in("P", 10) == 10 << 20
     assert back.epochs.next_in("P", 8) == (9 << 20) + 2
+
+
+def test_what_a_round_may_send_to_is_reserved_after_a_crash_too() -> None:
+    rig = Rig(limits=Limits(queues=6))
+    for producer in ("q/0", "q/1"):
+        round_ = Round(3, {"Orders": "plan"}, {"Orders": 3})
+        rig.epochs.open_round(producer, 3 << 20, round_, Now(100, 0), lambda epoch, error: None)
+        rig.work()
+    again = Rig(rig.disk.power_cut(), Limits(queues=6))
+    assert not again.known.has_room("q/2", 3, "Orders", 1)
+    assert again.known.has_room("q/1", 4, "Orders", 3)
+
+
+def test_rounds_of_a_file_that_does_not_say_how_many_queues_are_taken_as_they_are() -> None:
+    disk = SimDisk()
+    text = b'{"epochs":{"q/0":3145728},"rounds":{"q/0":{"roundId":3,"plans":{"Orders":"plan"}}}}'
+    ConfigFile(disk, PATH).store_text(text)
+    known = Rig(disk).known.find_producer("q/0")
+    assert known is not None
+    assert (known.round_id, known.plans, known.reserved) == (3, {"Orders": "plan"}, {})

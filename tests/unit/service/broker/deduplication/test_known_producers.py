@@ -118,3 +118,58 @@ def test_queues_of_an_old_round_do_not_count_for_the_limit() -> None:
         known.note_run(mark(sequence=round_id << 32), 1, "Orders", 2 * round_id, 100)
         known.note_run(mark(sequence=round_id << 32), 1, "Orders", 2 * round_id + 1, 100)
     assert known.find("Q", "Orders", 0) is not None
+
+
+def in_round(known: KnownProducers, producer: str, queues: int, round_id: int = 1) -> None:
+    """Opens a round and sends to some queues of Orders."""
+    known.begin_round(producer, round_id, 100)
+    known.reserve(producer, "Orders", queues)
+    for queue in range(queues):
+        known.note_run(mark(producer, sequence=round_id << 32), 1, "Orders", queue, 100)
+
+
+def test_those_who_work_on_a_round_together_do_not_push_each_other_out() -> None:
+    known = KnownProducers(Limits(queues=4))
+    known.note(mark("Q"), "Orders", 0, PLACE, 100)
+    in_round(known, "query/0", 2)
+    in_round(known, "query/1", 2)
+    assert [name for name, _ in known.all()] == ["query/0", "query/1"]
+    assert known.has_room("query/1", 1, "Orders", 2)
+    assert not known.has_room("query/1", 1, "Orders", 3)
+    assert not known.has_room("query/1", 1, "Other", 1)
+    assert not known.has_room("query/2", 1, "Orders", 1)
+    assert known.has_room("another/0", 1, "Orders", 4)
+    in_round(known, "another/0", 1)
+    assert [name for name, _ in known.all()] == ["query/1", "another/0"]
+
+
+def test_whoever_begins_a_round_gives_back_what_was_reserved_for_the_last() -> None:
+    known = KnownProducers(Limits(queues=4))
+    in_round(known, "query/0", 3)
+    assert not known.has_room("query/0", 1, "Other", 4)
+    assert known.has_room("query/0", 2, "Other", 4)
+    known.begin_round("query/0", 2, 100)
+    known.reserve("query/0", "Other", 1)
+    known.reserve("query/0", "Other", 1)
+    assert known.has_room("query/1", 2, "Orders", 3)
+    assert not known.has_room("query/1", 2, "Orders", 4)
+
+
+def test_a_round_has_room_for_so_many_tasks() -> None:
+    known = KnownProducers(Limits(producers=2, queues=5))
+    in_round(known, "query/0", 3)
+    in_round(known, "query/1", 1)
+    assert known.has_room("query/1", 2, "Orders", 1)
+    assert not known.has_room("query/2", 1, "Orders", 1)
+    known.begin_round("query/1", 1, 200)
+    known.forget_idle(100 + known.limits.idle_ms)
+    assert len(known) == 1
+    assert known.has_room("query/2", 1, "Orders", 4)
+
+
+def test_who_is_said_to_work_in_rounds_is_of_a_family_before_its_round_is_known() -> None:
+    known = KnownProducers(Limits(queues=2))
+    known.expect_rounds(["query/0", "query/1"])
+    for producer, queue in (("query/0", 0), ("Q", 0), ("query/1", 0)):
+        known.note(mark(producer), "Orders", queue, PLACE, 100)
+    assert [name for name, _ in known.all()] == ["query/0", "query/1"]

@@ -1,10 +1,11 @@
 import pytest
 
+from aerobee.model.topic import TopicConfig
 from aerobee.protocol.producer_mark import PLAN_CHARS_MAX, ROUND_MAX
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.service.broker.handlers.open_producer import PLANS_MAX
 from tests.broker_kit import BrokerKit
-from tests.once_kit import FENCED, OPEN_PRODUCER, ORDERS, QUEUE, open_producer, send_once
+from tests.once_kit import FENCED, OPEN_PRODUCER, ORDERS, QUEUE, TOO_MANY, open_producer, send_once
 
 
 def test_whoever_opens_ends_the_sender_before() -> None:
@@ -80,3 +81,18 @@ def test_rounds_and_plans_have_limits() -> None:
     assert open_round(kit, 1, "x").code == 29
     assert open_round(kit, 1, "x", topic="T3").code == 0
     assert open_round(kit, ROUND_MAX, "x").code == 0
+
+
+def test_a_round_that_would_forget_its_own_beginning_is_refused_before_anything_is_stored() -> None:
+    kit = BrokerKit(ORDERS, TopicConfig("Wide", 1000, 1000))
+    for task in range(10):
+        assert open_round(kit, 1, producerId=f"query/{task}", topic="Wide").code == 0
+    refused = open_round(kit, 1, producerId="query/10", topic="Wide")
+    assert refused.code == TOO_MANY
+    assert "'query' would have more than a broker remembers: 10000 tasks" in refused.remark
+    assert open_round(kit, 1, producerId="query/9", topic="Wide").code == 0
+    assert open_round(kit, 1, producerId="another/0", topic="Wide").code == 0
+    restarted = kit.power_cut()
+    assert open_round(restarted, 1, producerId="query/10").code == TOO_MANY
+    assert open_round(restarted, 2, producerId="query/0").code == 0
+    assert open_round(restarted, 2, producerId="query/10").code == 0

@@ -1,8 +1,9 @@
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.staged_places import encode_places
 from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.service.broker.deduplication.known_producers import QUEUES_MAX
 from tests.broker_kit import SYNC, BrokerKit
-from tests.once_kit import FENCED, ORDERS, QUEUE, batch_body
+from tests.once_kit import FENCED, ORDERS, QUEUE, TOO_MANY, batch_body
 
 STAGE_BATCH, PUBLISH_STAGED = 28004, 28005
 FIRST = 9 << 32
@@ -106,3 +107,18 @@ def test_a_round_that_is_there_in_part_is_completed() -> None:
     assert kit.ask(28002, {**fields, "m": "true", "quiet": "true"}, body).code == 0
     assert publish(kit, place).code == 0
     assert kit.bodies(queue_id=QUEUE) == [b"b", b"a", b"c"]
+
+
+def test_a_round_of_more_queues_and_tasks_than_a_broker_remembers_is_refused() -> None:
+    kit = BrokerKit(ORDERS)
+    said = {"writeId": "W", "roundId": "9", "topic": "Orders", "queueId": str(QUEUE)}
+    places = []
+    for task in range(QUEUES_MAX + 1):
+        body = batch_body(FIRST, [b"a"], epoch=9 << 20, producer=f"W/t{task}")
+        kit.tell(STAGE_BATCH, said, body)
+        if task % 500 == 0 or task == QUEUES_MAX:
+            kit.finish()
+            places += [int(answer.ext_fields["place"]) for answer in kit.heard()]
+    refused = publish(kit, *places)
+    assert (refused.code, kit.bodies(queue_id=QUEUE)) == (TOO_MANY, [])
+    assert publish(kit, *places[1:]).code == 0

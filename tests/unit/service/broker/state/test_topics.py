@@ -270,6 +270,13 @@ def test_a_first_send_makes_as_many_queues_as_asked_for_up_to_the_templates() ->
     assert topics.find("New") is None
 
 
+def test_the_queues_of_a_topic_are_those_it_has_or_would_be_made_with() -> None:
+    kit = TablesKit()
+    put(kit, TopicConfig("Orders", 4, 3))
+    kit.finish()
+    assert (kit.topics.queues_of("Orders"), kit.topics.queues_of("New")) == (3, 8)
+
+
 def test_any_topic_that_may_be_inherited_is_a_template() -> None:
     kit = TablesKit()
     put(kit, TopicConfig("Plain", 4, 4, 6), TopicConfig("Mother", 4, 4, 5, filter_type="MULTI_TAG"))
