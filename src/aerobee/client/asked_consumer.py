@@ -134,7 +134,7 @@ class AskedConsumer:
         if header.consumer_group != self._group:
             return False
         queue = MessageQueue(header.topic, header.broker_name or "", QueueId(0))
-        message = DirectMessage(self._inbox, queue, bytes(command.body))
+        message = DirectMessage(self._inbox, queue, bytes(command.body), self._session.reply)
         self._session.spawn(self._tell(line, command, message), "a message consumed directly")
         return True
 

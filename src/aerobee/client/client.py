@@ -86,6 +86,7 @@ class Client:
 
     def __init__(self, options: ClientOptions, *, clock: Clock | None = None) -> None:
         self._session = Session(options, clock=clock)
+        self._session.reply = self._reply
         self._sending = Sending(self._session)
 
     @property
@@ -293,8 +294,8 @@ class Client:
         return await self._special.requests.request(draft, queue=queue, timeout=seconds)
 
     async def reply(self, message: "Message", body: object, *, codec: Codec = to_json) -> None:
-        """Answer a message that was sent with `request`."""
-        await self._special.requests.reply(message, body, codec)
+        """Answer a message that was sent with `request`: what `message.reply(body)` does."""
+        await self._reply(message, body, codec)
 
     def spill(
         self,
@@ -310,6 +311,9 @@ class Client:
         return self._special.spill(
             path, max_bytes=max_bytes, expire=expire, keep_unknown=keep_unknown
         )
+
+    async def _reply(self, message: "Message", body: object, codec: Codec) -> None:
+        await self._special.requests.reply(message, body, codec)
 
     async def __aenter__(self) -> Self:
         await self.open()

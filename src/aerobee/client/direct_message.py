@@ -5,8 +5,10 @@ and told of what came of it. It belongs to no queue of ours: it moves no offset.
 import asyncio
 from typing import cast
 
+from aerobee.client.core.outgoing import Codec
 from aerobee.client.inbox import Inbox
 from aerobee.client.message import Message
+from aerobee.client.session import Reply
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.message_queue import MessageQueue
 from aerobee.protocol.received import MessageReader
@@ -19,8 +21,9 @@ SUCCESS, LATER, FAILED = "CR_SUCCESS", "CR_LATER", "CR_THROW_EXCEPTION"
 class DirectMessage:
     """A Holder of one message."""
 
-    def __init__(self, inbox: Inbox, queue: MessageQueue, record: bytes) -> None:
+    def __init__(self, inbox: Inbox, queue: MessageQueue, record: bytes, reply: Reply) -> None:
         self._inbox = inbox
+        self._reply = reply
         self._outcome: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
         messages = MessageReader(Message).read(record, queue, self)
         if len(messages) != 1:
@@ -49,6 +52,9 @@ class DirectMessage:
 
     async def extend(self, message: Message, seconds: float) -> None:
         """It is hidden from nobody."""
+
+    async def reply(self, message: Message, body: object, codec: Codec) -> None:
+        await self._reply(message, body, codec)
 
     def give_back(self, message: Message) -> None:
         self._end(message, LATER, "the handler was cancelled")

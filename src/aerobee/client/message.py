@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, Protocol, cast
 
 from aerobee.client.core.backoff import Backoff
+from aerobee.client.core.outgoing import Codec, to_json
 from aerobee.client.options import Duration, seconds_of
 from aerobee.protocol.received import ReceivedMessage
 
@@ -36,6 +37,8 @@ class Holder(Protocol):
     def reject(self, message: "Message", reason: str) -> Awaitable[None]: ...
 
     def extend(self, message: "Message", seconds: float) -> Awaitable[None]: ...
+
+    def reply(self, message: "Message", body: object, codec: Codec) -> Awaitable[None]: ...
 
     def give_back(self, message: "Message") -> None:
         """Nobody works on it any more; to be handed out again as it is."""
@@ -82,6 +85,11 @@ class Message(ReceivedMessage):
     def extend(self, more: Duration) -> Awaitable[None]:
         """Work on it takes so long yet: only a popped message would otherwise come again."""
         return self.held_by().extend(self, seconds_of(more, "more"))
+
+    def reply(self, body: object, *, codec: Codec = to_json) -> Awaitable[None]:
+        """Answer it, if it was sent with `client.request`. It is not acknowledged by that.
+        SendFailed: whoever asked does not wait any more, or has gone."""
+        return self.held_by().reply(self, body, codec)
 
     def held_by(self) -> Holder:
         """Who handed it out."""

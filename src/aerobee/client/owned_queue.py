@@ -16,6 +16,7 @@ from typing import cast
 
 from aerobee.client.consuming import Consuming
 from aerobee.client.core.backoff import BROKER_CHOOSES, DEAD_LETTER, level_for
+from aerobee.client.core.outgoing import Codec
 from aerobee.client.core.overdue import BACK_LEVEL, Overdue
 from aerobee.client.core.process_queue import ProcessQueue
 from aerobee.client.core.trace_records import ConsumedCode
@@ -150,6 +151,9 @@ class OwnedQueue:
 
     async def extend(self, message: Message, seconds: float) -> None:
         """A pulled message is its member's for as long as the queue is."""
+
+    async def reply(self, message: Message, body: object, codec: Codec) -> None:
+        await self._all.session.reply(message, body, codec)
 
     def give_back(self, message: Message) -> None:
         if not message.is_settled:

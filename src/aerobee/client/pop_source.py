@@ -15,6 +15,7 @@ from typing import cast
 from aerobee.client.asking import Answer, ask, ask_well, checked
 from aerobee.client.consuming import Consuming
 from aerobee.client.core.backoff import DEAD_LETTER, pop_seconds
+from aerobee.client.core.outgoing import Codec
 from aerobee.client.core.popped import receipts_of
 from aerobee.client.message import Message
 from aerobee.client.pop_acks import PopAcks
@@ -191,6 +192,9 @@ class PopSource:
     async def extend(self, message: Message, seconds: float) -> None:
         if not message.is_settled:
             await self._hide(message, seconds)
+
+    async def reply(self, message: Message, body: object, codec: Codec) -> None:
+        await self._all.session.reply(message, body, codec)
 
     def give_back(self, message: Message) -> None:
         if not message.is_settled:

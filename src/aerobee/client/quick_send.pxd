@@ -5,6 +5,7 @@ from aerobee.client.receipt cimport Receipt
 from aerobee.net.line cimport Line
 from aerobee.net.waiter cimport Waiter
 from aerobee.protocol.frame cimport FrameReader
+from aerobee.protocol.java_hash cimport tag_code
 from aerobee.protocol.send_mould cimport SendMould
 from aerobee.protocol.sent_answer cimport SentAnswer
 
@@ -44,14 +45,17 @@ cdef class QuickSend:
     cdef Py_ssize_t _turn
     cdef long long _wall_ms
 
+    @cython.locals(code="long long")
+    cpdef Py_ssize_t place_of(self, bytes key) except -1
+
     @cython.locals(queue=QuickQueue, line=Line, message_id=bytes, opaque=int)
-    cpdef SendWaiter send(self, bytes body, bytes properties, double seconds)
+    cpdef SendWaiter send(self, bytes body, bytes properties, double seconds, Py_ssize_t place)
 
     @cython.locals(queue=QuickQueue, line=Line, mould=SendMould, ids=UniqueIds, size=Py_ssize_t, opaque=int, properties=bytes, elapsed="long long", made=list, body=bytes, message_id=bytes)
     cpdef SendWaiter send_batch(self, list bodies, double seconds)
 
     @cython.locals(found=QuickQueue, line=Line)
-    cdef QuickQueue _next(self)
+    cdef QuickQueue _at(self, Py_ssize_t place)
 
     @cython.locals(waiter=SendWaiter)
     cdef SendWaiter _sent(self, Line line, int opaque, object queue, object message_id, double seconds)

@@ -3,9 +3,9 @@ without an object per field.
 
     body ─▶ next queue ─▶ mould ─▶ line      …      answer ─▶ receipt ─▶ who waits
 
-It serves plain messages: bytes, no delay, no queue that must be. Whenever something is not as usual
-(no connection yet, one that does not read, a clock out of range) `send` says None and the general
-way (`delivery`) takes over; so it does, with the same id, when a try fails.
+It serves plain messages: bytes, no delay, to the next queue or to that of a key. Whenever something
+is not as usual (no connection yet, one that does not read, a clock out of range) `send` says None
+and the general way (`delivery`) takes over; so it does, with the same id, when a try fails.
 
 Q1. A message that goes this way is stored as the general way would store it.
 Q2. Time is looked at once for all that is written to a line in one turn of the loop.
@@ -32,11 +32,15 @@ if TYPE_CHECKING:
     import cython
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.java_hash import tag_code
 
 FindLine = Callable[[str], Line | None]
 Moment = Callable[[], tuple[int, int]]
 """The time in ms since 1970, and that of the month's start, for ids."""
 
+NEXT = -1
+"""In the place of a queue: whichever is next."""
 _BORN_MIN = 10**12  # the moulds take times of 13 digits
 _BORN_END = 10**13
 _BATCH_BYTES_MAX = 256 << 10  # larger ones are not worth a copy more
@@ -149,9 +153,14 @@ class QuickSend:
         self._month_ms = 0
         self._now = 0.0
 
-    def send(self, body: bytes, properties: bytes, seconds: float) -> SendWaiter | None:
-        """Send one message to the next queue. None: by the general way, please."""
-        queue = self._next()
+    def place_of(self, key: bytes) -> int:
+        """Which of the queues the messages of a key go to: as `queue_for_key` has it."""
+        code = tag_code(key)
+        return (-code if code < 0 else code) % self._count
+
+    def send(self, body: bytes, properties: bytes, seconds: float, place: int) -> SendWaiter | None:
+        """Send one message to a queue, or to the next. None: by the general way, please."""
+        queue = self._at(place)
         if queue is None:
             return None
         line: Line = queue.line
@@ -162,7 +171,7 @@ class QuickSend:
 
     def send_batch(self, bodies: list[Any], seconds: float) -> SendWaiter | None:
         """Send plain messages as one batch to the next queue. None: by the general way."""
-        queue = self._next()
+        queue = self._at(NEXT)
         if queue is None:
             return None
         line: Line = queue.line
@@ -183,10 +192,12 @@ class QuickSend:
             mould.put_entry(line.output, message_id, body)
         return self._sent(line, opaque, queue.queue, made, seconds)
 
-    def _next(self) -> QuickQueue | None:
-        """The next queue, if it can be written to at once."""
-        self._turn += 1
-        found: QuickQueue = self._queues[self._turn % self._count]
+    def _at(self, place: int) -> QuickQueue | None:
+        """A queue, or the next, if it can be written to at once."""
+        if place < 0:
+            self._turn += 1
+            place = self._turn % self._count
+        found: QuickQueue = self._queues[place]
         line = found.line
         if line is None or not line.can_take():
             line = self._find_line(found.address)

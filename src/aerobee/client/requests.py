@@ -3,7 +3,7 @@
     reply = await client.request("prices", b"ACME", timeout=2)
 
     async for message in consumer:
-        await client.reply(message, b"17.50")
+        await message.reply(b"17.50")
 
 A request says who asks; the reply goes to a broker that knows this client by its heartbeat, and
 from there straight to it. So a reply reaches whoever asked while it waits, and nobody later.

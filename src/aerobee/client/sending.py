@@ -16,12 +16,14 @@ from aerobee.client.core.outgoing import (
     Outgoing,
     batch_of,
     encode_text,
+    order_text,
     to_json,
 )
 from aerobee.client.delivery import RETRIES, Delivery, Sent
 from aerobee.client.drafting import Drafts, MessageKeywords, TimedKeywords
 from aerobee.client.options import Duration, seconds_of
 from aerobee.client.quick_lanes import QuickLanes
+from aerobee.client.quick_send import NEXT, QuickSend, SendWaiter
 from aerobee.client.receipt import BatchReceipt, Receipt
 from aerobee.client.session import Session
 from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer, SendFailed, Stored
@@ -70,8 +72,7 @@ class Sending:
             and (not said or _is_quick(said))
             and 0 < len(body) < _quick_bytes_end(said)
         ):
-            text = _text_of(said) if said else b""
-            waiter = lane.send(body, text, seconds)
+            waiter = _send_quickly(lane, body, seconds, said)
             if waiter is not None:
                 try:
                     receipt: Receipt = await waiter.answer
@@ -79,6 +80,8 @@ class Sending:
                 except (NoAnswer, RemoteAnswer) as error:
                     unique_id = waiter.message_id.decode()
                     tries = self.delivery.first_failed(topic, waiter, error, retries)
+                    if said.get("order_by") is not None:
+                        queue = waiter.queue  # to no other, should the queues have become others
         draft = self.drafts.draft(topic, body, unique_id=unique_id, **said)
         sent = await self.delivery.deliver(
             draft, group=group, queue=queue, timeout=seconds, retries=retries, tries=tries
@@ -228,20 +231,26 @@ class Sending:
 
 
 def _is_quick(said: TimedKeywords) -> bool:
-    """Whether nothing is said that a lane does not know: a place or a time."""
-    return (
-        said.get("order_by") is None
-        and said.get("delay") is None
-        and said.get("deliver_at") is None
-    )
+    """Whether nothing is said that a lane does not know: a time."""
+    return said.get("delay") is None and said.get("deliver_at") is None
 
 
 def _quick_bytes_end(said: TimedKeywords) -> int:
     return COMPRESS_FROM_BYTES if said.get("compress", True) else _QUICK_BYTES_END
 
 
-def _text_of(said: TimedKeywords) -> bytes:
-    return encode_text(said.get("tag", ""), said.get("keys", ()), said.get("headers"))
+def _send_quickly(
+    lane: QuickSend, body: bytes, seconds: float, said: TimedKeywords
+) -> SendWaiter | None:
+    if not said:
+        return lane.send(body, b"", seconds, NEXT)
+    order_by = said.get("order_by")
+    if len(said) == 1 and order_by is not None:
+        text = order_text(order_by)
+    else:
+        text = encode_text(said.get("tag", ""), said.get("keys", ()), said.get("headers"), order_by)
+    place = NEXT if order_by is None else lane.place_of(order_by.encode())
+    return lane.send(body, text, seconds, place)
 
 
 def check_orders(messages: Iterable[object], order_by: str | None) -> None:

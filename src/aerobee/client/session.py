@@ -13,9 +13,11 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from aerobee.client.blocking import ClosedPortal, Portal
 from aerobee.client.core.identity import UniqueIds, client_id
+from aerobee.client.core.outgoing import Codec
 from aerobee.client.core.trace_records import TraceBuffer
 from aerobee.client.lines import Lines
 from aerobee.client.membership import Membership
@@ -28,9 +30,13 @@ from aerobee.ports.clock import Clock
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.system.clock import SystemClock
 
+if TYPE_CHECKING:
+    from aerobee.client.message import Message
+
 _log = logging.getLogger(__name__)
 
 Periodic = Callable[[], Awaitable[None]]
+Reply = Callable[["Message", object, Codec], Awaitable[None]]
 
 
 class Session:
@@ -56,6 +62,8 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closers: list[Periodic] = []
         self._is_open = False
+        self.reply: Reply = _nobody_replies
+        """What answers a message that was requested: its client's."""
         self.traces = TraceBuffer() if options.trace else None
         """What is to be written down of messages; None: nothing is."""
         self.portal: Portal = ClosedPortal()
@@ -167,6 +175,10 @@ class Session:
                 await do()
             except AerobeeError as error:
                 _log.warning("%s", error)
+
+
+async def _nobody_replies(message: "Message", body: object, codec: Codec) -> None:
+    raise Misuse("no client is here to reply")
 
 
 def _own_address() -> str:

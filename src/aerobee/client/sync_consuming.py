@@ -57,6 +57,7 @@ class SyncMessage(Facade[Message]):
     nack = verb(Message.nack)
     reject = verb(Message.reject)
     extend = verb(Message.extend)
+    reply = verb(Message.reply)
     process = part(Message.process, SyncProcessing)
 
     def __repr__(self) -> str:

@@ -1,18 +1,42 @@
 import pytest
 
+from aerobee.client.core.outgoing import Codec
 from aerobee.client.direct_message import DirectMessage
 from aerobee.client.inbox import Inbox
+from aerobee.client.message import Message
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.stored_message import encode_record
 from tests.net_kit import in_loop
 from tests.received_kit import QUEUE, stored
 
 
+async def no_reply(message: Message, body: object, codec: Codec) -> None:
+    raise AssertionError("nobody asked for a reply")
+
+
+def test_a_reply_goes_the_way_that_was_given() -> None:
+    replies: list[tuple[bytes, object]] = []
+
+    async def reply(message: Message, body: object, codec: Codec) -> None:
+        replies.append((message.body, body))
+
+    async def test() -> None:
+        inbox = Inbox(1)
+        DirectMessage(inbox, QUEUE, encode_record(stored(1)), reply)
+        message = await inbox.take()
+        assert message is not None
+        await message.reply({"a": 1})
+        assert replies == [(message.body, {"a": 1})]
+        assert not message.is_settled
+
+    in_loop(test)
+
+
 def test_what_came_of_it_is_told_in_javas_words() -> None:
     async def test() -> None:
         for verb, said in (("ack", "CR_SUCCESS"), ("nack", "CR_LATER"), ("reject", "CR_THROW")):
             inbox = Inbox(1)
-            direct = DirectMessage(inbox, QUEUE, encode_record(stored(1)))
+            direct = DirectMessage(inbox, QUEUE, encode_record(stored(1)), no_reply)
             message = await inbox.take()
             assert message is not None
             await getattr(message, verb)()
@@ -26,6 +50,6 @@ def test_what_came_of_it_is_told_in_javas_words() -> None:
 def test_only_one_message_is_consumed_directly() -> None:
     async def test() -> None:
         with pytest.raises(RemoteProtocolError):
-            DirectMessage(Inbox(1), QUEUE, encode_record(stored(1)) * 2)
+            DirectMessage(Inbox(1), QUEUE, encode_record(stored(1)) * 2, no_reply)
 
     in_loop(test)

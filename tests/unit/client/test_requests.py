@@ -1,9 +1,11 @@
 import asyncio
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from aerobee.client.client import Client
+from aerobee.client.message import Message
 from aerobee.errors import Misuse, RequestTimeout, SendFailed
 from tests.client_kit import LocalCluster, bodies_of, with_cluster
 
@@ -55,5 +57,25 @@ def test_a_request_that_is_given_up_waits_for_nothing(tmp_path: Path) -> None:
             return bool(await bodies_of(client, "prices"))
         except Exception:
             return False
+
+    with_cluster(tmp_path, test)
+
+
+@pytest.mark.parametrize("mode", ["pull", "pop"])
+def test_a_message_is_replied_to_where_it_is_in_hand(
+    tmp_path: Path, mode: Literal["pull", "pop"]
+) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client, cluster.client() as server:
+            await client.admin.topics.create("prices", queues=1)
+
+            async def handle(message: Message) -> None:
+                await message.reply({"price": len(message.body)})
+
+            async with server.consumer("prices", group="g", mode=mode, start="earliest") as one:
+                serving = asyncio.create_task(one.run(handle))
+                reply = await client.request("prices", b"acme", timeout=20)
+            await serving
+            assert reply.json() == {"price": 4}
 
     with_cluster(tmp_path, test)

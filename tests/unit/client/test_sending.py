@@ -73,12 +73,19 @@ def test_what_was_sent_is_what_is_stored_where_the_receipt_says(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("namespace", ["", "shop"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"tag": "paid", "keys": ["o-1"], "headers": {"v": "ü"}},
+        {"order_by": "ü-7"},
+        {"order_by": "u7", "tag": "paid"},
+    ],
+)
 def test_the_second_send_goes_the_short_way_and_is_stored_alike(
-    tmp_path: Path, namespace: str
+    tmp_path: Path, namespace: str, said: dict[str, object]
 ) -> None:
     async def test(cluster: LocalCluster) -> None:
         async with Bench(cluster, namespace=namespace) as bench:
-            said = {"tag": "paid", "keys": ["o-1"], "headers": {"v": "ü"}}
             receipts = [
                 await bench.sending.send("orders", b"body", **said)  # type: ignore[arg-type]
                 for _ in range(9)
@@ -93,6 +100,8 @@ def test_the_second_send_goes_the_short_way_and_is_stored_alike(
                 assert message.properties == messages[0].properties
                 assert message.topic == messages[0].topic
                 assert message.body == b"body"
+            queues = {receipt.queue for receipt in receipts}
+            assert len(queues) == (1 if "order_by" in said else 4)
             bodies = [b"a", b"b", b"c"]
             batch = await bench.sending.send_batch("orders", bodies)
             assert [(await bench.stored(receipt)).body for receipt in batch] == bodies
@@ -117,6 +126,19 @@ def test_a_try_of_the_short_way_that_fails_is_made_again_with_the_same_id(tmp_pa
             with pytest.raises(SendFailed) as caught:
                 await bench.sending.send("orders", b"y", retries=0)
             assert len(caught.value.attempts) == 1
+
+    with_cluster(tmp_path, test, brokers=2)
+
+
+def test_in_order_a_try_of_the_short_way_that_fails_is_made_again_there(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with Bench(cluster) as bench:
+            for _ in range(2):
+                first = await bench.sending.send("orders", b"x", order_by="u")
+            await cluster.stop_broker(first.queue.broker_name)
+            with pytest.raises(SendFailed) as caught:
+                await bench.sending.send("orders", b"y", order_by="u", timeout=1)
+            assert {first.queue.broker_name in one for one in caught.value.attempts} == {True}
 
     with_cluster(tmp_path, test, brokers=2)
 

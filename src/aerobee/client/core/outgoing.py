@@ -162,9 +162,21 @@ def properties_of(
     return properties
 
 
-def encode_text(tag: str, keys: str | Iterable[str], headers: Mapping[str, str] | None) -> bytes:
+def encode_text(
+    tag: str,
+    keys: str | Iterable[str],
+    headers: Mapping[str, str] | None,
+    order_by: str | None = None,
+) -> bytes:
     """The same, as the text that goes on the wire."""
-    return _encoded(properties_of(tag, keys, headers))
+    return _encoded(properties_of(tag, keys, headers, order_by))
+
+
+def order_text(order_by: str) -> bytes:
+    """The same of a message of which nothing is said but its order."""
+    if type(order_by) is str and order_by and "\x01" not in order_by and "\x02" not in order_by:
+        return b"__SHARDINGKEY\x01" + order_by.encode() + b"\x02"
+    return encode_text("", (), None, order_by)
 
 
 def set_delivery(
