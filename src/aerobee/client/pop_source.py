@@ -6,6 +6,8 @@ ends a message, silence brings it back to whoever pops next.
 S1. No more is popped than the application may be expected to handle before it comes again.
 S2. A message whose time has run out before it was handed out is left to the others.
 S3. After `max_attempts` a message becomes a dead letter, and only then is acknowledged.
+
+Imports more than 15 modules because it joins what is asked, read and decided elsewhere.
 """
 
 import asyncio
