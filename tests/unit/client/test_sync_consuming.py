@@ -13,7 +13,8 @@ def verbs(kind: type) -> set[str]:
 def test_everything_that_a_message_says_is_said() -> None:
     said = {
         "body", "topic", "tag", "keys", "headers", "properties", "message_id", "attempt", "queue",
-        "offset", "born_at", "stored_at", "json", "process", "ack", "nack", "reject", "extend", "reply",
+        "offset", "born_at", "stored_at", "json", "process", "ack", "nack", "reject", "extend",
+        "reply",
     }  # fmt: skip
     assert said == verbs(SyncMessage)
     assert said <= verbs(Message)
