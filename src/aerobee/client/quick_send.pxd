@@ -45,14 +45,18 @@ cdef class QuickSend:
     cdef Py_ssize_t _turn
     cdef long long _wall_ms
 
-    @cython.locals(code="long long")
-    cpdef Py_ssize_t place_of(self, bytes key) except -1
+    cpdef SendWaiter send(self, bytes body, bytes properties, double seconds)
 
-    @cython.locals(queue=QuickQueue, line=Line, message_id=bytes, opaque=int)
-    cpdef SendWaiter send(self, bytes body, bytes properties, double seconds, Py_ssize_t place)
+    @cython.locals(code="long long", place=Py_ssize_t)
+    cpdef SendWaiter send_in_order(self, bytes key, bytes body, bytes properties, double seconds)
+
+    @cython.locals(line=Line, message_id=bytes, opaque=int)
+    cdef SendWaiter _send(self, QuickQueue queue, bytes body, bytes properties, double seconds)
 
     @cython.locals(queue=QuickQueue, line=Line, mould=SendMould, ids=UniqueIds, size=Py_ssize_t, opaque=int, properties=bytes, elapsed="long long", made=list, body=bytes, message_id=bytes)
     cpdef SendWaiter send_batch(self, list bodies, double seconds)
+
+    cdef QuickQueue _next(self)
 
     @cython.locals(found=QuickQueue, line=Line)
     cdef QuickQueue _at(self, Py_ssize_t place)

@@ -39,8 +39,6 @@ FindLine = Callable[[str], Line | None]
 Moment = Callable[[], tuple[int, int]]
 """The time in ms since 1970, and that of the month's start, for ids."""
 
-NEXT = -1
-"""In the place of a queue: whichever is next."""
 _BORN_MIN = 10**12  # the moulds take times of 13 digits
 _BORN_END = 10**13
 _BATCH_BYTES_MAX = 256 << 10  # larger ones are not worth a copy more
@@ -153,14 +151,21 @@ class QuickSend:
         self._month_ms = 0
         self._now = 0.0
 
-    def place_of(self, key: bytes) -> int:
-        """Which of the queues the messages of a key go to: as `queue_for_key` has it."""
-        code = tag_code(key)
-        return (-code if code < 0 else code) % self._count
+    def send(self, body: bytes, properties: bytes, seconds: float) -> SendWaiter | None:
+        """Send one message to the next queue. None: by the general way, please."""
+        return self._send(self._next(), body, properties, seconds)
 
-    def send(self, body: bytes, properties: bytes, seconds: float, place: int) -> SendWaiter | None:
-        """Send one message to a queue, or to the next. None: by the general way, please."""
-        queue = self._at(place)
+    def send_in_order(
+        self, key: bytes, body: bytes, properties: bytes, seconds: float
+    ) -> SendWaiter | None:
+        """Send one message to the queue of a key, which is `queue_for_key`'s."""
+        code = tag_code(key)
+        place = (-code if code < 0 else code) % self._count
+        return self._send(self._at(place), body, properties, seconds)
+
+    def _send(
+        self, queue: QuickQueue | None, body: bytes, properties: bytes, seconds: float
+    ) -> SendWaiter | None:
         if queue is None:
             return None
         line: Line = queue.line
@@ -171,7 +176,7 @@ class QuickSend:
 
     def send_batch(self, bodies: list[Any], seconds: float) -> SendWaiter | None:
         """Send plain messages as one batch to the next queue. None: by the general way."""
-        queue = self._at(NEXT)
+        queue = self._next()
         if queue is None:
             return None
         line: Line = queue.line
@@ -192,11 +197,13 @@ class QuickSend:
             mould.put_entry(line.output, message_id, body)
         return self._sent(line, opaque, queue.queue, made, seconds)
 
+    def _next(self) -> QuickQueue | None:
+        """The next queue, if it can be written to at once."""
+        self._turn += 1
+        return self._at(self._turn % self._count)
+
     def _at(self, place: int) -> QuickQueue | None:
-        """A queue, or the next, if it can be written to at once."""
-        if place < 0:
-            self._turn += 1
-            place = self._turn % self._count
+        """A queue, if it can be written to at once."""
         found: QuickQueue = self._queues[place]
         line = found.line
         if line is None or not line.can_take():

@@ -23,7 +23,7 @@ from aerobee.client.delivery import RETRIES, Delivery, Sent
 from aerobee.client.drafting import Drafts, MessageKeywords, TimedKeywords
 from aerobee.client.options import Duration, seconds_of
 from aerobee.client.quick_lanes import QuickLanes
-from aerobee.client.quick_send import NEXT, QuickSend, SendWaiter
+from aerobee.client.quick_send import QuickSend, SendWaiter
 from aerobee.client.receipt import BatchReceipt, Receipt
 from aerobee.client.session import Session
 from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer, SendFailed, Stored
@@ -243,14 +243,15 @@ def _send_quickly(
     lane: QuickSend, body: bytes, seconds: float, said: TimedKeywords
 ) -> SendWaiter | None:
     if not said:
-        return lane.send(body, b"", seconds, NEXT)
+        return lane.send(body, b"", seconds)
     order_by = said.get("order_by")
     if len(said) == 1 and order_by is not None:
         text = order_text(order_by)
     else:
         text = encode_text(said.get("tag", ""), said.get("keys", ()), said.get("headers"), order_by)
-    place = NEXT if order_by is None else lane.place_of(order_by.encode())
-    return lane.send(body, text, seconds, place)
+    if order_by is None:
+        return lane.send(body, text, seconds)
+    return lane.send_in_order(order_by.encode(), body, text, seconds)
 
 
 def check_orders(messages: Iterable[object], order_by: str | None) -> None:

@@ -7,7 +7,6 @@ from aerobee.client.core.target import Credentials
 from aerobee.client.delivery import Delivery
 from aerobee.client.options import ClientOptions
 from aerobee.client.quick_lanes import QuickLanes
-from aerobee.client.quick_send import NEXT
 from aerobee.client.session import Session
 from aerobee.model.message_queue import MessageQueue, QueueId
 from tests.client_kit import LocalCluster, with_cluster
@@ -27,11 +26,11 @@ def test_a_lane_is_open_once_the_route_is_known_and_until_it_changes(tmp_path: P
         assert lane is not None
         lanes.open("orders", "shop%orders")
         assert lanes.find("orders") is lane
-        assert lane.send(b"x", b"", 1.0, NEXT) is None  # no line yet
+        assert lane.send(b"x", b"", 1.0) is None  # no line yet
         address = route.master("broker-a")
         assert address is not None
         await session.lines.to(address)
-        waiter = lane.send(b"x", b"", 1.0, NEXT)
+        waiter = lane.send(b"x", b"", 1.0)
         assert waiter is not None
         receipt = await waiter.answer
         assert receipt.queue.topic == "orders"
@@ -53,7 +52,7 @@ def test_a_lane_goes_on_behind_the_queue_that_was_used_last(tmp_path: Path) -> N
             lanes.open("orders", "orders", last)
             lane = lanes.find("orders")
             assert lane is not None
-            waiter = lane.send(b"x", b"", 3.0, NEXT)
+            waiter = lane.send(b"x", b"", 3.0)
             assert waiter is not None
             sent = await waiter.answer
             assert sent.queue.queue_id == (last.queue_id + 1) % len(route.writable)

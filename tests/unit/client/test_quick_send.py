@@ -5,7 +5,7 @@ import pytest
 from aerobee.client.core.identity import UniqueIds
 from aerobee.client.core.outgoing import order_text
 from aerobee.client.core.queue_choice import queue_for_key
-from aerobee.client.quick_send import NEXT, QuickQueue, QuickSend
+from aerobee.client.quick_send import QuickQueue, QuickSend
 from aerobee.client.receipt import Durability, Receipt
 from aerobee.errors import Refused, RequestTimeout, Retriable
 from aerobee.model.message_queue import MessageQueue, QueueId
@@ -82,9 +82,9 @@ def test_sends_of_a_key_go_to_the_queue_that_java_would_choose() -> None:
         lane = Lane()
         keys = ["a", "user-7", "日本", "polygenelubricants"]  # the last one's hash is -2**31
         for key in keys:
-            place = lane.quick.place_of(key.encode())
-            assert QUEUES[place] == queue_for_key(QUEUES, key)
-            assert lane.quick.send(b"x", order_text(key), 3.0, place) is not None
+            waiter = lane.quick.send_in_order(key.encode(), b"x", order_text(key), 3.0)
+            assert waiter is not None
+            assert waiter.queue == queue_for_key(QUEUES, key)
         asked = await lane.wire.received()
         assert [int(one.ext_fields["e"]) for one in asked] == [
             queue_for_key(QUEUES, key).queue_id for key in keys
@@ -92,7 +92,7 @@ def test_sends_of_a_key_go_to_the_queue_that_java_would_choose() -> None:
         said = [decode_properties(one.ext_fields["i"].encode()) for one in asked]
         assert [one["__SHARDINGKEY"] for one in said] == keys
         # The round goes on where it was.
-        lane.quick.send(b"x", b"", 3.0, NEXT)
+        lane.quick.send(b"x", b"", 3.0)
         (next_one,) = await lane.wire.received()
         assert next_one.ext_fields["e"] == "1"
 
@@ -102,7 +102,7 @@ def test_sends_of_a_key_go_to_the_queue_that_java_would_choose() -> None:
 def test_sends_go_round_and_their_receipts_say_where_they_are() -> None:
     async def test() -> None:
         lane = Lane()
-        waiters = [lane.quick.send(b"%d" % number, b"", 3.0, NEXT) for number in range(4)]
+        waiters = [lane.quick.send(b"%d" % number, b"", 3.0) for number in range(4)]
         asked = await lane.wire.received()
         assert [command.ext_fields["e"] for command in asked] == ["1", "2", "0", "1"]
         assert [command.body for command in asked] == [b"0", b"1", b"2", b"3"]
@@ -145,7 +145,7 @@ def test_a_batch_has_an_id_for_each_message() -> None:
 def test_an_unusual_answer_is_understood_and_a_refusal_raised() -> None:
     async def test() -> None:
         lane = Lane()
-        waiters = [lane.quick.send(b"x", b"", 3.0, NEXT) for _ in range(4)]
+        waiters = [lane.quick.send(b"x", b"", 3.0) for _ in range(4)]
         asked = await lane.wire.received()
         lane.answer(asked[0], 10, unheard="of")
         lane.answer(asked[1], 2)
@@ -166,7 +166,7 @@ def test_an_unusual_answer_is_understood_and_a_refusal_raised() -> None:
 def test_no_answer_in_time_is_raised() -> None:
     async def test() -> None:
         lane = Lane()
-        waiter = lane.quick.send(b"x", b"", 0.0, NEXT)
+        waiter = lane.quick.send(b"x", b"", 0.0)
         assert waiter is not None
         with pytest.raises(RequestTimeout):
             await waiter.answer
@@ -177,7 +177,7 @@ def test_no_answer_in_time_is_raised() -> None:
 def test_who_gave_up_does_not_disturb_the_others() -> None:
     async def test() -> None:
         lane = Lane()
-        gone, waiter = lane.quick.send(b"x", b"", 3.0, NEXT), lane.quick.send(b"y", b"", 3.0, NEXT)
+        gone, waiter = lane.quick.send(b"x", b"", 3.0), lane.quick.send(b"y", b"", 3.0)
         assert gone is not None
         assert waiter is not None
         gone.answer.cancel()
@@ -194,11 +194,11 @@ def test_the_general_way_is_asked_for_where_there_is_no_line_or_it_is_full_or_cl
         line = lane.line
         assert line is not None
         line.pause_writing()
-        assert lane.quick.send(b"x", b"", 3.0, NEXT) is None
+        assert lane.quick.send(b"x", b"", 3.0) is None
         line.resume_writing()
-        assert lane.quick.send(b"x", b"", 3.0, NEXT) is not None
+        assert lane.quick.send(b"x", b"", 3.0) is not None
         line.close()
-        assert lane.quick.send(b"x", b"", 3.0, NEXT) is None
+        assert lane.quick.send(b"x", b"", 3.0) is None
         lane.line = None
         assert lane.quick.send_batch([b"x"], 3.0) is None
 
@@ -220,6 +220,6 @@ def test_the_general_way_is_asked_for_what_is_no_plain_batch_or_too_large() -> N
 @pytest.mark.parametrize("wall_ms", [0, 10**12 - 1, 10**13])
 def test_the_general_way_is_asked_for_at_times_that_no_mould_has_room_for(wall_ms: int) -> None:
     async def test() -> None:
-        assert Lane(wall_ms).quick.send(b"x", b"", 3.0, NEXT) is None
+        assert Lane(wall_ms).quick.send(b"x", b"", 3.0) is None
 
     in_loop(test)
