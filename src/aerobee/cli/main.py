@@ -12,8 +12,9 @@ import os
 import sys
 from collections.abc import Sequence
 
+from aerobee.cli.command_parser import CommandParser
 from aerobee.cli.nouns import NOUNS
-from aerobee.cli.output import FORMATS, TABLE, write_error
+from aerobee.cli.output import FORMATS, TABLE, WRONG_USE, write_error
 from aerobee.errors import AerobeeError
 
 _EXAMPLES = """\
@@ -36,7 +37,11 @@ _INTERRUPTED = 130  # what shells say of Ctrl-C
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the arguments say: the status of the process."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    parsed = parser_for(given[:1]).parse_args(given)
+    parser = parser_for(given[:1])
+    if not given:
+        parser.print_help(sys.stderr)
+        return WRONG_USE
+    parsed = parser.parse_args(given)
     try:
         status: int = parsed.verb(parsed)
         sys.stdout.flush()
@@ -53,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser_for(nouns_asked: Sequence[str]) -> argparse.ArgumentParser:
     """A parser that knows all nouns by name, and these with their verbs."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="aerobee",
         description="RocketMQ for Python people.",
         epilog=_EXAMPLES,

@@ -1,0 +1,54 @@
+"""The parser of command lines: argparse's, with errors in the words of every other error.
+
+What is wrong, which command was meant, the nearest name for a misspelt one, and where all of them
+are listed:
+
+    aerobee: topic has no VERB 'crate'
+      code: WrongUse
+      hint: did you mean create? `aerobee topic --help` lists all
+
+An argument too many is an error of the verb that got it, not of `aerobee` as a whole.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from aerobee.cli.output import TABLE, WrongUse, write_error
+
+_LISTED_MAX = 8
+
+
+class CommandParser(argparse.ArgumentParser):
+    def parse_known_args(  # type: ignore[override]  # its overloads are for other namespaces
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        parsed, rest = super().parse_known_args(args, namespace)
+        if rest:
+            flags = [flag for flag in rest if flag.startswith("-")]
+            near = _near(flags[0].partition("=")[0], self._option_string_actions) if flags else ""
+            self._refuse(f" does not take {' '.join(rest)}", near)
+        return parsed, rest
+
+    def error(self, message: str) -> NoReturn:
+        self._refuse(f": {message}", "")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            name = action.metavar or "/".join(action.option_strings) or action.dest
+            known = [str(choice) for choice in action.choices]
+            listed = f"one of {', '.join(known)}; " if len(known) <= _LISTED_MAX else ""
+            self._refuse(f" has no {name} {value!r}", _near(str(value), known) or listed)
+
+    def _refuse(self, what: str, near: str) -> NoReturn:
+        command = self.prog.partition(" ")[2]
+        message = f"{command}{what}" if command else what.lstrip(": ")
+        problem = WrongUse(message, hint=f"{near}`{self.prog} --help` lists all")
+        self.exit(write_error(problem, TABLE, sys.stderr))
+
+
+def _near(said: str, known: Iterable[str]) -> str:
+    close = get_close_matches(said, list(known), n=1)
+    return f"did you mean {close[0]}? " if close else ""

@@ -1,0 +1,55 @@
+import pytest
+
+from aerobee.cli.main import main
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        ("nonsense", "has no NOUN 'nonsense'", "`aerobee --help` lists all"),
+        ("tpoic list", "has no NOUN 'tpoic'", "did you mean topic? `aerobee --help` lists all"),
+        (
+            "topic crate orders",
+            "topic has no VERB 'crate'",
+            "did you mean create? `aerobee topic --help` lists all",
+        ),
+        (
+            "topic",
+            "topic: the following arguments are required: VERB",
+            "`aerobee topic --help` lists all",
+        ),
+        (
+            "topic list -o xml",
+            "topic list has no -o/--output 'xml'",
+            "one of table, json, yaml, ndjson, csv; `aerobee topic list --help` lists all",
+        ),
+        (
+            "message send orders hello --tga new",
+            "message send does not take --tga new",
+            "did you mean --tag? `aerobee message send --help` lists all",
+        ),
+        (
+            "message send orders hello --tga=new",
+            "message send does not take --tga=new",
+            "did you mean --tag? `aerobee message send --help` lists all",
+        ),
+        (
+            "message send orders hello world",
+            "message send does not take world",
+            "`aerobee message send --help` lists all",
+        ),
+        (
+            "message send orders hello --count many",
+            "message send: argument --count: invalid int value: 'many'",
+            "`aerobee message send --help` lists all",
+        ),
+    ],
+)
+def test_a_line_that_is_not_understood_is_answered_with_the_command_that_was_meant(
+    line: str, message: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(line.split())
+    assert caught.value.code == 2
+    said = capsys.readouterr().err
+    assert said == f"aerobee: {message}\n  code: WrongUse\n  hint: {hint}\n"
