@@ -5,12 +5,14 @@ write(server, "T", 10, ...)    one task writes them, as Spark would have it
 stored(server, "T")            the messages, by queue
 """
 
+import asyncio
 import contextlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+import aerobee
 from aerobee.errors import TopicNotFound
 from aerobee.pipeline.blocking import Blocking
 from aerobee.pipeline.options import source_options
@@ -82,3 +84,13 @@ def _wait_for(blocking: Blocking, topic: str) -> None:
 
 def all_values(server: Server, topic: str) -> list[bytes]:
     return sorted(value for values in stored(server, topic).values() for value in values)
+
+
+def lag_of(server: Server, group: str) -> dict[str, int]:
+    """What a group has yet to consume, by topic; of one that nobody told of, nothing."""
+
+    async def ask() -> dict[str, int]:
+        async with aerobee.connect(server.name_server) as client:
+            return (await client.admin.groups.progress(group)).topics()
+
+    return asyncio.run(ask())

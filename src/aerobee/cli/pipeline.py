@@ -35,6 +35,7 @@ _EXAMPLES = """\
   aerobee pipeline describe statistics                 what it takes
   aerobee pipeline run statistics --topic orders --by tags --window 10s
   aerobee pipeline run lake --topic orders --to-folder lake/orders --once
+  aerobee pipeline run lake --topic orders --to-folder lake --commit-offsets
   aerobee pipeline run upsert --topic shop-orders --to-folder lake/orders --print-submit
 """
 LOG = "spark.log"
@@ -59,6 +60,8 @@ def list_jobs(parsed: argparse.Namespace) -> int:
         for job in JOBS.values()
     ]
     _write(records, parsed)
+    if parsed.output == TABLE:
+        print("\nstreams show how far they are: --commit-offsets (a group), --metrics PORT")
     return OK
 
 

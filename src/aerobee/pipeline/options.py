@@ -72,9 +72,10 @@ SOURCE_OPTIONS = (
     "fetchOffset.numRetries",
     "fetchOffset.retryIntervalMs",
 )
-_SINKS = {
+_ELSEWHERE = {
     "deliveryGuarantee": "an option of writes",
     "writeId": "an option of batch writes",
+    "pullBatchBytes": "how much a broker answers at once is its own to say",
 }
 
 
@@ -140,7 +141,7 @@ class _Reading:
     """One look at the options; mistakes gather."""
 
     def __init__(self, given: Mapping[str, str]) -> None:
-        self.texts = OptionTexts(given, SOURCE_OPTIONS, _SINKS)
+        self.texts = OptionTexts(given, SOURCE_OPTIONS, _ELSEWHERE)
 
     def options(self, is_stream: bool) -> SourceOptions | None:
         texts = self.texts

@@ -7,6 +7,7 @@ Thin on purpose: options, planning and decoding are modules that know no Spark. 
 executor is a `Ranges`: plain values.
 """
 
+import logging
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from aerobee.errors import Misuse
+from aerobee.errors import AerobeeError, Misuse
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.blocking import Blocking
 from aerobee.pipeline.offset_ranges import QueueRange
@@ -35,6 +36,8 @@ from aerobee.pipeline.options import SourceOptions, source_options
 from aerobee.pipeline.partition_reader import read_ranges, spare_collections
 from aerobee.pipeline.planning import Planner
 from aerobee.pipeline.sink import AerobeeStreamWriter, AerobeeWriter, checked_options
+
+_log = logging.getLogger(__name__)
 
 Nested = dict[str, Any]
 
@@ -184,7 +187,15 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
         return [Ranges(ranges) for ranges in planner.partitions(at, to)] or [Ranges([])]
 
     def commit(self, end: Nested) -> None:
-        """Nothing: the checkpoint is the truth. Groups are told by the listener."""
+        """The checkpoint is the truth; a group is told for people to see. Of the last batch of a
+        run Spark never says this: whoever wants that one told, too, has a listener."""
+        if not self.options.commits:
+            return
+        group = self.options.group
+        try:
+            self._plan().commit(group, from_dict(end))
+        except AerobeeError as error:
+            _log.warning("the group %s was not told how far it is: %s", group, error)
 
     def stop(self) -> None:
         if self._planner is not None:

@@ -1,6 +1,6 @@
 """In which format bodies are, and what becomes of one that is not: plain values, for executors.
 
-json       valueSchema: fields in Spark's words. Other members are left out, missing ones are null
+json       valueSchema: fields in Spark's words
 avro       valueSchema: Avro's JSON; bodies are single records without a header
 protobuf   valueSchema: FILE#package.Message, of a descriptor set
 
@@ -9,16 +9,12 @@ onDecodeError fail   the task fails, and says which message it was
               dlq    the message goes to deadLetterTopic, and not into the table
 """
 
-import json
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import pyarrow as pa
-
-from aerobee.errors import Misuse
 from aerobee.pipeline.value_avro import AvroDecoder
+from aerobee.pipeline.value_json import JsonDecoder
 from aerobee.pipeline.value_protobuf import ProtobufDecoder, descriptor_bytes
-from aerobee.pipeline.value_types import fields_of, leaves, words_of
 
 JSON = "json"
 AVRO = "avro"
@@ -36,22 +32,6 @@ class Decoder(Protocol):
 
     def decode(self, body: bytes) -> Any:
         """The value, as dicts and lists. Any exception: the body is none."""
-
-
-class JsonDecoder:
-    def __init__(self, schema: str) -> None:
-        self.type = fields_of(schema)
-        for leaf in leaves(self.type):
-            if pa.types.is_temporal(leaf) or pa.types.is_binary(leaf) or pa.types.is_decimal(leaf):
-                raise Misuse(
-                    f"JSON has no {words_of(leaf)}", hint="take it as string, and cast the column"
-                )
-
-    def decode(self, body: bytes) -> Any:
-        found = json.loads(body)
-        if not isinstance(found, dict):
-            raise ValueError("no JSON object")
-        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
 """`aerobee pipeline run` as people run it: progress, Ctrl-C, going on, and an error in a line."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 from aerobee.cli.output import NOT_FOUND
 from aerobee.pipeline.delta_table import opened
 from tests.server_kit import Server, running_server
+from tests.sink_kit import lag_of
 
 pytestmark = pytest.mark.java
 
@@ -38,13 +41,18 @@ def test_a_stream_stops_at_ctrl_c_and_goes_on_at_the_next_start(
 ) -> None:
     words = ("lake", "--topic", "Stopped", "-n", server.name_server, "--to-folder", "lake")
     server.send("Stopped", [b"first"] * 8)
-    process = started(tmp_path, *words, "--format", "delta")
+    process = started(tmp_path, *words, "--format", "delta", "--commit-offsets", "--metrics", "0")
     assert process.stderr is not None
     said = ""
     while "   8 rows" not in said:
         line = process.stderr.readline()
         assert line, said
         said += line
+    page = re.search(r"metrics: (\S+)", said)
+    assert page is not None
+    with urllib.request.urlopen(page[1]) as answer:
+        assert 'aerobee_query_rows_total{query="lake"} 8' in answer.read().decode()
+    assert lag_of(server, "lake-Stopped") == {"Stopped": 0}
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
     _, rest = process.communicate(timeout=120)
     assert process.returncode == 0, said + rest
@@ -52,10 +60,12 @@ def test_a_stream_stops_at_ctrl_c_and_goes_on_at_the_next_start(
     assert "8 rows in 1 batches" in rest
     assert "Exception" not in said + rest
     server.send("Stopped", [b"second"] * 4)
-    again = started(tmp_path, *words, "--format", "delta", "--once")
+    assert lag_of(server, "lake-Stopped") == {"Stopped": 4}
+    again = started(tmp_path, *words, "--format", "delta", "--once", "--commit-offsets")
     _, error = again.communicate(timeout=240)
     assert again.returncode == 0, error
     assert "4 rows in 1 batches" in error
+    assert lag_of(server, "lake-Stopped") == {"Stopped": 0}
     table = opened(str(tmp_path / "lake"))
     assert table is not None
     found = [bytes(row["value"]) for row in table.to_pyarrow_table().to_pylist()]

@@ -11,6 +11,7 @@ from aerobee.errors import Misuse
 from aerobee.pipeline.range_pull import DataLoss
 from aerobee.pipeline.source import AerobeeSource, AerobeeStreamReader, Ranges, RocketmqSource
 from tests.server_kit import Server
+from tests.sink_kit import lag_of
 
 ANY = StructType()
 
@@ -73,6 +74,22 @@ def test_a_stream_is_pinned_where_it_begins_and_goes_on_from_there(server: Serve
         assert read(reader, reader.partitions(start, end)) == [2] * 4
         assert ends(reader.reportLatestOffset()) == [3] * 4
         reader.commit(end)
+
+
+def test_a_group_is_told_how_far_a_stream_is_if_that_is_wanted(server: Server) -> None:
+    server.send("SourceTells", [b"x"] * 8)
+    given = {"startingOffsets": "earliest", "group": "source-tells"}
+    for more, expected in (({}, {}), ({"commitOffsets": "true"}, {"SourceTells": 4})):
+        with stream(server, "SourceTells", **given, **more) as reader:
+            half = {"o": {"SourceTells": {"broker-a": dict.fromkeys("0123", 1)}}, "v": 1}
+            reader.commit(half)
+        assert lag_of(server, "source-tells") == expected
+
+
+def test_a_group_that_cannot_be_told_ends_no_stream(server: Server) -> None:
+    given = {"group": "source-tells", "commitOffsets": "true", "fetchOffset.numRetries": "0"}
+    with stream(server, "SourceTells", **given) as reader:
+        reader.commit({"o": {"SourceTells": {"nobody": {"0": 1}}}, "v": 1})
 
 
 def test_a_stream_keeps_its_limits_unless_all_is_wanted(server: Server) -> None:

@@ -29,7 +29,7 @@ def transform(rows: "DataFrame", *, is_text: bool = False) -> "DataFrame":
 
 
 def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
-    rows = transform(stream_of(spark, chosen, COLUMN_NAMES), is_text=chosen.is_on("text"))
+    rows = transform(stream_of(spark, chosen, NAME, COLUMN_NAMES), is_text=chosen.is_on("text"))
     folder = chosen.text("to-folder")
     if chosen.text("format") == DELTA:
         from aerobee.pipeline import delta_sink, delta_table

@@ -10,12 +10,13 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from aerobee.pipeline.jobs.job import Chosen, Job, Outcome
+from aerobee.pipeline.jobs.shown_progress import Watcher, shown_progress
 from aerobee.pipeline.session import spark_session
 
 if TYPE_CHECKING:
@@ -25,17 +26,6 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.5
 
 Stop = Callable[[], bool]
-
-
-class Watcher(Protocol):
-    def step(self, text: str) -> None:
-        """Something has begun that takes a moment."""
-
-    def batch(self, progress: Mapping[str, Any]) -> None:
-        """A query has done a batch: Spark's account of it."""
-
-    def tasks(self, done: int, total: int) -> None:
-        """A batch job goes on."""
 
 
 def run_job(
@@ -51,10 +41,11 @@ def run_job(
             if not job.is_stream:
                 with _watched_tasks(spark, watcher):
                     return job.start(spark, chosen)
-            outcome = job.start(spark, chosen)
-            if outcome.query is not None:
-                follow(outcome.query, watcher, is_stopped)
-            return outcome
+            with shown_progress(job.name, chosen, watcher) as shown:
+                outcome = job.start(spark, chosen)
+                if outcome.query is not None:
+                    follow(outcome.query, shown, is_stopped)
+                return outcome
     finally:
         spark.stop()
 

@@ -100,7 +100,7 @@ def messages_of(statistics: "DataFrame", by: Sequence[str]) -> "DataFrame":
 def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
     form, by = chosen.text("form"), chosen.names("by")
     statistics = transform(
-        stream_of(spark, chosen, _COLUMNS),
+        stream_of(spark, chosen, NAME, _COLUMNS),
         window=chosen.interval("window"),
         slide=chosen.interval("slide"),
         watermark=chosen.interval("watermark"),

@@ -31,15 +31,23 @@ STREAM_OPTIONS = (
     JobOption("once", "end when everything that is there now is done", "no", is_flag=True),
     JobOption("every", "how long a batch gathers", "1s"),
     JobOption("checkpoint", f"folder of the query's memory ({CHECKPOINTS}/JOB-TOPIC)"),
+    JobOption("group", "consumer group that the query is (JOB-TOPIC)"),
+    JobOption("commit-offsets", "tell brokers how far the group is", "no", is_flag=True),
+    JobOption("metrics", "port for lag and progress, /metrics; 0: any"),
 )
 
 
-def stream_of(spark: "SparkSession", chosen: Chosen, columns: Sequence[str]) -> "DataFrame":
+def stream_of(
+    spark: "SparkSession", chosen: Chosen, name: str, columns: Sequence[str]
+) -> "DataFrame":
+    """`name` is the job's."""
     reader = spark.readStream.format(FORMAT)
     reader = reader.option("nameServer", chosen.text("name-server"))
     reader = reader.option("topic", chosen.text("topic"))
     reader = reader.option("startingOffsets", chosen.text("from"))
     reader = reader.option("columns", ",".join(columns))
+    if chosen.text("group") or chosen.text("from") == "group":
+        reader = reader.option("group", group_of(chosen, name))
     return reader.options(**chosen.source).load()
 
 
@@ -75,8 +83,15 @@ def started(writer: Any, chosen: Chosen, name: str) -> "StreamingQuery":
 
 
 def checkpoint_of(chosen: Chosen, name: str) -> str:
-    told = chosen.text("checkpoint")
-    return told or f"{CHECKPOINTS}/{name}-{re.sub(r'[^0-9A-Za-z_.-]', '_', chosen.text('topic'))}"
+    return chosen.text("checkpoint") or f"{CHECKPOINTS}/{_called(chosen, name)}"
+
+
+def group_of(chosen: Chosen, name: str) -> str:
+    return chosen.text("group") or _called(chosen, name)
+
+
+def _called(chosen: Chosen, name: str) -> str:
+    return f"{name}-{re.sub(r'[^0-9A-Za-z_-]', '_', chosen.text('topic'))}"
 
 
 def query_id_of(rows: "DataFrame") -> str:

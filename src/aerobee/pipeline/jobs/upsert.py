@@ -121,7 +121,7 @@ def found_columns(rows: "DataFrame") -> "StructType":
 
 def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
     apply = _Applying(spark, chosen).apply
-    writer = stream_of(spark, chosen, _COLUMNS).writeStream.foreachBatch(apply)
+    writer = stream_of(spark, chosen, NAME, _COLUMNS).writeStream.foreachBatch(apply)
     return Outcome(started(writer, chosen, NAME))
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from aerobee.pipeline.jobs.job import Chosen
-from aerobee.pipeline.jobs.topic_io import checkpoint_of, query_id_of, started
+from aerobee.pipeline.jobs.topic_io import checkpoint_of, group_of, query_id_of, started
 from tests.spark_kit import forget_last_commit
 
 if TYPE_CHECKING:
@@ -15,6 +15,11 @@ def test_a_checkpoint_has_the_name_of_its_job_and_topic() -> None:
     assert checkpoint_of(Chosen({"checkpoint": "s3://b/c", "topic": "t"}), "lake") == "s3://b/c"
     unnamed = Chosen({"checkpoint": "", "topic": "%RETRY%g"})
     assert checkpoint_of(unnamed, "lake") == "checkpoints/lake-_RETRY_g"
+
+
+def test_a_group_has_the_name_of_its_job_and_topic_unless_told() -> None:
+    assert group_of(Chosen({"group": "", "topic": "a|b"}), "lake") == "lake-a_b"
+    assert group_of(Chosen({"group": "g", "topic": "a|b"}), "lake") == "g"
 
 
 def test_a_batch_knows_its_query_after_a_restart_too(spark: "SparkSession", tmp_path: Path) -> None:

@@ -1,0 +1,95 @@
+"""How far a job's query is, for others to see: as a consumer group, and as metrics.
+
+    commit-offsets   brokers hear after each batch how far the group is: `aerobee group describe`
+    metrics          lag, rows and batches on a page of their own: docs/metrics.md
+
+Both hear of a batch as the terminal does, before the run ends: its last one counts, too.
+"""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from aerobee.errors import Misuse
+from aerobee.pipeline.jobs.job import Chosen
+from aerobee.pipeline.jobs.topic_io import group_of
+from aerobee.pipeline.options import SourceOptions, source_options
+from aerobee.pipeline.progress import QueryProgress
+
+PORT_MAX = 65_535
+
+
+class Watcher(Protocol):
+    def step(self, text: str) -> None:
+        """Something has begun that takes a moment."""
+
+    def batch(self, progress: Mapping[str, Any]) -> None:
+        """A query has done a batch: Spark's account of it."""
+
+    def tasks(self, done: int, total: int) -> None:
+        """A batch job goes on."""
+
+
+class Shown:
+    """A watcher that has others know what it hears."""
+
+    def __init__(self, watcher: Watcher, progress: QueryProgress) -> None:
+        self._watcher = watcher
+        self._progress = progress
+
+    def step(self, text: str) -> None:
+        self._watcher.step(text)
+
+    def batch(self, progress: Mapping[str, Any]) -> None:
+        self._progress.took(progress)
+        self._watcher.batch(progress)
+
+    def tasks(self, done: int, total: int) -> None:
+        self._watcher.tasks(done, total)
+
+
+def committed_by(name: str, chosen: Chosen) -> SourceOptions | None:
+    """Of a run of a job that commits: what it reads, as which group. Misuse."""
+    if not chosen.is_on("commit-offsets"):
+        return None
+    given = {
+        "nameServer": chosen.text("name-server"),
+        "topic": chosen.text("topic"),
+        **chosen.source,
+        "group": group_of(chosen, name),
+        "commitOffsets": "true",
+    }
+    return source_options(given, is_stream=True)
+
+
+def port_of(chosen: Chosen) -> int | None:
+    """Of the page of metrics; None: there is to be none. Misuse."""
+    text = chosen.text("metrics")
+    if not text:
+        return None
+    if not text.isdigit() or int(text) > PORT_MAX:
+        raise Misuse(f"metrics is a port from 0 to {PORT_MAX}, not {text!r}")
+    return int(text)
+
+
+@contextlib.contextmanager
+def shown_progress(name: str, chosen: Chosen, watcher: Watcher) -> Iterator[Watcher]:
+    """Have a query watched in here by whomever was chosen, too. Misuse."""
+    from aerobee.pipeline.progress_listener import GroupCommit
+    from aerobee.pipeline.progress_page import ProgressPage
+
+    read, port = committed_by(name, chosen), port_of(chosen)
+    commit = GroupCommit(read) if read is not None else None
+    progress = QueryProgress(commit)
+    page = ProgressPage(progress.text, port) if port is not None else None
+    if read is not None:
+        watcher.step(f"group {read.group}: aerobee group describe {read.group}")
+    if page is not None:
+        watcher.step(f"metrics: http://127.0.0.1:{page.port}/metrics")
+    try:
+        yield Shown(watcher, progress)
+    finally:
+        if page is not None:
+            page.close()
+        if commit is not None:
+            commit.close()
