@@ -72,6 +72,13 @@ SOURCE_OPTIONS = (
     "fetchOffset.numRetries",
     "fetchOffset.retryIntervalMs",
 )
+_OF_STREAMS = (
+    "maxOffsetsPerTrigger",
+    "maxBytesPerTrigger",
+    "minOffsetsPerTrigger",
+    "maxTriggerDelay",
+    "commitOffsets",
+)
 _ELSEWHERE = {
     "deliveryGuarantee": "an option of writes",
     "writeId": "an option of batch writes",
@@ -152,9 +159,7 @@ class _Reading:
         if is_stream:
             texts.refuse(("endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp"), "stream")
         else:
-            texts.refuse(
-                ("maxOffsetsPerTrigger", "maxBytesPerTrigger", "minOffsetsPerTrigger"), "batch"
-            )
+            texts.refuse(_OF_STREAMS, "batch")
         end = self._place("ending", LATEST)
         tags, sql = texts.text("subExpression", "*"), texts.text("filterExpression", "")
         if sql and tags != "*":

@@ -75,6 +75,7 @@ def test_credentials_and_encryption_come_with_the_address_or_beside_it() -> None
     [
         ({"nameServr": "x"}, "was nameServer meant?"),
         ({"frobnicate": "x"}, "there is no option frobnicate"),
+        ({"pullBatchBytes": "1"}, "pullBatchBytes: how much a broker answers at once"),
         ({"nameServer": ""}, "nameServer is missing"),
         ({"nameServer": "a:b"}, "nameServer: "),
         ({"startingOffsets": "early"}, "earliest, latest"),
@@ -102,6 +103,9 @@ def test_a_stream_ends_nowhere_and_has_limits() -> None:
     assert (options.batch_messages_max, options.batch_bytes_max) == (5, 6)
     assert options.batch_delay_seconds == 120.0
     assert "duration" in mistake(is_stream=True, maxTriggerDelay="soon")
+    said = mistake(is_stream=False, group="g", commitOffsets="true", maxTriggerDelay="1s")
+    assert "a batch does not take maxTriggerDelay" in said
+    assert "commitOffsets" in said
 
 
 def test_every_mistake_is_told_at_once() -> None:
