@@ -23,7 +23,18 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench.broker_cases import FEATURES, OPEN, QUICK, RATES, SYNC, Bench, Case, Measured, Plan
+from bench.broker_cases import (
+    FEATURES,
+    OPEN,
+    PINNED,
+    QUICK,
+    RATES,
+    SYNC,
+    Bench,
+    Case,
+    Measured,
+    Plan,
+)
 from bench.broker_load import Figures, compile_load, run_load
 from bench.broker_servers import SERVERS
 
@@ -84,9 +95,18 @@ def add_line(table: Table, case: Case, measured: Measured, key: str, title: str)
     if "aerobee" in rates and rates.get("apache"):
         times = rates["aerobee"] / rates["apache"]
         ratio, is_met = f"{times:.1f}×", times >= case.times if goal else None
+        ratio += pinned_ratio(measured, key)
         if beats_redis and "redis" in rates:
             is_met = is_met and rates["aerobee"] >= rates["redis"]
     table.add(title, cells, ratio, verdict(goal, is_met))
+
+
+def pinned_ratio(measured: Measured, key: str) -> str:
+    """The same where the server has one core and the generator the other."""
+    ours, theirs = (measured.medians(name).get(PINNED.title) for name in ("aerobee", "apache"))
+    if ours is None or not theirs or not theirs[key]:
+        return ""
+    return f" ({ours[key] / theirs[key]:.1f}× pinned: {ours[key]:,.0f} and {theirs[key]:,.0f})"
 
 
 def add_latency(table: Table, measured: Measured) -> None:

@@ -184,15 +184,19 @@ class Measured:
 
     def best(self, server: str, merit: Callable[[Figures], float]) -> tuple[str, Figures] | None:
         """The placement whose medians have the most merit, and these medians."""
-        medians = {
-            placement: _medians(rounds)
-            for (who, placement), rounds in self._rounds.items()
-            if who == server
-        }
+        medians = self.medians(server)
         if not medians:
             return None
         placement = max(medians, key=lambda name: merit(medians[name]))
         return placement, medians[placement]
+
+    def medians(self, server: str) -> dict[str, Figures]:
+        """Of the rounds of each placement."""
+        return {
+            placement: _medians(rounds)
+            for (who, placement), rounds in self._rounds.items()
+            if who == server
+        }
 
 
 def _medians(rounds: Sequence[Figures]) -> Figures:
