@@ -4,9 +4,10 @@ python -m bench.pipeline --quick            # a hundred thousand rows, one round
 python -m bench.pipeline                    # two million rows, five rounds, some ten minutes
 python -m bench.pipeline --cases batch      # one case; see bench/pipeline/cases.py
 
-Both sides hold the same messages (a key of 16 bytes, a value of 100), are read by the same session
-and take turns. Seconds of CPU are those of all processes of a side: Spark's, its Python workers',
-its broker's. The first round warms up and is not counted. Needs Java and Maven.
+Both sides hold the same messages (a key of 16 bytes, a value of 100), as many in each queue, are
+read and written by the same session and take turns. Seconds of CPU are those of all processes of a
+side: Spark's, its Python workers', its broker's, our name server's. The first two rounds warm up
+and are not counted. Needs Java and Maven.
 """
 
 import argparse
@@ -14,10 +15,10 @@ import asyncio
 import contextlib
 import json
 import random
-import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,12 +26,23 @@ import aerobee
 from aerobee.model.message_queue import MessageQueue, QueueId
 from bench.broker_servers import Aerobee, NameServer
 from bench.pipeline import servers
-from bench.pipeline.cases import AEROBEE, CASES, HANDED, KAFKA, KEY, LOG, VALUE
-from bench.pipeline.plot import bars
+from bench.pipeline.cases import (
+    AEROBEE,
+    CASES,
+    COLUMNS,
+    EIGHTH,
+    FILES_A_BATCH,
+    KAFKA,
+    SAME,
+    WHOLE,
+    WRITTEN_BATCHES,
+)
+from bench.pipeline.table import show
 
 TOPIC, MICRO, SINK = "bench", "micro", "sink"
 QUEUES, MICRO_QUEUES, MICRO_BATCHES = 4, 32, 20
 BATCH_MESSAGES = 1000
+WARMING_ROUNDS = 2
 
 
 def main() -> int:
@@ -51,6 +63,7 @@ def main() -> int:
         print(f"{absent}: the Kafka side cannot be had", file=sys.stderr)
         return 1
     rows = given.rows or (100_000 if given.quick else 2_000_000)
+    rows -= rows % (QUEUES * BATCH_MESSAGES)  # whole batches, as many for each queue
     rounds = given.rounds or (1 if given.quick else 5)
     _say("fetching Kafka, its connector and their Spark, unless they are there")
     servers.jars("kafka_broker")
@@ -58,7 +71,7 @@ def main() -> int:
     servers.python()
     with tempfile.TemporaryDirectory(prefix="bench-pipeline-") as folder:
         found = _compared(Path(folder), rows, rounds, given)
-    _show(found, given.plot)
+    show(found, given.plot)
     return 0
 
 
@@ -73,44 +86,74 @@ def _compared(folder: Path, rows: int, rounds: int, given: Any) -> dict[str, Any
         undo.callback(kafka.stop)
         session = Session(given.cores)
         undo.callback(session.close)
-        return _measured(Sides(session, broker, kafka, address), rows, rounds, given.cases)
+        sides = Sides(session, nameserver, broker, kafka)
+        where = _filled(sides, rows, str(folder / "rows"))
+        return _measured(sides, where, rounds, given.cases)
 
 
 class Sides(NamedTuple):
     """What runs meanwhile."""
 
     session: "Session"
+    nameserver: NameServer
     aerobee: Aerobee
     kafka: servers.Kafka
-    name_server: str
+
+    def seconds(self, side: str) -> float:
+        """Of CPU, so far, of the servers that a side needs."""
+        if side == KAFKA:
+            return self.kafka.cpu_seconds()
+        if side in (AEROBEE, SAME, WHOLE, EIGHTH):
+            return self.aerobee.cpu_seconds() + self.nameserver.cpu_seconds()
+        return 0.0
 
 
-def _measured(sides: Sides, rows: int, rounds: int, cases: list[str]) -> dict[str, Any]:
+def _filled(sides: Sides, rows: int, folder: str) -> dict[str, str]:
+    """Have both sides hold the same; where everything is."""
+    session = sides.session
     where = {
-        "nameServer": sides.name_server,
+        "nameServer": f"127.0.0.1:{sides.nameserver.port}",
         "kafka": f"127.0.0.1:{sides.kafka.port}",
         "store": str(sides.aerobee.folder / "store"),
         "topic": TOPIC,
+        "queues": str(QUEUES),
         "microTopic": MICRO,
         "sinkTopic": SINK,
         "rows": str(rows),
+        "rowsFolder": folder,
     }
-    _say(f"{rows:,} messages for each side")
-    asyncio.run(_fill(sides.name_server, rows))
-    _fill_kafka(sides.session, where, rows)
-    brokers: dict[str, Aerobee | servers.Kafka] = {AEROBEE: sides.aerobee, KAFKA: sides.kafka}
+    _say(f"{rows:,} messages for us")
+    where["logEnd"] = str(asyncio.run(_fill(where["nameServer"], rows)))
+    _say(f"{rows:,} messages for Kafka")
+    for topic, queues in ((TOPIC, QUEUES), (MICRO, MICRO_QUEUES), (SINK, QUEUES)):
+        session.ask({"case": "topic", "where": {**where, "topic": topic, "queues": queues}})
+    micro = MICRO_QUEUES * MICRO_BATCHES
+    topics = [(TOPIC, rows, QUEUES, COLUMNS), (MICRO, micro, MICRO_QUEUES, COLUMNS)]
+    session.ask({"case": "load", "where": {**where, "topics": topics}})
+    files = FILES_A_BATCH * WRITTEN_BATCHES
+    session.ask({"case": "files", "where": {**where, "columns": COLUMNS, "files": files}})
+    held = session.ask({"case": "same", "where": where})
+    if held["aerobee rows"] != rows or any(
+        held[f"aerobee {what}"] != held[f"kafka {what}"] for what in ("rows", "sum")
+    ):
+        raise RuntimeError(f"the sides do not hold the same: {held}")
+    return where
+
+
+def _measured(sides: Sides, where: dict[str, str], rounds: int, cases: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for number in range(rounds + 1):
-        _say(f"round {number} of {rounds}" if number else "warming up")
+    began = time.monotonic()
+    for number in range(1 - WARMING_ROUNDS, rounds + 1):
+        what = f"round {number} of {rounds}" if number > 0 else "warming up"
         for case in cases:
+            _say(f"{time.monotonic() - began:5.0f} s  {what}: {case}")
             order = list(CASES[case])
             random.shuffle(order)
             for side in order:
-                broker = brokers.get(side)
-                before = broker.cpu_seconds() if broker else 0.0
+                before = sides.seconds(side)
                 told = sides.session.ask({"case": case, "side": side, "where": where})
-                told["broker"] = (broker.cpu_seconds() if broker else 0.0) - before
-                if number:
+                told["broker"] = sides.seconds(side) - before
+                if number > 0:
                     found.setdefault(case, {}).setdefault(side, []).append(told)
     return found
 
@@ -156,51 +199,24 @@ def _body(number: int) -> bytes:
     return b"%016d" % number + b"x" * 84
 
 
-async def _fill(address: str, rows: int) -> None:
+async def _fill(address: str, rows: int) -> int:
+    """Our topics and their messages, as the other side gets them; where the log ends then."""
     async with aerobee.connect(address) as client:
         for topic, queues in ((TOPIC, QUEUES), (MICRO, MICRO_QUEUES), (SINK, QUEUES)):
             await client.admin.topics.create(topic, queues=queues)
-        for start in range(0, rows, BATCH_MESSAGES):
-            numbers = range(start, min(rows, start + BATCH_MESSAGES))
-            queue = MessageQueue(TOPIC, "broker-a", QueueId(start // BATCH_MESSAGES % QUEUES))
-            messages = [aerobee.Outgoing(_body(n), keys=[f"{n:016}"]) for n in numbers]
-            await client.send_batch(TOPIC, messages, queue=queue)
         for number in range(MICRO_QUEUES):
             queue = MessageQueue(MICRO, "broker-a", QueueId(number))
-            await client.send_batch(MICRO, [_body(n) for n in range(MICRO_BATCHES)], queue=queue)
-
-
-def _fill_kafka(session: Session, where: dict[str, str], rows: int) -> None:
-    for topic, queues in ((TOPIC, QUEUES), (MICRO, MICRO_QUEUES), (SINK, QUEUES)):
-        session.ask({"case": "topic", "where": {**where, "topic": topic, "queues": queues}})
-    topics = [(TOPIC, rows, KEY, VALUE), (MICRO, MICRO_QUEUES * MICRO_BATCHES, KEY, VALUE)]
-    session.ask({"case": "load", "where": {**where, "topics": topics}})
-
-
-def _show(found: dict[str, Any], plot: Path) -> None:
-    rates: dict[str, dict[str, float]] = {}
-    print(f"\n{'case':8} {'side':8} {'rows/s':>12} {'CPU µs/row':>11} {'of it broker':>13}"
-          f" {'Python RSS':>11} {'batch ms':>9}")  # fmt: skip
-    for case, sides in found.items():
-        for side in (AEROBEE, KAFKA, LOG, HANDED):
-            if side not in sides:
-                continue
-            runs = sides[side]
-            rate = statistics.median(one["rows"] / one["seconds"] for one in runs)
-            cpu = statistics.median(
-                1e6 * (one["jvm"] + one["python"] + one["broker"]) / one["rows"] for one in runs
-            )
-            own = statistics.median(1e6 * one["broker"] / one["rows"] for one in runs)
-            rss = max(one["rssMax"] for one in runs) / 2**20
-            batch = [one["batchMs"] for one in runs if "batchMs" in one]
-            told = f"{statistics.median(batch):9.0f}" if batch else ""
-            print(f"{case:8} {side:8} {rate:12,.0f} {cpu:11.2f} {own:13.2f} {rss:8.0f} MiB {told}")
-            if not batch:
-                rates.setdefault(case, {})[side] = rate
-    plot.parent.mkdir(parents=True, exist_ok=True)
-    plot.write_text(bars("Rows read and written by Spark", "rows/s", rates))
-    plot.with_suffix(".json").write_text(json.dumps(found, indent=1))
-    print(f"\n{plot}")
+            bodies = [_body(n * MICRO_QUEUES + number) for n in range(MICRO_BATCHES)]
+            await client.send_batch(MICRO, bodies, queue=queue)
+        end = 0
+        for start in range(0, rows, QUEUES * BATCH_MESSAGES):
+            for number in range(QUEUES):
+                numbers = range(start + number, start + QUEUES * BATCH_MESSAGES, QUEUES)
+                queue = MessageQueue(TOPIC, "broker-a", QueueId(number))
+                messages = [aerobee.Outgoing(_body(n), keys=[f"{n:016}"]) for n in numbers]
+                sent = await client.send_batch(TOPIC, messages, queue=queue)
+                end = int(sent[-1].offset_id[-16:], 16) + 1  # its last half is its place
+        return end
 
 
 def _say(text: str) -> None:

@@ -6,7 +6,7 @@ Written by hand: a picture of a dozen rectangles needs no package.
 from collections.abc import Mapping, Sequence
 from html import escape
 
-_COLOURS = ("#2f6f9f", "#c9702b", "#5b9a5b", "#8a6fb0")
+_COLOURS = ("#2f6f9f", "#c9702b", "#7fb2d6", "#5b9a5b", "#a5cf9d", "#8a6fb0")
 _BAR, _GAP, _HEIGHT, _LEFT, _TOP = 46, 34, 220, 70, 50
 
 

@@ -30,6 +30,7 @@ cdef byte* _TAGS_NAME
 cdef byte* _UNIQUE_NAME
 cdef byte* _HEX
 
+@cython.final
 cdef class SizedColumn:
     cdef Py_ssize_t _capacity
     cdef byte* _data
@@ -46,19 +47,20 @@ cdef class SizedColumn:
     cdef void _begin(self) except *
 
     @cython.locals(needed=Py_ssize_t, capacity=Py_ssize_t)
-    cdef void make_room(self, Py_ssize_t size) except *
+    cdef int make_room(self, Py_ssize_t size) except -1
 
-    cdef void add(self, const byte* source, Py_ssize_t start, Py_ssize_t size) except *
-    cdef void add_text(self, const byte* source, Py_ssize_t start, Py_ssize_t size) except *
-    cpdef void add_bytes(self, bytes value) except *
-    cpdef void add_null(self) except *
+    cdef int add(self, const byte* source, Py_ssize_t start, Py_ssize_t size) except -1
+    cdef int add_text(self, const byte* source, Py_ssize_t start, Py_ssize_t size) except -1
+    cpdef int add_bytes(self, bytes value) except -1
+    cpdef void add_null(self) noexcept
     cdef void _end_row(self) noexcept
 
     @cython.locals(at=Py_ssize_t, index=Py_ssize_t, value=int, shift=int)
-    cdef void add_id(self, const byte* source, Py_ssize_t host, Py_ssize_t host_size, long long log_offset) except *
+    cdef int add_id(self, const byte* source, Py_ssize_t host, Py_ssize_t host_size, long long log_offset) except -1
 
     cpdef tuple finish(self)
 
+@cython.final
 cdef class FixedColumn:
     cdef byte* _memory
     cdef Py_ssize_t _rows_max
@@ -67,9 +69,10 @@ cdef class FixedColumn:
     cdef readonly Py_ssize_t rows
 
     cdef void _begin(self) except *
-    cpdef void add(self, long long value) except *
+    cpdef void add(self, long long value) noexcept
     cpdef object finish(self)
 
+@cython.final
 cdef class MessageColumns:
     cdef Py_ssize_t _bytes
     cdef Py_ssize_t _bytes_max
@@ -98,7 +101,7 @@ cdef class MessageColumns:
     cpdef int take(self, object view, Py_ssize_t position, Py_ssize_t end, long long offset_end) except -1
 
     @cython.locals(wanted=int, size=Py_ssize_t)
-    cdef void add_record(self, const byte* memory, Record record) except *
+    cdef int add_record(self, const byte* memory, Record record) except -1
 
     @cython.locals(
         wanted=int, start=Py_ssize_t, end=Py_ssize_t, key_at=Py_ssize_t, tags_at=Py_ssize_t,
@@ -106,7 +109,7 @@ cdef class MessageColumns:
         name_end=Py_ssize_t, value_end=Py_ssize_t, name_size=Py_ssize_t, value_at=Py_ssize_t,
         host=Py_ssize_t, host_size=Py_ssize_t,
     )
-    cdef void _add_properties(self, const byte* memory, Record record, Py_ssize_t size) except *
+    cdef int _add_properties(self, const byte* memory, Record record, Py_ssize_t size) except -1
 
     cpdef bint is_full(self)
     cpdef void begin_again(self)

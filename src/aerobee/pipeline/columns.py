@@ -147,18 +147,18 @@ class SizedColumn:
         needed = self.size + size
         if needed > _DATA_BYTES_MAX:
             raise Misuse(f"{needed} bytes of one column in one batch", hint="take smaller batches")
-        if needed <= self._capacity:
-            return
-        capacity = max(needed, 2 * self._capacity)
-        view = memoryview(bytearray(capacity))
-        copy_bytes(address(view), 0, self._data, 0, self.size)
-        self._data_view = view
-        self._data = address(view)
-        self._capacity = capacity
+        if needed > self._capacity:
+            capacity = min(max(needed, 2 * self._capacity), _DATA_BYTES_MAX)
+            view = memoryview(bytearray(capacity))
+            copy_bytes(address(view), 0, self._data, 0, self.size)
+            self._data_view = view
+            self._data = address(view)
+            self._capacity = capacity
 
     def add(self, source: memoryview, start: int, size: int) -> None:
         """One value, copied."""
-        self.make_room(size)
+        if size > self._capacity - self.size:
+            self.make_room(size)
         copy_bytes(self._data, self.size, source, start, size)
         self.size += size
         self._end_row()

@@ -5,6 +5,7 @@ cut short under a mapping kills whoever looks at it.
 """
 
 import contextlib
+import errno
 import os
 import re
 from typing import NamedTuple
@@ -116,14 +117,41 @@ class Window:
 
     def used_bytes(self) -> int:
         """Up to and with the last byte of the file that is not zero."""
-        end = self.file.size
+        end = self._stored_end()
         while end > 0:
             start = max(0, end - _BLOCK_BYTES)
             block = os.pread(self._descriptor, end - start, start)
-            if block != _ZEROS[: len(block)]:
+            if _is_used(block):
                 return start + len(block.rstrip(b"\0"))
             end = start
         return 0
 
+    def _stored_end(self) -> int:
+        """Behind it there are only zeros. A file is made ahead, and most of a last one was never
+        written: the disk knows where, and nobody has to read it."""
+        end = 0
+        try:
+            while end < self.file.size:
+                start = os.lseek(self._descriptor, end, os.SEEK_DATA)
+                end = os.lseek(self._descriptor, start, os.SEEK_HOLE)
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # that one says: no more
+                return self.file.size
+        # Disks have been known to forget what was not synced. A log has no holes, so if it went on
+        # behind this place, it would right behind it.
+        beyond = os.pread(self._descriptor, _BLOCK_BYTES, end)
+        return self.file.size if _is_used(beyond) else min(end, self.file.size)
+
+    def let_go(self, position: int) -> None:
+        """Have the system keep nothing of the file from a position on. What was never written
+        looks as if it were, once somebody has read it: then all of it is read the next time."""
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self._descriptor, position, 0, os.POSIX_FADV_DONTNEED)
+
     def close(self) -> None:
         os.close(self._descriptor)
+
+
+def _is_used(block: bytes) -> bool:
+    """Whether a byte of a block is not zero."""
+    return block != _ZEROS[: len(block)]

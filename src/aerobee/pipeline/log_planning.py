@@ -80,6 +80,7 @@ def _used(files: list[LogFile], reach: Reach) -> tuple[list[LogFile], Gap | None
         last = files.pop()
         with closing(Window(last, reach)) as window:
             found = stepping(window).log_end()
+            window.let_go(found.torn)
         if not found.torn:
             continue
         ended = [*files, last._replace(limit=found.end)]

@@ -18,7 +18,7 @@ from aerobee.pipeline.log_files import LogFile
 from aerobee.pipeline.log_options import LogOptions, log_options
 from aerobee.pipeline.log_planning import Gap, LogPart, plan_log
 from aerobee.pipeline.log_reader import read_part
-from aerobee.pipeline.partition_reader import spare_collections
+from aerobee.pipeline.worker_garbage import spare_collections
 
 
 class Part(InputPartition):

@@ -19,6 +19,7 @@ cdef int _MAGIC_V2
 cdef int _MAGIC_BYTE
 cdef int _RECORD_BYTES_MIN
 
+@cython.final
 cdef class LogWalk:
     cdef MessageColumns _columns
     cdef bint _is_chosen

@@ -1,18 +1,16 @@
 """What runs in an executor: ranges of queues → Arrow batches.
 
-A task's memory is one batch and two answers, however large its ranges are. Whatever it needs comes
-with it as plain values: it opens its own connections, and keeps them for the next task of the same
-worker.
+A task's memory is one batch and a few answers, however large its ranges are. Small ranges share a
+batch. Whatever it needs comes with it as plain values: it opens its own connections, and keeps them
+for the next task of the same worker.
 """
 
-import gc
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aerobee.client.client import Client
 from aerobee.client.options import ClientOptions, options_for
 from aerobee.errors import RemoteProtocolError
 from aerobee.pipeline.arrow_batches import finish_batch
@@ -20,7 +18,7 @@ from aerobee.pipeline.blocking import Blocking, kept
 from aerobee.pipeline.columns import ENDED, FULL, SPECIAL, MessageColumns
 from aerobee.pipeline.offset_ranges import QueueRange
 from aerobee.pipeline.options import SourceOptions
-from aerobee.pipeline.range_pull import Pulled, RangePull
+from aerobee.pipeline.range_pull import answers_of
 from aerobee.pipeline.row_values import rows_of
 from aerobee.pipeline.schema import OFFSET, TAGS, TopicSchema
 from aerobee.pipeline.value_decoding import DeadLetter, ValueDecoding
@@ -29,32 +27,25 @@ from aerobee.protocol.tag_filter import tags_of
 
 BATCH_BYTES_MAX = 64 << 20
 
-_frozen_workers: set[int] = set()
+V = TypeVar("V")
 
 
 def read_ranges(options: SourceOptions, ranges: Sequence[QueueRange]) -> Iterator[Any]:
     """The messages of these ranges, as record batches."""
-    blocking = kept(options.target, options.timeout)
-    for wanted in ranges:
-        yield from _RangeReader(blocking, options, wanted).batches()
+    if ranges:
+        yield from _TaskReader(kept(options.target, options.timeout), options, ranges).batches()
 
 
-def spare_collections(worker: int) -> None:
-    """A worker collects garbage after every task. What it has imported need not be looked at each
-    time: that takes longer than a small task does."""
-    if worker not in _frozen_workers:
-        gc.freeze()
-        _frozen_workers.add(worker)
+class _TaskReader:
+    """The ranges of one task, batch by batch."""
 
-
-class _RangeReader:
-    """One range, batch by batch."""
-
-    def __init__(self, blocking: Blocking, options: SourceOptions, wanted: QueueRange) -> None:
+    def __init__(
+        self, blocking: Blocking, options: SourceOptions, ranges: Sequence[QueueRange]
+    ) -> None:
         self._blocking = blocking
         self._options = options
-        self._wanted = wanted
-        self._pull = RangePull(blocking.session, options, wanted)
+        self._ranges = ranges
+        self._wanted = ranges[0]
         self._tags = tags_of(options.tags) if not options.sql else ()
         self._schema = options.schema
         # A broker compares hashes of tags, so readers compare the tags themselves.
@@ -66,17 +57,30 @@ class _RangeReader:
             self._decoding = ValueDecoding(options.values, self._bury)
             if OFFSET not in self._built.names:
                 self._built = TopicSchema((*self._built.names, OFFSET), self._built.property_form)
-        self._columns = MessageColumns(self._built.wanted, options.rows_max, BATCH_BYTES_MAX)
+        # No more room than there can be rows: most of what a small task costs was making it.
+        rows = min(options.rows_max, max(1, sum(one.size for one in ranges)))
+        self._columns = MessageColumns(self._built.wanted, rows, BATCH_BYTES_MAX)
 
     def batches(self) -> Iterator[Any]:
-        answers = self._pull.answers()
+        answers = answers_of(self._blocking.session, self._options, self._ranges)
         try:
-            while (pulled := self._blocking.run(_next(answers))) is not None:
+            while (answer := self._blocking.run(_next(answers))) is not None:
+                wanted, pulled = answer
+                if self._columns.rows and not self._may_share(wanted):
+                    yield self._finished()
+                self._wanted = wanted
                 yield from self._taken(pulled.records)
             if self._columns.rows:
                 yield self._finished()
         finally:
             self._blocking.run(_closed(answers))
+
+    def _may_share(self, wanted: QueueRange) -> bool:
+        """Whether a batch may go on with rows of this range. What is the same for all rows of a
+        batch is its broker, and its queue where a value that cannot be read is told of."""
+        if self._decoding is not None:
+            return wanted.queue == self._wanted.queue
+        return wanted.queue.broker_name == self._wanted.queue.broker_name
 
     def _taken(self, records: bytes) -> Iterator[Any]:
         view = memoryview(records)
@@ -118,12 +122,14 @@ class _RangeReader:
 
 
 async def _sent(options: ClientOptions, topic: str, letters: Sequence[DeadLetter]) -> None:
+    from aerobee.client.client import Client  # a reader of whole queues needs no other of it
+
     async with Client(options) as client:
         for letter in letters:
             await client.send(topic, letter.body, headers=letter.headers)
 
 
-async def _next(answers: AsyncIterator[Pulled]) -> Pulled | None:
+async def _next(answers: AsyncIterator[V]) -> V | None:
     return await anext(answers, None)
 
 

@@ -1,8 +1,9 @@
-"""One range of a queue, pulled answer by answer.
+"""Ranges of queues, pulled answer by answer.
 
 The next answer is asked for before the last one is handed out, so that the broker reads and sends
-while the caller decodes. A broker that knows bulk reads answers with a megabyte at a time, any
-other as it always does.
+while the caller decodes; of several ranges the first answers are, a few ranges ahead: many small
+ones take one wait together and not one each. A broker that knows bulk reads answers with a megabyte
+at a time, any other as it always does.
 
 P1. What is handed out is in order, and whole up to the end of the range; a gap is either what the
     filter leaves out, or it is loss, and loss is an error unless it was allowed.
@@ -10,7 +11,7 @@ P1. What is handed out is in order, and whole up to the end of the range; a gap 
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import NamedTuple
 
 from aerobee.client.asking import ask_well
@@ -31,6 +32,8 @@ _log = logging.getLogger(__name__)
 READER_GROUP = "AEROBEE_PIPELINE"
 """Of reads that name no group: brokers want one."""
 PULL_MESSAGES = 32_768
+RANGES_AHEAD = 8
+"""So many ranges have their first answer on its way."""
 
 
 class DataLoss(AerobeeError):
@@ -50,22 +53,35 @@ class RangePull:
         self._options = options
         self._wanted = wanted
         self._calls = GroupCalls(session, options.group or READER_GROUP)
+        self._coming: asyncio.Future[Pulled] | None = None
+
+    def begin(self) -> None:
+        """Have the first answer asked for."""
+        if self._coming is None and self._wanted.size > 0:
+            self._coming = asyncio.ensure_future(self._pull(self._wanted.start))
 
     async def answers(self) -> AsyncIterator[Pulled]:
+        self.begin()
         offset = self._wanted.start
-        coming = asyncio.ensure_future(self._pull(offset))
         try:
             while offset < self._wanted.end:
-                pulled = await coming
+                assert self._coming is not None
+                pulled = await self._coming
                 if pulled.next_offset < self._wanted.end:
-                    coming = asyncio.ensure_future(self._pull(pulled.next_offset))
+                    self._coming = asyncio.ensure_future(self._pull(pulled.next_offset))
                     await asyncio.sleep(0)  # on its way, before the caller keeps us busy
                     await asyncio.sleep(0)
                 if pulled.records:
                     yield pulled
                 offset = pulled.next_offset
         finally:
-            coming.cancel()
+            self.end()
+
+    def end(self) -> None:
+        """Nobody waits for what is on its way."""
+        coming = self._coming
+        if coming is not None and not coming.cancel() and not coming.cancelled():
+            coming.exception()  # asked for, so that it is not told to the log
 
     async def _pull(self, offset: int) -> Pulled:
         """The answer at an offset; asked again, with patience, if there is none."""
@@ -115,3 +131,19 @@ class RangePull:
             )
         _log.warning("%s", message)
         return Pulled(b"", on)
+
+
+async def answers_of(
+    session: Session, options: SourceOptions, ranges: Sequence[QueueRange]
+) -> AsyncGenerator[tuple[QueueRange, Pulled], None]:
+    """The answers of one range after the other."""
+    pulls = [RangePull(session, options, wanted) for wanted in ranges]
+    try:
+        for index, wanted in enumerate(ranges):
+            for pull in pulls[index : index + RANGES_AHEAD]:
+                pull.begin()
+            async for pulled in pulls[index].answers():
+                yield wanted, pulled
+    finally:
+        for pull in pulls:
+            pull.end()

@@ -23,10 +23,10 @@ from pyspark.sql.types import StructType
 
 from aerobee.errors import Misuse
 from aerobee.pipeline.blocking import Blocking
-from aerobee.pipeline.partition_reader import spare_collections
 from aerobee.pipeline.partition_writer import WriteTask, write_partition
 from aerobee.pipeline.sink_options import SinkOptions, check_columns, sink_options
 from aerobee.pipeline.staging import StagedRows, publish
+from aerobee.pipeline.worker_garbage import spare_collections
 
 _QUERY_ID = "sql.streaming.queryId"
 _BATCH_ID = "streaming.sql.batchId"

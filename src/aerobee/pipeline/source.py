@@ -11,7 +11,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import (
     DataSource,
@@ -33,9 +33,12 @@ from aerobee.pipeline.blocking import Blocking
 from aerobee.pipeline.offset_ranges import QueueRange
 from aerobee.pipeline.offsets import as_dict, from_dict
 from aerobee.pipeline.options import SourceOptions, source_options
-from aerobee.pipeline.partition_reader import read_ranges, spare_collections
+from aerobee.pipeline.partition_reader import read_ranges
 from aerobee.pipeline.planning import Planner
-from aerobee.pipeline.sink import AerobeeStreamWriter, AerobeeWriter, checked_options
+from aerobee.pipeline.worker_garbage import spare_collections
+
+if TYPE_CHECKING:
+    from aerobee.pipeline.sink import AerobeeStreamWriter, AerobeeWriter
 
 _log = logging.getLogger(__name__)
 
@@ -76,12 +79,18 @@ class AerobeeSource(DataSource):
     def streamReader(self, schema: StructType) -> "AerobeeStreamReader":
         return AerobeeStreamReader(source_options(self.options, is_stream=True))
 
-    def writer(self, schema: StructType, overwrite: bool) -> AerobeeWriter:
+    # Every process that Spark starts for a read imports this module: the other half comes later.
+
+    def writer(self, schema: StructType, overwrite: bool) -> "AerobeeWriter":
+        from aerobee.pipeline.sink import AerobeeWriter, checked_options
+
         return AerobeeWriter(
             checked_options(self.options, schema, is_stream=False, overwrite=overwrite)
         )
 
-    def streamWriter(self, schema: StructType, overwrite: bool) -> AerobeeStreamWriter:
+    def streamWriter(self, schema: StructType, overwrite: bool) -> "AerobeeStreamWriter":
+        from aerobee.pipeline.sink import AerobeeStreamWriter, checked_options
+
         return AerobeeStreamWriter(
             checked_options(self.options, schema, is_stream=True, overwrite=overwrite)
         )

@@ -51,6 +51,37 @@ def test_used_is_up_to_the_last_byte_that_is_not_zero(tmp_path: Path, used: int)
         assert window.used_bytes() == used
 
 
+@pytest.mark.parametrize("used", [1, 4096, 4097, (3 << 20) + 5])
+def test_what_was_never_written_of_a_file_made_ahead_is_not_used(tmp_path: Path, used: int) -> None:
+    path = tmp_path / "0"
+    size = 16 << 20
+    with path.open("wb") as file:
+        file.truncate(size)
+        file.write(bytes(used - 1) + b"x")
+    with closing(Window(LogFile(str(path), 0, size, size))) as window:
+        assert window.used_bytes() == used
+
+
+def test_a_file_of_holes_alone_is_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "0"
+    with path.open("wb") as file:
+        file.truncate(8 << 20)
+    with closing(Window(LogFile(str(path), 0, 8 << 20, 8 << 20))) as window:
+        assert window.used_bytes() == 0
+
+
+def test_a_hole_before_the_end_does_not_end_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "0"
+    size = 16 << 20
+    with path.open("wb") as file:
+        file.truncate(size)
+        file.write(b"x")
+        file.seek(12 << 20)
+        file.write(b"x")
+    with closing(Window(LogFile(str(path), 0, size, size))) as window:
+        assert window.used_bytes() == (12 << 20) + 1
+
+
 def test_a_file_that_is_gone_is_an_error_that_says_so(tmp_path: Path) -> None:
     with pytest.raises(DamagedLog, match="retention has removed it"):
         Window(LogFile(str(tmp_path / "gone"), 0, 1, 1))

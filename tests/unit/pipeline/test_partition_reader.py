@@ -1,4 +1,3 @@
-import gc
 import tracemalloc
 from typing import Any
 
@@ -7,7 +6,7 @@ import pytest
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.offset_ranges import QueueRange
 from aerobee.pipeline.options import source_options
-from aerobee.pipeline.partition_reader import read_ranges, spare_collections
+from aerobee.pipeline.partition_reader import read_ranges
 from aerobee.pipeline.value_decoding import NotDecoded
 from tests.server_kit import Server
 
@@ -45,6 +44,28 @@ def test_a_batch_has_no_more_rows_than_asked_for(server: Server) -> None:
     server.send("Small", [b"x"] * 28)
     found = batches(server, "Small", [(0, 0, 7)], pullBatchSize="3")
     assert [batch.num_rows for batch in found] == [3, 3, 1]
+
+
+def test_small_ranges_share_a_batch(server: Server) -> None:
+    server.send("Shared", [b"%d" % number for number in range(40)])
+    ranges = [(queue, 2, 4) for queue in range(4)]
+    (batch,) = batches(server, "Shared", ranges)
+    assert [(row["queueId"], row["offset"]) for row in batch.to_pylist()] == [
+        (queue, offset) for queue, start, end in ranges for offset in range(start, end)
+    ]
+    found = batches(server, "Shared", ranges, pullBatchSize="3")
+    assert [batch.num_rows for batch in found] == [3, 3, 2]
+
+
+def test_values_of_different_queues_are_decoded_apart(server: Server) -> None:
+    server.send("Apart", [b'{"n": 1}'] * 8)
+    how = {"valueFormat": "json", "valueSchema": "n int", "columns": "value"}
+    found = batches(server, "Apart", [(0, 0, 2), (1, 0, 2)], **how)
+    assert [batch.num_rows for batch in found] == [2, 2]
+
+
+def test_no_ranges_are_no_batches(server: Server) -> None:
+    assert batches(server, "Nothing", []) == []
 
 
 def test_compressed_bodies_come_expanded(server: Server) -> None:
@@ -114,17 +135,3 @@ def test_a_task_needs_no_more_memory_for_a_longer_range(server: Server) -> None:
 
     peak_bytes(10)  # connections, and what is imported on the way
     assert peak_bytes(40) < 1.3 * peak_bytes(10)
-
-
-def test_what_a_worker_has_imported_is_not_collected_again() -> None:
-    nobody = -1  # no other test's process
-    gc.unfreeze()
-    before = gc.get_freeze_count()
-    spare_collections(nobody)
-    frozen = gc.get_freeze_count()
-    made: list[list[int]] = [[] for _ in range(1000)]
-    spare_collections(nobody)
-    assert frozen > before
-    # Some of the frozen may have gone meanwhile; none of the new has been added.
-    assert gc.get_freeze_count() < frozen + len(made) // 2
-    gc.unfreeze()

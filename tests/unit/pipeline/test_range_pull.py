@@ -1,10 +1,12 @@
+import gc
+
 import pytest
 
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.blocking import kept
 from aerobee.pipeline.offset_ranges import QueueRange
 from aerobee.pipeline.options import source_options
-from aerobee.pipeline.range_pull import DataLoss, Pulled, RangePull
+from aerobee.pipeline.range_pull import RANGES_AHEAD, DataLoss, Pulled, RangePull, answers_of
 from aerobee.protocol.stored_message import decode_records
 from tests.server_kit import Server
 
@@ -39,6 +41,51 @@ def test_a_range_comes_whole_and_in_order_in_several_answers(server: Server) -> 
     assert len(answers) > 1
     assert offsets(pulled(server, 5, 7))[:2] == [5, 6]
     assert pulled(server, 5, 5) == []
+
+
+def of_ranges(
+    server: Server, ranges: list[tuple[int, int, int]], count: int = 1000
+) -> list[tuple[int, int]]:
+    """Queue and offset of the messages of at most so many answers."""
+    options = source_options({"nameServer": server.name_server, "topic": "Pulled"}, is_stream=False)
+    blocking = kept(options.target, 3.0)
+    wanted = [
+        QueueRange(MessageQueue("Pulled", "broker-a", QueueId(queue)), start, end)
+        for queue, start, end in ranges
+    ]
+
+    async def some_of_it() -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        answers = answers_of(blocking.session, options, wanted)
+        async for one, answer in answers:
+            messages = decode_records(answer.records)
+            assert {message.queue_id for message in messages} == {one.queue.queue_id}
+            found += [(message.queue_id, message.queue_offset) for message in messages]
+            if len(found) >= count:
+                break
+        await answers.aclose()
+        return found
+
+    return blocking.run(some_of_it())
+
+
+def test_ranges_come_one_after_the_other_however_many_are_asked_for_ahead(server: Server) -> None:
+    ranges = [(queue, start, start + 1) for start in range(5) for queue in (2, 0, 3)]
+    assert len(ranges) > RANGES_AHEAD
+    assert of_ranges(server, ranges) == [(queue, start) for queue, start, _ in ranges]
+    whole = [(0, 0, 12), (1, 0, 0), (1, 3, 12)]  # several answers, none, several
+    expected = [(0, offset) for offset in range(12)] + [(1, offset) for offset in range(3, 12)]
+    assert of_ranges(server, whole) == expected
+
+
+def test_what_was_asked_for_ahead_and_is_not_wanted_any_more_is_let_go(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    lost = (2, 100, 110)  # its answer is an error that nobody gets to see
+    assert of_ranges(server, [(0, 0, 1), (1, 0, 1), lost], count=2) == [(0, 0), (1, 0)]
+    assert of_ranges(server, [(3, 0, 2)]) == [(3, 0), (3, 1)]
+    gc.collect()
+    assert "never retrieved" not in caplog.text
 
 
 def test_what_a_filter_leaves_out_is_no_loss(server: Server) -> None:

@@ -1,0 +1,105 @@
+"""What a Spark session's processes have used: seconds of CPU, and memory at its highest.
+
+    JVM ─┬─ daemon ── worker, worker, …    a worker's seconds go with it when it ends, for its
+         │                                 daemon does not wait for it: so they are read meanwhile
+         └─ a stream's own Python          the JVM waits for it, and has its seconds then
+
+The highest memory of a process can be set back, so that each measurement has its own.
+"""
+
+import os
+import threading
+from pathlib import Path
+from typing import NamedTuple
+
+LOOKED_AFTER_SECONDS = 0.1
+_TICKS = float(os.sysconf("SC_CLK_TCK"))
+
+
+class Seconds(NamedTuple):
+    jvm: float
+    python: float
+
+
+class _Process(NamedTuple):
+    parent: int
+    own: float
+    of_ended: float
+    """Of children that it waited for."""
+
+
+class Usage:
+    """Follows what is below a JVM, on a thread of its own."""
+
+    def __init__(self, jvm: int) -> None:
+        self._jvm = jvm
+        self._seen: dict[int, _Process] = {}
+        self._lock = threading.Lock()
+        threading.Thread(target=self._follow, daemon=True).start()
+
+    def seconds(self) -> Seconds:
+        """So far."""
+        with self._lock:
+            self._look()
+            below = [one for pid, one in self._seen.items() if pid != self._jvm]
+            jvm = self._seen[self._jvm]
+            return Seconds(jvm.own, jvm.of_ended + sum(one.own + one.of_ended for one in below))
+
+    def forget_memory(self) -> None:
+        """The highest is what it is now."""
+        for pid in self._workers():
+            try:
+                Path(f"/proc/{pid}/clear_refs").write_text("5")
+            except OSError:
+                continue  # ended, or not ours to set
+
+    def memory_max(self) -> int:
+        """Of the largest Python process, since `forget_memory`."""
+        return max(map(_highest_memory, self._workers()), default=0)
+
+    def _workers(self) -> list[int]:
+        return [pid for pid in _below(self._jvm) if pid != self._jvm]
+
+    def _follow(self) -> None:
+        pause = threading.Event()
+        while not pause.wait(LOOKED_AFTER_SECONDS):
+            with self._lock:
+                self._look()
+
+    def _look(self) -> None:
+        found = {pid: one for pid in _below(self._jvm) if (one := _process(pid)) is not None}
+        for pid in [pid for pid in self._seen if pid not in found]:
+            if self._seen[pid].parent == self._jvm:
+                del self._seen[pid]  # the JVM has its seconds by now
+        self._seen.update(found)
+
+
+def _below(pid: int) -> list[int]:
+    """A process and all that came of it."""
+    found = [pid]
+    for one in found:
+        for task in Path(f"/proc/{one}/task").glob("*/children"):
+            try:
+                found += [int(child) for child in task.read_text().split()]
+            except OSError:
+                continue
+    return found
+
+
+def _process(pid: int) -> _Process | None:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    user, system, user_of_ended, system_of_ended = map(int, fields[11:15])
+    ended = (user_of_ended + system_of_ended) / _TICKS
+    return _Process(int(fields[1]), (user + system) / _TICKS, ended)
+
+
+def _highest_memory(pid: int) -> int:
+    try:
+        text = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    lines = (line.split() for line in text.splitlines() if line.startswith("VmHWM"))
+    return next((int(line[1]) * 1024 for line in lines), 0)

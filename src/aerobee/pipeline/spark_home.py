@@ -1,0 +1,57 @@
+"""A home for Spark without its zipped Python, so that workers take the installed one.
+
+Spark puts `python/lib/pyspark.zip` of its home before everything else that its Python processes
+import. A zip has no compiled modules: each process compiles PySpark anew, for half a second and
+more, and every streaming query starts one. Where PySpark is a package of this Python, the same
+modules are there, compiled. So Spark gets a home in a folder of caches: links to all that it has,
+but for that zip.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+
+from aerobee.pipeline.java import caches
+
+_ZIPPED = "python"
+
+
+def quick_home(environment: Mapping[str, str]) -> Path | None:
+    """The home for this Python's own Spark; None where Spark is told another, or none can be."""
+    if "SPARK_HOME" in environment:
+        return None
+    found = find_spec("pyspark")
+    if found is None or found.origin is None:
+        return None
+    try:
+        return home_without_zip(Path(found.origin).parent, caches(environment))
+    except OSError:
+        return None  # nowhere to write: it starts as it always did
+
+
+def home_without_zip(installed: Path, folder: Path) -> Path | None:
+    """A home for an installed PySpark in a folder; made once, whole or not at all. None: that is
+    no PySpark with a Spark inside."""
+    if not (installed / "bin" / "spark-submit").exists() or not (installed / "jars").is_dir():
+        return None
+    parts = sorted(part for part in os.listdir(installed) if part != _ZIPPED)
+    named = "\n".join([str(installed), *parts])
+    home = folder / f"spark-{sha256(named.encode()).hexdigest()[:12]}"
+    if home.exists():
+        return home
+    folder.mkdir(parents=True, exist_ok=True)
+    making = Path(tempfile.mkdtemp(prefix="spark-", dir=folder))
+    for part in parts:
+        (making / part).symlink_to(installed / part)
+    try:
+        making.rename(home)
+    except OSError:
+        # Somebody else made the same meanwhile.
+        shutil.rmtree(making)
+        if not home.exists():
+            raise
+    return home
