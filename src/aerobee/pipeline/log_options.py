@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from aerobee.pipeline.log_walk import ALWAYS_MS
 from aerobee.pipeline.option_texts import OptionTexts
+from aerobee.pipeline.options import ROWS_MAX
 from aerobee.pipeline.schema import COLUMN_NAMES, LOG_OFFSET, NONE, RAW, TopicSchema, topic_schema
 
 LOG_OPTIONS = (
@@ -44,7 +45,6 @@ ELSEWHERE = {
 FAIL = "fail"
 REPORT = "report"
 NO_END = 2**63 - 1
-ROWS_MAX = 50_000
 PARTITION_BYTES = 128 << 20
 DAMAGED_BYTES = "damagedBytes"
 DAMAGE = "damage"

@@ -18,7 +18,7 @@ from aerobee.pipeline.log_files import LogFile
 from aerobee.pipeline.log_options import LogOptions, log_options
 from aerobee.pipeline.log_planning import Gap, LogPart, plan_log
 from aerobee.pipeline.log_reader import read_part
-from aerobee.pipeline.worker_garbage import spare_collections
+from aerobee.pipeline.worker_memory import settle
 
 
 class Part(InputPartition):
@@ -61,5 +61,5 @@ class AerobeeLogReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         assert isinstance(partition, Part)
-        spare_collections(os.getpid())
+        settle(os.getpid())
         return read_part(self.options, partition.restored())

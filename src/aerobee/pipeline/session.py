@@ -54,7 +54,9 @@ def spark_session(
     prepare_java(os.environ)
     for key, value in settings_of(master, settings or {}, os.environ).items():
         builder = builder.config(key, value)
-    with _stderr_into(log), _home(master, os.environ):
+    is_told_python = any(key.startswith("spark.pyspark.") for key in settings or {})
+    is_local = master.startswith("local") and not is_told_python
+    with _stderr_into(log), _home(is_local, os.environ):
         return builder.getOrCreate()
 
 
@@ -76,11 +78,11 @@ def prepare_java(environment: MutableMapping[str, str]) -> None:
 
 
 @contextlib.contextmanager
-def _home(master: str, environment: MutableMapping[str, str]) -> Iterator[None]:
+def _home(is_local: bool, environment: MutableMapping[str, str]) -> Iterator[None]:
     """A JVM started in here has a home that is quick to start Pythons from, if all of Spark is on
     this machine. Only that JVM: another Spark that is started later is none of ours."""
     home = None
-    if master.startswith("local") and _GATEWAY not in environment:
+    if is_local and _GATEWAY not in environment:
         home = quick_home(environment)
     if home is None:
         yield

@@ -26,7 +26,7 @@ from aerobee.pipeline.blocking import Blocking
 from aerobee.pipeline.partition_writer import WriteTask, write_partition
 from aerobee.pipeline.sink_options import SinkOptions, check_columns, sink_options
 from aerobee.pipeline.staging import StagedRows, publish
-from aerobee.pipeline.worker_garbage import spare_collections
+from aerobee.pipeline.worker_memory import settle
 
 _QUERY_ID = "sql.streaming.queryId"
 _BATCH_ID = "streaming.sql.batchId"
@@ -85,7 +85,7 @@ class AerobeeStreamWriter(DataSourceStreamArrowWriter):
 
 
 def _write(options: SinkOptions, task: WriteTask, batches: Iterator[Any]) -> Written:
-    spare_collections(os.getpid())
+    settle(os.getpid())
     return Written(*write_partition(options, task, batches))
 
 

@@ -35,7 +35,7 @@ from aerobee.pipeline.offsets import as_dict, from_dict
 from aerobee.pipeline.options import SourceOptions, source_options
 from aerobee.pipeline.partition_reader import read_ranges
 from aerobee.pipeline.planning import Planner
-from aerobee.pipeline.worker_garbage import spare_collections
+from aerobee.pipeline.worker_memory import settle
 
 if TYPE_CHECKING:
     from aerobee.pipeline.sink import AerobeeStreamWriter, AerobeeWriter
@@ -111,7 +111,7 @@ class _Executing:
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         assert isinstance(partition, Ranges)
-        spare_collections(os.getpid())
+        settle(os.getpid())
         return read_ranges(self.options, partition.restored())
 
 

@@ -9,6 +9,9 @@ but for that zip.
 
 import os
 import shutil
+import site
+import sys
+import sysconfig
 import tempfile
 from collections.abc import Mapping
 from hashlib import sha256
@@ -21,16 +24,27 @@ _ZIPPED = "python"
 
 
 def quick_home(environment: Mapping[str, str]) -> Path | None:
-    """The home for this Python's own Spark; None where Spark is told another, or none can be."""
-    if "SPARK_HOME" in environment:
+    """The home for this Python's own Spark; None where Spark or its Pythons are to be others, or
+    where none can be made."""
+    if "SPARK_HOME" in environment or environment.get("PYSPARK_PYTHON") != sys.executable:
         return None
     found = find_spec("pyspark")
     if found is None or found.origin is None:
+        return None
+    if not is_everywhere(Path(found.origin).parent.parent, environment):
         return None
     try:
         return home_without_zip(Path(found.origin).parent, caches(environment))
     except OSError:
         return None  # nowhere to write: it starts as it always did
+
+
+def is_everywhere(folder: Path, environment: Mapping[str, str]) -> bool:
+    """Whether any process of this Python imports from a folder, and not only this one."""
+    paths = sysconfig.get_paths()
+    told = environment.get("PYTHONPATH", "").split(os.pathsep)
+    known = [paths["purelib"], paths["platlib"], site.getusersitepackages(), *filter(None, told)]
+    return folder.resolve() in {Path(one).resolve() for one in known}
 
 
 def home_without_zip(installed: Path, folder: Path) -> Path | None:

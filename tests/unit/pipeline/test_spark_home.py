@@ -1,6 +1,7 @@
+import sys
 from pathlib import Path
 
-from aerobee.pipeline.spark_home import home_without_zip, quick_home
+from aerobee.pipeline.spark_home import home_without_zip, is_everywhere, quick_home
 
 
 def installed(folder: Path) -> Path:
@@ -39,12 +40,27 @@ def test_a_pyspark_that_only_connects_has_no_home(tmp_path: Path) -> None:
     assert home_without_zip(package, tmp_path / "caches") is None
 
 
-def test_whoever_says_where_spark_is_is_believed(tmp_path: Path) -> None:
-    told = {"SPARK_HOME": str(tmp_path / "spark"), "XDG_CACHE_HOME": str(tmp_path)}
-    assert quick_home(told) is None
+def test_a_spark_of_this_python_has_one(tmp_path: Path) -> None:
+    told = {"PYSPARK_PYTHON": sys.executable, "XDG_CACHE_HOME": str(tmp_path)}
+    home = quick_home(told)
+    assert home is not None
+    assert home.is_relative_to(tmp_path)
+    assert (home / "jars").is_dir()
+
+
+def test_whoever_says_where_spark_is_or_which_python_is_believed(tmp_path: Path) -> None:
+    told = {"PYSPARK_PYTHON": sys.executable, "XDG_CACHE_HOME": str(tmp_path)}
+    assert quick_home({**told, "SPARK_HOME": str(tmp_path / "spark")}) is None
+    assert quick_home({**told, "PYSPARK_PYTHON": "another"}) is None
     assert list(tmp_path.iterdir()) == []
+
+
+def test_workers_find_a_spark_that_is_installed_or_on_the_path(tmp_path: Path) -> None:
+    assert not is_everywhere(tmp_path, {})
+    assert is_everywhere(tmp_path, {"PYTHONPATH": f"elsewhere:{tmp_path}"})
 
 
 def test_where_nothing_can_be_written_spark_starts_as_it_always_did(tmp_path: Path) -> None:
     (tmp_path / "aerobee").write_text("a file where the folder would be")
-    assert quick_home({"XDG_CACHE_HOME": str(tmp_path)}) is None
+    told = {"PYSPARK_PYTHON": sys.executable, "XDG_CACHE_HOME": str(tmp_path)}
+    assert quick_home(told) is None
