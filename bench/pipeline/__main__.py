@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import aerobee
 from aerobee.model.message_queue import MessageQueue, QueueId
+from bench.__main__ import touch_memory
 from bench.broker_servers import Aerobee, NameServer
 from bench.pipeline import servers
 from bench.pipeline.cases import (
@@ -35,6 +36,7 @@ from bench.pipeline.cases import (
     KAFKA,
     SAME,
     WHOLE,
+    WRITING,
     WRITTEN_BATCHES,
 )
 from bench.pipeline.table import show
@@ -150,6 +152,8 @@ def _measured(sides: Sides, where: dict[str, str], rounds: int, cases: list[str]
             order = list(CASES[case])
             random.shuffle(order)
             for side in order:
+                if case in WRITING:
+                    touch_memory()
                 before = sides.seconds(side)
                 told = sides.session.ask({"case": case, "side": side, "where": where})
                 told["broker"] = sides.seconds(side) - before

@@ -187,3 +187,5 @@ CASES: dict[str, dict[str, Case]] = {
     "micro": {AEROBEE: micro(AEROBEE), KAFKA: micro(KAFKA)},
     "memory": {WHOLE: memory(1), EIGHTH: memory(8)},
 }
+WRITING = ("sink", "written")
+"""Cases in which brokers take new pages, which a virtual machine has to have got from its host."""
