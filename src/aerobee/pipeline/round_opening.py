@@ -26,8 +26,8 @@ from aerobee.protocol.response_codes import ResponseCode, error_for
 PLANS_MAX = 8
 """So many different plans are met at most: each is of another state of the topic."""
 TOO_MANY_HINT = (
-    "fewer tasks write it: coalesce(N) before the write; or the topic has fewer queues; "
-    "deliveryGuarantee=atLeastOnce has no such limit, and may repeat rows"
+    "of a new write, fewer tasks: coalesce(N) before it, or fewer queues; a batch whose first tasks "
+    "have written already is finished with deliveryGuarantee=atLeastOnce, which repeats their rows"
 )
 _PAUSE_SECONDS = 0.2
 
