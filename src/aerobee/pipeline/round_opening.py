@@ -25,8 +25,8 @@ from aerobee.protocol.response_codes import ResponseCode, error_for
 
 PLANS_MAX = 8
 """So many different plans are met at most: each is of another state of the topic."""
-TOO_MANY_HINT = (
-    "of a new write, fewer tasks: coalesce(N) before it, or fewer queues; a batch whose first tasks "
+_TOO_MANY_HINT = (
+    "of a new write, fewer tasks: coalesce(N) before it, or fewer queues; a batch of which tasks "
     "have written already is finished with deliveryGuarantee=atLeastOnce, which repeats their rows"
 )
 _PAUSE_SECONDS = 0.2
@@ -114,7 +114,7 @@ async def _open(
             "runs from the same checkpoint there is nothing to do",
         )
     if answer.code == ResponseCode.TOO_MANY_PRODUCERS:
-        raise Refused(answer.remark, code=answer.code, hint=TOO_MANY_HINT)
+        raise Refused(answer.remark, code=answer.code, hint=_TOO_MANY_HINT)
     error = error_for(answer.code, answer.remark)
     if error is not None:
         raise error

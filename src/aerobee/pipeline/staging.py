@@ -19,7 +19,7 @@ from aerobee.client.session import Session
 from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer, Retriable
 from aerobee.model.message_queue import MessageQueue
 from aerobee.pipeline.outbox import Send
-from aerobee.pipeline.round_opening import TOO_MANY_HINT, Succeeded
+from aerobee.pipeline.round_opening import Succeeded
 from aerobee.pipeline.sink_plan import SinkPlan, plan_for
 from aerobee.protocol.bodies.staged_places import encode_places
 from aerobee.protocol.declared_header import read_header
@@ -105,7 +105,9 @@ async def publish(session: Session, written: Iterable[StagedRows], seconds: floa
         if error.code == ResponseCode.PRODUCER_FENCED:
             raise Succeeded(f"a later batch is published already: {error.message}") from error
         if error.code == ResponseCode.TOO_MANY_PRODUCERS:
-            raise Refused(error.message, code=error.code, hint=TOO_MANY_HINT) from error
+            # Nothing of it is seen: it may be cut in another way when it is done again.
+            hint = "fewer tasks: coalesce(N) before the write; or fewer queues"
+            raise Refused(error.message, code=error.code, hint=hint) from error
         raise
 
 
