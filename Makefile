@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up demo pipeline test test-pure check bench bench-broker bench-timers bench-pipeline fuzz crash soak sim test-interop clean build/pure
+.PHONY: help install up demo pipeline test test-pure check bench bench-broker bench-timers bench-client bench-pipeline fuzz crash soak sim test-interop clean build/pure
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -65,6 +65,9 @@ bench-broker: install ## Our broker beside Apache's and Redis, half an hour (nee
 
 bench-timers: install ## Ten million messages that wait for a time: memory, opening, delivery; ten minutes
 	$(PY) -m bench.timers
+
+bench-client: install ## Our client beside Python's other ones, twelve minutes (needs Java, Maven, Go, a Debian)
+	$(PY) -m bench.client
 
 bench-pipeline: install ## Topics as Spark tables beside Spark's Kafka connector, ten minutes (needs Java, Maven)
 	$(PY) -m bench.pipeline

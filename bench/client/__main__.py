@@ -1,145 +1,190 @@
-"""`python -m bench.client`: clients for Python beside each other, one table in Markdown, one plot.
+"""`python -m bench.client`: clients for Python beside each other, tables in Markdown and a picture.
 
-python -m bench.client                       # everything that can be had
-python -m bench.client --quick               # a tenth of the messages
-python -m bench.client --packages DIR        # where other clients were installed: pip --target DIR
-python -m bench.client --plot sends.svg      # the rates as bars
+python -m bench.client                         # everything that can be had, twelve minutes
+python -m bench.client --quick                 # one round, a second each: does it work?
+python -m bench.client --sides aerobee nats    # some of them
+python -m bench.client --cases flood receive   # some cases
+python -m bench.client --plot clients.svg      # where the picture goes, and its figures beside it
 
-Ours and the C++ one (`rocketmq` 0.4.4) send to one broker of ours; Redis gets its own server. Each
-client is a process of its own; they take turns, three rounds, and the median counts. CPU is that of
-the client's process: the figure that a busy machine blurs least.
+Each client is a process of its own and has the machine to itself with its server, the others are
+frozen; clients take turns, round by round, and the median counts. Clients come from PyPI, Kafka and
+Apache's proxy from Maven, nats-server from Go, Redis from Debian, once; what cannot be had is said.
 """
 
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from bench.broker_servers import Aerobee, NameServer, Redis, Server, ServerError
+from bench.broker_servers import ServerError
+from bench.client import results
+from bench.client.hosts import Hosts
+from bench.client.packages import BUILD, PackageError, installed
+from bench.client.picture import draw
+from bench.client.programs import PROGRAMS
+from bench.client.sides import CASES, SIDES, Side
 
-ROUNDS = 3
-LIMIT_SECONDS = 180
-CASES: Sequence[tuple[str, str, int, Sequence[str]]] = (
-    ("awaited sends, 256 in flight", "flood", 200_000, ("aerobee", "asyncio", "cpp", "redis")),
-    ("sends one after the other", "one", 10_000, ("aerobee", "asyncio", "cpp", "redis")),
-    ("batches of 256", "batch", 1_000_000, ("aerobee", "asyncio", "redis")),
-    ("a producer's send_nowait", "producer", 500_000, ("aerobee", "asyncio")),
-    ("received", "receive", 300_000, ("aerobee", "asyncio")),
-)
-TITLES = {
-    "aerobee": "aerobee (uvloop)",
-    "asyncio": "aerobee (asyncio)",
-    "cpp": "rocketmq 0.4.4 (C++)",
+ROUNDS, SECONDS = 3, 2.0
+QUICK_SECONDS = 0.5
+FILL_SIDES = {
+    "aerobee": "aerobee",
+    "apache": "aerobee-apache",
+    "kafka": "confluent",
+    "nats": "nats",
     "redis": "redis",
 }
+"""Whose program fills the topic of a host."""
+FILL_COUNTS = {"aerobee": 1_000_000, "apache": 600_000, "kafka": 1_500_000, "nats": 150_000}
+FILL_COUNT_ELSE = 400_000
+JAVA_WARM_SECONDS = 8.0
+"""How long a host in a JVM is sent to before the first round."""
+LIMIT_SECONDS = 120
 
 
-def run(client: str, case: str, address: str, count: int, packages: str) -> dict[str, float] | None:
-    """What one client did; None if it is not there or did not end well."""
-    name = f"{'aerobee' if client == 'asyncio' else client}_{case}"
-    environment = {**os.environ, "BENCH_LOOP": client}
-    if packages:
-        environment["PYTHONPATH"] = os.pathsep.join(
-            part for part in (environment.get("PYTHONPATH", ""), packages) if part
-        )
-    command = [sys.executable, "-m", "bench.client.programs", name, address, str(count)]
-    try:
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=LIMIT_SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        print(f"{TITLES[client]}, {case}: not within {LIMIT_SECONDS} s", file=sys.stderr)
-        return None
-    lines = done.stdout.strip().splitlines()
-    if not lines or not lines[-1].startswith("{"):
-        print(f"{TITLES[client]}, {case}: {done.stderr.strip()[-300:]}", file=sys.stderr)
-        return None
-    said: dict[str, float] = json.loads(lines[-1])
-    return said
+class Comparison:
+    """What is measured, what was found, and why not."""
 
+    def __init__(self, folder: Path, seconds: float, share: float) -> None:
+        self._folder = folder
+        self._hosts = Hosts(folder)
+        self._seconds = seconds
+        self._share = share
+        self._packages: dict[str, str] = {}
+        self._absent: dict[str, str] = {}
+        self.found: dict[str, dict[str, list[results.Run]]] = {}
+        self.reasons: dict[tuple[str, str], str] = {}
 
-def cell(runs: Sequence[Mapping[str, float]]) -> str:
-    rate = statistics.median(one["count"] / one["seconds"] for one in runs)
-    cpu = statistics.median(one["cpu"] / one["count"] for one in runs) * 1e6
-    text = f"{rate:,.0f}/s, {cpu:.2f} µs CPU"
-    if "p50" in runs[0]:
-        p50 = statistics.median(one["p50"] for one in runs) * 1e3
-        p99 = statistics.median(one["p99"] for one in runs) * 1e3
-        text += f", p50 {p50:.2f} ms, p99 {p99:.2f} ms"
-    return text
-
-
-def plot(rows: Sequence[tuple[str, str, float]]) -> str:
-    """Bars: what, whose, and how many a second for one core of the client."""
-    top = max(rate for _, _, rate in rows)
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="900" height="{24 * len(rows) + 40}" '
-        'font-family="sans-serif" font-size="13">',
-        '<text x="10" y="20">messages for each second of the client\'s CPU</text>',
-    ]
-    for number, (case, client, rate) in enumerate(rows):
-        y = 34 + 24 * number
-        lines.append(f'<text x="10" y="{y + 14}">{case}: {client}</text>')
-        width = max(1, round(380 * rate / top))
-        lines.append(f'<rect x="400" y="{y}" width="{width}" height="18" fill="#3b7dd8"/>')
-        lines.append(f'<text x="{408 + width}" y="{y + 14}">{rate:,.0f}</text>')
-    return "\n".join([*lines, "</svg>"])
-
-
-def measure(addresses: Mapping[str, str], share: float, packages: str, plot_to: str) -> None:
-    print("| measured | " + " | ".join(TITLES.values()) + " |")
-    print("|---" * (len(TITLES) + 1) + "|")
-    bars: list[tuple[str, str, float]] = []
-    for title, case, count, clients in CASES:
-        runs: dict[str, list[dict[str, float]]] = {client: [] for client in clients}
-        for _ in range(ROUNDS):
-            for client in clients:
-                if client not in addresses:
-                    continue
-                scale = share * (0.1 if client in ("cpp", "redis") else 1.0)
-                said = run(client, case, addresses[client], int(count * scale), packages)
-                if said is not None:
-                    runs[client].append(said)
-        cells = [cell(runs[name]) if runs.get(name) else "–" for name in TITLES]
-        print("| " + " | ".join([title, *cells]) + " |", flush=True)
-        for name, found in runs.items():
-            if found:
-                cpu = statistics.median(one["cpu"] / one["count"] for one in found)
-                bars.append((title, TITLES[name], 1 / cpu))
-    if plot_to and bars:
-        Path(plot_to).write_text(plot(bars))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.client")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--packages", default="")
-    parser.add_argument("--plot", default="")
-    chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        servers: list[Server] = [NameServer(root / "namesrv", {})]
-        name_server = f"127.0.0.1:{servers[0].port}"
-        addresses = dict.fromkeys(("aerobee", "asyncio", "cpp"), name_server)
-        try:
-            settings = {"namesrvAddr": name_server, "autoCreateTopicEnable": "true"}
-            servers.append(Aerobee(root / "broker", settings))
+    def prepare(self, sides: Sequence[str]) -> None:
+        """Fetch clients, start and fill servers; remember what is not there."""
+        for name in sides:
+            _say(f"client: {SIDES[name].title}")
+            self._fetch(name)
+        for host in dict.fromkeys(SIDES[name].host for name in sides):
+            _say(f"server: {host}, and its topics")
+            filler = FILL_SIDES[host]
             try:
-                servers.append(Redis(root / "redis", {}))
-                addresses["redis"] = f"127.0.0.1:{servers[-1].port}"
-            except ServerError as error:
-                print(f"no Redis: {error}", file=sys.stderr)
-            share = 0.1 if chosen.quick else 1.0
-            measure(addresses, share, chosen.packages, chosen.plot)
+                if filler not in self._packages and filler not in self._absent:
+                    self._fetch(filler)
+                self._hosts.start(host)
+                self._run(filler, "fill", self._seconds)
+                if host in ("apache", "kafka"):
+                    self._run(filler, "flood", JAVA_WARM_SECONDS * self._share)
+            except (ServerError, results.Unmeasured) as error:
+                _say(f"no {host}: {error}")
+                reason = str(error).strip().splitlines()[-1][-results.REASON_MAX :]
+                for name in sides:
+                    if SIDES[name].host == host:
+                        self._absent.setdefault(name, f"no server: {reason}")
+
+    def measure(self, cases: Sequence[str], sides: Sequence[str], rounds: int) -> None:
+        runs = [
+            (case, name)
+            for case in cases
+            for _ in range(rounds)
+            for name in sides
+            if self._can(case, name)
+        ]
+        for number, (case, name) in enumerate(runs, 1):
+            what = f"[{number:3}/{len(runs)}] {CASES[case].title}, {SIDES[name].title}"
+            try:
+                run = self._run(name, case, self._seconds)
+            except results.Unmeasured as error:
+                _say(f"{what}: {error}")
+                self.reasons[case, name] = str(error)
+                continue
+            self.found.setdefault(case, {}).setdefault(name, []).append(run)
+            _say(f"{what}: {results.rate([run]):,.0f}/s, {results.cpu_us([run]):.2f} µs CPU")
+
+    def stop(self) -> None:
+        self._hosts.stop()
+
+    def _fetch(self, name: str) -> None:
+        side = SIDES[name]
+        try:
+            self._packages[name] = str(installed(name, side.packages)) if side.packages else ""
+        except PackageError as error:
+            _say(f"no {side.title}: {error}")
+            self._absent[name] = str(error)
+
+    def _can(self, case: str, name: str) -> bool:
+        if case not in PROGRAMS[SIDES[name].program]:
+            self.reasons[case, name] = "it has no such way"
+            return False
+        if name in self._absent:
+            self.reasons[case, name] = self._absent[name]
+            return False
+        return True
+
+    def _run(self, name: str, case: str, seconds: float) -> dict[str, float]:
+        side = SIDES[name]
+        if name in self._absent:
+            raise results.Unmeasured(self._absent[name])
+        filled = round(FILL_COUNTS.get(side.host, FILL_COUNT_ELSE) * self._share)
+        with self._hosts.awake(side.host) as address:
+            told = [_address(side, address), str(seconds), str(filled)]
+            command = [sys.executable, "-m", "bench.client.programs", side.program, case, side.loop]
+            try:
+                done = subprocess.run(
+                    [*command, *told],
+                    env=self._environment(name),
+                    capture_output=True,
+                    text=True,
+                    timeout=LIMIT_SECONDS,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                raise results.Unmeasured(f"not within {LIMIT_SECONDS} s") from None
+        return results.read(done.stdout, done.stderr)
+
+    def _environment(self, name: str) -> dict[str, str]:
+        """With the client's own packages; what it logs at home goes with the servers' folders."""
+        paths = [os.environ.get("PYTHONPATH", ""), self._packages[name]]
+        path = os.pathsep.join(part for part in paths if part)
+        return {**os.environ, "PYTHONPATH": path, "HOME": str(self._folder)}
+
+
+def _address(side: Side, address: str) -> str:
+    """Our client knows no proxy: it asks the name server."""
+    return address.rpartition(",")[2] if side.is_ours else address
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.client",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--quick", action="store_true", help="one round of half a second")
+    parser.add_argument("--rounds", type=int, help=f"({ROUNDS})")
+    parser.add_argument("--seconds", type=float, help=f"that count of each run ({SECONDS})")
+    parser.add_argument("--sides", nargs="+", default=list(SIDES), choices=list(SIDES))
+    parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
+    parser.add_argument("--plot", type=Path, default=BUILD / "clients.svg")
+    given = parser.parse_args()
+    seconds = given.seconds or (QUICK_SECONDS if given.quick else SECONDS)
+    rounds = given.rounds or (1 if given.quick else ROUNDS)
+    with tempfile.TemporaryDirectory(prefix="bench-client-") as folder:
+        comparison = Comparison(Path(folder), seconds, 0.3 if given.quick else 1.0)
+        try:
+            comparison.prepare(given.sides)
+            comparison.measure(given.cases, given.sides, rounds)
         finally:
-            for server in reversed(servers):
-                server.stop()
+            comparison.stop()
+    print(results.tables(comparison.found, comparison.reasons))
+    given.plot.parent.mkdir(parents=True, exist_ok=True)
+    given.plot.write_text(draw(comparison.found))
+    given.plot.with_suffix(".json").write_text(json.dumps(comparison.found, indent=1))
+    _say(str(given.plot))
+    return 0
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
