@@ -320,6 +320,7 @@ def kill_each(stage: Stage, events: Sequence[Event]) -> None:
     assert stage.query.steps() > stage.sent, "no row was done again: nothing was seen"
 
 
+@pytest.mark.timeout(900)
 def test_a_driver_and_a_worker_are_killed_and_each_row_is_there_once(tmp_path: Path) -> None:
     with stage_of(None, tmp_path, "idempotent") as stage:
         for event in (python_worker, broker, driver):

@@ -147,14 +147,14 @@ def test_where_we_are_stricter_than_spark(spark: SparkSession, server: Server) -
         assert (ours, is_bad) == (None, False), DIFFERENT[body]
 
 
-def test_an_object_where_text_is_wanted_is_its_json_without_spaces(
+def test_where_text_is_wanted_numbers_are_as_they_were_written(
     spark: SparkSession, server: Server
 ) -> None:
     server.send("JsonText", [b'{"s": {"x": [1, 2.50]}}'])
     ((_, ours, theirs, is_bad),) = both(spark, server, "JsonText")
     assert ours is not None
     assert theirs is not None
-    assert (ours.s, theirs.s, is_bad) == ('{"x":[1,2.50]}', '{"x": [1, 2.50]}', False)
+    assert (ours.s, theirs.s, is_bad) == ('{"x":[1,2.50]}', '{"x":[1,2.5]}', False)
 
 
 def test_of_a_bad_field_spark_keeps_the_others_and_we_do_as_we_were_told(
