@@ -125,12 +125,12 @@ class Inbox:
         taken += self._aside.pop(holder, ())
         return taken + self._lanes.drop(lambda lane: _holder_of(lane) is holder)
 
-    def take_back(self, messages: Iterable[Message]) -> list[Message]:
-        """Those of these messages that are ready and will not be any more."""
-        meant = set(messages)
-        taken = [message for message in self._ready if message in meant]
+    def take_back(self, is_meant: Callable[[Message], bool]) -> list[Message]:
+        """Those that are ready and meant: they are not ready any more."""
+        taken = [message for message in self._ready if is_meant(message)]
         if taken:
-            self._ready = deque(message for message in self._ready if message not in meant)
+            gone = set(taken)
+            self._ready = deque(message for message in self._ready if message not in gone)
         return taken
 
     def pause(self, holder: object = None) -> None:

@@ -122,8 +122,7 @@ class Processing:
     ) -> bool:
         message = self._message
         if error is None:
-            if not message.is_settled:
-                await message.ack()
+            message.held_by().settle(message)
             return False
         if not isinstance(error, Exception):
             message.held_by().give_back(message)

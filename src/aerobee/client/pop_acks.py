@@ -11,6 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from aerobee.client.asking import ask_well
+from aerobee.client.core.popped import PoppedRun, run_of
 from aerobee.client.session import Session
 from aerobee.errors import AerobeeError
 from aerobee.protocol.bodies.batch_ack import BatchAck, BatchAckEntry, encode_batch_ack
@@ -37,20 +38,33 @@ class PopAcks:
         self._topic = topic
         self._broker_name = broker_name
         self._address = address
-        self._gathered: list[PopReceipt] = []
+        # Runs of which something was added in this turn.
+        self._gathered: list[PoppedRun] = []
+        # Of those, the ones that were added by a receipt.
+        self._alone: dict[PopReceipt, PoppedRun] = {}
         self._sent: asyncio.Future[None] | None = None
         self._under_way: set[asyncio.Future[None]] = set()
 
-    def add(self, receipt: PopReceipt) -> "asyncio.Future[None]":
-        """Acknowledge a message with the others of this turn; done when the broker has answered,
-        or will not."""
-        self._gathered.append(receipt)
-        if self._sent is None:
-            loop = asyncio.get_running_loop()
-            self._sent = loop.create_future()
-            self._under_way.add(self._sent)
-            self._sent.add_done_callback(self._under_way.discard)
-            loop.call_soon(self._send)
+    def add(self, run: PoppedRun, offset: int) -> None:
+        """Acknowledge a message with the others of this turn."""
+        acked = run.acked
+        if not acked:
+            self._gathered.append(run)
+            if self._sent is None:
+                self._begin()
+        acked.append(offset)
+
+    def add_one(self, receipt: PopReceipt) -> None:
+        """The same, of a message that has a receipt of its own."""
+        checkpoint = _checkpoint(receipt)
+        run = self._alone.get(checkpoint)
+        if run is None:
+            run = self._alone[checkpoint] = run_of(receipt)
+        self.add(run, receipt.queue_offset)
+
+    @property
+    def sent(self) -> "asyncio.Future[None] | None":
+        """Done when the broker has answered what was added in this turn, or will not."""
         return self._sent
 
     async def finish(self) -> None:
@@ -58,22 +72,37 @@ class PopAcks:
         if self._under_way:
             await asyncio.wait(tuple(self._under_way))
 
-    def _send(self) -> None:
-        receipts, sent = self._gathered, self._sent
-        self._gathered, self._sent = [], None
-        assert sent is not None
-        self._session.spawn(self._tell(receipts, sent), f"{len(receipts)} acknowledgements")
+    def _begin(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._sent = loop.create_future()
+        self._under_way.add(self._sent)
+        self._sent.add_done_callback(self._under_way.discard)
+        loop.call_soon(self._send)
 
-    async def _tell(self, receipts: Sequence[PopReceipt], sent: "asyncio.Future[None]") -> None:
+    def _send(self) -> None:
+        runs, sent = self._gathered, self._sent
+        self._gathered, self._sent = [], None
+        self._alone.clear()
+        assert sent is not None
+        entries = []
+        for run in runs:
+            entries.append((run, run.acked))
+            run.acked = []  # what is added from now on goes with the next
+        self._session.spawn(self._tell(entries, sent), "acknowledgements")
+
+    async def _tell(
+        self, entries: Sequence[tuple[PoppedRun, list[int]]], sent: "asyncio.Future[None]"
+    ) -> None:
         try:
-            if len(receipts) == 1:
-                await self._tell_one(receipts[0])
+            if len(entries) == 1 and len(entries[0][1]) == 1:
+                run, (offset,) = entries[0]
+                await self._tell_one(run.receipt(self._broker_name, offset))
             else:
-                await self._tell_all(receipts)
+                await self._tell_all(entries)
         except AerobeeError as error:
             _log.warning(
                 "%d messages of %s were handled, and may come again: %s",
-                len(receipts),
+                sum(len(offsets) for _, offsets in entries),
                 self._topic,
                 error,
             )
@@ -92,25 +121,29 @@ class PopAcks:
         address = await self._address()
         await ask_well(self._session, address, RequestCode.ACK_MESSAGE, header)
 
-    async def _tell_all(self, receipts: Sequence[PopReceipt]) -> None:
-        runs: dict[tuple[str, int, int, int, int, int], list[int]] = {}
-        for one in receipts:
-            run = (
-                one.origin,
-                one.start_offset,
-                one.queue_id,
-                one.revive_queue,
-                one.pop_time,
-                one.invisible_ms,
+    async def _tell_all(self, entries: Sequence[tuple[PoppedRun, list[int]]]) -> None:
+        acks = tuple(
+            BatchAckEntry(
+                self._group,
+                self._topic,
+                run.origin,
+                run.start_offset,
+                run.queue_id,
+                run.revive_queue,
+                run.pop_time,
+                run.invisible_ms,
+                tuple([offset - run.start_offset for offset in offsets]),
             )
-            runs.setdefault(run, []).append(one.queue_offset - one.start_offset)
-        entries = tuple(
-            BatchAckEntry(self._group, self._topic, *run, tuple(distances))
-            for run, distances in runs.items()
+            for run, offsets in entries
         )
         await ask_well(
             self._session,
             await self._address(),
             RequestCode.BATCH_ACK_MESSAGE,
-            body=encode_batch_ack(BatchAck(self._broker_name, entries)),
+            body=encode_batch_ack(BatchAck(self._broker_name, acks)),
         )
+
+
+def _checkpoint(receipt: PopReceipt) -> PopReceipt:
+    """What the receipts of one checkpoint have in common."""
+    return run_of(receipt).receipt("", 0)

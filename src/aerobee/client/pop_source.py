@@ -1,39 +1,31 @@
 """Messages popped from one topic on one broker: hidden from others for a while, then theirs again.
 
+    pop, pop, pop ─▶ batches ─▶ inbox ─▶ application ─▶ settled, together ─▶ broker
+
 Nothing is owned and nothing is shared out: every member pops from all queues. An acknowledgement
-ends a message, silence brings it back to whoever pops next.
+ends a message, silence brings it back to whoever pops next. One pop waits at the broker; while
+there is more than it brings, others are on their way beside it.
 
 S1. No more is popped than the application may be expected to handle before it comes again.
 S2. A message whose time has run out before it was handed out is left to the others.
-S3. After `max_attempts` a message becomes a dead letter, and only then is acknowledged.
-
-Imports more than 15 modules because it joins what is asked, read and decided elsewhere.
 """
 
 import asyncio
 import logging
+from collections import deque
+from functools import partial
 from typing import cast
 
-from aerobee.client.asking import Answer, ask, ask_well, checked
+from aerobee.client.asking import Answer, ask, checked
 from aerobee.client.consuming import Consuming
-from aerobee.client.core.backoff import DEAD_LETTER, pop_seconds
-from aerobee.client.core.outgoing import Codec
-from aerobee.client.core.popped import receipts_of
+from aerobee.client.core.popped import receipts_of, runs_of
 from aerobee.client.message import Message
-from aerobee.client.pop_acks import PopAcks
-from aerobee.errors import AerobeeError, NoAnswer
+from aerobee.client.pop_batch import PopBatch, PopDesk
+from aerobee.errors import AerobeeError
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.subscription import Subscription
-from aerobee.protocol.declared_header import read_header
-from aerobee.protocol.headers.popping import (
-    ANY_QUEUE,
-    FROM_MIN,
-    InvisibleTimeAnswerHeader,
-    InvisibleTimeHeader,
-    PopAnswerHeader,
-    PopHeader,
-)
-from aerobee.protocol.pop_receipt import PopReceipt, encode_pop_receipt, topic_of
+from aerobee.protocol.declared_header import read_header, write_header
+from aerobee.protocol.headers.popping import ANY_QUEUE, FROM_MIN, PopAnswerHeader, PopHeader
 from aerobee.protocol.received import MessageReader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
@@ -42,39 +34,56 @@ _log = logging.getLogger(__name__)
 
 BATCH = 32
 HELD_MAX = 96
-"""Popped and not yet acknowledged: as many as Java's."""
+"""Popped and not yet acknowledged: as many as Java's, or as the application works on at once."""
+BESIDE_MAX = 3
+"""How many pops there may be beside the one that waits."""
 ANSWER_SECONDS = 10.0
 FROM_MAX = 1
 _FAILURE_SECONDS = (0.1, 0.2, 0.5, 1.0)
+_BORN_TIME = "bornTime"
 
 
 class PopSource:
-    """A Holder of messages."""
-
     def __init__(
         self, consuming: Consuming, topic: str, broker_name: str, subscription: Subscription
     ) -> None:
-        self.topic = topic
-        self.broker_name = broker_name
+        options = consuming.options
         self._all = consuming
-        self._subscription = subscription
+        self._desk = PopDesk(consuming, topic, broker_name)
         self._any = MessageQueue(topic, broker_name, QueueId(ANY_QUEUE))
         self._reader = MessageReader(Message, None, consuming.prefix)
-        self._receipts: dict[Message, PopReceipt] = {}
-        self._acks = PopAcks(
-            consuming.session, consuming.calls.group, topic, broker_name, self._address
+        self._tags = frozenset(subscription.tags)
+        self._held_max = max(HELD_MAX, options.concurrency + BATCH)
+        self._seconds = options.poll_seconds + ANSWER_SECONDS
+        self._fields = write_header(
+            PopHeader(
+                consuming.calls.group,
+                topic,
+                ANY_QUEUE,
+                BATCH,
+                int(options.invisible * 1000),
+                int(options.poll_seconds * 1000),
+                1,  # said anew each time
+                FROM_MIN if options.start.is_earliest else FROM_MAX,
+                subscription.expression_type,
+                subscription.expression,
+            )
         )
-        self._room = asyncio.Event()
-        self._is_over = False
+        self._under_way = 0
+        self._beside = 0
+        self._rest = 0  # what the broker has for us besides, as it said last
+        # Batches in the order in which their time runs out.
+        self._expiring: deque[tuple[float, PopBatch]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
 
     async def run(self) -> None:
         """Pop until it is stopped. A pop that waits at the broker then is not given up: what it
         brings would be hidden from everybody."""
         failures = 0
-        while not self._is_over:
-            if len(self._receipts) >= HELD_MAX:
-                self._room.clear()
-                await self._room.wait()
+        while not self._desk.is_over:
+            if not self._has_room():
+                await self._desk.room()
+                continue
             try:
                 await self._pop()
                 failures = 0
@@ -86,185 +95,102 @@ class PopSource:
 
     def stop(self) -> None:
         """Hand out nothing more. What is hidden comes again, to somebody else."""
-        self._is_over = True
-        self._room.set()
-        for message in self._all.inbox.withdraw(self):
-            self._receipts.pop(message, None)
+        self._desk.stop()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._all.inbox.take_back(self._is_own)
 
     async def finish(self) -> None:
         """Wait until the broker knows what was acknowledged."""
-        await self._acks.finish()
+        await self._desk.acks.finish()
+
+    def _is_own(self, message: Message) -> bool:
+        return isinstance(message.holder, PopBatch) and message.holder.desk is self._desk
+
+    # Popping.
+
+    def _has_room(self) -> bool:
+        return self._desk.held + BATCH * self._under_way < self._held_max
+
+    async def _pop_beside(self) -> None:
+        """Pop while there is more than those bring that are on their way."""
+        try:
+            while self._is_more():
+                await self._pop()
+        except AerobeeError as error:
+            _log.debug("no pop beside another of %s: %s", self._any, error)
+        finally:
+            self._beside -= 1
+
+    def _is_more(self) -> bool:
+        is_there = self._rest > BATCH * self._under_way
+        return is_there and self._has_room() and not self._desk.is_over
 
     async def _pop(self) -> None:
-        session, options = self._all.session, self._all.options
-        answer = await ask(
-            session,
-            await self._address(),
-            RequestCode.POP_MESSAGE,
-            PopHeader(
-                self._all.calls.group,
-                self.topic,
-                ANY_QUEUE,
-                BATCH,
-                int(options.invisible * 1000),
-                int(options.poll_seconds * 1000),
-                session.clock.now().wall_ms,
-                FROM_MIN if options.start.is_earliest else FROM_MAX,
-                self._subscription.expression_type,
-                self._subscription.expression,
-            ),
-            seconds=options.poll_seconds + ANSWER_SECONDS,
-        )
-        if answer.code not in (ResponseCode.POLLING_TIMEOUT, ResponseCode.PULL_NOT_FOUND):
+        session = self._all.session
+        fields = self._fields
+        fields[_BORN_TIME] = str(session.clock.now().wall_ms)
+        self._under_way += 1
+        try:
+            address = await self._desk.address()
+            answer = await ask(
+                session, address, RequestCode.POP_MESSAGE, fields, seconds=self._seconds
+            )
+        finally:
+            self._under_way -= 1
+        if answer.code in (ResponseCode.POLLING_TIMEOUT, ResponseCode.PULL_NOT_FOUND):
+            self._rest = 0
+        else:
             await self._popped(checked(answer))
 
     async def _popped(self, answer: Answer) -> None:
         header = read_header(PopAnswerHeader, answer.ext_fields)
-        messages = cast("list[Message]", self._reader.read(bytes(answer.body), self._any, self))
-        receipts = receipts_of(header, self.broker_name, messages)
-        found = dict(zip(messages, receipts, strict=True))
-        self._receipts.update(found)
-        if self._is_over:
-            for message in messages:
-                await self._hide(message, 0, is_untried=True)
-            return
-        loop = asyncio.get_running_loop()
-        loop.call_later(header.invisible_time / 1000, self._expire, messages)
-        tags = frozenset(self._subscription.tags)
-        wanted = [message for message in messages if not tags or message.tag in tags]
-        self._all.inbox.put(wanted)
-        # The broker compares hashes of tags: what was not meant for us is done with.
-        for message in set(messages).difference(wanted):
-            self._acknowledge(message)
-
-    def _expire(self, messages: list[Message]) -> None:
-        """Whatever of these is not handed out yet will be popped by somebody again."""
-        for message in self._all.inbox.take_back(messages):
-            self._forget(message)
-
-    # What becomes of messages.
-
-    def settle(self, message: Message) -> None:
-        if not message.is_settled:
-            message.is_settled = True
-            self._all.inbox.done(message)
-            self._acknowledge(message)
-
-    async def ack(self, message: Message) -> None:
-        if self._end(message):
-            await self._acknowledged(message)
-
-    async def nack(self, message: Message, seconds: float | None) -> None:
-        options = self._all.options
-        if message.is_settled:
-            return
-        self._all.inbox.failed(message)
-        if message.attempt >= options.max_attempts:
-            await self.reject(message, f"{message.attempt} attempts have failed")
-            return
-        if seconds is None:
-            retry = options.retry
-            attempt = message.attempt
-            seconds = pop_seconds(attempt) if retry is None else retry.seconds(attempt)
-        if self._end(message):
-            await self._hide(message, seconds)
-            self._forget(message)
-
-    async def reject(self, message: Message, reason: str) -> None:
-        self._all.inbox.failed(message)
-        if not self._end(message):
-            return
-        _log.warning("%r becomes a dead letter: %s", message, reason or "it was rejected")
-        try:
-            await self._all.calls.send_back(
-                MessageQueue(self.topic, self.broker_name, QueueId(0)),
-                message.log_offset,
-                level=DEAD_LETTER,
-                max_attempts=0,
-                message_id=message.offset_id,
-                topic=message.topic,
-                reason=reason,
-            )
-        except AerobeeError as error:
-            _log.warning("%r is no dead letter yet, and comes again: %s", message, error)
-            self._forget(message)
+        batch = PopBatch(self._desk)
+        messages = cast("list[Message]", self._reader.read(bytes(answer.body), self._any, batch))
+        runs = runs_of(header, messages)
+        if runs is not None:
+            batch.fill(len(messages), runs, {})
         else:
-            await self._acknowledged(message)
-
-    async def extend(self, message: Message, seconds: float) -> None:
-        if not message.is_settled:
-            await self._hide(message, seconds)
-
-    async def reply(self, message: Message, body: object, codec: Codec) -> None:
-        await self._all.session.reply(message, body, codec)
-
-    def give_back(self, message: Message) -> None:
-        if not message.is_settled:
-            self._all.inbox.give_room()
-            if not self._is_over:
-                self._all.inbox.put_first(message)
-
-    def _end(self, message: Message) -> bool:
-        if message.is_settled:
-            return False
-        message.is_settled = True
-        self._all.inbox.done(message)
-        return True
-
-    def _forget(self, message: Message) -> PopReceipt | None:
-        receipt = self._receipts.pop(message, None)
-        if len(self._receipts) < HELD_MAX:
-            self._room.set()
-        return receipt
-
-    async def _acknowledged(self, message: Message) -> None:
-        sent = self._acknowledge(message)
-        if sent is not None:
-            await asyncio.shield(sent)  # others wait for the same
-
-    def _acknowledge(self, message: Message) -> "asyncio.Future[None] | None":
-        receipt = self._forget(message)
-        return None if receipt is None else self._acks.add(receipt)
-
-    async def _hide(self, message: Message, seconds: float, *, is_untried: bool = False) -> None:
-        """Have it come again after so long, counted from now; as if nobody had tried it."""
-        receipt = self._receipts.get(message)
-        if receipt is None:
+            receipts = receipts_of(header, self._desk.broker_name, messages)
+            batch.fill(len(messages), {}, dict(zip(messages, receipts, strict=True)))
+        if self._desk.is_over:
+            for message in messages:
+                await batch.hide(message, 0, is_untried=True)
             return
-        header = InvisibleTimeHeader(
-            self._all.calls.group,
-            topic_of(receipt.origin, self._all.calls.group, self.topic),
-            receipt.queue_id,
-            encode_pop_receipt(receipt),
-            receipt.queue_offset,
-            max(1, int(seconds * 1000)),
-            is_untried,
-        )
-        try:
-            answer = await ask_well(
-                self._all.session,
-                await self._address(),
-                RequestCode.CHANGE_MESSAGE_INVISIBLETIME,
-                header,
-            )
-        except AerobeeError as error:
-            _log.warning("%r comes again when its time is over: %s", message, error)
-            return
-        said = read_header(InvisibleTimeAnswerHeader, answer.ext_fields)
-        self._receipts[message] = PopReceipt(
-            receipt.queue_offset,
-            said.pop_time,
-            said.invisible_time,
-            said.revive_qid,
-            receipt.origin,
-            receipt.broker_name,
-            receipt.queue_id,
-            receipt.queue_offset,
-        )
+        self._rest = header.rest_num
+        self._expire_later(batch, header.invisible_time / 1000)
+        if self._tags:
+            # The broker compares hashes of tags: what was not meant for us is done with.
+            for message in messages:
+                if message.tag not in self._tags:
+                    batch.acknowledge(message)
+            messages = [message for message in messages if message.tag in self._tags]
+        self._all.inbox.put(messages)
+        if self._beside < BESIDE_MAX and self._is_more():
+            self._beside += 1
+            self._all.session.spawn(self._pop_beside(), f"pops of {self._any}")
 
-    async def _address(self) -> str:
-        try:
-            return await self._all.calls.address(self.topic, self.broker_name)
-        except NoAnswer:
-            await self._all.session.routes.refresh(self.topic)
-            raise
+    # What nobody took in time.
+
+    def _expire_later(self, batch: PopBatch, seconds: float) -> None:
+        expiring = self._expiring
+        while expiring and expiring[0][1].left == 0:
+            expiring.popleft()
+        loop = asyncio.get_running_loop()
+        expiring.append((loop.time() + seconds, batch))
+        if self._timer is None:
+            self._timer = loop.call_at(expiring[0][0], self._expire)
+
+    def _expire(self) -> None:
+        """Whatever of these is not handed out yet will be popped by somebody again."""
+        loop = asyncio.get_running_loop()
+        expiring = self._expiring
+        while expiring and (expiring[0][1].left == 0 or expiring[0][0] <= loop.time() + 1e-3):
+            batch = expiring.popleft()[1]
+            if batch.left:
+                batch.leave(len(self._all.inbox.take_back(partial(_is_of, batch))))
+        self._timer = loop.call_at(expiring[0][0], self._expire) if expiring else None
+
+
+def _is_of(batch: PopBatch, message: Message) -> bool:
+    return message.holder is batch

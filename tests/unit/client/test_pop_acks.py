@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from aerobee.client.consumer_options import ConsumerKeywords
+from aerobee.client.core.popped import PoppedRun
 from aerobee.client.pop_acks import PopAcks
 from aerobee.protocol.pop_receipt import PopReceipt
 from aerobee.testing import Cluster
@@ -44,6 +45,21 @@ def test_all_of_one_turn_are_acknowledged_and_no_others() -> None:
                 again = await consumer.receive()
                 assert (again.body, again.attempt) == (b"3", 2)
                 await asyncio.gather(*(one.ack() for one in (again, *found)))
+            assert await popped_again(cluster) == [b"new"]
+
+    in_loop(test)
+
+
+def test_messages_of_one_run_may_be_acknowledged_turn_by_turn() -> None:
+    async def test() -> None:
+        async with Cluster(settings={"reviveInterval": "50"}) as cluster:
+            await fill(cluster, 8)
+            async with cluster.client.consumer("orders", **POP) as consumer:
+                found = [await consumer.receive() for _ in range(8)]
+                for one in found[:4]:
+                    await one.ack()
+                for pair in (found[4:6], found[6:]):
+                    await asyncio.gather(*(one.ack() for one in pair))
             assert await popped_again(cluster) == [b"new"]
 
     in_loop(test)
@@ -93,9 +109,12 @@ def test_a_broker_that_is_gone_is_said_and_nobody_waits(
                 return "127.0.0.1:1"
 
             acks = PopAcks(session_of(client), "g", "orders", "broker-a", nowhere)
-            first = acks.add(PopReceipt(0, 1, 1000, 0, "0", "broker-a", 0, 0))
-            assert acks.add(PopReceipt(0, 1, 1000, 0, "0", "broker-a", 0, 1)) is first
+            acks.add_one(PopReceipt(0, 1, 1000, 0, "0", "broker-a", 0, 0))
+            first = acks.sent
+            acks.add(PoppedRun(0, 1, 1000, 0, "0", 0), 1)
+            assert acks.sent is first
             await acks.finish()
+            assert first is not None
             assert first.done()
         assert "2 messages of orders were handled, and may come again" in caplog.text
 

@@ -1,4 +1,6 @@
-"""The receipts of popped messages, from what an answer says of where they lie.
+"""What an answer to a pop says of where its messages lie, and what that is for acknowledging them.
+
+    0 2 7      7,8,9        of queue 2, from 7 on, these: one run, acknowledged by its start
 
 A message that comes from a retry topic brings its receipt as a property. The others are counted:
 the n-th message of a queue in the answer has the n-th offset that the answer names for that queue.
@@ -6,7 +8,7 @@ Agrees with Java's ExtraInfoUtil; the texts are drawn in `protocol.pop_receipt`.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.names import is_retry_topic
@@ -24,8 +26,91 @@ Places = dict[tuple[str, int], list[int]]
 """Offsets by origin and queue."""
 
 
+class PoppedRun:
+    """Messages of one queue in one answer: all but the offset of what they are acknowledged by."""
+
+    __slots__ = (
+        "acked",
+        "invisible_ms",
+        "origin",
+        "pop_time",
+        "queue_id",
+        "revive_queue",
+        "start_offset",
+    )
+
+    def __init__(
+        self,
+        start_offset: int,
+        pop_time: int,
+        invisible_ms: int,
+        revive_queue: int,
+        origin: str,
+        queue_id: int,
+    ) -> None:
+        self.start_offset = start_offset
+        self.pop_time = pop_time
+        self.invisible_ms = invisible_ms
+        self.revive_queue = revive_queue
+        self.origin = origin
+        self.queue_id = queue_id
+        # Offsets whose acknowledgement has not left.
+        self.acked: list[int] = []
+
+    def receipt(self, broker_name: str, offset: int) -> PopReceipt:
+        return PopReceipt(
+            self.start_offset,
+            self.pop_time,
+            self.invisible_ms,
+            self.revive_queue,
+            self.origin,
+            broker_name,
+            self.queue_id,
+            offset,
+        )
+
+
+def run_of(receipt: PopReceipt) -> PoppedRun:
+    return PoppedRun(
+        receipt.start_offset,
+        receipt.pop_time,
+        receipt.invisible_ms,
+        receipt.revive_queue,
+        receipt.origin,
+        receipt.queue_id,
+    )
+
+
+def runs_of(
+    answer: PopAnswerHeader, messages: Sequence[ReceivedMessage]
+) -> dict[int, PoppedRun] | None:
+    """The runs of an answer by their queues, if all lie in the topic itself where they say; None:
+    each message has to be looked at."""
+    starts, offsets = read_places(answer.start_offset_info), read_places(answer.msg_offset_info)
+    runs: dict[int, PoppedRun] = {}
+    position = 0
+    for place, named in offsets.items():
+        origin, queue_id = place
+        end = position + len(named)
+        run = messages[position:end]
+        start = starts.get(place)
+        if (
+            origin != FROM_TOPIC
+            or start is None
+            or [message.offset for message in run] != named
+            or run[0].queue.queue_id != queue_id
+            or run[-1].queue.queue_id != queue_id
+        ):
+            return None
+        runs[queue_id] = PoppedRun(
+            start[0], answer.pop_time, answer.invisible_time, answer.revive_qid, origin, queue_id
+        )
+        position = end
+    return runs if position == len(messages) else None
+
+
 def receipts_of(
-    answer: PopAnswerHeader, broker_name: str, messages: Iterable[ReceivedMessage]
+    answer: PopAnswerHeader, broker_name: str, messages: Sequence[ReceivedMessage]
 ) -> list[PopReceipt]:
     """One for each message. RemoteProtocolError: the answer does not say where one lies."""
     starts, offsets = read_places(answer.start_offset_info), read_places(answer.msg_offset_info)

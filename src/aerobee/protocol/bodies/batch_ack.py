@@ -8,8 +8,10 @@ a retry topic of it; b is a set of distances from so (`protocol/ack_bits.py`). J
 takes the long names of the members, so they are taken here.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.ack_bits import decode_ack_bits, encode_ack_bits
@@ -18,6 +20,16 @@ from aerobee.protocol.json_text import parse, write_compact
 
 BATCH_BYTES_MAX = 4 * 1024 * 1024
 ENTRIES_MAX = 10_000
+
+_INT32_MAX = 2**31 - 1
+_INT64_MAX = 2**63 - 1
+_NAME = rb'"([!#-\[\]-~]*)"'  # nothing that is escaped, and no byte that is not ASCII
+_BEGIN = b'{"acks":['
+_ENTRY = re.compile(
+    rb'\{"b":"([A-Za-z0-9+/=]*)","c":%b,"it":([0-9]{1,19}),"pt":([0-9]{1,19}),"q":([0-9]{1,10}),'
+    rb'"r":%b,"rq":([0-9]{1,10}),"so":([0-9]{1,19}),"t":%b\}([],])' % (_NAME, _NAME, _NAME)
+)
+_END = re.compile(rb',"brokerName":%b\}' % _NAME)
 
 _LONG = {
     "c": "consumerGroup",
@@ -52,6 +64,11 @@ class BatchAck:
 
 
 def decode_batch_ack(body: bytes) -> BatchAck:
+    # As clients write it there is nothing to parse: one comes with every pop.
+    return _as_written(body) or _as_said(body)
+
+
+def _as_said(body: bytes) -> BatchAck:
     members = Members(parse(body, bytes_max=BATCH_BYTES_MAX), "the request")
     acks = members.array("acks")
     if len(acks) > ENTRIES_MAX:
@@ -63,25 +80,51 @@ def decode_batch_ack(body: bytes) -> BatchAck:
 
 
 def encode_batch_ack(batch: BatchAck) -> bytes:
-    return write_compact(
-        {
-            "acks": [
-                {
-                    "b": encode_ack_bits(one.distances),
-                    "c": one.group,
-                    "it": one.invisible_ms,
-                    "pt": one.pop_time,
-                    "q": one.queue_id,
-                    "r": one.origin,
-                    "rq": one.revive_queue,
-                    "so": one.start_offset,
-                    "t": one.topic,
-                }
-                for one in batch.entries
-            ],
-            "brokerName": batch.broker_name,
-        }
+    entries = ",".join(
+        [
+            f'{{"b":"{encode_ack_bits(one.distances)}","c":{_quoted(one.group)},'
+            f'"it":{one.invisible_ms},"pt":{one.pop_time},"q":{one.queue_id},'
+            f'"r":{_quoted(one.origin)},"rq":{one.revive_queue},"so":{one.start_offset},'
+            f'"t":{_quoted(one.topic)}}}'
+            for one in batch.entries
+        ]
     )
+    return f'{{"acks":[{entries}],"brokerName":{_quoted(batch.broker_name)}}}'.encode()
+
+
+@lru_cache(maxsize=256)
+def _quoted(name: str) -> str:
+    return write_compact(name).decode()
+
+
+def _as_written(body: bytes) -> BatchAck | None:
+    """A body whose members come as Java and we write them, without anything to unescape; None: it
+    is not, and has to be parsed."""
+    if not body.startswith(_BEGIN) or len(body) > BATCH_BYTES_MAX:
+        return None
+    entries = []
+    position = len(_BEGIN)
+    while (found := _ENTRY.match(body, position)) is not None:
+        bits, group, hidden, popped, queue, origin, revive, start, topic, end = found.groups()
+        numbers = (int(start), int(queue), int(revive), int(popped), int(hidden))
+        if max(numbers[1:3]) > _INT32_MAX or max(numbers) > _INT64_MAX:
+            return None
+        entries.append(
+            BatchAckEntry(
+                group.decode(),
+                topic.decode(),
+                origin.decode(),
+                *numbers,
+                tuple(decode_ack_bits(bits.decode())),
+            )
+        )
+        position = found.end()
+        if end == b"]":
+            break
+    tail = _END.fullmatch(body, position)
+    if tail is None or not 0 < len(entries) <= ENTRIES_MAX:
+        return None
+    return BatchAck(tail[1].decode(), tuple(entries))
 
 
 def _entry(members: Members) -> BatchAckEntry:

@@ -1,6 +1,6 @@
 import pytest
 
-from aerobee.client.core.popped import read_places, receipts_of
+from aerobee.client.core.popped import read_places, receipts_of, run_of, runs_of
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.headers.popping import PopAnswerHeader
 from aerobee.protocol.pop_receipt import encode_pop_receipt, topic_of
@@ -42,3 +42,30 @@ def test_places_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(RemoteProtocolError):
         read_places(text)
     assert read_places("") == {}
+
+
+def test_messages_that_lie_where_they_say_are_one_run_of_each_queue() -> None:
+    runs = runs_of(ANSWER, received(7, 9))
+    assert runs is not None
+    (run,) = runs.values()
+    (first, second) = receipts_of(ANSWER, "b", received(7, 9))
+    assert (run.receipt("b", 7), run.receipt("b", 9)) == (first, second)
+    assert run_of(second).receipt("b", 9) == second
+
+
+@pytest.mark.parametrize(
+    ("starts", "offsets"),
+    [
+        ("", ""),  # places are not told
+        ("1 0 7", "1 0 7,9"),  # of a retry topic
+        ("0 0 7", "0 0 7,8"),  # under other offsets than their own
+        ("0 1 7", "0 1 7,9"),  # in another queue
+        ("0 0 7", "0 0 7"),  # fewer than there are
+        ("0 0 7", "0 0 7,9,10"),  # more
+        ("0 0 7;1 0 3", "0 0 7;1 0 3"),
+        ("0 1 7", "0 0 7,9"),
+    ],
+)
+def test_other_messages_are_looked_at_one_by_one(starts: str, offsets: str) -> None:
+    answer = PopAnswerHeader(5000, 60_000, 3, 0, starts, offsets)
+    assert runs_of(answer, received(7, 9)) is None
