@@ -122,7 +122,8 @@ class Processing:
     ) -> bool:
         message = self._message
         if error is None:
-            message.held_by().settle(message)
+            if not message.is_settled:
+                message.held_by().settle(message)
             return False
         if not isinstance(error, Exception):
             message.held_by().give_back(message)

@@ -19,17 +19,18 @@ class Told:
 
     def settle(self, message: Message) -> None:
         message.is_settled = True
+        self.heard.append(("settle",))
 
     async def ack(self, message: Message) -> None:
-        self.settle(message)
+        message.is_settled = True
         self.heard.append(("ack",))
 
     async def nack(self, message: Message, seconds: float | None) -> None:
-        self.settle(message)
+        message.is_settled = True
         self.heard.append(("nack", seconds))
 
     async def reject(self, message: Message, reason: str) -> None:
-        self.settle(message)
+        message.is_settled = True
         self.heard.append(("reject", reason))
 
     async def extend(self, message: Message, seconds: float) -> None:
@@ -61,7 +62,7 @@ def test_work_that_ends_well_is_acknowledged_once() -> None:
         message, told = held()
         async with message.process() as same:
             assert same is message
-        assert told.heard == [("ack",)]
+        assert told.heard == [("settle",)]
         other, told = held()
         async with other.process():
             await other.reject(reason="bad")
