@@ -4,10 +4,11 @@
                  the header, as a mould for the next ones, and the plan
     afterwards   a header that differs in its numbers only is understood by comparing it; the
                  grant still holds if nothing it was decided by has changed; messages that are in
-                 memory are copied behind the answer's header
+                 memory are copied behind the answer's header, old ones after they were checked
 
-Whatever does not fit (nothing there yet, old messages, a reset offset, other headers) takes the
-general way. Law: a pull that is taken here is answered as the general handler would.
+Whatever does not fit (nothing there yet, messages that the disk has to be asked for, a reset
+offset, other headers) takes the general way. Law: a pull that is taken here is answered as the
+general handler would.
 """
 
 import re
@@ -235,7 +236,7 @@ class PlainPull:
         answer = self._answer
         answer.begin(output)
         start = output.position
-        count = self._reader.copy_hot(
+        count = self._reader.copy(
             queue,
             template.number(grant.offset_place),
             grant.count_max,

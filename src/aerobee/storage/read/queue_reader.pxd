@@ -52,11 +52,17 @@ cdef class QueueReader:
     @cython.locals(status=int, result=QueueRead)
     cpdef QueueRead read(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, PropertyFilter chosen=*)
 
+    @cython.locals(count=Py_ssize_t)
+    cpdef Py_ssize_t copy(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, ReplyBuffer output, PropertyFilter chosen=*) except -1
+
     @cython.locals(
         start=Py_ssize_t, end="long long", first="long long", units=MappedFile, file=MappedFile, count=Py_ssize_t,
         position=Py_ssize_t, log_offset="long long", size=int,
     )
     cpdef Py_ssize_t copy_hot(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, ReplyBuffer output, PropertyFilter chosen=*) except -1
+
+    @cython.locals(result=QueueRead, file=MappedFile, position=Py_ssize_t, size=Py_ssize_t)
+    cdef Py_ssize_t _copy_old(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, ReplyBuffer output) except -1
 
     @cython.locals(units=MappedFile)
     cpdef bint is_old_at(self, ConsumeQueue queue, long long offset) except -1

@@ -227,7 +227,7 @@ class QueueReader:
         self.hot_from = 0
         self.dispatched_to = 0
         self.readable_to = 0
-        # Where `copy_hot` ended.
+        # Where the last copy ended.
         self.next_offset = 0
 
     def read(
@@ -260,6 +260,24 @@ class QueueReader:
             self._check_old(result)
         return result
 
+    def copy(
+        self,
+        queue: ConsumeQueue,
+        offset: int,
+        count_max: int,
+        bytes_max: int,
+        tag_codes: frozenset[int] | None,
+        output: ReplyBuffer,
+        chosen: PropertyFilter | None = None,
+    ) -> int:
+        """Append messages that are at hand to `output`; how many, and `next_offset` is where to
+        read on. 0: none was appended, and `read` says what there is. Small messages of one queue
+        lie apart in the log: copying them costs less than a slice for each."""
+        count = self.copy_hot(queue, offset, count_max, bytes_max, tag_codes, output, chosen)
+        if count == 0 and chosen is None and self.is_old_at(queue, offset):
+            count = self._copy_old(queue, offset, count_max, bytes_max, tag_codes, output)
+        return count
+
     def copy_hot(
         self,
         queue: ConsumeQueue,
@@ -270,9 +288,7 @@ class QueueReader:
         output: ReplyBuffer,
         chosen: PropertyFilter | None = None,
     ) -> int:
-        """Append messages that are in memory to `output`; how many, and `next_offset` is where to
-        read on. 0: none was appended, and `read` says what there is. Small messages of one queue
-        lie apart in the log: copying them costs less than a slice for each."""
+        """`copy`, of messages that are believed as they are."""
         if offset < queue.min_offset or offset >= queue.max_offset:
             return 0
         start = output.position
@@ -322,6 +338,30 @@ class QueueReader:
             self._barren_from = first
             self._barren_to = offset
         return count
+
+    def _copy_old(
+        self,
+        queue: ConsumeQueue,
+        offset: int,
+        count_max: int,
+        bytes_max: int,
+        tag_codes: frozenset[int] | None,
+        output: ReplyBuffer,
+    ) -> int:
+        """`copy`, of older ones: each is checked before it is copied. What is damaged is left to
+        `read`, which says so."""
+        try:
+            result = self.read(queue, offset, count_max, bytes_max, tag_codes)
+        except (CorruptFile, CorruptRecord):
+            return 0
+        if result.status != 0 or result.is_cold:
+            return 0
+        output.make_room(result.size)
+        for file, position, size, _ in result._ranges:
+            copy_bytes(output.memory, output.position, file.memory, position, size)
+            output.position += size
+        self.next_offset = result.next_offset
+        return result.count
 
     def _is_hot(self, file: MappedFile, offset: int, log_offset: int, size: int) -> bool:
         """Whether a unit points at its own record, and that is in memory and may be shown."""

@@ -1,5 +1,7 @@
 """The short way of a pull answers as the general one, and gives way whenever something changed."""
 
+from dataclasses import replace
+
 import pytest
 
 from aerobee.model.topic import TopicConfig
@@ -7,7 +9,8 @@ from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.declared_header import write_header
 from aerobee.protocol.headers.pulling import PullHeader
 from aerobee.protocol.remoting_command import RemotingCommand
-from tests.broker_kit import CLIENT, OTHER, BrokerKit, pull_fields
+from aerobee.storage.config import StorageConfig
+from tests.broker_kit import CLIENT, OTHER, STORAGE, BrokerKit, pull_fields
 from tests.send_rig import send_frame
 
 ORDERS = TopicConfig("Orders", 4, 4)
@@ -15,8 +18,11 @@ FRESH = ChannelId(50)
 """A connection that has pulled nothing yet: what it is answered is the general handler's."""
 
 
-def kit_with(count: int = 100) -> BrokerKit:
-    kit = BrokerKit(ORDERS)
+ALL_OLD = replace(STORAGE, hot_bytes=0)
+
+
+def kit_with(count: int = 100, storage: StorageConfig = STORAGE) -> BrokerKit:
+    kit = BrokerKit(ORDERS, storage=storage)
     for number in range(count):
         text = f"UNIQ_KEY\x01id{number}\x02TAGS\x01{'AB'[number // 2 % 2]}\x02"
         frame = send_frame({"e": str(number % 2), "i": text}, b"%d" % number)
@@ -48,8 +54,9 @@ def pull_generally(kit: BrokerKit, **fields: object) -> RemotingCommand:
 
 @pytest.mark.parametrize("subscription", ["*", "A", "A || B", "none"])
 @pytest.mark.parametrize("count", [1, 7, 32])
-def test_both_ways_answer_the_same(subscription: str, count: int) -> None:
-    kit = kit_with()
+@pytest.mark.parametrize("storage", [STORAGE, ALL_OLD], ids=["new", "old"])
+def test_both_ways_answer_the_same(subscription: str, count: int, storage: StorageConfig) -> None:
+    kit = kit_with(storage=storage)
     said = {"subscription": subscription, "maxMsgNums": count}
     assert pull_short(kit, **said) is None  # the first one is learned from
     for queue_id in (0, 1):
@@ -69,6 +76,18 @@ def test_what_is_not_there_takes_the_general_way() -> None:
     for queue_id, offset in ((0, 50), (0, 51), (0, -1), (2, 0), (3, 5), (4, 0), (-1, 0)):
         assert pull_short(kit, queueId=queue_id, queueOffset=offset) is None
     assert pull_short(kit) is not None
+
+
+def test_an_old_message_that_is_damaged_is_refused_by_the_general_way() -> None:
+    kit = kit_with(storage=ALL_OLD)
+    kit.pull()
+    assert pull_short(kit) is not None
+    unit = kit.store.queues()[0].unit(3)
+    assert unit is not None
+    kit.store._log_files.files[0].view[unit[0] + 88] ^= 1
+    assert pull_generally(kit).code == 1
+    assert pull_short(kit) is None
+    assert pull_short(kit, queueOffset=4) is not None  # the others are as good as before
 
 
 def test_an_offset_is_committed_with_the_pull() -> None:

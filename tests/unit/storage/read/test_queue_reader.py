@@ -491,7 +491,7 @@ def copied(
     output = ReplyBuffer()
     output.append(b"before")
     codes = None if tags is None else frozenset(map(tag_code, tags))
-    count = kit.reader.copy_hot(kit.queue(topic), offset, count_max, bytes_max, codes, output)
+    count = kit.reader.copy(kit.queue(topic), offset, count_max, bytes_max, codes, output)
     data = output.take()
     assert data.startswith(b"before")
     assert count == len(decode_records(data[6:]))
@@ -501,10 +501,12 @@ def copied(
 @pytest.mark.parametrize("tags", [None, (b"a",), (b"b", b"a"), (b"none",)])
 @pytest.mark.parametrize("count_max", [1, 3, 100])
 @pytest.mark.parametrize("bytes_max", [1, 400, EVER])
+@pytest.mark.parametrize("hot_from", [0, EVER])
 def test_a_copy_is_what_a_read_shows(
-    tags: tuple[bytes, ...] | None, count_max: int, bytes_max: int
+    tags: tuple[bytes, ...] | None, count_max: int, bytes_max: int, hot_from: int
 ) -> None:
     kit = ReadKit()
+    kit.reader.hot_from = hot_from
     for number in range(60):
         kit.put(b"Orders", b"%d" % number, tag="abc"[number % 3])
         if number % 4 == 0:
@@ -517,30 +519,53 @@ def test_a_copy_is_what_a_read_shows(
             assert kit.reader.next_offset == read.next_offset
 
 
-def test_nothing_is_copied_outside_the_queue() -> None:
+@pytest.mark.parametrize("hot_from", [0, EVER])
+def test_nothing_is_copied_outside_the_queue(hot_from: int) -> None:
     kit = ReadKit()
+    kit.reader.hot_from = hot_from
     kit.put()
     assert copied(kit, -1) == b""
     assert copied(kit, 1) == b""
     assert copied(kit, 2) == b""
 
 
-def test_nothing_is_copied_that_is_not_hot_or_not_readable() -> None:
-    kit = ReadKit()
-    for _ in range(3):
-        kit.put()
+def test_nothing_is_copied_unchecked_that_is_not_hot() -> None:
+    kit = filled(3)
     second = kit.queue().unit(1)
     assert second is not None
     kit.reader.hot_from = second[0]
+    assert kit.reader.copy_hot(kit.queue(), 0, 9, EVER, None, ReplyBuffer()) == 0
+    assert len(decode_records(copied(kit, 0))) == 3
+    damage_body(kit, second[0])
     assert copied(kit, 0) == b""
-    assert len(decode_records(copied(kit, 1))) == 2
+    assert kit.reader.copy(kit.queue(), 1, 9, EVER, None, ReplyBuffer()) == 2  # it is believed
+
+
+def test_nothing_is_copied_that_is_not_readable() -> None:
+    kit = filled(3)
+    second = kit.queue().unit(1)
+    assert second is not None
     kit.reader.readable_to = second[0] + second[1]
     assert copied(kit, 1) == b""
     assert len(decode_records(copied(kit, 1, count_max=1))) == 1
 
 
-def test_a_unit_that_is_not_of_its_record_copies_nothing() -> None:
+def test_old_messages_that_are_damaged_or_cold_are_not_copied() -> None:
+    kit = filled(4, apart=True)
+    kit.reader.hot_from = EVER
+    unit = kit.queue().unit(1)
+    assert unit is not None
+    damage_body(kit, unit[0])
+    assert copied(kit) == b""
+    assert len(decode_records(copied(kit, 2))) == 2
+    kit.disk.faults.make_cold("log/*")
+    assert copied(kit, 2) == b""
+
+
+@pytest.mark.parametrize("hot_from", [0, EVER])
+def test_a_unit_that_is_not_of_its_record_copies_nothing(hot_from: int) -> None:
     kit = ReadKit()
+    kit.reader.hot_from = hot_from
     for _ in range(3):
         kit.put()
     file = kit.queue().find(1)

@@ -116,7 +116,7 @@ class HotPop:
         bodies, reader = self._bodies, self._reader
         start = bodies.position
         choice = plan.choice
-        count = reader.copy_hot(
+        count = reader.copy(
             queue,
             position,
             left,
