@@ -14,6 +14,7 @@ Apache's proxy from Maven, nats-server from Go, Redis from Debian, once; what ca
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -120,9 +121,17 @@ class Comparison:
         return True
 
     def _run(self, name: str, case: str, seconds: float) -> dict[str, float]:
-        side = SIDES[name]
+        """Twice if need be: a disk that was behind has caught up by then."""
         if name in self._absent:
             raise results.Unmeasured(self._absent[name])
+        try:
+            return self._run_once(name, case, seconds)
+        except results.Unmeasured as error:
+            _say(f"once more: {SIDES[name].title}, {case}: {error}")
+            return self._run_once(name, case, seconds)
+
+    def _run_once(self, name: str, case: str, seconds: float) -> dict[str, float]:
+        side = SIDES[name]
         filled = round(FILL_COUNTS.get(side.host, FILL_COUNT_ELSE) * self._share)
         with self._hosts.awake(side.host) as address:
             told = [_address(side, address), str(seconds), str(filled)]
@@ -165,6 +174,7 @@ def main() -> int:
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
     parser.add_argument("--plot", type=Path, default=BUILD / "clients.svg")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # no server is left behind
     seconds = given.seconds or (QUICK_SECONDS if given.quick else SECONDS)
     rounds = given.rounds or (1 if given.quick else ROUNDS)
     with tempfile.TemporaryDirectory(prefix="bench-client-") as folder:

@@ -30,11 +30,14 @@ from bench.broker_servers import (
     ServerError,
     free_port,
 )
+from bench.client.meter import FETCH
 from bench.client.packages import BUILD
 from bench.pipeline.servers import Kafka
 from tests.interop.apache import ApacheError, redo_when_changed, run_tool
 
 NATS_SERVER = "v2.15.2"
+PULLS = {"maxTransferCountOnMessageInMemory": FETCH}
+"""Brokers hand out 32 messages at once unless told otherwise; other servers have no such limit."""
 PROXY_POM = Path(__file__).parent / "rocketmq_proxy.xml"
 
 
@@ -137,7 +140,8 @@ def _registered(kind: type[Server], folder: Path) -> tuple[list[Server], str]:
     name_server = NameServer(folder / "namesrv", {})
     address = f"127.0.0.1:{name_server.port}"
     try:
-        return [name_server, kind(folder / "broker", {"namesrvAddr": address})], address
+        settings = {"namesrvAddr": address, **PULLS}
+        return [name_server, kind(folder / "broker", settings)], address
     except BaseException:
         name_server.stop()
         raise

@@ -1,6 +1,7 @@
 """Our client's programs, for our broker and for Apache's; and what fills a topic of either.
 
-Every one is what a reader of docs/client.md would write: no setting but the defaults.
+Every one is what a reader of docs/client.md would write. The consumer asks for as many at a time as
+the others do; everything else is as it is by default.
 """
 
 import os
@@ -9,6 +10,7 @@ import aerobee
 from bench.client.meter import (
     BATCH,
     BODY,
+    FETCH,
     FILLED,
     IN_FLIGHT,
     PARTS,
@@ -69,10 +71,15 @@ async def stream(asked: Asked) -> None:
 
 async def receive(asked: Asked) -> None:
     taking = Taking(asked)
-    group = f"bench-{os.getpid()}"
     async with (
         aerobee.connect(asked.address) as client,
-        client.consumer(FILLED, group=group, start="earliest", auto_ack=True) as consumer,
+        client.consumer(
+            FILLED,
+            group=f"bench-{os.getpid()}",
+            start="earliest",
+            auto_ack=True,
+            pull_batch=FETCH,
+        ) as consumer,
     ):
         count = size = 0
         async for message in consumer:  # each is acknowledged when the next is taken

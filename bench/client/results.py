@@ -48,7 +48,10 @@ def latency_ms(runs: Sequence[Run], name: str) -> float | None:
 
 def tables(found: Found, reasons: Reasons) -> str:
     """One in Markdown for each case, the fastest first, those without a figure last."""
-    return "\n\n".join(_table(case, found.get(case, {}), reasons) for case in CASES)
+    asked = {*found, *(case for case, _ in reasons)}
+    return "\n\n".join(
+        _table(case, found.get(case, {}), reasons) for case in CASES if case in asked
+    )
 
 
 def _table(case: str, sides: Mapping[str, Sequence[Run]], reasons: Reasons) -> str:
