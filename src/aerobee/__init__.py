@@ -42,6 +42,12 @@ if TYPE_CHECKING:
     from aerobee.client.client import Client as Client
     from aerobee.client.client import connect as connect
     from aerobee.client.consumer import Consumer as Consumer
+    from aerobee.client.core.allocation import Averagely as Averagely
+    from aerobee.client.core.allocation import AveragelyByCircle as AveragelyByCircle
+    from aerobee.client.core.allocation import ByConfiguration as ByConfiguration
+    from aerobee.client.core.allocation import ByMachineRoom as ByMachineRoom
+    from aerobee.client.core.allocation import ConsistentHash as ConsistentHash
+    from aerobee.client.core.allocation import NearbyMachineRoom as NearbyMachineRoom
     from aerobee.client.core.backoff import Backoff as Backoff
     from aerobee.client.core.outgoing import Outgoing as Outgoing
     from aerobee.client.message import Message as Message
@@ -56,6 +62,19 @@ if TYPE_CHECKING:
     from aerobee.client.sync import connect_sync as connect_sync
     from aerobee.client.sync import sync as sync
     from aerobee.client.transactions import Transaction as Transaction
+    from aerobee.errors import AerobeeError as AerobeeError
+    from aerobee.errors import ConnectionLost as ConnectionLost
+    from aerobee.errors import Misuse as Misuse
+    from aerobee.errors import NoAnswer as NoAnswer
+    from aerobee.errors import PartlyDone as PartlyDone
+    from aerobee.errors import ProducerFull as ProducerFull
+    from aerobee.errors import Refused as Refused
+    from aerobee.errors import RequestTimeout as RequestTimeout
+    from aerobee.errors import Retriable as Retriable
+    from aerobee.errors import SendFailed as SendFailed
+    from aerobee.errors import Stored as Stored
+    from aerobee.errors import TopicNotFound as TopicNotFound
+    from aerobee.errors import Unreachable as Unreachable
 
 # What `import aerobee` offers, by where it is. Imported at its first use: a command line that only
 # asks for help need not load an event loop.
@@ -80,6 +99,25 @@ _PUBLIC = {
     "Spill": "aerobee.client.spill",
     "Spilled": "aerobee.client.spill",
     "Transaction": "aerobee.client.transactions",
+    "Averagely": "aerobee.client.core.allocation",
+    "AveragelyByCircle": "aerobee.client.core.allocation",
+    "ByConfiguration": "aerobee.client.core.allocation",
+    "ByMachineRoom": "aerobee.client.core.allocation",
+    "ConsistentHash": "aerobee.client.core.allocation",
+    "NearbyMachineRoom": "aerobee.client.core.allocation",
+    "AerobeeError": "aerobee.errors",
+    "ConnectionLost": "aerobee.errors",
+    "Misuse": "aerobee.errors",
+    "NoAnswer": "aerobee.errors",
+    "PartlyDone": "aerobee.errors",
+    "ProducerFull": "aerobee.errors",
+    "Refused": "aerobee.errors",
+    "RequestTimeout": "aerobee.errors",
+    "Retriable": "aerobee.errors",
+    "SendFailed": "aerobee.errors",
+    "Stored": "aerobee.errors",
+    "TopicNotFound": "aerobee.errors",
+    "Unreachable": "aerobee.errors",
 }
 
 if not TYPE_CHECKING:  # a type checker is to see a name that is not there

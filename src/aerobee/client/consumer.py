@@ -20,7 +20,7 @@ from typing import Self
 
 from aerobee.client.asked_consumer import AskedConsumer
 from aerobee.client.consumer_options import ConsumerOptions, StartAt
-from aerobee.client.consuming import consuming_of, offsets_of, subscriptions_of
+from aerobee.client.consuming import check_filters, consuming_of, offsets_of, subscriptions_of
 from aerobee.client.core.backoff import Backoff
 from aerobee.client.group_member import GroupMember
 from aerobee.client.member import Member
@@ -41,6 +41,7 @@ class Consumer:
         self.options = options
         consuming = consuming_of(session, options)
         self._session = session
+        self._consuming = consuming
         self._calls = consuming.calls
         self._inbox = consuming.inbox
         self._member: Member
@@ -64,6 +65,7 @@ class Consumer:
                 f"this client has a consumer of {self.options.group} already",
                 hint="one consumer may be iterated over by many tasks; else open another client",
             )
+        await check_filters(self._consuming, self._member.subscriptions.values())
         self._is_open = True
         self._asked.begin()
         self._session.at_close(self.close)

@@ -3,20 +3,23 @@
 On the wire every name is with the namespace; what messages say is without it.
 """
 
-from collections.abc import Hashable
+import contextlib
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from aerobee.client.consumer_options import ConsumerOptions
 from aerobee.client.core.namespace import SEPARATOR, with_namespace
+from aerobee.client.core.start_offset import Start
 from aerobee.client.group_calls import GroupCalls
 from aerobee.client.inbox import Inbox, LaneOf
 from aerobee.client.message import Message
 from aerobee.client.offsets import BrokerOffsets, LocalOffsets, Offsets, local_folder
 from aerobee.client.session import Session
 from aerobee.client.traced_inbox import TracedInbox
+from aerobee.errors import TopicNotFound
 from aerobee.model.names import retry_topic
 from aerobee.model.properties import SHARDING_KEY
-from aerobee.model.subscription import Subscription
+from aerobee.model.subscription import BY_TAG, Subscription
 from aerobee.protocol.bodies.subscription import make_subscription
 
 
@@ -66,9 +69,20 @@ def subscriptions_of(consuming: Consuming) -> list[Subscription]:
     return found
 
 
+async def check_filters(consuming: Consuming, subscriptions: Iterable[Subscription]) -> None:
+    """Refused: a broker cannot filter so. Said here, and not in the log at every pull."""
+    for one in subscriptions:
+        if one.expression_type != BY_TAG:
+            with contextlib.suppress(TopicNotFound):  # it is waited for
+                await consuming.session.routes.of(one.topic)
+                await consuming.calls.check_filter(one)
+
+
 def offsets_of(consuming: Consuming) -> Offsets:
     if not consuming.options.is_broadcasting:
-        return BrokerOffsets(consuming.calls)
+        # Who names a moment means it; the other rules are RocketMQ's, with its surprise.
+        is_exact = consuming.options.start.start is Start.MOMENT
+        return BrokerOffsets(consuming.calls, is_exact=is_exact)
     # As Java's client calls itself then: by the process, it would be another after a restart.
     address = consuming.session.client_id.partition("@")[0]
     folder = consuming.options.offsets_folder or local_folder()

@@ -9,11 +9,13 @@ from collections.abc import Iterable
 
 from aerobee.client.asking import Answer, ask, ask_well, checked, tell
 from aerobee.client.session import Session
-from aerobee.errors import AerobeeError, Unreachable
+from aerobee.errors import AerobeeError, NoAnswer, Refused, Unreachable
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.route import MASTER_ID
+from aerobee.model.subscription import Subscription
 from aerobee.protocol.bodies.connections import decode_client_ids
 from aerobee.protocol.bodies.locks import LockRequest, decode_locked, encode_lock_request
+from aerobee.protocol.bodies.subscription import SubscriptionCheck, encode_subscription_check
 from aerobee.protocol.declared_header import read_header
 from aerobee.protocol.headers.clients import ConsumerGroupHeader
 from aerobee.protocol.headers.offsets import (
@@ -51,6 +53,31 @@ class GroupCalls:
                 hint="it has left the cluster, or lost its name servers",
             )
         return found
+
+    async def check_filter(self, subscription: Subscription) -> None:
+        """Refused: a broker of the topic cannot filter so. One that does not answer, or knows no
+        such question, says nothing."""
+        route = self._session.routes.find(subscription.topic)
+        body = encode_subscription_check(
+            SubscriptionCheck(self.group, subscription), self._session.client_id
+        )
+        for name in () if route is None else sorted(route.brokers):
+            try:
+                address = await self.address(subscription.topic, name)
+                answer = await ask(
+                    self._session, address, RequestCode.CHECK_CLIENT_CONFIG, body=body
+                )
+            except NoAnswer:
+                continue
+            if answer.code not in (ResponseCode.SUCCESS, ResponseCode.REQUEST_CODE_NOT_SUPPORTED):
+                raise Refused(
+                    f"{name} cannot filter {subscription.topic} by {subscription.expression!r}: "
+                    f"{answer.remark}",
+                    code=answer.code,
+                    hint="mend the expression"
+                    if answer.code == ResponseCode.SUBSCRIPTION_PARSE_FAILED
+                    else "set enablePropertyFilter=true of the broker, or filter by tags",
+                )
 
     async def members(self, topic: str) -> tuple[str, ...] | None:
         """The ids of all clients of the group; None: no broker of the topic can say."""

@@ -39,12 +39,14 @@ class Offsets(Protocol):
 class BrokerOffsets:
     """O1. What was told once is not told again."""
 
-    def __init__(self, calls: GroupCalls) -> None:
+    def __init__(self, calls: GroupCalls, *, is_exact: bool = False) -> None:
+        """`is_exact`: a group that is new has no offset, not even 0 in a queue that is young."""
         self._calls = calls
+        self._is_exact = is_exact
         self._told: dict[MessageQueue, int] = {}
 
     async def committed(self, queue: MessageQueue) -> int | None:
-        found = await self._calls.committed(queue)
+        found = await self._calls.committed(queue, is_exact=self._is_exact)
         if found is not None:
             self._told[queue] = found
         return found

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from aerobee.client.consumer_options import ConsumerOptions, StartAt
-from aerobee.client.consuming import consuming_of, subscriptions_of
+from aerobee.client.consuming import check_filters, consuming_of, subscriptions_of
 from aerobee.client.core.namespace import with_namespace
 from aerobee.client.message import Message
 from aerobee.client.offsets import BrokerOffsets, NoOffsets, Offsets
@@ -36,16 +36,19 @@ class Reader:
         self.options = options
         self._session = session
         consuming = consuming_of(session, options, is_reading=True)
+        self._consuming = consuming
         self._calls = consuming.calls
         self._inbox = consuming.inbox
         self._has_group = options.group != READER_GROUP
         offsets: Offsets = BrokerOffsets(self._calls) if self._has_group else NoOffsets()
-        self._queues = OwnedQueues(consuming, offsets, subscriptions_of(consuming))
+        self._subscriptions = subscriptions_of(consuming)
+        self._queues = OwnedQueues(consuming, offsets, self._subscriptions)
         self._is_open = False
 
     async def open(self) -> None:
         """Begin to read every queue of the topics there are. `assign` chooses others."""
         self._session.check()
+        await check_filters(self._consuming, self._subscriptions)
         self._is_open = True
         self._session.at_close(self.close)
         try:

@@ -8,8 +8,8 @@
 
 As RocketMQ's three rules, with its two surprises: a retry topic is read from its beginning, for
 what lies there was already tried by this group; and a broker may say 0 for a group that is new to a
-young queue, which counts as an offset. 0 where the queue begins later is corrected by the first
-pull.
+young queue, which counts as an offset. Brokers of RocketMQ 5 do not say it where a moment is named.
+0 where the queue begins later is corrected by the first pull.
 """
 
 from dataclasses import dataclass

@@ -14,7 +14,7 @@ from aerobee.model.names import DERIVED_TOPIC_CHARS_MAX
 from aerobee.model.subscription import BY_TAG, Subscription
 from aerobee.protocol.java_hash import tag_code
 from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Value, parse
+from aerobee.protocol.json_text import Value, parse, write_compact
 from aerobee.protocol.tag_filter import ALL, find_expression_fault, tag_codes, tags_of
 
 CHECK_BYTES_MAX = 256 * 1024
@@ -67,6 +67,17 @@ class SubscriptionCheck(NamedTuple):
 
     group: str
     subscription: Subscription
+
+
+def encode_subscription_check(check: SubscriptionCheck, client_id: str) -> bytes:
+    return write_compact(
+        {
+            "clientId": client_id,
+            "group": check.group,
+            "namespace": "",
+            "subscriptionData": subscription_json(check.subscription),
+        }
+    )
 
 
 def decode_subscription_check(body: bytes) -> SubscriptionCheck:

@@ -3,7 +3,9 @@ import pytest
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.subscription import Subscription
 from aerobee.protocol.bodies.subscription import (
+    SubscriptionCheck,
     decode_subscription_check,
+    encode_subscription_check,
     make_subscription,
     subscription_from,
     subscription_json,
@@ -69,3 +71,10 @@ def test_what_is_no_subscription_is_refused(text: bytes) -> None:
 def test_a_check_is_of_the_subscription_inside() -> None:
     body = b'{"clientId":"c","group":"g","subscriptionData":' + TEXT + b"}"
     assert decode_subscription_check(body) == ("g", TAGGED)
+
+
+def test_what_a_client_asks_before_it_starts_is_written_as_it_is_read() -> None:
+    check = SubscriptionCheck("g", TAGGED)
+    body = encode_subscription_check(check, "10.0.0.1@7")
+    assert body.startswith(b'{"clientId":"10.0.0.1@7","group":"g","namespace":"",')
+    assert decode_subscription_check(body) == check
