@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import json
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -71,13 +72,19 @@ def main() -> int:
     servers.jars("kafka_broker")
     servers.jars("kafka_connector")
     servers.python()
-    with tempfile.TemporaryDirectory(prefix="bench-pipeline-") as folder:
-        found = _compared(Path(folder), rows, rounds, given)
-    show(found, given.plot)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to stop"))  # servers are stopped, too
+    found: dict[str, Any] = {}
+    try:
+        with tempfile.TemporaryDirectory(prefix="bench-pipeline-") as folder:
+            _compare(Path(folder), rows, rounds, given, found)
+    finally:
+        if found:
+            show(found, given.plot)
     return 0
 
 
-def _compared(folder: Path, rows: int, rounds: int, given: Any) -> dict[str, Any]:
+def _compare(folder: Path, rows: int, rounds: int, given: Any, found: dict[str, Any]) -> None:
+    """Whatever was measured is in `found`, even if not all of it comes to its end."""
     with contextlib.ExitStack() as undo:
         nameserver = NameServer(folder / "nameserver", {})
         undo.callback(nameserver.stop)
@@ -90,7 +97,7 @@ def _compared(folder: Path, rows: int, rounds: int, given: Any) -> dict[str, Any
         undo.callback(session.close)
         sides = Sides(session, nameserver, broker, kafka)
         where = _filled(sides, rows, str(folder / "rows"))
-        return _measured(sides, where, rounds, given.cases)
+        _measure(sides, where, rounds, given.cases, found)
 
 
 class Sides(NamedTuple):
@@ -142,8 +149,9 @@ def _filled(sides: Sides, rows: int, folder: str) -> dict[str, str]:
     return where
 
 
-def _measured(sides: Sides, where: dict[str, str], rounds: int, cases: list[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _measure(
+    sides: Sides, where: dict[str, str], rounds: int, cases: list[str], found: dict[str, Any]
+) -> None:
     began = time.monotonic()
     for number in range(1 - WARMING_ROUNDS, rounds + 1):
         what = f"round {number} of {rounds}" if number > 0 else "warming up"
@@ -159,7 +167,6 @@ def _measured(sides: Sides, where: dict[str, str], rounds: int, cases: list[str]
                 told["broker"] = sides.seconds(side) - before
                 if number > 0:
                     found.setdefault(case, {}).setdefault(side, []).append(told)
-    return found
 
 
 class Session:
