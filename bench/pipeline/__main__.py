@@ -6,7 +6,7 @@ python -m bench.pipeline --cases batch      # one case; see bench/pipeline/cases
 
 Both sides hold the same messages (a key of 16 bytes, a value of 100), as many in each queue, are
 read and written by the same session and take turns. Seconds of CPU are those of all processes of a
-side: Spark's, its Python workers', its broker's, our name server's. The first two rounds warm up
+side: Spark's and of all that it starts, its broker's, our name server's. The first two rounds warm up
 and are not counted. Needs Java and Maven.
 """
 
@@ -140,7 +140,7 @@ def _filled(sides: Sides, rows: int, folder: str) -> dict[str, str]:
     topics = [(TOPIC, rows, QUEUES, COLUMNS), (MICRO, micro, MICRO_QUEUES, COLUMNS)]
     session.ask({"case": "load", "where": {**where, "topics": topics}})
     files = FILES_A_BATCH * WRITTEN_BATCHES
-    session.ask({"case": "files", "where": {**where, "columns": COLUMNS, "files": files}})
+    session.ask({"case": "ready", "where": {**where, "columns": COLUMNS, "files": files}})
     held = session.ask({"case": "same", "where": where})
     if held["aerobee rows"] != rows or any(
         held[f"aerobee {what}"] != held[f"kafka {what}"] for what in ("rows", "sum")

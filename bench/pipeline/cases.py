@@ -7,8 +7,8 @@ that was, or how long a batch took. Whoever adds one adds a line to `CASES`.
              ours; `same` is ours with the six that both have; `log` is the broker's own files, with
              all columns, `log same` with the six
     stream   the same, as one AvailableNow query with a new checkpoint, in as many batches
-    sink     as many rows, made by Spark, written into a topic; `handed` is a Python sink that only
-             counts them
+    sink     as many rows, out of Spark's memory, written into a topic; `handed` is a Python sink
+             that only counts them
     written  the same rows out of files by a stream of five batches
     micro    32 queues, a message of each in a batch: milliseconds of the median batch
     memory   the topic, and an eighth of it, each in one task: what a Python process needs for it
@@ -37,6 +37,7 @@ COLUMNS = (
     "rpad(lpad(cast(id AS string), 16, '0'), 100, 'x') AS value",
 )
 SAME_COLUMNS = "key,value,topic,queueId,offset,timestamp"
+ROWS = "rows_to_write"
 FILES_A_BATCH, WRITTEN_BATCHES = 2, 5
 
 Where = Mapping[str, str]
@@ -124,10 +125,9 @@ def memory(share: int) -> Case:
 def sink(side: str) -> Case:
     def run(spark: "SparkSession", where: Where) -> dict[str, float]:
         _know(side, spark)
-        rows = int(where["rows"])
-        made = spark.range(rows).selectExpr(*COLUMNS)
-        made.write.format(side).options(**_writing(side, where)).mode("append").save()
-        return {"rows": float(rows)}
+        writing = spark.table(ROWS).write.format(side).options(**_writing(side, where))
+        writing.mode("append").save()
+        return {"rows": float(where["rows"])}
 
     return run
 

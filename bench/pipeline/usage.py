@@ -2,7 +2,7 @@
 
     JVM ─┬─ daemon ── worker, worker, …    a worker's seconds go with it when it ends, for its
          │                                 daemon does not wait for it: so they are read meanwhile
-         └─ a stream's own Python          the JVM waits for it, and has its seconds then
+         └─ a stream's own Python, chmod   the JVM waits for them, and has their seconds then
 
 The highest memory of a process can be set back, so that each measurement has its own.
 """
@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 LOOKED_AFTER_SECONDS = 0.1
+_IDLE_SECONDS = 0.05
+"""What a process that waits for work takes at most."""
 _TICKS = float(os.sysconf("SC_CLK_TCK"))
 
 
@@ -34,6 +36,7 @@ class Usage:
     def __init__(self, jvm: int) -> None:
         self._jvm = jvm
         self._seen: dict[int, _Process] = {}
+        self._then: dict[int, float] = {}
         self._lock = threading.Lock()
         threading.Thread(target=self._follow, daemon=True).start()
 
@@ -47,15 +50,23 @@ class Usage:
 
     def forget_memory(self) -> None:
         """The highest is what it is now."""
+        self._then = {}
         for pid in self._workers():
+            process = _process(pid)
+            self._then[pid] = process.own if process is not None else 0.0
             try:
                 Path(f"/proc/{pid}/clear_refs").write_text("5")
             except OSError:
                 continue  # ended, or not ours to set
 
     def memory_max(self) -> int:
-        """Of the largest Python process, since `forget_memory`."""
-        return max(map(_highest_memory, self._workers()), default=0)
+        """Of the largest process below the JVM that did something since `forget_memory`."""
+        found = [0]
+        for pid in self._workers():
+            process = _process(pid)
+            if process is not None and process.own > self._then.get(pid, 0.0) + _IDLE_SECONDS:
+                found.append(_highest_memory(pid))
+        return max(found)
 
     def _workers(self) -> list[int]:
         return [pid for pid in _below(self._jvm) if pid != self._jvm]
