@@ -6,8 +6,8 @@ python -m bench.pipeline --cases batch      # one case; see bench/pipeline/cases
 
 Both sides hold the same messages (a key of 16 bytes, a value of 100), as many in each queue, are
 read and written by the same session and take turns. Seconds of CPU are those of all processes of a
-side: Spark's and of all that it starts, its broker's, our name server's. The first two rounds warm up
-and are not counted. Needs Java and Maven.
+side: of Spark and all that it starts, of its broker, of our name server. The first two rounds warm
+up and are not counted. Needs Java and Maven.
 """
 
 import argparse

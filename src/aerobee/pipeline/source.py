@@ -193,7 +193,7 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
         planner = self._plan()
         to = from_dict(end)
         at = planner.with_new_queues(from_dict(start), to)
-        return [Ranges(ranges) for ranges in planner.partitions(at, to)]
+        return [Ranges(ranges) for ranges in planner.partitions(at, to)] or [Ranges([])]
 
     def commit(self, end: Nested) -> None:
         """The checkpoint is the truth; a group is told for people to see. Of the last batch of a
