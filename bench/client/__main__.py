@@ -12,6 +12,7 @@ Apache's proxy from Maven, nats-server from Go, Redis from Debian, once; what ca
 """
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -41,8 +42,9 @@ FILL_SIDES = {
 """Whose program fills the topic of a host."""
 FILL_COUNTS = {"aerobee": 1_000_000, "apache": 600_000, "kafka": 1_500_000, "nats": 150_000}
 FILL_COUNT_ELSE = 400_000
+JAVA_HOSTS = ("apache", "kafka")
 JAVA_WARM_SECONDS = 8.0
-"""How long a host in a JVM is sent to before the first round."""
+"""How long each client sends to a server in a JVM before the first round."""
 LIMIT_SECONDS = 120
 
 
@@ -66,20 +68,31 @@ class Comparison:
             self._fetch(name)
         for host in dict.fromkeys(SIDES[name].host for name in sides):
             _say(f"server: {host}, and its topics")
-            filler = FILL_SIDES[host]
+            here = [name for name in sides if SIDES[name].host == host]
             try:
-                if filler not in self._packages and filler not in self._absent:
-                    self._fetch(filler)
-                self._hosts.start(host)
-                self._run(filler, "fill", self._seconds)
-                if host in ("apache", "kafka"):
-                    self._run(filler, "flood", JAVA_WARM_SECONDS * self._share)
+                self._open(host)
             except (ServerError, results.Unmeasured) as error:
                 _say(f"no {host}: {error}")
-                reason = str(error).strip().splitlines()[-1][-results.REASON_MAX :]
-                for name in sides:
-                    if SIDES[name].host == host:
-                        self._absent.setdefault(name, f"no server: {reason}")
+                for name in here:
+                    self._absent.setdefault(name, f"no server: {results.reason(str(error))}")
+            if host in JAVA_HOSTS:
+                self._warm(here)
+
+    def _open(self, host: str) -> None:
+        """Start it, and fill the topic that is received from."""
+        filler = FILL_SIDES[host]
+        if filler not in self._packages:
+            self._fetch(filler)
+        self._hosts.start(host)
+        self._run(filler, "fill", self._seconds)
+
+    def _warm(self, sides: Sequence[str]) -> None:
+        """Each has its own way through the server, which is compiled on the way."""
+        for name in sides:
+            if name not in self._absent:
+                _say(f"warming up: {SIDES[name].title}")
+                with contextlib.suppress(results.Unmeasured):  # will be said when it is measured
+                    self._run(name, "flood", JAVA_WARM_SECONDS * self._share)
 
     def measure(self, cases: Sequence[str], sides: Sequence[str], rounds: int) -> None:
         runs = [

@@ -27,8 +27,13 @@ def read(output: str, errors: str) -> dict[str, float]:
         if line.startswith("{"):
             said: dict[str, float] = json.loads(line)
             return said
-    lines = errors.strip().splitlines() or ["it said nothing"]
-    raise Unmeasured(lines[-1][-REASON_MAX:])
+    raise Unmeasured(reason(errors))
+
+
+def reason(text: str) -> str:
+    """The last line of what was said, in so many letters at most."""
+    lines = text.strip().splitlines() or ["it said nothing"]
+    return lines[-1][-REASON_MAX:]
 
 
 def rate(runs: Sequence[Run]) -> float:
