@@ -4,7 +4,7 @@ python -m bench.client                         # everything that can be had, twe
 python -m bench.client --quick                 # one round, a second each: does it work?
 python -m bench.client --sides aerobee nats    # some of them
 python -m bench.client --cases flood receive   # some cases
-python -m bench.client --plot clients.svg      # where the picture goes, and its figures beside it
+python -m bench.client --plot clients.svg      # where the picture goes
 
 Each client is a process of its own and has the machine to itself with its server, the others are
 frozen; clients take turns, round by round, and the median counts. Clients come from PyPI, Kafka and
@@ -200,7 +200,7 @@ def main() -> int:
     print(results.tables(comparison.found, comparison.reasons))
     given.plot.parent.mkdir(parents=True, exist_ok=True)
     given.plot.write_text(draw(comparison.found))
-    given.plot.with_suffix(".json").write_text(json.dumps(comparison.found, indent=1))
+    (BUILD / "clients.json").write_text(json.dumps(comparison.found, indent=1))
     _say(str(given.plot))
     return 0
 
