@@ -6,10 +6,9 @@ for the next task of the same worker.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from aerobee.client.options import ClientOptions, options_for
 from aerobee.errors import RemoteProtocolError
@@ -21,9 +20,11 @@ from aerobee.pipeline.options import SourceOptions
 from aerobee.pipeline.range_pull import answers_of
 from aerobee.pipeline.row_values import rows_of
 from aerobee.pipeline.schema import OFFSET, TAGS, TopicSchema
-from aerobee.pipeline.value_decoding import DeadLetter, ValueDecoding
 from aerobee.protocol.record import FINDINGS
 from aerobee.protocol.tag_filter import tags_of
+
+if TYPE_CHECKING:
+    from aerobee.pipeline.value_decoding import DeadLetter
 
 BATCH_BYTES_MAX = 64 << 20
 
@@ -54,6 +55,8 @@ class _TaskReader:
             self._built = TopicSchema((*self._built.names, TAGS), self._built.property_form)
         self._decoding = None
         if options.values is not None:
+            from aerobee.pipeline.value_decoding import ValueDecoding
+
             self._decoding = ValueDecoding(options.values, self._bury)
             if OFFSET not in self._built.names:
                 self._built = TopicSchema((*self._built.names, OFFSET), self._built.property_form)
@@ -109,19 +112,21 @@ class _TaskReader:
     def _finished(self) -> Any:
         batch = finish_batch(self._columns, self._built, self._wanted.queue.broker_name)
         if self._tags:
+            import pyarrow.compute as pc  # which takes longer than a small task does
+
             batch = batch.filter(pc.is_in(batch.column(TAGS), pa.array(self._tags, pa.string())))
         if self._decoding is not None:
             batch = self._decoding.decoded(batch, self._wanted.queue)
         return batch.select(list(self._schema.names)) if self._built != self._schema else batch
 
-    def _bury(self, letters: Sequence[DeadLetter]) -> None:
+    def _bury(self, letters: "Sequence[DeadLetter]") -> None:
         assert self._options.values is not None
         topic = self._options.values.dead_letter_topic
         target, timeout = self._options.target, self._options.timeout
         self._blocking.run(_sent(options_for(target, timeout=timeout), topic, letters))
 
 
-async def _sent(options: ClientOptions, topic: str, letters: Sequence[DeadLetter]) -> None:
+async def _sent(options: ClientOptions, topic: str, letters: "Sequence[DeadLetter]") -> None:
     from aerobee.client.client import Client  # a reader of whole queues needs no other of it
 
     async with Client(options) as client:

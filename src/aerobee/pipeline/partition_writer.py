@@ -9,8 +9,6 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import pyarrow.compute as pc
-
 from aerobee.client.core.namespace import with_namespace
 from aerobee.client.delivery import Delivery
 from aerobee.errors import Misuse
@@ -116,6 +114,8 @@ class PartitionWriter:
     def _by_topic(self, batch: Any) -> list[tuple[str, Any]]:
         if "topic" not in batch.schema.names:
             return [(self._options.topic, batch)]
+        import pyarrow.compute as pc  # which takes as long as the rest together
+
         column = batch.column("topic")
         topics = pc.unique(column).to_pylist()
         if len(topics) == 1:

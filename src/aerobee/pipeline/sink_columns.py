@@ -7,7 +7,6 @@ text as the source gives it: both by Arrow, a column at a time.
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from aerobee.errors import Misuse
 from aerobee.pipeline.given_columns import NumberColumn, TextColumn
@@ -46,6 +45,8 @@ def properties_column(array: Any) -> TextColumn:
 
 def _as_text(maps: Any) -> Any:
     """name 0x01 value 0x02 … of each map; nothing for null."""
+    import pyarrow.compute as pc  # only maps need it, and it takes its time
+
     names, values = maps.keys, maps.items
     for part in (names, values):
         for separator in (_NAME_END, _PROPERTY_END):

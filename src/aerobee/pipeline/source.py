@@ -33,7 +33,6 @@ from aerobee.pipeline.blocking import Blocking
 from aerobee.pipeline.offset_ranges import QueueRange
 from aerobee.pipeline.offsets import as_dict, from_dict
 from aerobee.pipeline.options import SourceOptions, source_options
-from aerobee.pipeline.partition_reader import read_ranges
 from aerobee.pipeline.planning import Planner
 from aerobee.pipeline.worker_memory import settle
 
@@ -110,6 +109,8 @@ class _Executing:
     options: SourceOptions
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
+        from aerobee.pipeline.partition_reader import read_ranges  # the driver plans and reads not
+
         assert isinstance(partition, Ranges)
         settle(os.getpid())
         return read_ranges(self.options, partition.restored())
