@@ -9,7 +9,7 @@ that was, or how long a batch took. Whoever adds one adds a line to `CASES`.
     stream   the same, as one AvailableNow query with a new checkpoint, in as many batches
     sink     as many rows, out of Spark's memory, written into a topic; `handed` is a Python sink
              that only counts them
-    written  the same rows out of files by a stream of five batches
+    written  half of those rows, out of files, by a stream of five batches
     micro    32 queues, a message of each in a batch: milliseconds of the median batch
     memory   the topic, and an eighth of it, each in one task: what a Python process needs for it
 """

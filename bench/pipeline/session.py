@@ -88,10 +88,11 @@ def _loaded(spark: Any, where: Any) -> dict[str, float]:
 def _ready(spark: Any, where: Any) -> dict[str, float]:
     """Rows to write into a topic: in files for streams, and in Spark's memory, so that a write is
     measured and not how its rows are made."""
-    made = spark.range(0, int(where["rows"]), 1, int(where["files"])).selectExpr(*where["columns"])
+    rows, files = int(where["rows"]), int(where["files"])
+    made = spark.range(0, rows // 2, 1, files).selectExpr(*where["columns"])
     made.write.parquet(where["rowsFolder"])
     cores = spark.sparkContext.defaultParallelism
-    made = spark.range(0, int(where["rows"]), 1, cores).selectExpr(*where["columns"])
+    made = spark.range(0, rows, 1, cores).selectExpr(*where["columns"])
     made.cache().createOrReplaceTempView(ROWS)
     return {"rows": float(spark.table(ROWS).count())}
 

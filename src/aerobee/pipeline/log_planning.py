@@ -61,6 +61,8 @@ def plan_log(options: LogOptions, cores: int, reach: Reach = USUAL_REACH) -> lis
     total = end - start
     least = max(options.partitions_min, -(-total // options.partition_bytes))
     count = max(least, min(cores, total // PART_BYTES_MIN), 1)
+    if count > cores and total // PART_BYTES_MIN > count:
+        count += -count % cores  # or most cores would wait for the last part
     places = [start + total * index // count for index in range(count + 1)]
     return [_part(first, last, files, gaps) for first, last in pairwise(places) if first < last]
 

@@ -45,6 +45,16 @@ def test_a_large_log_has_a_part_for_every_core(tmp_path: Path) -> None:
     assert len(planned(log, cores=64)) == 4  # of a megabyte and more
 
 
+def test_no_core_waits_for_the_last_part(tmp_path: Path) -> None:
+    log = Log(tmp_path, [message(n, b"x" * 1_000_000) for n in range(12)], 16 << 20)
+    fifth = str(-(-log.end // 5))
+    assert len(planned(log, cores=1, maxPartitionBytes=fifth)) == 5
+    parts = planned(log, cores=2, maxPartitionBytes=fifth)
+    assert len(parts) == 6
+    assert {(part.end - part.start) // 1000 for part in parts} == {log.end // 6 // 1000}
+    assert len(planned(log, cores=8, maxPartitionBytes=fifth)) == 8
+
+
 def test_files_made_ahead_are_no_part_of_the_log(tmp_path: Path) -> None:
     log = made(tmp_path)
     after = log.path(log.end).stat().st_size + log.end - log.end % log.file_bytes
