@@ -41,6 +41,15 @@ PULLS = {"maxTransferCountOnMessageInMemory": FETCH}
 PROXY_POM = Path(__file__).parent / "rocketmq_proxy.xml"
 
 
+class PatientNameServer(NameServer):
+    """Never misses its broker: both are frozen for minutes."""
+
+    def environment(self) -> dict[str, str]:
+        hour_ms = "3600000"
+        own = {"AEROBEE_NAMESRV_SCAN_NOT_ACTIVE_BROKER_INTERVAL": hour_ms}
+        return {**super().environment(), **own}
+
+
 class Proxy(Apache):
     """Speaks gRPC on `grpc_port`; its broker's own port is `port`."""
 
@@ -137,7 +146,7 @@ class Host:
 
 def _registered(kind: type[Server], folder: Path) -> tuple[list[Server], str]:
     """A broker, and the name server that knows it."""
-    name_server = NameServer(folder / "namesrv", {})
+    name_server = PatientNameServer(folder / "namesrv", {})
     address = f"127.0.0.1:{name_server.port}"
     try:
         settings = {"namesrvAddr": address, **PULLS}
