@@ -29,7 +29,7 @@ WARM_SECONDS = 0.5
 GROWTH_MAX = 8
 
 Sending = Callable[[int], Awaitable[int]]
-"""Sends about so many messages and waits until they are acknowledged; how many it were."""
+"""Sends so many messages or a few more and waits until they are acknowledged; how many it were."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def at_once(send: Callable[[], Awaitable[object]], in_flight: int, each: int = 1
     """So many tasks, each of which sends, waits, and sends again; `each` messages at a time."""
 
     async def go(count: int) -> int:
-        times = max(1, count // (in_flight * each))
+        times = -(-count // (in_flight * each))
 
         async def one_after_the_other() -> None:
             for _ in range(times):
