@@ -1,15 +1,17 @@
 """Where a reader stands in each queue of its topics ⇄ the text that a checkpoint keeps.
 
-    {"o":{"orders":{"broker-a":{"0":123,"1":88}}},"v":1}
+    {"o":{"orders":{"broker-a":{"0":123,"1":88}}},"p":8,"v":1}
 
-An offset is the NEXT one to read. Queues are always in the same order: Spark compares offsets as
-text, and the same places must be the same text. Whoever starts or ends a query by hand may leave
-out the envelope, as Kafka's users do, and write -2 for the earliest and -1 for the latest.
+An offset is the NEXT one to read. `p` is how many pieces at most what ends here is packed into: a
+batch that is done again is cut as it was, whatever machine does it. Queues are always in the same
+order: Spark compares offsets as text, and the same places must be the same text. Whoever starts or
+ends a query by hand may leave out the envelope, as Kafka's users do, and write -2 for the earliest
+and -1 for the latest.
 """
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue, QueueId
@@ -23,13 +25,13 @@ _HINT = '{"topic":{"broker":{"0":123}}}: the next offset to read; -2 earliest, -
 Offsets = Mapping[MessageQueue, int]
 
 
-def as_dict(offsets: Offsets) -> dict[str, Any]:
+def as_dict(offsets: Offsets, pieces: int = 0) -> dict[str, Any]:
     """What Spark is told, and writes down as JSON: always in the order of queues."""
     nested: dict[str, dict[str, dict[str, int]]] = {}
     for queue in sorted(offsets):
         brokers = nested.setdefault(queue.topic, {})
         brokers.setdefault(queue.broker_name, {})[str(queue.queue_id)] = offsets[queue]
-    return {"o": nested, "v": VERSION}
+    return {"o": nested, **({"p": pieces} if pieces else {}), "v": VERSION}
 
 
 def read_offsets(text: str) -> dict[MessageQueue, int]:
@@ -43,7 +45,7 @@ def read_offsets(text: str) -> dict[MessageQueue, int]:
 
 def from_dict(told: object) -> dict[MessageQueue, int]:
     """The other way of `as_dict`; the envelope may be left out."""
-    if isinstance(told, dict) and told.keys() == {"o", "v"}:
+    if is_enveloped(told):
         if told["v"] != VERSION:
             raise Misuse(
                 f"a checkpoint of version {told['v']}; this is version {VERSION}",
@@ -62,6 +64,17 @@ def from_dict(told: object) -> dict[MessageQueue, int]:
                     )
                 found[MessageQueue(topic, broker_name, QueueId(int(queue_id)))] = offset
     return found
+
+
+def is_enveloped(told: object) -> TypeGuard[dict[str, Any]]:
+    """Whether it is what `as_dict` makes."""
+    return isinstance(told, dict) and told.keys() - {"p"} == {"o", "v"}
+
+
+def pieces_in(told: Mapping[str, Any]) -> int:
+    """How many pieces what ends here is packed into; 0: it is not said."""
+    pieces = told.get("p")
+    return pieces if type(pieces) is int and pieces > 0 else 0
 
 
 def _members(value: object, what: str) -> Iterator[tuple[str, object]]:

@@ -57,15 +57,21 @@ class Planner:
 
         return self._insisted(ask)
 
-    def partitions(self, start: Offsets, end: Offsets) -> list[list[QueueRange]]:
-        """A function of its arguments and the options, and of nothing else."""
+    @property
+    def pieces(self) -> int:
+        """How many a batch is packed into, at most."""
+        return self._options.partitions_max or self._cores
+
+    def partitions(self, start: Offsets, end: Offsets, most: int = 0) -> list[list[QueueRange]]:
+        """A function of its arguments and the options, and, if it is said how many there are
+        to be at `most`, of nothing else."""
         options = self._options
         pieces = split(
             ranges_between(start, end),
             pieces_min=options.partitions_min,
             messages_max=options.partition_messages_max,
         )
-        most = max(options.partitions_max or self._cores, options.partitions_min)
+        most = max(most or self.pieces, options.partitions_min)
         return pack(pieces, most, options.partition_messages_max)
 
     def with_new_queues(self, start: Offsets, end: Offsets) -> dict[MessageQueue, int]:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from aerobee.errors import AerobeeError, Misuse
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.metric import Metric, Sample, counter, gauge
-from aerobee.pipeline.offsets import from_dict
+from aerobee.pipeline.offsets import from_dict, is_enveloped
 from aerobee.protocol.metric_text import metrics_text
 
 _log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ def _ours(told: object) -> dict[MessageQueue, int]:
             told = json.loads(told)
         except ValueError:
             return {}
-    if not isinstance(told, dict) or told.keys() != {"o", "v"}:
+    if not is_enveloped(told):
         return {}
     try:
         return from_dict(told)

@@ -31,7 +31,7 @@ from aerobee.errors import AerobeeError, Misuse
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.blocking import Blocking
 from aerobee.pipeline.offset_ranges import QueueRange
-from aerobee.pipeline.offsets import as_dict, from_dict
+from aerobee.pipeline.offsets import as_dict, from_dict, pieces_in
 from aerobee.pipeline.options import SourceOptions, source_options
 from aerobee.pipeline.planning import Planner
 from aerobee.pipeline.worker_memory import settle
@@ -170,15 +170,18 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
             self._is_pinned = True
             return start
         planner = self._plan()
-        at = from_dict(start)
+        stands = at = from_dict(start)
         ends = planner.latest() if self._frozen_end is None else self._frozen_end
         latest = planner.without_lost_queues(at, ends)
         at = planner.with_new_queues(at, latest)
         if isinstance(limit, ReadAllAvailable):
-            return as_dict(latest)
-        if self._is_too_little(at, latest):
+            end = latest
+        elif self._is_too_little(at, latest):
             return start
-        return as_dict(planner.limited_end(at, latest))
+        else:
+            end = planner.limited_end(at, latest)
+        # The same places are the same text, whoever wrote it and with how many cores.
+        return start if end == stands else as_dict(end, planner.pieces)
 
     def getDefaultReadLimit(self) -> ReadLimit:
         """One that lets the options decide: Spark knows no limit of ours."""
@@ -194,7 +197,8 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
         planner = self._plan()
         to = from_dict(end)
         at = planner.with_new_queues(from_dict(start), to)
-        return [Ranges(ranges) for ranges in planner.partitions(at, to)] or [Ranges([])]
+        planned = planner.partitions(at, to, pieces_in(end))
+        return [Ranges(ranges) for ranges in planned] or [Ranges([])]
 
     def commit(self, end: Nested) -> None:
         """The checkpoint is the truth; a group is told for people to see. Of the last batch of a

@@ -4,7 +4,7 @@ import pytest
 
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue, QueueId
-from aerobee.pipeline.offsets import as_dict, from_dict, read_offsets
+from aerobee.pipeline.offsets import as_dict, from_dict, is_enveloped, pieces_in, read_offsets
 
 A0, A1, B0 = (
     MessageQueue("t", broker_name, QueueId(number))
@@ -48,3 +48,15 @@ def test_what_is_wrong_is_named(text: str, named: str) -> None:
         read_offsets(text)
     assert named in caught.value.message
     assert caught.value.hint
+
+
+def test_an_offset_may_say_how_what_ends_there_is_cut() -> None:
+    told = as_dict({A0: 5}, 8)
+    assert list(told) == ["o", "p", "v"]
+    assert (from_dict(told), pieces_in(told)) == ({A0: 5}, 8)
+    assert pieces_in(as_dict({A0: 5})) == 0
+    for wrong in (0, -1, True, "8", None):
+        assert pieces_in({**told, "p": wrong}) == 0
+    assert is_enveloped(told)
+    assert not is_enveloped({"p": 1})
+    assert not is_enveloped(None)

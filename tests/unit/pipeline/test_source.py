@@ -92,6 +92,24 @@ def test_a_group_that_cannot_be_told_ends_no_stream(server: Server) -> None:
         reader.commit({"o": {"SourceTells": {"nobody": {"0": 1}}}, "v": 1})
 
 
+def test_a_batch_is_cut_as_its_checkpoint_says_whatever_machine_does_it_again(
+    server: Server,
+) -> None:
+    server.send("CutAgain", [b"x"] * 40)
+    for most in ("3", "4"):
+        with stream(server, "CutAgain", startingOffsets="earliest", maxPartitions=most) as reader:
+            start = reader.initialOffset()
+            limit = reader.getDefaultReadLimit()
+            assert reader.latestOffset(start, limit) == start
+            end = reader.latestOffset(start, limit)
+            assert end["p"] == int(most)
+            assert len(reader.partitions(start, end)) == int(most)
+            for pieces in (1, 2, 4):
+                assert len(reader.partitions(start, {**end, "p": pieces})) == pieces
+            assert reader.latestOffset({**end, "p": 9}, limit) == {**end, "p": 9}
+            assert reader.latestOffset({**end, "p": 9}, ReadAllAvailable()) == {**end, "p": 9}
+
+
 def test_a_stream_keeps_its_limits_unless_all_is_wanted(server: Server) -> None:
     server.send("Limits", [b"x"] * 40)
     with stream(server, "Limits", startingOffsets="earliest", maxOffsetsPerTrigger="8") as reader:
