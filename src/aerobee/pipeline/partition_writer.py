@@ -114,7 +114,7 @@ class PartitionWriter:
     def _by_topic(self, batch: Any) -> list[tuple[str, Any]]:
         if "topic" not in batch.schema.names:
             return [(self._options.topic, batch)]
-        import pyarrow.compute as pc  # which takes as long as the rest together
+        import pyarrow.compute as pc  # only for rows that name their topics
 
         column = batch.column("topic")
         topics = pc.unique(column).to_pylist()
