@@ -85,6 +85,8 @@ class SyncQueueAdmin(Facade[QueueAdmin]):
     at = verb(QueueAdmin.at)
     read = stream(QueueAdmin.read)
     units = verb(QueueAdmin.units)
+    peek = verb(QueueAdmin.peek)
+    waiting_pops = verb(QueueAdmin.waiting_pops)
 
 
 class SyncDeadLetterAdmin(Facade[DeadLetterAdmin]):

@@ -1,4 +1,5 @@
-"""Queues, looked at from outside: their messages from offset to offset, and their units.
+"""Queues, looked at from outside: their messages from offset to offset, their units, and what those
+who pop would get.
 
 Looking changes nothing: no offset is committed, no group joined. Messages come as the log holds
 them, their bodies expanded and batches taken apart.
@@ -6,13 +7,19 @@ them, their bodies expanded and batches taken apart.
 
 from collections.abc import AsyncIterator
 
-from aerobee.client.admin.asking import Asking
+from aerobee.client.admin.asking import Asking, Where
 from aerobee.client.admin.offsets import OffsetAdmin
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.subscription import ALL, BY_TAG
 from aerobee.protocol.bodies.queue_units import QueueUnits, decode_queue_units
 from aerobee.protocol.declared_header import read_header
+from aerobee.protocol.headers.popping import (
+    ANY_QUEUE,
+    PeekHeader,
+    PollingInfoAnswerHeader,
+    PollingInfoHeader,
+)
 from aerobee.protocol.headers.pulling import SUBSCRIPTION, PullAnswerHeader, PullHeader
 from aerobee.protocol.headers.status import QueueUnitsHeader
 from aerobee.protocol.request_codes import RequestCode
@@ -66,6 +73,30 @@ class QueueAdmin:
         header = QueueUnitsHeader(queue.topic, queue.queue_id, start, count, group)
         answer = await self._asking.broker(address, RequestCode.QUERY_CONSUME_QUEUE, header)
         return decode_queue_units(bytes(answer.body))
+
+    async def peek(
+        self, group: str, topic: str, *, count: int = PULL_COUNT, on: Where = None
+    ) -> dict[str, list[StoredMessage]]:
+        """By broker, what a group that pops a topic would get next: it stays where it is."""
+        answers = await self._asking.on_masters_of(
+            topic, on, RequestCode.PEEK_MESSAGE, PeekHeader(group, topic, ANY_QUEUE, count)
+        )
+        return {
+            name: client_messages(bytes(one.body)) if one.code == ResponseCode.SUCCESS else []
+            for name, one in answers.items()
+        }
+
+    async def waiting_pops(
+        self, group: str, topic: str, *, queue_id: int = ANY_QUEUE, on: Where = None
+    ) -> dict[str, int]:
+        """By broker, how many pops of a group wait there for messages: of all queues together, or
+        of one."""
+        header = PollingInfoHeader(group, topic, queue_id)
+        answers = await self._asking.on_masters_of(topic, on, RequestCode.POLLING_INFO, header)
+        return {
+            name: read_header(PollingInfoAnswerHeader, one.ext_fields).polling_num
+            for name, one in answers.items()
+        }
 
     async def _pull(
         self, queue: MessageQueue, offset: int, count: int, tags: str

@@ -64,3 +64,28 @@ def test_units_say_where_messages_lie() -> None:
             await admin.queues.units(MessageQueue("orders", "broker-a", QueueId(7)))
 
     with_admin(test)
+
+
+def test_what_a_group_would_pop_is_seen_and_stays_and_so_are_pops_that_wait() -> None:
+    async def test(admin: Admin, cluster: Cluster) -> None:
+        await admin.topics.create("orders", queues=1)
+        assert await admin.queues.peek("g", "orders") == {"broker-a": []}
+        assert await admin.queues.waiting_pops("g", "orders") == {"broker-a": 0}
+        for number in range(3):
+            await put(cluster.client, QUEUE, b"%d" % number)
+        for _ in range(2):
+            found = await admin.queues.peek("g", "orders", count=2)
+            assert [one.body for one in found["broker-a"]] == [b"0", b"1"]
+        async with cluster.client.consumer(
+            "orders", group="g", mode="pop", start="earliest", auto_ack=True
+        ) as consumer:
+            seen = 0
+            async for _ in consumer:
+                seen += 1
+                if seen == 3:
+                    break
+            while await admin.queues.waiting_pops("g", "orders") != {"broker-a": 1}:
+                pass
+            assert await admin.queues.peek("g", "orders") == {"broker-a": []}
+
+    with_admin(test)
