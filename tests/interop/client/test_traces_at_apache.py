@@ -44,9 +44,7 @@ def test_mqadmin_shows_sends_batches_and_what_consumers_did(
 
             def look() -> list[tuple[str, str]]:
                 words = ["queryMsgTraceById", "-i", message_id, "-n", server.name_server]
-                text = admin.run(words, 60).text
-                print(words, repr(text), flush=True)
-                found = re.findall(r"^(Pub|Sub) .* (\w+) *$", text, re.M)
+                found = re.findall(r"^(Pub|Sub) .* (\w+) *$", admin.run(words, 60).text, re.M)
                 return found if len(found) >= wanted else []
 
             return until(look, 60, f"no trace of {message_id}")

@@ -26,6 +26,8 @@ WAITING_MAX = 2048
 DEFAULT_REGION = "DefaultRegion"
 FIELD_END = "\x01"
 RECORD_END = "\x02"
+NONE = "null"
+"""What Java writes where there is nothing. Its tools fail on a record whose last field is empty."""
 _SEPARATORS = str.maketrans({FIELD_END: " ", RECORD_END: " "})
 
 
@@ -131,8 +133,8 @@ def sent_record(sent: Sent, members: Sequence[str] = ()) -> TraceRecord:
         sent.group,
         sent.topic,
         sent.message_id,
-        sent.tag,
-        sent.keys,
+        sent.tag or NONE,
+        sent.keys or NONE,
         sent.store_host,
         sent.body_size,
         sent.cost_ms,
@@ -143,7 +145,8 @@ def sent_record(sent: Sent, members: Sequence[str] = ()) -> TraceRecord:
 
 
 def received_record(received: Received) -> TraceRecord:
-    return _record((received.message_id, *received.keys.split()), "SubBefore", *received)
+    said = received._replace(keys=received.keys or NONE)
+    return _record((received.message_id, *received.keys.split()), "SubBefore", *said)
 
 
 def consumed_record(
@@ -157,7 +160,7 @@ def consumed_record(
         received.message_id,
         cost_ms,
         _truth(code is ConsumedCode.SUCCESS),
-        received.keys,
+        received.keys or NONE,
         int(code),
         wall_ms,
         received.group,
@@ -173,8 +176,8 @@ def ended_record(ended: Ended) -> TraceRecord:
         ended.group,
         ended.topic,
         ended.message_id,
-        ended.tag,
-        ended.keys,
+        ended.tag or NONE,
+        ended.keys or NONE,
         ended.store_host,
         int(TracedKind.COMMITTED),
         ended.transaction_id,

@@ -1,9 +1,13 @@
 from aerobee.client.core.trace_records import (
+    ConsumedCode,
+    Received,
     Sent,
     TraceBuffer,
     TracedKind,
     TraceRecord,
     bodies,
+    consumed_record,
+    received_record,
     sent_record,
 )
 
@@ -80,3 +84,13 @@ def test_of_too_many_that_wait_the_oldest_are_dropped_and_counted() -> None:
         buffer.put(TraceRecord(str(number), ()))
     assert [one.text for one in buffer.take_all()] == ["3", "4"]
     assert (buffer.dropped, buffer.take_all()) == (3, [])
+
+
+def test_what_is_not_there_is_called_null_as_java_does() -> None:
+    sent = sent_record(SENT._replace(tag="", keys=""))
+    assert sent.text.split("\x01")[6:8] == ["null", "null"]
+    assert sent.keys == ("ID1",)
+    received = Received(1, "R", "g", "req", "ID1", 0, "")
+    # Java's split leaves out what is empty at the end, and its reader wants eight fields.
+    assert received_record(received).text.split("\x01")[7:] == ["null"]
+    assert consumed_record(received, 2, 1, ConsumedCode.FAILED).text.split("\x01")[5] == "null"
