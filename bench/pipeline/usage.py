@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 LOOKED_AFTER_SECONDS = 0.1
-_IDLE_SECONDS = 0.05
+_IDLE_SECONDS = 0.02
 """What a process that waits for work takes at most."""
 _TICKS = float(os.sysconf("SC_CLK_TCK"))
 
@@ -86,12 +86,17 @@ class Usage:
 
 
 def _below(pid: int) -> list[int]:
-    """A process and all that came of it."""
+    """A process and all that came of it. Any of them may end while it is looked at."""
     found = [pid]
     for one in found:
-        for task in Path(f"/proc/{one}/task").glob("*/children"):
+        folder = Path(f"/proc/{one}/task")
+        try:
+            tasks = os.listdir(folder)
+        except OSError:
+            continue
+        for task in tasks:
             try:
-                found += [int(child) for child in task.read_text().split()]
+                found += [int(child) for child in (folder / task / "children").read_text().split()]
             except OSError:
                 continue
     return found
