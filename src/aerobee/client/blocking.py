@@ -15,13 +15,13 @@ B3. Calling from the loop's own thread would wait for itself: that is Misuse, an
 import asyncio
 import contextlib
 import functools
-import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
+from aerobee.client.own_process import own_number
 from aerobee.errors import Misuse
 
 INTERRUPT_SECONDS = 0.5
@@ -39,7 +39,7 @@ class Portal:
     def __init__(self, loop: asyncio.AbstractEventLoop, thread_id: int) -> None:
         self._loop = loop
         self._thread_id = thread_id
-        self._pid = os.getpid()
+        self._pid = own_number()
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Run it there, and wait for what comes of it."""
@@ -63,7 +63,7 @@ class Portal:
             raise
 
     def _check(self) -> None:
-        if os.getpid() != self._pid:
+        if own_number() != self._pid:
             raise Misuse(
                 "this client was opened before a fork",
                 hint="open one in each process; `aerobee run --workers` does it for you",

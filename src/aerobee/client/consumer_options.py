@@ -78,7 +78,8 @@ class ConsumerOptions:
     """When a message that failed comes again; None: as the broker's levels go."""
     strategy: Strategy = field(default_factory=Averagely)
     flow: FlowLimits = field(default_factory=FlowLimits)
-    pull_batch: int = 32
+    pull_batch: int = 256
+    """Messages of one pull; a broker may give fewer."""
     grace: float = 30.0
     """How long leaving waits for messages that are being worked on."""
     poll_seconds: float = 15.0

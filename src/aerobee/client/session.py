@@ -3,11 +3,11 @@
 S1. It belongs to one event loop in one process; after a fork, or once closed, every use is Misuse.
 S2. Every task that it starts is its own: one that fails is logged with its name, and all have ended
     when `close` returns.
+Imports more than 15 modules because it puts together what all of a client shares.
 """
 
 import asyncio
 import logging
-import os
 import socket
 import threading
 import time
@@ -23,6 +23,7 @@ from aerobee.client.lines import Lines
 from aerobee.client.membership import Membership
 from aerobee.client.name_servers import NameServers
 from aerobee.client.options import ClientOptions
+from aerobee.client.own_process import own_number
 from aerobee.client.route_keeper import RouteKeeper
 from aerobee.client.served import Served
 from aerobee.errors import AerobeeError, Misuse, Unreachable
@@ -43,7 +44,7 @@ class Session:
     def __init__(self, options: ClientOptions, *, clock: Clock | None = None) -> None:
         self.options = options
         self.clock: Clock = clock or SystemClock()
-        self._pid = os.getpid()
+        self._pid = own_number()
         address = _own_address()
         nanoseconds = time.monotonic_ns()
         self.client_id = client_id(address, self._pid, nanoseconds, unit=options.unit)
@@ -108,7 +109,7 @@ class Session:
             raise Misuse(
                 "the client is not open", hint="use it inside `async with aerobee.connect(...)`"
             )
-        if os.getpid() != self._pid:
+        if own_number() != self._pid:
             raise Misuse(
                 "this client was opened before a fork",
                 hint="open one in each process; `aerobee run --workers` does it for you",

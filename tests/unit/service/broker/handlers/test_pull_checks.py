@@ -55,7 +55,7 @@ def test_flags_of_topic_and_group_are_in_the_plan() -> None:
     assert (plan.topic_sys_flag, plan.group_sys_flag) == (3, 1)
 
 
-@pytest.mark.parametrize(("asked", "given"), [(1, 1), (32, 32), (33, 32), (0, 1), (-7, 1)])
+@pytest.mark.parametrize(("asked", "given"), [(1, 1), (256, 256), (257, 256), (0, 1), (-7, 1)])
 def test_a_count_is_bounded(asked: int, given: int) -> None:
     assert Rig().plan(replace(PULL, max_msg_nums=asked)).count_max == given
 
