@@ -68,10 +68,9 @@ class Fleet:
                     limit=1 << 24,
                 )
                 self._processes.append(process)
-                assert process.stdin is not None
                 assert process.stderr is not None
                 self._complaints.append(asyncio.ensure_future(process.stderr.read()))
-                process.stdin.write(f"{to_line(job)}\n".encode())
+                _tell(process, to_line(job))
             async with asyncio.timeout(READY_SECONDS):
                 await asyncio.gather(*map(self._ready, range(len(self._jobs))))
         except TimeoutError:
@@ -113,9 +112,7 @@ class Fleet:
 
     def _tell(self, word: str) -> None:
         for process in self._processes:
-            assert process.stdin is not None
-            with contextlib.suppress(OSError, RuntimeError):  # it has ended, and that is heard
-                process.stdin.write(f"{word}\n".encode())
+            _tell(process, word)
 
     async def _ready(self, number: int) -> None:
         said = await self._line(number)
@@ -159,3 +156,9 @@ class Fleet:
                 process.kill()
                 await wait
         await asyncio.gather(*self._complaints, return_exceptions=True)
+
+
+def _tell(process: asyncio.subprocess.Process, line: str) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(OSError, RuntimeError):  # it has ended, and that is heard
+        process.stdin.write(f"{line}\n".encode())
