@@ -264,7 +264,10 @@ def test_what_cannot_be_sent_back_stays_until_it_can(tmp_path: Path) -> None:
             ) as consumer:
                 message = await consumer.receive()
                 await cluster.stop_broker("broker-a")
-                await until(lambda: message in _owned(consumer)._overdue._since)
+                overdue, clock = _owned(consumer)._overdue, client._session.clock
+                await until(lambda: message in overdue._since)
+                latest_ms = overdue._since[message] + 10
+                await until(lambda: clock.monotonic_ms() >= latest_ms)
                 with pytest.raises(AerobeeError):
                     await _owned(consumer).send_back_overdue(())
                 assert (message.is_settled, consumer._inbox.out) == (False, 1)
