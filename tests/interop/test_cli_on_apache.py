@@ -17,6 +17,7 @@ pytestmark = pytest.mark.java
 @pytest.fixture(scope="module")
 def server(jars: Jars, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with ApacheServer(tmp_path_factory.mktemp("apache"), jars) as started:
+        started.wait_for_figures()
         yield Server(started.name_server)
 
 

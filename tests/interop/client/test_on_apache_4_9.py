@@ -25,6 +25,7 @@ def server(jars_4_9: Jars, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     for name in ("namesrv", "broker"):  # it does not start without
         (folder / "conf" / f"logback_{name}.xml").write_text("<configuration/>")
     with ApacheServer(folder, jars_4_9) as started:
+        started.wait_for_figures()
         yield started
 
 

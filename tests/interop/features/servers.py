@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
+from aerobee import connect_sync
+from aerobee.errors import Retriable
 from tests.interop.apache import Jars, free_port
 from tests.interop.features.waiting import TooLong, until
 
@@ -143,6 +145,18 @@ class ApacheServer(Server):
     @property
     def name_server(self) -> str:
         return f"127.0.0.1:{self._name_server_port}"
+
+    def wait_for_figures(self) -> None:
+        """Until its broker can tell its own: in its first second it answers with an exception."""
+
+        def tells() -> bool:
+            with connect_sync(self.name_server) as client:
+                try:
+                    return bool(client.admin.brokers.runtime())
+                except Retriable:
+                    return False
+
+        until(tells, START_SECONDS_MAX, "Apache's broker tells its figures")
 
     def _start_name_server(self) -> ServerProcess:
         config = self._folder / "namesrv.conf"
