@@ -6,7 +6,8 @@ that was, or how long a batch took. Whoever adds one adds a line to `CASES`.
     batch    the whole topic, into nothing: all columns that a side has, seven of Kafka's, twelve of
              ours; `same` is ours with the six that both have; `log` is the broker's own files, with
              all columns, `log same` with the six
-    stream   the same, as one AvailableNow query with a new checkpoint, in as many batches
+    stream   the same, as one AvailableNow query with a new checkpoint, in as many batches; again
+             `same` is ours with the six columns
     sink     as many rows, out of Spark's memory, written into a topic; `handed` is a Python sink
              that only counts them
     written  half of those rows, out of files, by a stream of five batches
@@ -72,9 +73,10 @@ def batch(side: str, **more: str) -> Case:
     return run
 
 
-def stream(side: str) -> Case:
+def stream(side: str, **more: str) -> Case:
     def run(spark: "SparkSession", where: Where) -> dict[str, float]:
-        frame = spark.readStream.format(side).options(**reading(side, where, where["topic"]))
+        options = {**reading(side, where, where["topic"]), **more}
+        frame = spark.readStream.format(side).options(**options)
         progress = _available_now(frame.load(), "noop", {})
         return {"rows": float(sum(one["numInputRows"] for one in progress))}
 
@@ -181,7 +183,11 @@ CASES: dict[str, dict[str, Case]] = {
         LOG: log(),
         LOG_SAME: log(columns=SAME_COLUMNS),
     },
-    "stream": {AEROBEE: stream(AEROBEE), KAFKA: stream(KAFKA)},
+    "stream": {
+        AEROBEE: stream(AEROBEE),
+        KAFKA: stream(KAFKA),
+        SAME: stream(AEROBEE, columns=SAME_COLUMNS),
+    },
     "sink": {AEROBEE: sink(AEROBEE), KAFKA: sink(KAFKA), HANDED: sink(HANDED)},
     "written": {AEROBEE: written(AEROBEE), KAFKA: written(KAFKA)},
     "micro": {AEROBEE: micro(AEROBEE), KAFKA: micro(KAFKA)},

@@ -55,6 +55,7 @@ def ratios(found: Found) -> list[str]:
     pairs = [
         *((case, AEROBEE, KAFKA) for case in ("batch", "stream", "sink", "written")),
         ("batch", SAME, KAFKA),
+        ("stream", SAME, KAFKA),
         ("batch", LOG, AEROBEE),
         ("batch", LOG_SAME, SAME),
     ]
