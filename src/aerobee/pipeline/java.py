@@ -15,13 +15,13 @@ import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
 from aerobee.errors import AerobeeError
+from aerobee.pipeline.made_once import made_once
 
 LEAST = 17
 
@@ -87,28 +87,19 @@ def caches(environment: Mapping[str, str]) -> Path:
 
 
 def home_without_vector(runtime: Path, folder: Path) -> Path:
-    """A home for this Java in a folder; made once, whole or not at all."""
+    """A home for this Java in a folder; made once."""
     launcher = _LAUNCHER.format(java=shlex.quote(str(runtime / "bin" / "java")))
-    home = folder / f"java-{sha256(launcher.encode()).hexdigest()[:12]}"
-    if home.exists():
-        return home
-    folder.mkdir(parents=True, exist_ok=True)
-    making = Path(tempfile.mkdtemp(prefix="java-", dir=folder))
-    for part in runtime.iterdir():
-        if part.name != "bin":
-            (making / part.name).symlink_to(part)
-    (making / "bin").mkdir()
-    java = making / "bin" / "java"
-    java.write_text(launcher, "utf-8")
-    java.chmod(stat.S_IRWXU | stat.S_IRGRP | stat.S_IXGRP | stat.S_IROTH | stat.S_IXOTH)
-    try:
-        making.rename(home)
-    except OSError:
-        # Somebody else made the same meanwhile.
-        shutil.rmtree(making)
-        if not home.exists():
-            raise
-    return home
+
+    def fill(home: Path) -> None:
+        for part in runtime.iterdir():
+            if part.name != "bin":
+                (home / part.name).symlink_to(part)
+        (home / "bin").mkdir()
+        java = home / "bin" / "java"
+        java.write_text(launcher, "utf-8")
+        java.chmod(stat.S_IRWXU | stat.S_IRGRP | stat.S_IXGRP | stat.S_IROTH | stat.S_IXOTH)
+
+    return made_once(folder / f"java-{sha256(launcher.encode()).hexdigest()[:12]}", fill)
 
 
 def version_in(text: str) -> int | None:

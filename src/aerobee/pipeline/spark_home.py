@@ -8,17 +8,16 @@ but for that zip.
 """
 
 import os
-import shutil
 import site
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Mapping
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
 from aerobee.pipeline.java import caches
+from aerobee.pipeline.made_once import made_once
 
 _ZIPPED = "python"
 
@@ -48,24 +47,15 @@ def is_everywhere(folder: Path, environment: Mapping[str, str]) -> bool:
 
 
 def home_without_zip(installed: Path, folder: Path) -> Path | None:
-    """A home for an installed PySpark in a folder; made once, whole or not at all. None: that is
-    no PySpark with a Spark inside."""
+    """A home for an installed PySpark in a folder; made once. None: that is no PySpark with a
+    Spark inside."""
     if not (installed / "bin" / "spark-submit").exists() or not (installed / "jars").is_dir():
         return None
     parts = sorted(part for part in os.listdir(installed) if part != _ZIPPED)
     named = "\n".join([str(installed), *parts])
-    home = folder / f"spark-{sha256(named.encode()).hexdigest()[:12]}"
-    if home.exists():
-        return home
-    folder.mkdir(parents=True, exist_ok=True)
-    making = Path(tempfile.mkdtemp(prefix="spark-", dir=folder))
-    for part in parts:
-        (making / part).symlink_to(installed / part)
-    try:
-        making.rename(home)
-    except OSError:
-        # Somebody else made the same meanwhile.
-        shutil.rmtree(making)
-        if not home.exists():
-            raise
-    return home
+
+    def fill(home: Path) -> None:
+        for part in parts:
+            (home / part).symlink_to(installed / part)
+
+    return made_once(folder / f"spark-{sha256(named.encode()).hexdigest()[:12]}", fill)
