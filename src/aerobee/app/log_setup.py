@@ -1,4 +1,4 @@
-"""Logs: one line an event, to stderr, set up once.
+"""Logs: one line an event, to stderr, while a command runs.
 
     2026-01-31T12:00:00.123Z WARNING net.driver too many connections: one is refused peer=10.0.0.7:5
 
@@ -6,10 +6,12 @@ Constant text first, then what differs as key=value: a log that can be searched 
 are UTC, because logs of several machines are read side by side.
 """
 
+import contextlib
 import logging
 import re
 import sys
 import time
+from collections.abc import Iterator
 from typing import TextIO
 
 LINE_CHARS_MAX = 2_000
@@ -46,8 +48,18 @@ def _escape(found: re.Match[str]) -> str:
     return repr(found[0])[1:-1]
 
 
-def set_up_logs(level: str = "INFO", stream: TextIO | None = None) -> None:
-    """To be called once, before anything else."""
+@contextlib.contextmanager
+def logs_shown(level: str = "INFO", stream: TextIO | None = None) -> Iterator[None]:
+    """Around whatever a command does. Afterwards all is as it was: whoever runs one in a process
+    of its own keeps its log, and nothing is written to a stream that may be closed by then."""
+    root = logging.getLogger()
+    handlers, root_level = root.handlers[:], root.level
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(LineFormatter())
-    logging.basicConfig(level=level, handlers=[handler], force=True)
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(root_level)

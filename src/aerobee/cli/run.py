@@ -38,12 +38,12 @@ def start(parsed: argparse.Namespace) -> int:
     if parsed.workers < 1:
         print(f"aerobee: {parsed.workers} workers do no work", file=sys.stderr)
         return lifecycle.WRONG_CONFIG
-    log_setup.set_up_logs()
-    if parsed.workers == 1 and not parsed.reload:
-        from aerobee.app.application_process import run_application
+    with log_setup.logs_shown():
+        if parsed.workers == 1 and not parsed.reload:
+            from aerobee.app.application_process import run_application
 
-        return run_application(parsed.application)
-    return _supervise(parsed)
+            return run_application(parsed.application)
+        return _supervise(parsed)
 
 
 def _supervise(parsed: argparse.Namespace) -> int:

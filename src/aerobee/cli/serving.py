@@ -101,10 +101,15 @@ def serve(settings: S | None, life_of: "Callable[[S], Life]", *, is_quiet: bool 
 
     if settings is None:
         return lifecycle.WRONG_CONFIG
-    log_setup.set_up_logs("WARNING" if is_quiet else "INFO")
-    if is_quiet:
-        logging.getLogger("aerobee.app.broker_process").setLevel(logging.INFO)
-    return lifecycle.run(*life_of(settings))
+    starts = logging.getLogger("aerobee.app.broker_process")
+    starts_level = starts.level
+    with log_setup.logs_shown("WARNING" if is_quiet else "INFO"):
+        if is_quiet:
+            starts.setLevel(logging.INFO)
+        try:
+            return lifecycle.run(*life_of(settings))
+        finally:
+            starts.setLevel(starts_level)
 
 
 def _add(where: "Verbs", name: str, text: str, examples: str) -> argparse.ArgumentParser:

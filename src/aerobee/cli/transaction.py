@@ -21,11 +21,11 @@ from aerobee.cli.verbs import (
     do_with_care,
     show,
 )
-from aerobee.errors import NotFound, TopicNotFound
-from aerobee.model.names import TRANSACTION_GIVEN_UP_TOPIC
+from aerobee.errors import NotFound
 
 if TYPE_CHECKING:
     from aerobee.client.admin.admin import Admin
+    from aerobee.client.admin.asking import Where
     from aerobee.client.admin.transactions import HeldTransaction
     from aerobee.model.message import StoredMessage
 
@@ -64,7 +64,7 @@ def add_to(nouns: Verbs) -> None:
 
 def list_open(parsed: argparse.Namespace) -> int:
     if parsed.given_up:
-        found = asked(parsed, _given_up)
+        found = asked(parsed, lambda admin: _given_up(admin, parsed.on))
         write_messages(parsed, found, empty="none was given up")
         return OK
 
@@ -118,12 +118,8 @@ async def _find(admin: "Admin", parsed: argparse.Namespace) -> "HeldTransaction"
     )
 
 
-async def _given_up(admin: "Admin") -> "list[StoredMessage]":
-    try:
-        reading = admin.messages.between(TRANSACTION_GIVEN_UP_TOPIC)
-        return [message async for message in reading]
-    except TopicNotFound:
-        return []
+async def _given_up(admin: "Admin", on: "Where" = None) -> "list[StoredMessage]":
+    return [message async for message in admin.transactions.given_up(on=on)]
 
 
 def _record(held: "HeldTransaction") -> Record:

@@ -110,6 +110,7 @@ class SyncConnectionAdmin(Facade[ConnectionAdmin]):
 class SyncTransactionAdmin(Facade[TransactionAdmin]):
     count = verb(TransactionAdmin.count)
     open = stream(TransactionAdmin.open)
+    given_up = stream(TransactionAdmin.given_up)
     commit = verb(TransactionAdmin.commit)
     rollback = verb(TransactionAdmin.rollback)
     check_again = verb(TransactionAdmin.check_again)

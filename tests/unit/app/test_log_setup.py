@@ -1,3 +1,4 @@
+import contextlib
 import io
 import logging
 import re
@@ -6,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from aerobee.app.log_setup import LINE_CHARS_MAX, LineFormatter, set_up_logs
+from aerobee.app.log_setup import LINE_CHARS_MAX, LineFormatter, logs_shown
 
 
 @pytest.fixture
@@ -64,15 +65,22 @@ def test_a_traceback_follows_its_line(written: io.StringIO) -> None:
 
 def test_logs_go_to_stderr_from_a_level_on() -> None:
     root = logging.getLogger()
-    before, level = root.handlers[:], root.level
-    root.handlers.clear()
-    try:
-        set_up_logs("WARNING")
+    with logs_shown("WARNING"):
         (handler,) = root.handlers
         assert isinstance(handler, logging.StreamHandler)
         assert handler.stream is sys.stderr
         assert isinstance(handler.formatter, LineFormatter)
         assert root.level == logging.WARNING
-    finally:
-        root.handlers[:] = before
-        root.setLevel(level)
+
+
+def test_the_log_of_whoever_runs_a_command_is_as_it_was() -> None:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    stream = io.StringIO()
+    with contextlib.suppress(ValueError), logs_shown("DEBUG", stream):
+        root.debug("seen")
+        raise ValueError
+    root.error("not wanted")
+    assert (root.handlers, root.level) == (handlers, level)
+    assert "seen" in stream.getvalue()
+    assert "not wanted" not in stream.getvalue()

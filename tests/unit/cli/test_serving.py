@@ -1,6 +1,5 @@
 import argparse
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -29,17 +28,14 @@ class Settings:
 class Unable:
     """A part that says that it was asked, and cannot."""
 
+    def __init__(self) -> None:
+        self.levels = (0, 0)
+
     async def start(self, failed: Ended) -> str:
+        self.levels = levels()
         raise CannotStart("not today", hint="come back")
 
     async def stop(self) -> None: ...
-
-
-@pytest.fixture
-def quiet_again() -> Iterator[None]:
-    yield
-    logging.getLogger().setLevel(logging.WARNING)
-    logging.getLogger("aerobee.app.broker_process").setLevel(logging.NOTSET)
 
 
 def parsed(*words: str) -> argparse.Namespace:
@@ -88,12 +84,20 @@ def test_settings_are_printed_after_what_has_no_meaning(
     assert capsys.readouterr().out == "# deleteWhen has no meaning here\na=1\n"
 
 
-@pytest.mark.usefixtures("quiet_again")
+def levels() -> tuple[int, int]:
+    """Of most loggers, and of the one that tells of starts."""
+    names = ("aerobee.net", "aerobee.app.broker_process")
+    most, starts = (logging.getLogger(name).getEffectiveLevel() for name in names)
+    return most, starts
+
+
 @pytest.mark.parametrize(("is_quiet", "level"), [(False, logging.INFO), (True, logging.WARNING)])
 def test_parts_are_run_with_as_much_of_a_log_as_is_wanted(
     is_quiet: bool, level: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert serve(Settings(), lambda _: ([Unable()], []), is_quiet=is_quiet) == 3
+    before, handlers = levels(), logging.getLogger().handlers[:]
+    unable = Unable()
+    assert serve(Settings(), lambda _: ([unable], []), is_quiet=is_quiet) == 3
     assert capsys.readouterr().err == "aerobee: not today (come back)\n"
-    assert logging.getLogger("aerobee.net").getEffectiveLevel() == level
-    assert logging.getLogger("aerobee.app.broker_process").isEnabledFor(logging.INFO)
+    assert unable.levels == (level, logging.INFO)
+    assert (levels(), logging.getLogger().handlers) == (before, handlers)

@@ -96,7 +96,7 @@ class Admin:
     def transactions(self) -> "TransactionAdmin":
         from aerobee.client.admin.transactions import TransactionAdmin
 
-        return TransactionAdmin(self._asking)
+        return TransactionAdmin(self._asking, self.queues)
 
     @cached_property
     def brokers(self) -> "BrokerAdmin":

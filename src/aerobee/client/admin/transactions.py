@@ -1,26 +1,33 @@
-"""Transactions that are open: which there are, and ending one by hand.
+"""Transactions that are open: which there are, and ending one by hand; those that were given up.
 
-Only our brokers can list them. To commit what its producer would have rolled back, or the other way
-round, is a decision of whoever asks for it.
+Only our brokers can list what is open. To commit what its producer would have rolled back, or the
+other way round, is a decision of whoever asks for it.
 """
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from aerobee.client.admin.asking import Asking, Where
+from aerobee.client.admin.queues import QueueAdmin
+from aerobee.errors import RemoteAnswer
 from aerobee.model.flags import TransactionType
+from aerobee.model.message import StoredMessage
 from aerobee.model.message_id import parse_offset_message_id
+from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.model.names import TRANSACTION_GIVEN_UP_TOPIC
 from aerobee.protocol.bodies.open_transactions import (
     NO_MORE,
     OpenTransaction,
     decode_open_transactions,
 )
+from aerobee.protocol.headers.topics import TopicHeader
 from aerobee.protocol.headers.transactions import (
     EndTransactionHeader,
     OpenTransactionsHeader,
     ResumeCheckHeader,
 )
 from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +40,9 @@ class HeldTransaction:
 
 
 class TransactionAdmin:
-    def __init__(self, asking: Asking) -> None:
+    def __init__(self, asking: Asking, queues: QueueAdmin) -> None:
         self._asking = asking
+        self._queues = queues
 
     async def count(self, *, on: Where = None) -> dict[str, int]:
         """By broker, how many are open."""
@@ -58,6 +66,18 @@ class TransactionAdmin:
                     yield HeldTransaction(name, one)
                 offset = page.next_offset
 
+    async def given_up(self, *, on: Where = None) -> AsyncIterator[StoredMessage]:
+        """Every one that is asked about no more, broker after broker.
+
+        Brokers are asked, and no name server for a route: it hears of the topic only a moment after
+        the first transaction was given up, and none is to be missed until then.
+        """
+        for name, address in (await self._asking.masters(on)).items():
+            if await self._has_given_up(address):
+                queue = MessageQueue(TRANSACTION_GIVEN_UP_TOPIC, name, QueueId(0))
+                async for message in self._queues.read(queue):
+                    yield message
+
     async def commit(self, held: HeldTransaction) -> None:
         await self._end(held, TransactionType.COMMIT)
 
@@ -71,6 +91,19 @@ class TransactionAdmin:
         address = await self._asking.master(on or f"{place.address}:{place.port}")
         code = RequestCode.RESUME_CHECK_HALF_MESSAGE
         await self._asking.broker(address, code, ResumeCheckHeader(offset_message_id))
+
+    async def _has_given_up(self, address: str) -> bool:
+        """Whether a broker ever gave one up: its topic, of one queue, is made with the first."""
+        header = TopicHeader(TRANSACTION_GIVEN_UP_TOPIC)
+        try:
+            await self._asking.broker(address, RequestCode.GET_TOPIC_CONFIG, header)
+        except RemoteAnswer as refusal:
+            if refusal.code == ResponseCode.TOPIC_NOT_EXIST:
+                return False
+            # A broker before 5.0 cannot say: its queue can, which is empty where there is none.
+            if refusal.code != ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+                raise
+        return True
 
     async def _end(self, held: HeldTransaction, how: TransactionType) -> None:
         facts = held.facts

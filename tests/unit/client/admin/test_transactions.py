@@ -1,10 +1,12 @@
 import pytest
 
+import aerobee as mq
 from aerobee.client.admin.admin import Admin
 from aerobee.client.admin.transactions import HeldTransaction
 from aerobee.errors import RemoteAnswer
 from aerobee.model.flags import TransactionType
 from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.model.names import TRANSACTION_GIVEN_UP_TOPIC
 from aerobee.testing import Cluster
 from tests.admin_kit import put, with_admin
 
@@ -59,3 +61,27 @@ def test_one_that_was_not_given_up_is_not_taken_up_again() -> None:
             await admin.transactions.check_again(held.facts.offset_message_id)
 
     with_admin(test)
+
+
+def test_those_given_up_are_listed_before_a_name_server_has_heard_of_their_topic() -> None:
+    async def unknown(message: mq.Message) -> None:
+        return None
+
+    async def listed(admin: Admin, *on: str) -> list[bytes]:
+        return [one.body async for one in admin.transactions.given_up(on=on or None)]
+
+    async def test(admin: Admin, cluster: Cluster) -> None:
+        assert await listed(admin) == []
+        await cluster.client.answer_checks("shop", unknown, topics=["orders"])
+        held = await begun(admin, cluster, 2)
+        assert await listed(admin) == []
+        while held:
+            cluster.clock.advance(60)
+            held = [one async for one in admin.transactions.open()]
+        assert await listed(admin) == [b"0", b"1"]
+        await admin.topics.forget(TRANSACTION_GIVEN_UP_TOPIC)
+        assert await listed(admin) == [b"0", b"1"]
+        assert await listed(admin, "broker-a") == [b"0", b"1"]
+        assert await listed(admin, "broker-b") == []
+
+    with_admin(test, brokers=2, settings={"transactionCheckMax": "1"})
