@@ -26,6 +26,7 @@ from typing import Protocol
 from aerobee.app.config import ListenConfig
 from aerobee.errors import AerobeeError
 from aerobee.ports.service import Peer
+from aerobee.system.heap import keep_heap
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +37,8 @@ COULD_NOT_START = 3
 
 SWITCH_SECONDS = 0.0005
 """How long a disk thread may keep the interpreter to itself; Python's own 5 ms would be seen."""
+LARGEST_BYTES = 8 << 20  # of a frame
+KEPT_BYTES = 16 << 20
 
 Ended = Callable[[BaseException], None]
 
@@ -59,6 +62,7 @@ def run(parts: Sequence[Part], guests: Sequence[Part] = ()) -> int:
     the line that says that all parts are ready, and stopped before them."""
     allow_files()
     sys.setswitchinterval(SWITCH_SECONDS)
+    keep_heap(LARGEST_BYTES, KEPT_BYTES)
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             return runner.run(_live(parts, guests))
