@@ -25,10 +25,6 @@ class Received:
     def per_second(self) -> float:
         return self.messages / self.seconds
 
-    @property
-    def per_cpu_second(self) -> float:
-        return self.messages / self.cpu_seconds
-
 
 async def receive(
     name_server: str, topic: str, count: int, *, group: str, how: How = "auto"

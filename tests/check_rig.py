@@ -59,9 +59,6 @@ class Rig(Book):
         member = Member(ChannelId(channel), f"c{channel}", "JAVA", 513, "10.0.0.1:1", 0, 0)
         self.producers.beat(group, member)
 
-    def leave(self, channel: int = 1) -> None:
-        self.producers.drop_channel(ChannelId(channel))
-
     def look(self, ms: int = 5) -> None:
         """One tick."""
         self.checks.on_tick(self.clock.advance(ms))

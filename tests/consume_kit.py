@@ -8,7 +8,6 @@ from aerobee.client.message import Message
 from aerobee.model.properties import encode_properties
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from tests.client_kit import LocalCluster
 
 
 class Wire:
@@ -70,11 +69,6 @@ class Wire:
             body,
         )
         assert answer.code == 0, answer.remark
-
-
-async def with_topic(cluster: LocalCluster, topic: str, queues: int = 4) -> None:
-    async with cluster.client() as client:
-        await Wire(client).make_topic(topic, queues)
 
 
 async def take(consumer: Consumer, count: int) -> list[Message]:

@@ -5,7 +5,7 @@ kit.fill(3)                          messages m0, m1, m2
 got = kit.pop()                      what a member of the group g gets
 kit.ack(got[0])                      the code of the answer
 kit.run(2_000)                       time passes
-kit = kit.after_kill()               the process died; another goes on with what it left
+kit = kit.after_power_cut()          the machine died; another process goes on with what it left
 """
 
 from collections.abc import Sequence
@@ -141,13 +141,7 @@ class PopKit(BrokerKit):
         )
         return int(answer.ext_fields["offset"]) if answer.code == 0 else -1
 
-    def revive_records(self) -> list[StoredMessage]:
-        return [one for queue_id in range(8) for one in self.messages(REVIVE_TOPIC, queue_id)]
-
     # Other processes.
-
-    def after_kill(self) -> "PopKit":
-        return self._next(self.disk.kill())
 
     def after_power_cut(self) -> "PopKit":
         return self._next(self.disk.power_cut())

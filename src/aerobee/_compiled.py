@@ -2,7 +2,7 @@
 
 A module is hot when a .pxd of its name lies beside its .py; `setup.py` compiles exactly those.
 Whether that worked is easy to miss (installers hide what a build prints) and costs a factor of
-several, so programs print `report()` when they start and benchmarks refuse to guess.
+several, so `make build` ends with `report()`, and `aerobee doctor` counts.
 """
 
 from importlib.machinery import EXTENSION_SUFFIXES

@@ -55,7 +55,7 @@ def explain_message(parsed: argparse.Namespace) -> int:
 
     facts, groups = asked(parsed, ask)
     findings = message_causes.explain_message(facts, groups)
-    report = _message_report(facts, findings)
+    report = _message_report(facts)
     if parsed.output == TABLE:
         _write_facts(report)
         if not findings:
@@ -67,7 +67,7 @@ def explain_message(parsed: argparse.Namespace) -> int:
     return NOT_FOUND if Cause.NOT_FOUND in [one.cause for one in findings] else OK
 
 
-def _message_report(facts: "MessageFacts", findings: "Sequence[Finding]") -> Record:
+def _message_report(facts: "MessageFacts") -> Record:
     found = facts.in_topic(facts.topic)
     report: dict[str, object] = {"message": facts.message_id, "topic": facts.topic or None}
     if found:

@@ -25,7 +25,6 @@ Mode = Literal["pull", "pop"]
 StartAt = Literal["earliest", "latest"] | datetime
 Topics = str | Iterable[str] | Mapping[str, str]
 
-POP_BATCH_MAX = 32
 INVISIBLE_SECONDS = (5.0, 300.0)
 """How long a popped message may be hidden, at least and at most."""
 _AS_SAID = (

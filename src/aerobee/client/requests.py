@@ -55,7 +55,6 @@ class Requests:
         self._session = session
         self._delivery = delivery
         self._waiting: dict[str, asyncio.Future[Message]] = {}
-        self._joining: asyncio.Task[None] | None = None
         self._topics: set[str] = set()
 
     async def request(

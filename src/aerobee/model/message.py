@@ -1,18 +1,16 @@
-"""A message twice: as an application writes it, and as the log holds it.
+"""A message as the log holds it: every field of a record.
 
-`StoredMessage` has every field of a record (its layout is drawn in `protocol.stored_message`).
-Its body is as stored: still compressed where the system flag says so.
+The layout of a record is drawn in `protocol.stored_message`. The body is as stored: still
+compressed where the system flag says so.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from aerobee.errors import Misuse
 from aerobee.model.flags import TransactionType, transaction_type
 from aerobee.model.message_id import OffsetMessageId
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
-from aerobee.model.properties import KEYS, TAGS, UNIQUE_KEY, is_reserved
+from aerobee.model.properties import KEYS, TAGS, UNIQUE_KEY
 
 KEY_SEPARATOR = " "
 _NO_OFFSET = LogOffset(0)
@@ -23,39 +21,6 @@ class Host(NamedTuple):
 
     address: str
     port: int
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """What an application sends.
-
-    M1. `properties` are the application's own: none of them is reserved.
-    M2. No key is empty or holds a space: that is what separates keys in a record.
-    """
-
-    topic: str
-    body: bytes
-    tag: str = ""
-    keys: tuple[str, ...] = ()
-    flag: int = 0
-    properties: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in self.properties:
-            if is_reserved(name):
-                raise Misuse(f"the property name {name!r} is reserved", hint="use another name")
-        for key in self.keys:
-            if not key or KEY_SEPARATOR in key:
-                raise Misuse(f"a message key must be text without spaces, not {key!r}")
-
-    def record_properties(self) -> dict[str, str]:
-        """The properties as they are sent: the application's, its tag and its keys."""
-        together = dict(self.properties)
-        if self.tag:
-            together[TAGS] = self.tag
-        if self.keys:
-            together[KEYS] = KEY_SEPARATOR.join(self.keys)
-        return together
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,6 @@ else:
 if not cython.compiled:
     from aerobee.protocol.big_endian import bytes_address
 
-DECIMAL_BYTES_MAX = 20
-HEX_BYTES = 16
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 

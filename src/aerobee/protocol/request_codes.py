@@ -213,9 +213,3 @@ def request_name(number: int) -> str:
     """The name of a code, or its number where nobody knows it: for logs and errors."""
     code = _BY_NUMBER.get(number)
     return code.name if code is not None else str(number)
-
-
-def is_served_by(number: int, role: str) -> bool:
-    """Whether a request belongs to a role, by its letter."""
-    code = _BY_NUMBER.get(number)
-    return code is not None and role in code.serves

@@ -49,11 +49,6 @@ class ResponseCode(IntEnum):
         code.outcome = outcome
         return code
 
-    @property
-    def is_retriable(self) -> bool:
-        """Whether trying again helps."""
-        return self.error is Retriable
-
     SUCCESS = 0, None, _ACKED
     SYSTEM_ERROR = 1, Retriable, _UNKNOWN
     SYSTEM_BUSY = 2, Retriable, _FAILED

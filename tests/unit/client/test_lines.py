@@ -10,7 +10,7 @@ from aerobee.net.line import Line
 from aerobee.net.listener import bind, port_of
 from aerobee.protocol.command_header import BINARY_TYPE, JSON_TYPE
 from aerobee.protocol.remoting_command import RemotingCommand
-from aerobee.protocol.signature import is_signed_by, signed_text
+from aerobee.protocol.signature import sign, signed_text
 from tests.client_kit import complaints_of_the_loop, turn
 from tests.net_kit import CLOSE_ME, ECHO, SILENCE, Running, in_loop
 
@@ -80,7 +80,7 @@ def test_a_command_is_dressed_as_ours_and_signed() -> None:
     assert (command.language, command.serialize_type) == ("PYTHON", BINARY_TYPE)
     assert command.ext_fields["SecurityToken"] == "token"
     text = signed_text(command.ext_fields, b"body")
-    assert is_signed_by(text, "secret", command.ext_fields["Signature"])
+    assert sign(text, "secret") == command.ext_fields["Signature"]
     pop = RemotingCommand(200050)
     lines.dress(pop)
     assert pop.serialize_type == JSON_TYPE

@@ -1,10 +1,7 @@
 import dataclasses
 
-import pytest
-
-from aerobee.errors import Misuse
 from aerobee.model.flags import TransactionType
-from aerobee.model.message import Host, Message, StoredMessage
+from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
 
 STORED = StoredMessage(
@@ -19,23 +16,6 @@ STORED = StoredMessage(
     store_timestamp=2,
     store_host=Host("192.168.1.10", 10911),
 )
-
-
-def test_a_message_is_sent_with_its_tag_and_keys_among_the_properties() -> None:
-    message = Message("orders", b"{}", tag="paid", keys=("o-1", "u-7"), properties={"v": "1"})
-    assert message.record_properties() == {"v": "1", "TAGS": "paid", "KEYS": "o-1 u-7"}
-    assert Message("orders", b"{}").record_properties() == {}
-
-
-def test_an_application_may_not_set_reserved_properties() -> None:
-    with pytest.raises(Misuse, match="'UNIQ_KEY' is reserved"):
-        Message("orders", b"", properties={"UNIQ_KEY": "mine"})
-
-
-@pytest.mark.parametrize("key", ["", "two words"])
-def test_a_key_that_would_be_read_back_as_none_or_two_is_refused(key: str) -> None:
-    with pytest.raises(Misuse, match="key"):
-        Message("orders", b"", keys=(key,))
 
 
 def test_the_id_that_users_see_is_the_senders_if_it_gave_one() -> None:

@@ -3,7 +3,6 @@ import pytest
 from aerobee.protocol.request_codes import (
     RequestCode,
     find_request_code,
-    is_served_by,
     request_name,
 )
 
@@ -53,14 +52,6 @@ def test_roles_and_marks_are_those_that_are_explained() -> None:
 
 def test_what_nobody_serves_is_rare() -> None:
     assert all(code.marks == ("rare",) for code in RequestCode if not code.serves)
-
-
-def test_a_role_serves_its_own_requests_only() -> None:
-    assert is_served_by(105, "N")
-    assert not is_served_by(105, "B")
-    assert is_served_by(309, "B")
-    assert is_served_by(309, "C")
-    assert not is_served_by(16, "B")
 
 
 def test_a_number_without_a_name_is_called_by_its_number() -> None:

@@ -57,23 +57,16 @@ def test_outcomes_go_by_the_number() -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 14, 16, 17, 204, 205, 1500])
 def test_what_a_java_producer_retries_is_retriable(number: int) -> None:
-    code = find_response_code(number)
-    assert code is not None
-    assert code.is_retriable
     assert isinstance(error_for(number, ""), Retriable)
 
 
 @pytest.mark.parametrize("number", [3, 13, 26, 29, 604, 2002, 3001])
 def test_what_will_be_refused_again_is_refused(number: int) -> None:
-    code = find_response_code(number)
-    assert code is not None
-    assert not code.is_retriable
     assert isinstance(error_for(number, ""), Refused)
 
 
-def test_normal_outcomes_are_no_errors_and_no_reason_to_retry() -> None:
+def test_normal_outcomes_are_no_errors() -> None:
     assert {int(code) for code in ResponseCode if error_for(code, "x") is None} == NORMAL
-    assert not any(code.is_retriable for code in ResponseCode if code.error is None)
 
 
 def test_an_error_tells_the_name_the_number_and_the_remark() -> None:

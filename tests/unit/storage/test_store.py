@@ -16,9 +16,7 @@ from aerobee.errors import (
     StoreBusy,
     StoreLocked,
 )
-from aerobee.model.message import StoredMessage
 from aerobee.ports.disk_worker import Lane
-from aerobee.protocol.stored_message import decode_records
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.config import FlushMode
@@ -45,10 +43,6 @@ FOREVER = 1 << 60
 
 def last_stop(disk: SimDisk) -> LastStop:
     return AbortFlag(disk, ROOT).last_stop()
-
-
-def message_in(record: memoryview) -> StoredMessage:
-    return decode_records(bytes(record))[0]
 
 
 def sync_log(kit: StoreKit) -> None:

@@ -71,7 +71,6 @@ class MessageFacts:
     """Everything that bears the id of a message."""
 
     message_id: str
-    now_ms: int
     topic: str = ""
     """That it was sent to; empty: not known."""
     has_route: bool = True

@@ -69,7 +69,6 @@ class Gathering:
         route = await self._route(topic)
         facts = MessageFacts(
             message_id,
-            self._now_ms(),
             topic,
             route is not None or not topic,
             tuple((names.get(_host(one), _host(one)), one) for one in copies),

@@ -144,8 +144,8 @@ def _explain_for(facts: MessageFacts, group: GroupFacts) -> list[Finding]:
         if fault is not None:
             return [fault]
     if reason is not None:
-        return [_filtered(facts, group, reason, "it will be passed over")]
-    return [_waiting(facts, group, queue, message)]
+        return [_filtered(group, reason, "it will be passed over")]
+    return [_waiting(group, queue, message)]
 
 
 def _dead(facts: MessageFacts, group: GroupFacts, letter: StoredMessage) -> Finding:
@@ -203,7 +203,7 @@ def _passed(
     facts: MessageFacts, group: GroupFacts, queue: MessageQueue, reason: str | None
 ) -> Finding:
     if reason is not None:
-        return _filtered(facts, group, reason, "it was passed over")
+        return _filtered(group, reason, "it was passed over")
     if group.mismatches.get(facts.topic):
         return next(
             one for one in find_hindrances(group, facts.topic) if one.cause is Cause.MISMATCH
@@ -217,7 +217,7 @@ def _passed(
     )
 
 
-def _filtered(facts: MessageFacts, group: GroupFacts, reason: str, what: str) -> Finding:
+def _filtered(group: GroupFacts, reason: str, what: str) -> Finding:
     return Finding(
         Cause.FILTERED,
         f"{what}: {reason}",
@@ -226,9 +226,7 @@ def _filtered(facts: MessageFacts, group: GroupFacts, reason: str, what: str) ->
     )
 
 
-def _waiting(
-    facts: MessageFacts, group: GroupFacts, queue: MessageQueue, message: StoredMessage
-) -> Finding:
+def _waiting(group: GroupFacts, queue: MessageQueue, message: StoredMessage) -> Finding:
     state = group.queues.get(queue)
     at = max(state.at, state.start) if state is not None else 0
     if group.is_popping:

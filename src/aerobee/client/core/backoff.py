@@ -74,11 +74,6 @@ def level_for(seconds: float) -> int:
     return len(DELAY_SECONDS)
 
 
-def ladder_level(attempt: int) -> int:
-    """The level that a broker chooses after the `attempt`th try."""
-    return min(attempt + 2, len(DELAY_SECONDS))
-
-
 def pop_seconds(attempt: int) -> float:
     """How long a popped message stays away after its `attempt`th try, if nobody says."""
     return POP_SECONDS[min(attempt, len(POP_SECONDS)) - 1]

@@ -14,7 +14,6 @@ cdef class ProcessQueue:
     cdef readonly Py_ssize_t count
     cdef readonly long long newest
     cdef readonly long long next_offset
-    cdef readonly Py_ssize_t settled
     cdef readonly long long size
 
     @cython.locals(message=ReceivedMessage)

@@ -49,7 +49,6 @@ class ProcessQueue:
         "count",
         "newest",
         "next_offset",
-        "settled",
         "size",
     )
 
@@ -63,7 +62,6 @@ class ProcessQueue:
         self.newest = start
         self.count = 0
         self.size = 0
-        self.settled = 0
 
     def put(self, messages: list[ReceivedMessage], next_offset: int) -> None:
         """Take what a pull brought, and where the next one begins."""
@@ -79,7 +77,6 @@ class ProcessQueue:
         if message.is_settled:
             return False
         message.is_settled = True
-        self.settled += 1
         self.count -= 1
         self.size -= message.size
         line = self._line

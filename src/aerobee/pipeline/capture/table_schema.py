@@ -8,7 +8,6 @@ first row that has it (`docs/formats/capture.md`).
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -96,20 +95,6 @@ class TableSchema:
         return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def schema_of_announcement(body: bytes) -> TableSchema:
-    said = json.loads(body)
-    columns = tuple(
-        Column(
-            column["name"],
-            Kind(column["kind"]),
-            column.get("unsigned", False),
-            labels=tuple(column.get("labels", ())),
-        )
-        for column in said["columns"]
-    )
-    return TableSchema(TableName(said["db"], said["table"]), columns, tuple(said["key"]))
-
-
 # The binary log's numbers of types.
 _LOG_KINDS = {
     **dict.fromkeys((1, 2, 3, 8, 9), Kind.INTEGER),
@@ -177,7 +162,3 @@ def column_of_description(name: str, data_type: str, column_type: str) -> Column
         return None
     is_unsigned = "unsigned" in column_type.lower() and kind is not Kind.YEAR
     return Column(name, kind, is_unsigned)
-
-
-def key_of(columns: Sequence[str], places: Sequence[int]) -> tuple[str, ...]:
-    return tuple(columns[place] for place in places)

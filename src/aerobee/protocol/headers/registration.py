@@ -33,9 +33,3 @@ class RegisterBrokerHeader:
     """None: a broker before 5.0, which knows nothing of it."""
     heartbeat_timeout_millis: Int64 | None = None
     """Silence after which the broker is gone; None: two minutes."""
-
-
-@dataclass(frozen=True, slots=True)
-class DataVersionAnswer:
-    changed: bool
-    """Whether the broker has to register again."""

@@ -26,9 +26,3 @@ class StagedBatchHeader:
 class PublishStagedHeader:
     write_id: str
     round_id: Int64
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedHeader:
-    duplicate: bool = False
-    """Whether the round was published before."""

@@ -156,7 +156,6 @@ def _duties(parts: Parts, store: Store, publishing: Publishing) -> Duties:
             registration.rest_ms,
             lambda now: COMPACTION_REST_MS if store.compaction.is_running else REST_MS_MAX,
         ),
-        is_settled=registration.is_settled,
         on_round=(parts.pops.on_round, parts.transactions.on_round),
         heard=parts.watching.times.heard,
         on_sent=parts.watching.times.measure,

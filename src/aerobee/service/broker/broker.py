@@ -39,7 +39,6 @@ class Duties(NamedTuple):
     """What became of a `Dial`."""
     on_stop: Sequence[Callable[[Now], None]]
     rest_ms: Sequence[Callable[[Now], int]]
-    is_settled: Callable[[], bool]
     """Whether the start is over: name servers know, or do not answer."""
     on_round: Sequence[Callable[[Now], None]] = ()
     """A round of reads is over: what is stored for all of them together."""
@@ -155,9 +154,6 @@ class Broker:
         if self._failure is not None or self._send_way.is_busy():
             return min(rest_ms, 0)
         return rest_ms
-
-    def is_settled(self) -> bool:
-        return self._duties.is_settled()
 
     def stop(self, now: Now) -> Effects:
         for stop in self._duties.on_stop:

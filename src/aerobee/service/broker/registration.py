@@ -175,10 +175,6 @@ class Registration:
         dues = [due for t in self._tellers if (due := t.due_ms()) is not None]
         return max(0, min(dues) - now.monotonic_ms) if dues else PROBE_INTERVAL_MS
 
-    def is_settled(self) -> bool:
-        """Whether every name server has answered or failed to, once."""
-        return all(teller.was_tried for teller in self._tellers)
-
     def strangers(self) -> list[str]:
         """The name servers that do not know us now."""
         return [teller.address for teller in self._tellers if not teller.is_known]

@@ -43,7 +43,7 @@ cdef class ConsumeQueue:
     cdef MappedFile _open_end(self)
 
     @cython.locals(file=MappedFile, position=Py_ssize_t, given_out="long long")
-    cdef bint _make_room(self, long long queue_offset, long long log_offset) except? 0
+    cdef bint _make_room(self, long long queue_offset) except? 0
 
     @cython.locals(
         low="long long", high="long long", middle="long long", file_units="long long",

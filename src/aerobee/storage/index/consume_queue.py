@@ -158,7 +158,7 @@ class ConsumeQueue:
         """Add the unit of a message; False if the queue has it already."""
         if log_offset < self.log_end:
             return False
-        if queue_offset != self.max_offset and not self._make_room(queue_offset, log_offset):
+        if queue_offset != self.max_offset and not self._make_room(queue_offset):
             return False
         file = self._file
         if file is None:
@@ -187,7 +187,7 @@ class ConsumeQueue:
         self._file = file
         return file
 
-    def _make_room(self, queue_offset: int, log_offset: int) -> bool:
+    def _make_room(self, queue_offset: int) -> bool:
         """Bring max_offset to a unit that is not the next one; False if the unit is old.
 
         Older: seen already, unless the topic was deleted and made anew, when its offsets begin at
@@ -220,7 +220,7 @@ class ConsumeQueue:
     def begin_at(self, queue_offset: int) -> None:
         """A queue without units was further once, and goes on from here."""
         if self.max_offset == 0 and not self.sequence.files:
-            self._make_room(queue_offset, 0)
+            self._make_room(queue_offset)
             self._open_end()  # its name says how far, if nothing else does
             self.min_offset = self.next_offset = queue_offset
             self.is_dirty = True

@@ -109,12 +109,6 @@ class DerivedFiles:
         self.queues.clear()
         self.batch_queues.clear()
 
-    def drop_below(self, log_offset: int) -> list[DiskFile]:
-        """Hide what points below the log's begin; the index files that may be removed."""
-        for queue in self.all_queues():
-            queue.drop_below(log_offset)
-        return [] if self.index is None else self.index.remove_below(log_offset)
-
     def take_unsynced(self) -> Unsynced:
         """What changed since the last call. The caller syncs it all, or stops for good."""
         files: list[DiskFile] = []

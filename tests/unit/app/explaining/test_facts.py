@@ -21,7 +21,7 @@ def test_lag_is_what_is_still_there_and_never_below_nothing() -> None:
 
 def test_copies_are_by_topic_in_the_order_in_which_they_were_stored() -> None:
     late, early = copy("T", 9), copy("T", 3)
-    facts = MessageFacts("ID", 0, "T", copies=(late, copy("U", 1), early))
+    facts = MessageFacts("ID", "T", copies=(late, copy("U", 1), early))
     assert facts.in_topic("T") == [early, late]
 
 
@@ -29,7 +29,7 @@ def test_what_waits_for_a_topic_is_told_from_what_waits_for_another() -> None:
     timed = copy(TIMER_TOPIC, 1, REAL_TOPIC="T")
     by_level = copy(SCHEDULE_TOPIC, 5, REAL_TOPIC="T")
     other = copy(SCHEDULE_TOPIC, 7, REAL_TOPIC="%RETRY%g")
-    facts = MessageFacts("ID", 0, "T", copies=(by_level, other, timed, copy("T", 9)))
+    facts = MessageFacts("ID", "T", copies=(by_level, other, timed, copy("T", 9)))
     assert facts.waiting_for("T") == [timed[1], by_level[1]]
 
 

@@ -35,7 +35,7 @@ def copy(topic: str, stored_ms: int = NOW_MS, times: int = 0, offset: int = 7, *
 
 
 def facts(*copies: tuple[str, StoredMessage]) -> MessageFacts:
-    return MessageFacts("ID", NOW_MS, "T", copies=copies, delay_levels_ms=LEVELS)
+    return MessageFacts("ID", "T", copies=copies, delay_levels_ms=LEVELS)
 
 
 def group(at: int, **said: object) -> GroupFacts:

@@ -1,6 +1,6 @@
 import pytest
 
-from aerobee.client.core.backoff import Backoff, ladder_level, level_for, pop_seconds
+from aerobee.client.core.backoff import Backoff, level_for, pop_seconds
 from aerobee.errors import Misuse
 
 
@@ -23,10 +23,6 @@ def test_what_does_not_grow_is_refused(wrong: tuple[float, float, float]) -> Non
 )
 def test_a_delay_becomes_the_level_that_is_not_shorter(seconds: float, level: int) -> None:
     assert level_for(seconds) == level
-
-
-def test_a_broker_begins_at_the_third_level_and_ends_at_the_last() -> None:
-    assert [ladder_level(attempt) for attempt in (1, 2, 16, 17)] == [3, 4, 18, 18]
 
 
 def test_popped_messages_stay_away_longer_each_time() -> None:

@@ -5,7 +5,6 @@ from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.headers.registration import (
     BrokerPlaceHeader,
-    DataVersionAnswer,
     RegisterBrokerHeader,
 )
 from aerobee.protocol.remoting_command import RemotingCommand, decode
@@ -40,9 +39,3 @@ def test_what_says_who_asks_is_read_and_written_back_whole() -> None:
         for command in captured(name, "request"):
             header = read_header(BrokerPlaceHeader, command.ext_fields)
             assert write_header(header) == command.ext_fields
-
-
-def test_the_answer_to_a_version_says_whether_it_changed() -> None:
-    for command in captured("QUERY_DATA_VERSION", "response"):
-        answer = read_header(DataVersionAnswer, command.ext_fields)
-        assert write_header(answer) == command.ext_fields

@@ -1,6 +1,5 @@
 from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.staging import (
-    PublishedHeader,
     PublishStagedHeader,
     StageBatchHeader,
     StagedBatchHeader,
@@ -12,7 +11,6 @@ def test_headers_come_back_from_their_fields() -> None:
         StageBatchHeader("q7", 9, "Orders", 3),
         StagedBatchHeader(81505),
         PublishStagedHeader("q7", 9),
-        PublishedHeader(True),
     ):
         assert read_header(type(header), write_header(header)) == header
     assert write_header(StageBatchHeader("q7", 9, "Orders", 3)) == {

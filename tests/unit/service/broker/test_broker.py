@@ -126,18 +126,6 @@ def test_a_broker_that_has_nothing_to_do_rests_and_wakes_for_what_is_due() -> No
     assert kit.broker.rest_ms(kit.clock.now()) == 0
 
 
-def test_without_name_servers_it_is_settled_at_once() -> None:
-    kit = BrokerKit()
-    kit.tick()
-    assert kit.broker.is_settled()
-    kit = BrokerKit(addresses=["127.0.0.1:9876"])
-    kit.tick()
-    assert not kit.broker.is_settled()
-    (dial,) = kit.dialed
-    kit.broker.on_answer(dial.ticket, None, kit.clock.now())
-    assert kit.broker.is_settled()
-
-
 def test_what_was_answered_is_there_after_every_kind_of_end() -> None:
     for storage, is_sync in ((None, False), (SYNC, True)):
         kit = BrokerKit(ORDERS, storage=storage) if storage else BrokerKit(ORDERS)

@@ -284,17 +284,6 @@ def test_answers_to_others_are_left_to_them() -> None:
     assert kit.tick(5) == []
 
 
-def test_it_is_settled_once_every_name_server_answered_or_did_not() -> None:
-    kit = Kit(("ns:1", "ns:2"))
-    first, second = kit.tick()
-    assert not kit.registration.is_settled()
-    kit.answer(first)
-    assert not kit.registration.is_settled()
-    kit.answer(second, None)
-    assert kit.registration.is_settled()
-    assert Kit(()).registration.is_settled()
-
-
 def test_it_says_for_how_long_there_is_nothing_to_do() -> None:
     kit = Kit()
     assert kit.registration.rest_ms(kit.clock.now()) == 0

@@ -48,7 +48,6 @@ def test_nothing_derived_counts_nothing(with_empty_queues: bool) -> None:
     assert derived.fingerprint() == Fingerprint(0, 0, 0, 0)
     assert derived.log_end() == 0
     assert derived.newest_record() == -1
-    assert derived.drop_below(10_000) == []
     assert derived.take_unsynced() == ([], [])
 
 
@@ -92,18 +91,6 @@ def test_all_queues_are_cut_at_the_same_place() -> None:
     assert derived.all_queues() == []
 
 
-def test_what_points_below_the_log_is_hidden_and_index_files_are_handed_out() -> None:
-    derived = filled(SimDisk())
-    assert derived.fingerprint().index_count == 3  # of the second file
-    files = derived.drop_below(3000)
-    assert [queue.min_offset for queue in derived.all_queues()] == [3, 6]
-    assert derived.fingerprint().first_total == 2
-    assert len(files) == 1
-    without = DerivedFiles(derived.queues, derived.batch_queues, None, derived.kept)
-    assert without.drop_below(4000) == []
-    assert derived.queues.all()[0].min_offset == 4
-
-
 def test_a_checkpoint_syncs_what_changed_and_every_folder_above_a_new_name() -> None:
     disk = SimDisk()
     disk.make_directory("store")
@@ -135,7 +122,8 @@ def test_a_checkpoint_syncs_what_changed_and_every_folder_above_a_new_name() -> 
 def test_a_removed_file_leaves_its_folder_to_be_synced() -> None:
     derived = filled(SimDisk())
     derived.take_unsynced()
-    derived.drop_below(4000)
+    for queue in derived.all_queues():
+        queue.drop_below(4000)
     unsynced = derived.take_unsynced()
     assert "store/consumequeue/Orders/1" in unsynced.directories
     assert unsynced.files == []

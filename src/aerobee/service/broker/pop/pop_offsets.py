@@ -104,10 +104,6 @@ class PopOffsets:
             waiting = self._waiting
             self._offsets.popped_to = waiting[0][0] if waiting else self._counted_to
 
-    @property
-    def is_waiting(self) -> bool:
-        return bool(self._waiting)
-
     def _commit(self, key: PopKey, offset: int) -> None:
         group, topic, queue_id = key
         end = self._queues.max_offset(topic, queue_id)

@@ -71,7 +71,7 @@ class Groups:
         """Empty, or why the backup had to do: worth a warning."""
         self._config = config
         self._groups_max = groups_max
-        table = _with_forbidden(loaded.table, file.path, wall_ms)
+        table = _with_forbidden(loaded.table, file.path)
         self._saved: SavedValue[_Table] = SavedValue(
             worker,
             lambda table: file.store_text(table.text()),
@@ -216,7 +216,7 @@ class Groups:
         self._saved.change(change, done)
 
 
-def _with_forbidden(table: _Table, path: str, wall_ms: int) -> _Table:
+def _with_forbidden(table: _Table, path: str) -> _Table:
     """The table with a forbidden table that is one: 4.x writes none."""
     try:
         found = Members(cast("Parsed", table.rest), path).object(_FORBIDDEN)

@@ -95,9 +95,6 @@ class Topics:
         found = self.find(name) or self.find(AUTO_CREATE_TEMPLATE_TOPIC)
         return 0 if found is None else found.write_queues
 
-    def find_entry(self, name: bytes) -> TopicEntry | None:
-        return self.entries.get(name)
-
     def all(self) -> list[TopicConfig]:
         return [row.config for row in self._saved.value.rows.values()]
 

@@ -168,18 +168,6 @@ class Statistics:
         for (group, topic), flow in list(self._groups.items()):
             yield group, topic, Totals(flow.messages, flow.bytes)
 
-    def events(self, name: str) -> Iterator[tuple[str, str, int]]:
-        """(topic, group, how often)."""
-        for (kind, key), flow in list(self._events.items()):
-            if kind == name:
-                topic, _, group = key.partition("@")
-                yield topic, group, flow.messages
-
-    def taken_in(self) -> Totals:
-        self._fetch()
-        flow = self._all[BROKER_PUT_NUMS]
-        return Totals(flow.messages, flow.bytes)
-
     def handed_out(self) -> Totals:
         flows = (*self._groups.values(), self._others)
         return Totals(sum(one.messages for one in flows), sum(one.bytes for one in flows))

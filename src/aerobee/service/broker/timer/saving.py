@@ -80,10 +80,6 @@ class TimerSaving:
     def is_resting(self) -> bool:
         return self._phase is _Phase.REST
 
-    @property
-    def has_failed(self) -> bool:
-        return self._phase is _Phase.FAILED
-
     def begin(self, position: Position, now: Now) -> None:
         """Save how it is now, if that is anything new; only while `is_resting`."""
         assert self._phase is _Phase.REST

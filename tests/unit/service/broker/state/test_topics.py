@@ -37,7 +37,8 @@ def test_a_topic_is_not_seen_and_nobody_told_before_it_is_on_the_disk() -> None:
     kit = TablesKit()
     put(kit, ORDERS)
     kit.worker.run_all()
-    assert (kit.topics.find("Orders"), kit.topics.find_entry(b"Orders")) == (None, None)
+    assert kit.topics.find("Orders") is None
+    assert b"Orders" not in kit.topics.entries
     assert (kit.told, kit.topics.take_changed()) == ([], [])
     kit.worker.collect()
     assert kit.told == [None]
@@ -55,7 +56,7 @@ def test_what_cannot_be_saved_never_happened() -> None:
     kit.finish()
     assert isinstance(kit.told[-1], OSError)
     assert (kit.topics.find("Bills"), kit.topics.version) == (None, version)
-    assert kit.topics.find_entry(b"Bills") is None
+    assert b"Bills" not in kit.topics.entries
     assert kit.topics.take_changed() == ["Orders"]
 
 
