@@ -118,7 +118,7 @@ def with_cluster(
     brokers: int = 1,
     **settings: str,
 ) -> None:
-    """Run a test beside a cluster, for at most half a minute."""
+    """Run a test beside a cluster, for as long as `in_loop` lets it."""
 
     async def run() -> None:
         async with LocalCluster(folder, brokers=brokers, **settings) as cluster:

@@ -83,7 +83,8 @@ def test_two_clients_share_the_queues_and_lose_nothing(tmp_path: Path) -> None:
             running = [asyncio.ensure_future(one.run(handle))]
             for number in range(100):
                 await wire.send("orders", b"%d" % number, queue=number % 8)
-            await until(lambda: len(found) == 100)
+            await until(lambda: sum(map(one.position, _of("orders", one))) == 100)
+            await one.commit()  # who takes over late or early begins behind these
             async with second.consumer("orders", **options) as two:
                 running.append(asyncio.ensure_future(two.run(handle)))
                 await until(lambda: len(_of("orders", one)) == len(_of("orders", two)) == 4)

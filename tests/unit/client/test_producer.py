@@ -131,7 +131,7 @@ def test_what_was_not_stored_is_raised_by_the_next_drain_once(tmp_path: Path) ->
     async def test(cluster: LocalCluster) -> None:
         async with cluster.client() as client:
             told: list[Receipt | AerobeeError] = []
-            async with client.producer("orders", timeout=1, retries=0) as producer:
+            async with client.producer("orders", timeout=60, retries=0) as producer:
                 await producer.send(b"x")
                 await cluster.stop_broker("broker-a")
                 producer.send_nowait(b"x")

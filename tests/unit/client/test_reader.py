@@ -48,13 +48,13 @@ def test_queues_are_chosen_and_places_sought(tmp_path: Path) -> None:
                 await reader.assign([ONE])
                 assert await reader.read(timeout=0.01) == []
                 await reader.seek(1)
-                assert bodies(await reader.read(1, timeout=5)) == [b"3"]
-                assert bodies(await reader.read(9, timeout=5)) == [b"5"]
+                assert bodies(await reader.read(1, timeout=60)) == [b"3"]
+                assert bodies(await reader.read(9, timeout=60)) == [b"5"]
                 await reader.seek("earliest", queue=ONE)
                 reader.pause()
                 assert await reader.read(timeout=0.05) == []
                 reader.resume(ONE)
-                assert bodies(await reader.read(9, timeout=5)) == [b"1", b"3", b"5"]
+                assert bodies(await reader.read(9, timeout=60)) == [b"1", b"3", b"5"]
 
     with_cluster(tmp_path, test)
 

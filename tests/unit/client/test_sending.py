@@ -283,7 +283,7 @@ def test_what_is_sent_one_way_arrives(tmp_path: Path) -> None:
 def test_the_verbs_of_a_client_send(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
         async with cluster.client() as client:
-            receipt = await client.send("orders", b"x", order_by="u", timeout=timedelta(seconds=2))
+            receipt = await client.send("orders", b"x", order_by="u", timeout=timedelta(seconds=60))
             await client.send_oneway("orders", b"x", order_by="u")
             batch = await client.send_batch("orders", [b"x", b"y"], order_by="u")
             assert batch[0].offset == receipt.offset + 2

@@ -62,7 +62,7 @@ def test_a_reader_reads_from_where_it_is_told_to() -> None:
         client.send_batch("orders", [b"0", b"1", b"2"])
         with client.reader("orders", start="earliest") as reader:
             assert next(reader).body == b"0"
-            assert [one.body for one in reader.read(2, timeout=10)] == [b"1", b"2"]
+            assert [one.body for one in reader.read(2, timeout=60)] == [b"1", b"2"]
             (queue,) = [one for one in reader.all_queues() if reader.position(one) == 3]
             reader.seek(1, queue=queue)
             assert next(reader).body == b"1"

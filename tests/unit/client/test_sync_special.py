@@ -30,7 +30,7 @@ def test_transactions_requests_and_spills_can_be_waited_for(tmp_path: Path) -> N
         with client.spill(str(tmp_path / "spill.sqlite")) as spill:
             assert isinstance(spill.send("orders", b"sent"), SyncReceipt)
             assert spill.waiting == 0
-        messages = [client.receive("orders", group="g", timeout=10) for _ in range(2)]
+        messages = [client.receive("orders", group="g", timeout=60) for _ in range(2)]
         assert {message.body for message in messages} == {b"seen", b"sent"}
         with pytest.raises(RequestTimeout):
             client.request("orders", b"anybody?", timeout=0.05)
@@ -51,5 +51,5 @@ def test_a_request_is_replied_to() -> None:
         client.admin.topics.create("prices", queues=1)
         answering = threading.Thread(target=answer)
         answering.start()
-        assert client.request("prices", b"tea", timeout=20).body == b"tea!"
+        assert client.request("prices", b"tea", timeout=60).body == b"tea!"
         answering.join()
