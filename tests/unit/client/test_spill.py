@@ -117,7 +117,7 @@ def test_one_that_a_broker_does_not_want_stands_in_nobodys_way(tmp_path: Path) -
         async with cluster.client() as client, client.spill(str(tmp_path / "s.sqlite")) as spill:
             await send(spill, b"0")
             port = await stop_broker(cluster, client)
-            bad = await spill.send("t", bytes(200_000), order_by="k", timeout=60, retries=0, compress=False)
+            bad = await spill.send("t", bytes(200_000), order_by="k", compress=False, retries=0)
             await send(spill, b"1")
             await cluster.start_broker("broker-a", port)
             await spill.drained()
