@@ -34,11 +34,18 @@ class DiskFile(Protocol):
     @property
     def view(self) -> memoryview: ...
 
+    def write(self, position: int, data: memoryview) -> None:
+        """Put bytes where room is reserved, as through `view`; cheaper where pages are new and
+        there are many. After an OSError some of them may be there."""
+
     def sync(self) -> None:
         """Return once every byte written so far is on the disk."""
 
     def warm(self, start: int, end: int) -> None:
         """Make the pages of [start, end) cheap to write. Bytes stay as they are."""
+
+    def read_ahead(self, is_wanted: bool) -> None:
+        """Whether a page that is read brings in those behind it. It does, unless told."""
 
     def reserve(self, start: int, end: int) -> None:
         """Have room on the disk for [start, end), so that writing there cannot fail for lack of

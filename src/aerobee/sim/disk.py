@@ -53,6 +53,11 @@ class SimDiskFile:
             raise ValueError(f"{self._path} was closed")
         return self._view
 
+    def write(self, position: int, data: memoryview) -> None:
+        end = position + len(data)
+        self._check_range(position, end)
+        self._disk._write(self._file, position, data, self._path)
+
     def sync(self) -> None:
         self._check_open()
         self._disk._sync(self._file, "sync", self._path)
@@ -60,6 +65,10 @@ class SimDiskFile:
     def warm(self, start: int, end: int) -> None:
         self._check_range(start, end)
         self._disk.faults.enter("warm", self._path)
+
+    def read_ahead(self, is_wanted: bool) -> None:
+        self._check_open()
+        self._disk.faults.enter("read_ahead", self._path)
 
     def reserve(self, start: int, end: int) -> None:
         self._check_range(start, end)
@@ -374,6 +383,11 @@ class SimDisk:
     def _require_room(self, path: str, size: int) -> None:
         if self.used_bytes() + size > self.capacity_bytes:
             raise OSError(errno.ENOSPC, f"cannot reserve {size} bytes: disk full", path)
+
+    def _write(self, file: SectorFile, position: int, data: memoryview, path: str) -> None:
+        self._enter("write", path)
+        self._names.find(path)
+        file.map()[position : position + len(data)] = data
 
     def _reserve(self, file: SectorFile, start: int, end: int, path: str) -> None:
         self._enter("reserve", path)

@@ -226,7 +226,7 @@ class Store(Readers):
             self._parts.marking.note_flushed(self._log.end_offset(), self._log.last_timestamp)
         self._derive(now)
         self._parts.log_files.step(self._log.is_half_full(), now.monotonic_ms)
-        self._parts.log_files.warm_ahead(self._log.end_offset())
+        self._parts.log_files.make_ready(self._log.end_offset(), self._log.is_large)
         self.appender.refusal = self._refusal(now)
         failure = self.failure
         if failure is None:

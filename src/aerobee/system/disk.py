@@ -77,14 +77,6 @@ class MappedDiskFile:
         unmap.atexit = False  # at exit views may still be in use; the kernel unmaps soon enough
         self._view: memoryview | None = memoryview(self._pages).cast("B")
 
-    def expect_random(self) -> None:
-        """Have a page brought into memory without its neighbours. A device may be set to read 8 MiB
-        ahead; the first touch of a sparse file of 6 MB then makes pages of all its holes: 1.5 ms
-        and 6 MB, instead of 8 µs and 4 KiB."""
-        pages = self._hold()
-        _LIBC.madvise(self._address, self._size, mmap.MADV_RANDOM)  # advice: may be refused
-        del pages
-
     @property
     def path(self) -> str:
         return self._path
@@ -94,6 +86,19 @@ class MappedDiskFile:
         if self._view is None:
             raise ValueError(f"{self._path} was closed")
         return self._view
+
+    def write(self, position: int, data: memoryview) -> None:
+        """By name, since no descriptor is kept: about 10 µs. What cannot be written to the disk
+        later is told to the mapping's own open file, too: its next sync fails."""
+        _check_range(position, position + len(data), self._size)
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            while data:
+                written = os.pwrite(descriptor, data, position)
+                data = data[written:]
+                position += written
+        finally:
+            os.close(descriptor)
 
     def sync(self) -> None:
         pages = self._hold()
@@ -128,6 +133,14 @@ class MappedDiskFile:
         del pages
         if result != 0:
             raise _last_error("cannot make pages ready (disk full or failing)", self._path)
+
+    def read_ahead(self, is_wanted: bool) -> None:
+        """A device may be set to read 8 MiB ahead; the first touch of a sparse file of 6 MB then
+        makes pages of all its holes: 1.5 ms and 6 MB, instead of 8 µs and 4 KiB."""
+        pages = self._hold()
+        advice = mmap.MADV_NORMAL if is_wanted else mmap.MADV_RANDOM
+        _LIBC.madvise(self._address, self._size, advice)  # advice: may be refused
+        del pages
 
     def reserve(self, start: int, end: int) -> None:
         """By name, since no descriptor is kept: about 10 µs."""
@@ -236,7 +249,7 @@ class MappedDisk:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         try:
             file = MappedDiskFile(path, descriptor, os.fstat(descriptor).st_size)
-            file.expect_random()
+            file.read_ahead(False)
             return file
         finally:
             os.close(descriptor)
@@ -376,7 +389,7 @@ def _made(path: str, descriptor: int, size: int, *, is_sparse: bool) -> MappedDi
             _reserve(descriptor, 0, size, path)
         file = MappedDiskFile(path, descriptor, size)
         if is_sparse:
-            file.expect_random()
+            file.read_ahead(False)
         return file
     except BaseException:
         os.unlink(path)

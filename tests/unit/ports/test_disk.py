@@ -34,6 +34,34 @@ def test_a_new_file_is_all_zeros_and_of_its_size(place: Place) -> None:
     assert not file.view.readonly
 
 
+def test_what_is_written_to_a_file_is_seen_in_its_view_and_the_other_way_round(
+    place: Place,
+) -> None:
+    file = place.disk.create(f"{place.root}/a", 10_000)
+    file.view[4000:4200] = b"a" * 200
+    file.write(4100, memoryview(b"b" * 5000))
+    file.view[9000:9200] = b"c" * 200
+    expected = bytes(4000) + b"a" * 100 + b"b" * 4900 + b"c" * 200 + bytes(800)
+    assert bytes(file.view) == expected
+    assert place.disk.read(f"{place.root}/a") == expected
+
+
+def test_nothing_is_written_behind_the_end_of_a_file(place: Place) -> None:
+    file = place.disk.create(f"{place.root}/a", 100)
+    for position in (-1, 91, 100, 1000):
+        with pytest.raises(ValueError, match="not inside"):
+            file.write(position, memoryview(b"0123456789"))
+    assert bytes(file.view) == bytes(100)
+    assert place.disk.size(f"{place.root}/a") == 100
+
+
+def test_a_file_without_its_name_refuses_a_write(place: Place) -> None:
+    file = place.disk.create(f"{place.root}/a", 100)
+    place.disk.remove(f"{place.root}/a")
+    with pytest.raises(FileNotFoundError):
+        file.write(0, memoryview(b"late"))
+
+
 def test_creating_makes_the_folders_on_the_way(place: Place) -> None:
     place.disk.create(f"{place.root}/x/y/a", 10)
     assert place.disk.list_directory(f"{place.root}/x") == ["y"]

@@ -110,6 +110,21 @@ def test_dropped_pages_are_read_again_and_warming_brings_them_back(
     assert bytes(file.view) == b"x" * 8 * PAGE_BYTES
 
 
+def test_without_reading_ahead_only_what_is_touched_is_brought_in(
+    disk: MappedDisk, tmp_path: Path
+) -> None:
+    if _is_kept_in_memory(tmp_path):
+        pytest.skip("this file system keeps its files in memory")
+    path = f"{tmp_path}/a"
+    disk.create(path, 64 * PAGE_BYTES).close()
+    disk.drop_cache(path)
+    file = disk.open(path)
+    file.read_ahead(False)
+    assert file.view[0] == 0
+    assert file.is_resident(0, PAGE_BYTES)
+    assert not file.is_resident(PAGE_BYTES, 2 * PAGE_BYTES)
+
+
 def test_a_lock_keeps_another_process_out_until_it_is_released(
     disk: MappedDisk, tmp_path: Path
 ) -> None:

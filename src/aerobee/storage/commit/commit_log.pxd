@@ -4,6 +4,7 @@ from aerobee.protocol.batch_cursor cimport BatchCursor
 from aerobee.protocol.machine cimport byte, load_i32
 from aerobee.protocol.message_draft cimport MessageDraft
 from aerobee.protocol.record cimport RecordWriter, write_filler
+from aerobee.storage.commit.write_through cimport WriteThrough
 from aerobee.storage.files.file_sequence cimport FileSequence
 from aerobee.storage.files.mapped_file cimport MappedFile
 
@@ -14,7 +15,9 @@ cdef class CommitLog:
     cdef byte* _memory
     cdef Py_ssize_t _position
     cdef Py_ssize_t _record_bytes_max
+    cdef WriteThrough _through
     cdef RecordWriter _writer
+    cdef readonly bint is_large
     cdef readonly int last_count
     cdef readonly long long last_timestamp
     cdef readonly FileSequence sequence
@@ -28,10 +31,12 @@ cdef class CommitLog:
     cpdef long long min_offset(self) except? -1
     cpdef bint is_half_full(self)
 
-    @cython.locals(size=Py_ssize_t, log_offset="long long", stamp="long long")
+    @cython.locals(size=Py_ssize_t, at=Py_ssize_t, memory="byte*", log_offset="long long", stamp="long long")
     cpdef long long append(self, MessageDraft draft, long long queue_offset, long long wall_ms) except -1
 
-    @cython.locals(total=Py_ssize_t, first_offset="long long", batch=BatchCursor, size=Py_ssize_t, count=int)
+    cdef Py_ssize_t _begin(self, Py_ssize_t size)
+
+    @cython.locals(total=Py_ssize_t, first_offset="long long", batch=BatchCursor, size=Py_ssize_t, at=Py_ssize_t, memory="byte*", count=int)
     cdef long long _append_batch(self, MessageDraft draft, long long queue_offset) except -1
 
     @cython.locals(batch=BatchCursor, total=Py_ssize_t, count=int, found=int, size=Py_ssize_t)

@@ -21,6 +21,7 @@ from aerobee.protocol.batch_cursor import BatchCursor
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.record import RecordWriter
 from aerobee.storage.commit.log_files import LogFiles
+from aerobee.storage.commit.write_through import LARGE_BYTES, WriteThrough
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.mapped_file import MappedFile
 
@@ -33,6 +34,7 @@ if not cython.compiled:
     from aerobee.protocol.record import write_filler
 
 BATCH_ENTRIES_MAX = 4096  # far above what a 4 MiB body is used for; bounds one append
+_LARGE_BYTES = LARGE_BYTES
 
 
 def is_compiled() -> bool:
@@ -49,7 +51,9 @@ class CommitLog:
         "_memory",
         "_position",
         "_record_bytes_max",
+        "_through",
         "_writer",
+        "is_large",
         "last_count",
         "last_timestamp",
         "sequence",
@@ -61,7 +65,10 @@ class CommitLog:
         self._writer = writer
         self._record_bytes_max = record_bytes_max
         self._batch = BatchCursor()
+        self._through = WriteThrough()
         self._position = 0
+        # Whether the last append was: those that follow will want no pages made ready.
+        self.is_large = False
         # Store timestamp of the newest record.
         self.last_timestamp = 0
         # How many records the last append made.
@@ -113,9 +120,14 @@ class CommitLog:
         if size + 8 > self._file.size - self._position:
             self._roll()
         log_offset = self._file.first_offset + self._position
+        memory = self._memory
+        at = self._begin(size)
+        if self.is_large:
+            at = self._through.place(size)
+            memory = self._through.memory
         self._writer.write(
-            self._memory,
-            self._position,
+            memory,
+            at,
             size,
             draft.flag,
             queue_offset,
@@ -127,10 +139,19 @@ class CommitLog:
             0,
             draft.properties_size,
         )
+        if self.is_large:
+            self._through.end()
         self._position += size
         self.last_count = 1
         self.last_timestamp = stamp
         return log_offset
+
+    def _begin(self, size: int) -> int:
+        """So many bytes are appended now, if they are few from this position of the file on."""
+        self.is_large = size >= _LARGE_BYTES
+        if self.is_large:
+            self._through.begin(self._file, self._position)
+        return self._position
 
     def _append_batch(self, draft: MessageDraft, queue_offset: int) -> int:
         if draft.sys_flag & 0xC:
@@ -143,14 +164,19 @@ class CommitLog:
         first_offset = self._file.first_offset + self._position
         batch = self._batch
         batch.rewind()
+        memory = self._memory
+        at = self._begin(total)
         count = 0
         while batch.advance(draft.body, draft.body_size) > 0:
             size = self._writer.size_of(
                 batch.body_size, draft.body, batch.properties_start, batch.properties_size
             )
+            if self.is_large:
+                at = self._through.place(size)
+                memory = self._through.memory
             self._writer.write(
-                self._memory,
-                self._position,
+                memory,
+                at,
                 size,
                 batch.flag,
                 queue_offset + count,
@@ -163,7 +189,10 @@ class CommitLog:
                 batch.properties_size,
             )
             self._position += size
+            at += size
             count += 1
+        if self.is_large:
+            self._through.end()
         self.last_count = count
         return first_offset
 

@@ -12,6 +12,8 @@ append that needed it is refused, and so are those that follow until it is there
 is for good: when a sync has failed, the next one that says OK proves nothing.
 """
 
+import contextlib
+
 from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
 from aerobee.ports.disk import Disk, DiskFile
 from aerobee.ports.disk_worker import DiskWorker, Lane
@@ -23,23 +25,38 @@ from aerobee.storage.files.mapped_file import MappedFile
 RETRY_INTERVAL_MS = 1000
 
 
-class WarmAhead:
-    """Keeps the pages that the next appends go to at hand: a writer that has to fault them in
-    itself pays several times as much, on the thread that everybody waits for."""
+class PagesAhead:
+    """Has the pages at hand that the next appends go to: a writer that has to fault them in itself
+    pays several times as much, on the thread that everybody waits for. Large appends want none:
+    what is there before them was cleared for nothing (`write_through`)."""
 
     def __init__(self, worker: DiskWorker, ahead_bytes: int) -> None:
         self._worker = worker
         self._ahead_bytes = ahead_bytes
         self._file: MappedFile | None = None
+        self._is_left_alone = False
         self._warmed_to = 0
         self._is_warming = False
 
-    def step(self, file: MappedFile, position: int) -> None:
-        """The next append goes to this position of this file."""
+    def step(self, file: MappedFile, position: int, is_large: bool) -> None:
+        """The next append goes to this position of this file, and will be large or not."""
         if file is not self._file:
+            self._leave_alone(False)
             self._file = file
             # So much was warmed when the file was made or opened.
             self._warmed_to = position + self._ahead_bytes
+        self._leave_alone(is_large)
+        if not is_large:
+            self._warm(file, position)
+
+    def _leave_alone(self, is_wanted: bool) -> None:
+        """Whoever reads the last record would have the system read on behind it."""
+        if self._file is not None and is_wanted != self._is_left_alone:
+            self._is_left_alone = is_wanted
+            with contextlib.suppress(OSError):  # advice, no more
+                self._file.disk_file.read_ahead(not is_wanted)
+
+    def _warm(self, file: MappedFile, position: int) -> None:
         if self._is_warming or self._warmed_to - position > self._ahead_bytes // 2:
             return
         start = max(self._warmed_to, position)
@@ -56,7 +73,7 @@ class WarmAhead:
 class _Warm:
     """Disk job: bring pages in. What cannot be warmed is written to all the same."""
 
-    def __init__(self, owner: WarmAhead, file: DiskFile, start: int, end: int) -> None:
+    def __init__(self, owner: PagesAhead, file: DiskFile, start: int, end: int) -> None:
         self._owner = owner
         self._file = file
         self._start = start
@@ -82,17 +99,17 @@ class LogFiles:
         self._worker = worker
         self._warm_bytes = warm_bytes
         self._defects = defects
-        self._warm_ahead = WarmAhead(worker, warm_bytes)
+        self._pages_ahead = PagesAhead(worker, warm_bytes)
         self._making: _MakeFile | None = None
         # When a try that failed is followed by another.
         self._retry_ms: int | None = None
         # The try that failed an append, until one does not: the next may be under way.
         self._missed: _MakeFile | None = None
 
-    def warm_ahead(self, end_offset: int) -> None:
-        """Have the pages at hand that the next appends go to."""
+    def make_ready(self, end_offset: int, is_large: bool) -> None:
+        """Have the next appends find what they need; the last one was large or not."""
         file = self.sequence.files[-1]
-        self._warm_ahead.step(file, end_offset - file.first_offset)
+        self._pages_ahead.step(file, end_offset - file.first_offset, is_large)
 
     def step(self, is_wanted: bool, monotonic_ms: int) -> None:
         """Have the next file made if it is wanted, or was missed; try again if it is time."""

@@ -256,15 +256,15 @@ def test_pages_are_warmed_ahead_of_the_writer_one_job_at_a_time() -> None:
     kit.files = LogFiles(kit.sequence, kit.worker, 256, NO_DEFECTS)
     kit.files.advance()
     warmed = kit.calls().count("warm")
-    kit.files.warm_ahead(0)
+    kit.files.make_ready(0, False)
     assert kit.worker.pending(Lane.WARM) == 0, "the file was warmed so far when it was made"
-    kit.files.warm_ahead(128)
-    kit.files.warm_ahead(200)
+    kit.files.make_ready(128, False)
+    kit.files.make_ready(200, False)
     assert kit.worker.pending(Lane.WARM) == 1
     kit.worker.run_all()
     kit.worker.collect()
     assert kit.calls().count("warm") == warmed + 1
-    kit.files.warm_ahead(200)
+    kit.files.make_ready(200, False)
     assert kit.worker.pending(Lane.WARM) == 0, "the writer is far behind"
 
 
@@ -275,7 +275,7 @@ def test_warming_follows_the_writer_to_the_end_of_its_file_and_into_the_next() -
     for number in range(2):
         kit.files.advance()
         for position in range(0, SIZE, 64):
-            kit.files.warm_ahead(number * SIZE + position)
+            kit.files.make_ready(number * SIZE + position, False)
             kit.worker.run_all()
             kit.worker.collect()
     ranges = [call for call in kit.calls() if call == "warm"]
@@ -288,9 +288,41 @@ def test_what_cannot_be_warmed_is_not_tried_for_ever() -> None:
     kit.files = LogFiles(kit.sequence, kit.worker, 256, NO_DEFECTS)
     kit.files.advance()
     kit.disk.faults.fail_call(1, errno.ENOMEM)
-    kit.files.warm_ahead(128)
+    kit.files.make_ready(128, False)
     kit.worker.run_all()
     kit.worker.collect()
-    kit.files.warm_ahead(128)
+    kit.files.make_ready(128, False)
     assert kit.worker.pending(Lane.WARM) == 0
+    assert kit.files.refusal() is None
+
+
+def test_for_large_appends_no_pages_are_made_ready_and_reading_brings_none_in() -> None:
+    kit = FilesKit()
+    kit.files = LogFiles(kit.sequence, kit.worker, 256, NO_DEFECTS)
+    kit.files.advance()
+    kit.files.make_ready(0, True)
+    kit.files.make_ready(200, True)
+    assert kit.worker.pending(Lane.WARM) == 0
+    assert kit.calls().count("read_ahead") == 1
+    kit.files.make_ready(200, False)
+    assert kit.worker.pending(Lane.WARM) == 1
+    assert kit.calls().count("read_ahead") == 2
+
+
+def test_a_file_that_is_full_is_read_ahead_again() -> None:
+    kit = FilesKit()
+    first = kit.files.advance()
+    kit.files.make_ready(0, True)
+    second = kit.files.advance()
+    kit.files.make_ready(SIZE, True)
+    told = [call.path for call in kit.disk.faults.calls if call.name == "read_ahead"]
+    assert told == [first.disk_file.path, first.disk_file.path, second.disk_file.path]
+
+
+def test_advice_that_is_refused_changes_nothing() -> None:
+    kit = FilesKit()
+    kit.files.advance()
+    kit.disk.faults.fail_call(1, errno.EIO)
+    kit.files.make_ready(0, True)
+    assert kit.calls()[-1] == "read_ahead"
     assert kit.files.refusal() is None
