@@ -24,7 +24,7 @@ from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.config import FlushMode, StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.index.consume_queue import ConsumeQueue
-from aerobee.storage.read.queue_reader import QueueRead
+from aerobee.storage.read.queue_read import QueueRead
 from aerobee.storage.store import StepResult, Store
 
 ROOT = "store"

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aerobee.protocol.java_hash import tag_code
-from aerobee.storage.read.queue_reader import UNITS_SCANNED_MIN, QueueRead, ReadStatus
+from aerobee.storage.read.queue_read import QueueRead, ReadStatus
+from aerobee.storage.read.queue_reader import UNITS_SCANNED_MIN
 from tests.store_kit import EVERYTHING, SMALL, StoreKit, draft, messages_of, properties
 
 TAGS = ("", "a", "b", "Aa", "BB")  # the last two have the same hash

@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
-from aerobee.storage.read.queue_reader import QueueRead
+from aerobee.storage.read.queue_read import QueueRead
 from aerobee.storage.retain.retention import CLOCK_SETTLE_MS
 from tests.store_kit import EVERYTHING, ROOT, SMALL, StoreKit, draft, properties, read_all
 

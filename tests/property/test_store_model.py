@@ -21,7 +21,7 @@ from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.stored_message import decode_record
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import FlushMode
-from aerobee.storage.read.queue_reader import ReadStatus
+from aerobee.storage.read.queue_read import ReadStatus
 from aerobee.storage.read.time_search import Boundary
 from tests.property.test_reads import Placed, check_read, expected_read
 from tests.store_kit import (

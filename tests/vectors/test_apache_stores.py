@@ -17,7 +17,7 @@ from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.config import HOUR_MS, MINUTE_MS, StorageConfig
 from aerobee.storage.index.batch_consume_queue import UNIT_BYTES
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
-from aerobee.storage.read.queue_reader import ReadStatus
+from aerobee.storage.read.queue_read import ReadStatus
 from aerobee.storage.read.time_search import Boundary
 from aerobee.storage.store import Store
 from aerobee.system.disk import MappedDisk

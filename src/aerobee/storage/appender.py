@@ -1,7 +1,7 @@
 """Append: a draft gets its place in a queue and becomes a record.
 
-Station ④ as callers see it. The queue offset is given out here, the unit that points back at the
-record is written later, by dispatch. Called from the core's thread only.
+The queue offset is given out here, the unit that points back at the record is written later, by
+dispatch. Called from the core's thread only.
 """
 
 from typing import TYPE_CHECKING

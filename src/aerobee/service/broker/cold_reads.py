@@ -11,7 +11,7 @@ from aerobee.errors import StorageError
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.request import Answer, Request, answer_with
-from aerobee.storage.read.queue_reader import QueueRead
+from aerobee.storage.read.queue_read import QueueRead
 from aerobee.storage.store import Store
 
 _log = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 Nobody is called when it is over: whoever began it looks at every tick.
 """
 
-from aerobee.storage.read.queue_reader import QueueRead
+from aerobee.storage.read.queue_read import QueueRead
 from aerobee.storage.store import Store
 
 

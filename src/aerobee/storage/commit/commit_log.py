@@ -1,7 +1,6 @@
 """The commit log: every message of every topic, one behind another, in the order they came.
 
-Station ④ of a message's path: a draft becomes a record here and gets its log offset. Indexes are
-fed later, by `dispatch`.
+A draft becomes a record here and gets its log offset. Indexes are fed later, by `dispatch`.
 
 Invariants:
 L1. Records touch; none crosses a file. A file that cannot take the next one, and 8 bytes more, ends

@@ -1,6 +1,6 @@
 """Dispatch: one scan of new records feeds every index.
 
-Station ⑤, between the commit log and the consume queues and key index. The same scan serves a live
+It stands between the commit log and the consume queues and key index. The same scan serves a live
 store (called right after appends, so a message is visible as soon as it is stored) and a rebuild
 (called from wherever the derived files are known to end).
 

@@ -1,6 +1,6 @@
 """One consume queue: where the messages of one (topic, queue) lie in the log.
 
-Station ⑥: dispatch adds a unit per message, pulls read runs of them. A unit, 20 bytes, big-endian:
+Dispatch adds a unit per message, pulls read runs of them. A unit, 20 bytes, big-endian:
 
     0          8             12              20
     +----------+-------------+---------------+

@@ -11,7 +11,8 @@ from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.kept_file import KeptFile
 from aerobee.storage.index.kept_files import KeptFiles
-from aerobee.storage.read.queue_reader import UNITS_SCANNED_MIN, QueueRead
+from aerobee.storage.read.queue_read import QueueRead
+from aerobee.storage.read.queue_reader import UNITS_SCANNED_MIN
 from aerobee.storage.read.time_search import Boundary
 
 _FOUND = 0

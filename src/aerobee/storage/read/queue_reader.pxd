@@ -1,39 +1,21 @@
 import cython
 
-from aerobee.protocol.machine cimport byte, bytes_address, copy_bytes, load_i32, load_i64, same_bytes
+from aerobee.protocol.machine cimport copy_bytes, load_i32, load_i64
 from aerobee.protocol.property_filter cimport PropertyFilter
 from aerobee.protocol.record cimport Record
 from aerobee.protocol.reply_buffer cimport ReplyBuffer
 from aerobee.storage.files.file_sequence cimport FileSequence
 from aerobee.storage.files.mapped_file cimport MappedFile
 from aerobee.storage.index.consume_queue cimport ConsumeQueue
+from aerobee.storage.read.queue_read cimport QueueRead
 
-cdef bytes _LIGHT_TOPIC
-cdef Py_ssize_t _STRETCH_BYTES_MAX
-
-cdef class QueueRead:
-    cdef ConsumeQueue _queue
-    cdef list _ranges
-    cdef readonly Py_ssize_t count
-    cdef readonly bint is_cold
-    cdef readonly long long max_offset
-    cdef readonly long long min_offset
-    cdef readonly long long next_offset
-    cdef readonly Py_ssize_t size
-    cdef readonly list slices
-    cdef readonly int status
-
-    @cython.locals(
-        queue=ConsumeQueue, record=Record, file=MappedFile, memory="byte*", position=Py_ssize_t,
-        size=Py_ssize_t, queue_offset="long long", end=Py_ssize_t, log_offset="long long",
-    )
-    cpdef void verify(self, long long crc_from) except *
-
-    @cython.locals(
-        ranges=list, queue=ConsumeQueue, record=Record, file=MappedFile, position=Py_ssize_t, size=Py_ssize_t,
-        queue_offset="long long", end=Py_ssize_t, looked_at=Py_ssize_t,
-    )
-    cpdef void choose(self, PropertyFilter chosen, Py_ssize_t count_max, Py_ssize_t bytes_max) except *
+cdef int _FOUND
+cdef int _MESSAGE_WAS_REMOVING
+cdef int _NO_MATCHED_MESSAGE
+cdef int _NO_MESSAGE_IN_QUEUE
+cdef int _OFFSET_OVERFLOW_BADLY
+cdef int _OFFSET_OVERFLOW_ONE
+cdef int _OFFSET_TOO_SMALL
 
 cdef class QueueReader:
     cdef PropertyFilter _barren_filter
@@ -49,7 +31,7 @@ cdef class QueueReader:
     cdef readonly long long next_offset
     cdef public long long readable_to
 
-    @cython.locals(status=int, result=QueueRead)
+    @cython.locals(status=int, result=QueueRead, first=tuple)
     cpdef QueueRead read(self, ConsumeQueue queue, long long offset, Py_ssize_t count_max, Py_ssize_t bytes_max, object tag_codes, PropertyFilter chosen=*)
 
     @cython.locals(count=Py_ssize_t)
@@ -89,14 +71,3 @@ cdef class QueueReader:
 
     @cython.locals(position=Py_ssize_t)
     cdef void _check_unit(self, ConsumeQueue queue, MappedFile file, long long offset, long long log_offset, int size) except *
-
-    @cython.locals(position=Py_ssize_t)
-    cdef void _add(self, QueueRead result, MappedFile file, long long start, long long end, long long queue_offset) except *
-
-    @cython.locals(first=tuple)
-    cdef void _check_old(self, QueueRead result) except *
-
-    @cython.locals(file=MappedFile, start=Py_ssize_t, end=Py_ssize_t, size=Py_ssize_t)
-    cdef bint _is_at_hand(self, list ranges) except? 0
-
-cdef bint is_at(ConsumeQueue queue, long long queue_offset, const byte* memory, Record record) except? 0

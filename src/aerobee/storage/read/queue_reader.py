@@ -1,35 +1,30 @@
 """Reading a queue: (queue, offset, limits) → slices of the mapped log.
 
-Station ⑦. The units of the queue say where the records lie; records that touch become one slice.
-Nothing is copied. A slice keeps its file mapped for as long as it is held.
+The units of the queue say where the records lie; records that touch become one slice,
+and what was found is a `QueueRead`. Small messages that lie apart are copied instead.
 
 What is believed how far:
 - The newest part of the log (from `hot_from` on) was written or checked by this process and is in
   memory: only each record's size and queue offset are compared with the unit that named it.
-- Older records come from the disk, and so do the units that name them. If their pages are at hand
-  they are checked here, checksum, queue and all; if not, the result says `is_cold` and the caller
-  has them checked by `verify` on a thread that may wait for the disk, before anyone sees a byte.
+- Older records come from the disk, and so do the units that name them: see `queue_read`.
 - A filter by properties is asked about records that are believed: the newest ones where they lie,
-  older ones after they were checked (`choose`), because what it keeps back nobody looks at again.
+  older ones after they were checked.
 - A unit that points outside the log is damage, since units are hidden before their records go:
   passed over, it would be a message lost in silence.
 
-Called from the core's thread only, but for `verify`.
-
-Longer than 500 lines because slices, copies and choices follow the same rules of belief.
+Called from the core's thread only.
 """
 
-from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from aerobee.errors import CorruptFile, CorruptRecord
-from aerobee.model.names import LIGHT_QUEUE_PREFIX
 from aerobee.protocol.property_filter import PropertyFilter
 from aerobee.protocol.record import Record
 from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.index.consume_queue import ConsumeQueue
+from aerobee.storage.read.queue_read import QueueRead, ReadStatus, misled
 
 if TYPE_CHECKING:
     import cython
@@ -37,159 +32,24 @@ else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
     from aerobee.protocol.big_endian import (
-        bytes_address,
         copy_bytes,
         load_i32,
         load_i64,
-        same_bytes,
     )
 
-_LIGHT_TOPIC = LIGHT_QUEUE_PREFIX.encode()  # such queues point at records of other queues
-
-_STRETCH_BYTES_MAX = 4 << 20  # a thousand pages: some 10 µs
+_FOUND = int(ReadStatus.FOUND)
+_NO_MATCHED_MESSAGE = int(ReadStatus.NO_MATCHED_MESSAGE)
+_MESSAGE_WAS_REMOVING = int(ReadStatus.MESSAGE_WAS_REMOVING)
+_OFFSET_TOO_SMALL = int(ReadStatus.OFFSET_TOO_SMALL)
+_OFFSET_OVERFLOW_ONE = int(ReadStatus.OFFSET_OVERFLOW_ONE)
+_OFFSET_OVERFLOW_BADLY = int(ReadStatus.OFFSET_OVERFLOW_BADLY)
+_NO_MESSAGE_IN_QUEUE = int(ReadStatus.NO_MESSAGE_IN_QUEUE)
 
 UNITS_SCANNED_MIN = 800  # a filter may look at so many units, however few messages are asked for
 
 
 def is_compiled() -> bool:
     return cython.compiled
-
-
-class ReadStatus(IntEnum):
-    """What a read found; the names are RocketMQ's."""
-
-    FOUND = 0
-    NO_MATCHED_MESSAGE = 1  # units were there, the filter passed none
-    MESSAGE_WAS_REMOVING = 2  # the units' records are gone
-    OFFSET_TOO_SMALL = 3
-    OFFSET_OVERFLOW_ONE = 4  # exactly at the end: wait for the next message
-    OFFSET_OVERFLOW_BADLY = 5
-    NO_MESSAGE_IN_QUEUE = 6
-    NO_MATCHED_LOGIC_QUEUE = 7
-
-
-class QueueRead:
-    """The outcome of one read. `slices` are records, whole and in order, `count` in all."""
-
-    __slots__ = (
-        "_queue",
-        "_ranges",
-        "count",
-        "is_cold",
-        "max_offset",
-        "min_offset",
-        "next_offset",
-        "size",
-        "slices",
-        "status",
-    )
-
-    def __init__(self, status: int, next_offset: int, min_offset: int, max_offset: int) -> None:
-        self.status = status
-        # Where to read on.
-        self.next_offset = next_offset
-        self.min_offset = min_offset
-        self.max_offset = max_offset
-        self.slices: list[memoryview] = []
-        self.count = 0
-        self.size = 0
-        self.is_cold = False
-        # (file, position, size, first queue offset) of each slice, and whose they are.
-        self._ranges: list[tuple[MappedFile, int, int, int]] = []
-        self._queue: ConsumeQueue | None = None
-
-    def verify(self, crc_from: int) -> None:
-        """Check every record against its checksums, and that it is what its unit stands for.
-
-        CorruptRecord or CorruptFile at the first that fails. May wait for the disk; touches
-        nothing that changes, so any thread may call it.
-        """
-        queue = self._queue
-        if queue is None:
-            return  # nothing was found
-        record = Record()
-        for file, position, size, queue_offset in self._ranges:
-            memory = file.memory
-            end = position + size
-            while position < end:
-                log_offset = file.first_offset + position
-                if (
-                    record.read(memory, position, file.size) != 0
-                    or record.log_offset != log_offset
-                    or not record.is_sound(memory, log_offset >= crc_from)
-                ):
-                    raise CorruptRecord(
-                        "a record does not match its checksum",
-                        path=file.disk_file.path,
-                        position=position,
-                        log_offset=log_offset,
-                        hint="restore the file from a replica or a backup; "
-                        "consumers can skip past this offset",
-                    )
-                position += record.size
-                if position > end or not is_at(queue, queue_offset, memory, record):
-                    raise misled(queue, queue_offset)
-                queue_offset += 1
-
-    def take_kept(
-        self, queue: ConsumeQueue, ranges: list[tuple[MappedFile, int, int, int]], crc_from: int
-    ) -> None:
-        """Be a read of records that lie outside the log, one range each: they are checked now if
-        they are at hand, else said to be cold."""
-        self._queue = queue
-        self._ranges = ranges
-        for file, position, size, _ in ranges:
-            self.slices.append(file.slice(position, size))
-            self.count += 1
-            self.size += size
-            try:
-                if not file.disk_file.is_resident(position, position + size):
-                    self.is_cold = True
-            except OSError:
-                self.is_cold = True  # as in `QueueReader`
-        if not self.is_cold:
-            self.verify(crc_from)
-
-    def begin_at(self, min_offset: int) -> None:
-        """Say where the queue begins for its readers."""
-        self.min_offset = min_offset
-
-    def choose(self, chosen: PropertyFilter, count_max: int, bytes_max: int) -> None:
-        """Keep what a filter lets through of records that were checked, within the limits."""
-        ranges = self._ranges
-        queue = self._queue
-        if not ranges or queue is None:
-            return  # nothing was found
-        self._ranges = []
-        self.slices = []
-        self.is_cold = False
-        self.status = 1
-        self.count = 0
-        self.size = 0
-        looked_at = 0
-        record = Record()
-        for file, position, size, queue_offset in ranges:
-            end = position + size
-            while position < end:
-                if record.read(file.memory, position, end) != 0:
-                    raise misled(queue, queue_offset)
-                looked_at += record.properties_size
-                if chosen.matches(file.memory, record.properties_start, record.properties_size):
-                    if self.count == count_max or (
-                        self.count > 0 and self.size + record.size > bytes_max
-                    ):
-                        self.next_offset = queue_offset
-                        return
-                    self._ranges.append((file, position, record.size, queue_offset))
-                    self.slices.append(file.slice(position, record.size))
-                    self.status = 0
-                    self.count += 1
-                    self.size += record.size
-                position += record.size
-                queue_offset += 1
-                if looked_at > chosen.text_max:
-                    self.next_offset = queue_offset
-                    return
 
 
 class QueueReader:
@@ -242,9 +102,9 @@ class QueueReader:
         """Messages from a queue offset on, at least one if there is any, within the limits.
         `chosen` is for offsets where nothing is old."""
         status = self._misfit(queue, offset)
-        if status != 0:
+        if status != _FOUND:
             return self._without_messages(queue, offset, status)
-        result = QueueRead(1, offset, queue.min_offset, queue.max_offset)
+        result = QueueRead(_NO_MATCHED_MESSAGE, offset, queue.min_offset, queue.max_offset)
         if (
             chosen is not None
             and chosen is self._barren_filter
@@ -253,11 +113,14 @@ class QueueReader:
         ):
             result.next_offset = self._barren_to
             return result
-        result._queue = queue
+        result.queue = queue
         self._collect(queue, offset, count_max, bytes_max, tag_codes, chosen, result)
         if result.count > 0:
-            result.status = 0
-            self._check_old(result)
+            result.status = _FOUND
+            first = result.ranges[0]
+            # Queues rise in the log: where the first is not old, none is.
+            if first[0].first_offset + first[1] < self.hot_from:
+                result.check_old(self.crc_from)
         return result
 
     def copy(
@@ -354,10 +217,10 @@ class QueueReader:
             result = self.read(queue, offset, count_max, bytes_max, tag_codes)
         except (CorruptFile, CorruptRecord):
             return 0
-        if result.status != 0 or result.is_cold:
+        if result.status != _FOUND or result.is_cold:
             return 0
         output.make_room(result.size)
-        for file, position, size, _ in result._ranges:
+        for file, position, size, _ in result.ranges:
             copy_bytes(output.memory, output.position, file.memory, position, size)
             output.position += size
         self.next_offset = result.next_offset
@@ -409,23 +272,23 @@ class QueueReader:
         return chosen.matches(file.memory, record.properties_start, record.properties_size)
 
     def _misfit(self, queue: ConsumeQueue, offset: int) -> int:
-        """The status of an offset outside the queue; 0 if it is inside."""
+        """The status of an offset outside the queue; FOUND if it is inside."""
         if queue.max_offset == 0:
-            return 6
+            return _NO_MESSAGE_IN_QUEUE
         if offset < queue.min_offset:
-            return 3
+            return _OFFSET_TOO_SMALL
         if offset == queue.max_offset:
-            return 4
+            return _OFFSET_OVERFLOW_ONE
         if offset > queue.max_offset:
-            return 5
-        return 0
+            return _OFFSET_OVERFLOW_BADLY
+        return _FOUND
 
     def _without_messages(self, queue: ConsumeQueue, offset: int, status: int) -> QueueRead:
-        if status == 6:
+        if status == _NO_MESSAGE_IN_QUEUE:
             next_offset = 0
-        elif status == 3:
+        elif status == _OFFSET_TOO_SMALL:
             next_offset = queue.min_offset
-        elif status == 5:
+        elif status == _OFFSET_OVERFLOW_BADLY:
             next_offset = queue.max_offset
         else:
             next_offset = offset
@@ -460,19 +323,19 @@ class QueueReader:
             size = load_i32(units.memory, position + 8)
             if result.count > 0 and result.size + size > bytes_max:
                 break
-            if size == 0x7FFFFFFF:
+            if size == 0x7FFFFFFF:  # FILLER_SIZE
                 # In a gap the next record may touch the one before, but it is not the next one.
                 if run_file is not None:
-                    self._add(result, run_file, run_start, run_end, run_first)
+                    result.add(run_file, run_start, run_end, run_first)
                     run_file = None
-                result.status = 2
+                result.status = _MESSAGE_WAS_REMOVING
                 offset += 1
                 continue
             if log_offset + size > self.readable_to:
                 if log_offset + size > self.dispatched_to:
                     raise misled(queue, offset)
-                if offset == result.next_offset:
-                    result.status = 4  # nothing before it either: to be waited for
+                if offset == result.next_offset:  # nothing before it either: to be waited for
+                    result.status = _OFFSET_OVERFLOW_ONE
                 break
             if tag_codes is not None and load_i64(units.memory, position + 12) not in tag_codes:
                 offset += 1
@@ -484,7 +347,7 @@ class QueueReader:
                 continue
             if log_offset != run_end or run_file is None or log_offset >= run_file.end_offset():
                 if run_file is not None:
-                    self._add(result, run_file, run_start, run_end, run_first)
+                    result.add(run_file, run_start, run_end, run_first)
                 run_file = self._log.find(log_offset)
                 if run_file is None:
                     raise misled(queue, offset)
@@ -496,7 +359,7 @@ class QueueReader:
             result.size += size
             offset += 1
         if run_file is not None:
-            self._add(result, run_file, run_start, run_end, run_first)
+            result.add(run_file, run_start, run_end, run_first)
         result.next_offset = offset
 
     def _check_unit(
@@ -513,62 +376,3 @@ class QueueReader:
             ):
                 return
         raise misled(queue, offset)
-
-    def _add(
-        self, result: QueueRead, file: MappedFile, start: int, end: int, queue_offset: int
-    ) -> None:
-        position = start - file.first_offset
-        result.slices.append(file.slice(position, end - start))
-        result._ranges.append((file, position, end - start, queue_offset))
-
-    def _check_old(self, result: QueueRead) -> None:
-        """Records from the disk are checked now if they are at hand, else said to be cold."""
-        first = result._ranges[0]
-        if first[0].first_offset + first[1] >= self.hot_from:
-            return  # queues rise in the log: all that follow are newer
-        try:
-            result.is_cold = not self._is_at_hand(result._ranges)
-        except OSError:
-            result.is_cold = True  # the system cannot say: whoever reads it may have to wait
-        if not result.is_cold:
-            result.verify(self.crc_from)
-
-    def _is_at_hand(self, ranges: list[tuple[MappedFile, int, int, int]]) -> bool:
-        """Whether all of it is in memory.
-
-        Messages of one queue lie apart, and a call for each would cost more than checking it. So
-        the whole stretch is asked about first, with what lies between.
-        """
-        file = ranges[0][0]
-        start = ranges[0][1]
-        end = ranges[-1][1] + ranges[-1][2]
-        if (
-            ranges[-1][0] is file
-            and end - start <= _STRETCH_BYTES_MAX
-            and file.disk_file.is_resident(start, end)
-        ):
-            return True
-        for file, start, size, _ in ranges:
-            if not file.disk_file.is_resident(start, start + size):
-                return False
-        return True
-
-
-def is_at(queue: ConsumeQueue, queue_offset: int, memory: memoryview, record: Record) -> bool:
-    """Whether a record is the one of a queue at an offset."""
-    if (
-        record.queue_offset == queue_offset
-        and record.queue_id == queue.queue_id
-        and record.topic_size == len(queue.topic)
-        and same_bytes(memory, record.topic_start, bytes_address(queue.topic), 0, record.topic_size)
-    ):
-        return True
-    return queue.topic.startswith(_LIGHT_TOPIC)
-
-
-def misled(queue: ConsumeQueue, queue_offset: int) -> CorruptFile:
-    return CorruptFile(
-        f"the unit of queue offset {queue_offset} does not point at its record",
-        path=queue.sequence.directory,
-        hint="stop, remove the consumequeue folder and start: it is built again from the log",
-    )

@@ -15,7 +15,8 @@ from aerobee.storage.index.consume_queues import ConsumeQueues
 from aerobee.storage.index.kept_file import KeptFile
 from aerobee.storage.read.kept_reader import KeptReader
 from aerobee.storage.read.log_search import records_holding
-from aerobee.storage.read.queue_reader import QueueRead, QueueReader, ReadStatus
+from aerobee.storage.read.queue_read import QueueRead, ReadStatus
+from aerobee.storage.read.queue_reader import QueueReader
 from aerobee.storage.read.record_reader import RecordReader
 from aerobee.storage.read.time_search import Boundary, offset_by_time
 

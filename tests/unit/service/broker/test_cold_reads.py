@@ -6,7 +6,7 @@ from aerobee.ports.service import ChannelId, Effects, Reply
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.service.broker.cold_reads import COLD_READS_MAX, ColdReads
 from aerobee.service.request import Answer, Request
-from aerobee.storage.read.queue_reader import QueueRead
+from aerobee.storage.read.queue_read import QueueRead
 from tests.store_kit import StoreKit
 
 

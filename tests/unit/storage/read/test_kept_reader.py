@@ -6,7 +6,7 @@ from aerobee.errors import StorageError
 from aerobee.protocol.java_hash import tag_code
 from aerobee.service.filters.sql_compiler import compile_sql
 from aerobee.storage.index.kept_file import KeptFile
-from aerobee.storage.read.queue_reader import ReadStatus
+from aerobee.storage.read.queue_read import ReadStatus
 from aerobee.storage.read.time_search import Boundary
 from tests.compaction_kit import FOLDER, TOPIC, CompactionKit, seen
 from tests.store_kit import EVERYTHING, messages_of

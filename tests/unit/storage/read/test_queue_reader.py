@@ -1,7 +1,4 @@
-"""Reading a queue: which records, in which slices, within which limits, and believed how far.
-
-Longer than 500 lines because slices and copies are compared on one rig.
-"""
+"""Reading a queue: which records, in which slices, within which limits, and believed how far."""
 
 import struct
 
@@ -9,86 +6,14 @@ import pytest
 
 from aerobee.errors import CorruptFile, CorruptRecord
 from aerobee.protocol.java_hash import tag_code
-from aerobee.protocol.record import RecordWriter
 from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.protocol.stored_message import decode_records
 from aerobee.service.filters.sql_compiler import compile_sql
-from aerobee.sim.disk import SimDisk, SimDiskFile
-from aerobee.sim.disk_worker import SimDiskWorker
-from aerobee.storage.commit.commit_log import CommitLog
-from aerobee.storage.commit.log_files import LogFiles
-from aerobee.storage.defects import NO_DEFECTS
-from aerobee.storage.dispatch.dispatcher import Dispatcher
-from aerobee.storage.files.file_sequence import FileSequence
-from aerobee.storage.files.mapped_file import MappedFile
-from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
-from aerobee.storage.index.consume_queue import ConsumeQueue
-from aerobee.storage.index.consume_queues import ConsumeQueues
 from aerobee.storage.read import queue_reader
-from aerobee.storage.read.queue_reader import UNITS_SCANNED_MIN, QueueRead, QueueReader, ReadStatus
+from aerobee.storage.read.queue_read import QueueRead, ReadStatus
+from aerobee.storage.read.queue_reader import UNITS_SCANNED_MIN
+from tests.read_kit import EVER, NOW, ReadKit, filled, offsets
 from tests.store_kit import draft, properties
-
-EVER = 1 << 40
-NOW = 1_700_000_000_000
-
-
-class ReadKit:
-    """A log of 4 KiB files, queues fed from it, and a reader that finds all of it hot."""
-
-    def __init__(self, *, with_crc: bool = True) -> None:
-        self.disk = SimDisk()
-        sequence = FileSequence(self.disk, "log", 4096)
-        files = LogFiles(sequence, SimDiskWorker(), 0, NO_DEFECTS)
-        self.log = CommitLog(files, RecordWriter(bytes(8), with_crc), 4088)
-        self.log.start_at(0, 0)
-        self.queues = ConsumeQueues(self.disk, "queues", 4)
-        batch_queues = BatchConsumeQueues(self.disk, "batches", 4)
-        self.dispatcher = Dispatcher(sequence, self.queues, batch_queues, None, ())
-        self.reader = QueueReader(sequence)
-        self.next_offsets: dict[bytes, int] = {}
-
-    def put(self, topic: bytes = b"Orders", body: bytes = b"body", tag: str = "") -> int:
-        """One message, dispatched and readable; its log offset."""
-        offset = self.next_offsets.get(topic, 0)
-        self.next_offsets[topic] = offset + 1
-        text = properties(TAGS=tag) if tag else b""
-        log_offset = self.log.append(draft(topic, 0, body, text), offset, NOW)
-        self.dispatcher.run(self.log.end_offset(), EVER)
-        self.reader.readable_to = self.reader.dispatched_to = self.dispatcher.offset
-        return log_offset
-
-    def queue(self, topic: bytes = b"Orders") -> ConsumeQueue:
-        return self.queues.find_or_make(topic, 0)
-
-    def read(
-        self,
-        offset: int = 0,
-        count_max: int = 1000,
-        bytes_max: int = EVER,
-        tags: tuple[bytes, ...] | None = None,
-        topic: bytes = b"Orders",
-    ) -> QueueRead:
-        codes = None if tags is None else frozenset(tag_code(tag) for tag in tags)
-        return self.reader.read(self.queue(topic), offset, count_max, bytes_max, codes)
-
-
-def offsets(read: QueueRead) -> list[int]:
-    """Queue offsets of the records that a read found."""
-    data = b"".join(read.slices)
-    assert (len(data), read.size) == (read.size, sum(len(part) for part in read.slices))
-    messages = decode_records(data)
-    assert len(messages) == read.count
-    return [message.queue_offset for message in messages]
-
-
-def filled(count: int, *, apart: bool = False) -> ReadKit:
-    """So many messages with tags a, b, c in turn; `apart`: with another queue's in between."""
-    kit = ReadKit()
-    for number in range(count):
-        kit.put(body=str(number).encode(), tag="abc"[number % 3])
-        if apart:
-            kit.put(b"Other")
-    return kit
 
 
 def test_whether_it_is_compiled_is_told() -> None:
@@ -343,142 +268,6 @@ def test_a_unit_that_is_not_of_its_record_is_damage_in_hot_log_and_in_old(
             kit.read()
 
 
-def test_a_unit_of_another_queues_record_is_damage_in_old_log() -> None:
-    kit = filled(3, apart=True)
-    kit.reader.hot_from = EVER
-    other = kit.queue(b"Other").unit(1)
-    assert other is not None
-    kit.queue().sequence.files[0].view[20:32] = struct.pack(">qi", *other[:2])
-    with pytest.raises(CorruptFile, match="queue offset 1"):
-        kit.read()
-
-
-def test_a_light_queue_may_point_at_records_of_other_queues() -> None:
-    kit = filled(2)
-    unit = kit.queue().unit(1)
-    assert unit is not None
-    light = kit.queues.find_or_make(b"%LMQ%mine", 0)
-    light.append(0, *unit)
-    kit.reader.hot_from = EVER
-    assert kit.read(topic=b"%LMQ%mine").count == 1
-
-
-def damage_body(kit: ReadKit, log_offset: int) -> None:
-    kit.log.sequence.files[0].view[log_offset + 88] ^= 1
-
-
-def test_old_records_at_hand_are_checked_before_they_are_shown() -> None:
-    kit = filled(3, apart=True)
-    kit.reader.hot_from = EVER
-    assert offsets(kit.read()) == [0, 1, 2]
-    unit = kit.queue().unit(1)
-    assert unit is not None
-    damage_body(kit, unit[0])
-    with pytest.raises(CorruptRecord, match="does not match its checksum") as caught:
-        kit.read()
-    assert (caught.value.log_offset, caught.value.path) == (unit[0], f"log/{0:020}")
-    assert offsets(kit.read(2)) == [2], "others can still be read"
-    kit.reader.hot_from = unit[0]
-    assert kit.read(1).count == 2, "hot log is believed"
-    with pytest.raises(CorruptRecord):
-        kit.read(0)
-
-
-def test_from_some_offset_on_an_old_record_without_its_crc_is_damage() -> None:
-    kit = ReadKit(with_crc=False)
-    kit.put()
-    second = kit.put()
-    kit.reader.hot_from = EVER
-    kit.reader.crc_from = EVER
-    assert kit.read().count == 2
-    kit.reader.crc_from = second
-    assert kit.read(0, 1).count == 1
-    with pytest.raises(CorruptRecord):
-        kit.read(1)
-
-
-def test_cold_records_are_not_touched_and_can_be_checked_later() -> None:
-    kit = filled(3, apart=True)
-    kit.reader.hot_from = EVER
-    unit = kit.queue().unit(1)
-    assert unit is not None
-    damage_body(kit, unit[0])
-    kit.disk.faults.make_cold("log/*")
-    read = kit.read()
-    assert (read.status, read.count, read.is_cold) == (ReadStatus.FOUND, 3, True)
-    with pytest.raises(CorruptRecord):
-        read.verify(0)
-    good = kit.read(2)
-    assert good.is_cold
-    good.verify(0)
-
-
-def test_a_cold_read_knows_that_its_slices_are_longer_than_their_records() -> None:
-    kit = filled(3)
-    kit.reader.hot_from = EVER
-    kit.disk.faults.make_cold("log/*")
-    unit = kit.queue().unit(2)
-    assert unit is not None
-    kit.queue().sequence.files[0].view[48:52] = struct.pack(">i", unit[1] - 1)
-    read = kit.read()
-    assert read.is_cold
-    with pytest.raises(CorruptFile, match="queue offset 2"):
-        read.verify(0)
-
-
-def test_a_read_without_messages_has_nothing_to_check() -> None:
-    kit = filled(3)
-    kit.read(3).verify(0)
-    kit.read(0, tags=(b"x",)).verify(0)
-    QueueRead(ReadStatus.NO_MATCHED_LOGIC_QUEUE, 0, 0, 0).verify(0)
-
-
-# Whether old records are in memory.
-
-
-def asked(kit: ReadKit) -> int:
-    return sum(call.name == "is_resident" for call in kit.disk.faults.calls)
-
-
-def test_messages_that_lie_apart_in_one_file_are_asked_about_in_one_call() -> None:
-    kit = filled(5, apart=True)
-    kit.reader.hot_from = EVER
-    assert len(kit.log.sequence.files) == 1
-    assert kit.read().count == 5
-    assert asked(kit) == 1
-
-
-def test_messages_in_two_files_are_asked_about_one_by_one() -> None:
-    kit = filled(20, apart=True)
-    kit.reader.hot_from = EVER
-    assert len(kit.log.sequence.files) == 2
-    assert not kit.read().is_cold
-    assert asked(kit) == 20
-    kit.disk.faults.make_cold("log/*4096")
-    assert kit.read().is_cold
-    assert not kit.read(0, 3).is_cold
-
-
-def test_if_only_what_lies_between_is_cold_the_read_is_not() -> None:
-    kit = filled(3, apart=True)
-    kit.reader.hot_from = EVER
-    file = kit.log.sequence.files[0]
-    path = file.disk_file.path
-    between = 0
-
-    class HalfCold(SimDiskFile):
-        def is_resident(self, start: int, end: int) -> bool:
-            nonlocal between
-            is_whole = end - start > 200
-            between += is_whole
-            return not is_whole
-
-    warm = MappedFile(HalfCold(kit.disk, path, kit.disk._names.find(path)), file.first_offset)
-    kit.log.sequence.files[0] = warm
-    read = kit.read()
-    assert (read.count, read.is_cold, between) == (3, False, 1)
-
-
 def copied(
     kit: ReadKit,
     offset: int = 0,
@@ -536,7 +325,7 @@ def test_nothing_is_copied_unchecked_that_is_not_hot() -> None:
     kit.reader.hot_from = second[0]
     assert kit.reader.copy_hot(kit.queue(), 0, 9, EVER, None, ReplyBuffer()) == 0
     assert len(decode_records(copied(kit, 0))) == 3
-    damage_body(kit, second[0])
+    kit.damage_body(second[0])
     assert copied(kit, 0) == b""
     assert kit.reader.copy(kit.queue(), 1, 9, EVER, None, ReplyBuffer()) == 2  # it is believed
 
@@ -555,7 +344,7 @@ def test_old_messages_that_are_damaged_or_cold_are_not_copied() -> None:
     kit.reader.hot_from = EVER
     unit = kit.queue().unit(1)
     assert unit is not None
-    damage_body(kit, unit[0])
+    kit.damage_body(unit[0])
     assert copied(kit) == b""
     assert len(decode_records(copied(kit, 2))) == 2
     kit.disk.faults.make_cold("log/*")
@@ -645,28 +434,6 @@ def test_what_is_old_is_told_from_where_it_is_not() -> None:
         False,
         False,
     ]
-
-
-def test_of_old_records_a_filter_chooses_after_they_were_checked() -> None:
-    kit = filled(9, apart=True)
-    kit.reader.hot_from = EVER
-    read = kit.read(1)
-    read.choose(compile_sql("TAGS <> 'a'"), 3, EVER)
-    assert (read.status, offsets(read), read.next_offset) == (ReadStatus.FOUND, [1, 2, 4], 5)
-    read = kit.read(1)
-    read.choose(compile_sql("TAGS = 'b'"), 100, read.size // 8 + 1)
-    assert (offsets(read), read.next_offset) == ([1], 4)
-    read = kit.read(1)
-    read.choose(compile_sql("TAGS = 'x'"), 100, EVER)
-    assert (read.status, read.slices, read.next_offset) == (ReadStatus.NO_MATCHED_MESSAGE, [], 9)
-    assert not read.is_cold
-
-
-def test_nothing_is_chosen_of_a_read_that_found_nothing() -> None:
-    kit = filled(2)
-    read = kit.read(2)
-    read.choose(compile_sql("TRUE"), 10, EVER)
-    assert (read.status, read.next_offset) == (ReadStatus.OFFSET_OVERFLOW_ONE, 2)
 
 
 def test_where_a_filter_has_just_chosen_nothing_it_is_not_asked_again() -> None:

@@ -11,7 +11,7 @@ from aerobee.ports.disk_worker import Lane
 from aerobee.protocol.java_hash import tag_code
 from aerobee.protocol.stored_message import decode_records
 from aerobee.service.filters.sql_compiler import compile_sql
-from aerobee.storage.read.queue_reader import ReadStatus
+from aerobee.storage.read.queue_read import ReadStatus
 from aerobee.storage.read.time_search import Boundary
 from tests.store_kit import (
     EVERYTHING,

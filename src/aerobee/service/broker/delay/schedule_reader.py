@@ -15,7 +15,7 @@ from aerobee.protocol.record import WHOLE, Record
 from aerobee.service.broker.fetch import Fetch
 from aerobee.service.broker.redelivery import are_whole
 from aerobee.storage.index.consume_queue import FILLER_SIZE, ConsumeQueue
-from aerobee.storage.read.queue_reader import QueueRead
+from aerobee.storage.read.queue_read import QueueRead
 from aerobee.storage.store import Store
 
 _log = logging.getLogger(__name__)

@@ -29,7 +29,7 @@ from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.offsets import Offsets
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer, Request
-from aerobee.storage.read.queue_reader import QueueRead, ReadStatus
+from aerobee.storage.read.queue_read import QueueRead, ReadStatus
 from aerobee.storage.store import Store
 
 BULK_BYTES_MAX = 1 << 20  # of a reader of whole queues: more, and others wait for their turn

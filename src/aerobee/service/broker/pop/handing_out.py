@@ -27,7 +27,7 @@ from aerobee.service.broker.pop.order_info import OrderInfo
 from aerobee.service.broker.pop.order_infos import OrderInfos
 from aerobee.service.broker.pop.pop_offsets import PopKey, PopOffsets
 from aerobee.service.broker.pop.revive_log import ReviveLog
-from aerobee.storage.read.queue_reader import QueueRead
+from aerobee.storage.read.queue_read import QueueRead
 
 
 class ColdRun(NamedTuple):

@@ -24,7 +24,7 @@ from aerobee.service.broker.pop.pop_offsets import PopKey
 from aerobee.service.broker.queue_facts import QueueFacts
 from aerobee.service.broker.state.offsets import NO_ROOM, UNKNOWN
 from aerobee.storage.index.consume_queue import ConsumeQueue
-from aerobee.storage.read.queue_reader import QueueRead, ReadStatus
+from aerobee.storage.read.queue_read import QueueRead, ReadStatus
 from aerobee.storage.store import Store
 
 _log = logging.getLogger(__name__)

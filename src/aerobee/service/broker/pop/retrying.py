@@ -22,7 +22,7 @@ from aerobee.service.broker.retries import RetryPlace
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.offsets import Offsets
 from aerobee.service.broker.state.topics import Topics
-from aerobee.storage.read.queue_reader import QueueRead, ReadStatus
+from aerobee.storage.read.queue_read import QueueRead, ReadStatus
 from aerobee.storage.store import Store
 
 _log = logging.getLogger(__name__)
