@@ -11,7 +11,7 @@ from aerobee.model.properties import PRODUCER_MARK
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.producer_sequences import decode_last_sequences
 from aerobee.protocol.message_batch import BatchMessage, encode_batch
-from aerobee.protocol.producer_mark import ProducerMark, encode_mark, place_of
+from aerobee.protocol.producer_mark import ProducerMark, encode_follower, encode_mark, place_of
 from aerobee.protocol.remoting_command import RemotingCommand
 from tests.broker_kit import BrokerKit
 from tests.wire import JAVA_FIELDS
@@ -51,15 +51,18 @@ def send_once(
     return kit.ask(SEND_ONCE, once_fields(sequence, known, extra, **mark), body)
 
 
-def batch_body(sequence: int, bodies: Sequence[bytes], **mark: object) -> bytes:
+def batch_body(
+    sequence: int, bodies: Sequence[bytes], *, follow: bool = True, **mark: object
+) -> bytes:
+    """Messages behind the first follow it, as a sink writes them, or have marks of their own."""
+
+    def text(index: int) -> str:
+        if index and follow:
+            return encode_follower(index)
+        return mark_text(sequence + index, **mark)  # type: ignore[arg-type]
+
     return encode_batch(
-        BatchMessage(
-            body,
-            {
-                "UNIQ_KEY": f"id{sequence + index}",
-                PRODUCER_MARK: mark_text(sequence + index, **mark),  # type: ignore[arg-type]
-            },
-        )
+        BatchMessage(body, {"UNIQ_KEY": f"id{sequence + index}", PRODUCER_MARK: text(index)})
         for index, body in enumerate(bodies)
     )
 
@@ -71,11 +74,12 @@ def send_batch_once(
     *,
     known: bool = False,
     quiet: bool = False,
+    follow: bool = True,
     **mark: object,
 ) -> RemotingCommand:
     fields = {**JAVA_FIELDS, "e": str(QUEUE), "i": "", "m": "true"}
     fields |= {"known": str(known).lower(), "quiet": str(quiet).lower()}
-    return kit.ask(SEND_ONCE, fields, batch_body(sequence, bodies, **mark))
+    return kit.ask(SEND_ONCE, fields, batch_body(sequence, bodies, follow=follow, **mark))
 
 
 def open_producer(kit: BrokerKit, producer: str = "P", **fields: str) -> tuple[int, dict[int, int]]:

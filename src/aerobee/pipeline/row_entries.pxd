@@ -25,6 +25,8 @@ cdef Py_ssize_t _PROPERTIES_MAX
 cdef Py_ssize_t _NAMES_BYTES
 cdef Py_ssize_t _MARK_BYTES_MAX
 cdef int _PIPE
+cdef bytes _FOLLOWER_HEAD
+cdef Py_ssize_t _FOLLOWER_HEAD_SIZE
 cdef bytes _KEYS_HEAD
 cdef bytes _TAGS_HEAD
 cdef bytes _ORDER_HEAD

@@ -10,7 +10,8 @@ R1. Which lane a row goes to depends on the rows before it in the same task and 
     on how rows are cut into batches or requests: whoever writes them again, writes the same.
 R2. A body has at most `bytes_max` bytes unless it is one row, and at most `rows_max` rows.
 R3. Of properties as the source gives them, only the application's own go on; a column goes before a
-    property of the same meaning. The mark comes last.
+    property of the same meaning. The mark comes last: whole in the first row of a request, in the
+    others how far they are behind it.
 """
 
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from aerobee.model.properties import (
     INNER_COUNT,
     INNER_MULTI_DISPATCH,
     KEYS,
+    PRODUCER_MARK,
     RESERVED_NAMES,
     SHARDING_KEY,
     START_DELIVER_TIME,
@@ -29,6 +31,7 @@ from aerobee.model.properties import (
     TRANSACTION_ID,
 )
 from aerobee.pipeline.given_columns import MISSING, NumberColumn, TextColumn
+from aerobee.protocol.producer_mark import encode_follower
 
 if TYPE_CHECKING:
     import cython
@@ -83,6 +86,9 @@ _PROPERTIES_MAX = 32767
 _NAMES_BYTES = 64  # more than the names of three properties and their separators
 _MARK_BYTES_MAX = 256
 _PIPE = 0x7C
+
+_FOLLOWER_HEAD = f"{PRODUCER_MARK}\x01{encode_follower(0)[:-1]}".encode()
+_FOLLOWER_HEAD_SIZE = len(_FOLLOWER_HEAD)
 
 _DROPPED = frozenset(
     {
@@ -168,6 +174,11 @@ class Lane:
         head_size, tail_size = len(self._head), len(self._tail)
         if head_size == 0:
             return at
+        if self.count > 0:
+            copy_bytes(self.memory, at, bytes_address(_FOLLOWER_HEAD), 0, _FOLLOWER_HEAD_SIZE)
+            at = put_decimal(self.memory, at + _FOLLOWER_HEAD_SIZE, self.count)
+            self.memory[at] = 2
+            return at + 1
         copy_bytes(self.memory, at, bytes_address(self._head), 0, head_size)
         at = put_decimal(self.memory, at + head_size, self.sequence)
         copy_bytes(self.memory, at, bytes_address(self._tail), 0, tail_size)

@@ -2,10 +2,11 @@ import cython
 
 from aerobee.protocol.batch_cursor cimport BatchCursor
 from aerobee.protocol.digits cimport put_decimal
-from aerobee.protocol.machine cimport address, byte, bytes_address, bytes_at, copy_bytes, same_bytes
+from aerobee.protocol.machine cimport address, byte, bytes_address, bytes_at, same_bytes
 
 cdef int _END
 cdef Py_ssize_t _COUNT_MAX
+cdef Py_ssize_t _HEAD_SIZE
 cdef long long _NUMBER_MAX
 
 cdef class MarkedBatch:
@@ -15,8 +16,7 @@ cdef class MarkedBatch:
     cdef readonly str text
 
     @cython.locals(
-        memory="const byte*", expected="byte*", end=Py_ssize_t, cursor=BatchCursor, head=bytes, tail=bytes,
-        head_size=Py_ssize_t, tail_size=Py_ssize_t, sequence="long long", count=Py_ssize_t,
+        memory="const byte*", expected="byte*", end=Py_ssize_t, cursor=BatchCursor, count=Py_ssize_t,
         size=Py_ssize_t, at=Py_ssize_t, found=int, start=Py_ssize_t,
     )
     cpdef Py_ssize_t read(self, bytes body) except -1

@@ -1,6 +1,8 @@
-"""A batch body whose messages all bear a producer's mark as last property, counting on by one.
+"""A batch body whose first message bears a producer's mark as last property, and which the others
+follow.
 
-    … 0x02  __DEDUP 0x01 epoch:sequence:place:producer 0x02     the end of each properties text
+    … 0x02  __DEDUP 0x01 epoch:sequence:place:producer 0x02     the end of the first properties text
+    … 0x02  __DEDUP 0x01 +1 0x02                                of the second, and so on
 
 One walk over the bytes and no object per message, where `message_batch` and `producer_mark` would
 make several. Whatever is not exactly so is left to them.
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.properties import PRODUCER_MARK
 from aerobee.protocol.batch_cursor import BatchCursor
-from aerobee.protocol.producer_mark import NUMBER_MAX, decode_mark
+from aerobee.protocol.producer_mark import NUMBER_MAX, decode_mark, encode_follower
 
 if TYPE_CHECKING:
     import cython
@@ -22,16 +24,17 @@ if not cython.compiled:
         address,
         bytes_address,
         bytes_at,
-        copy_bytes,
         same_bytes,
     )
     from aerobee.protocol.digits import put_decimal
 
 COUNT_MAX = 32767  # what a batch may hold
 _NAME = f"{PRODUCER_MARK}\x01".encode()
+_HEAD = _NAME + encode_follower(0)[:-1].encode()
 # C twins of the numbers the hot code compares with.
 _END = 2  # the byte after each property
 _COUNT_MAX = COUNT_MAX
+_HEAD_SIZE = len(_HEAD)
 _NUMBER_MAX = NUMBER_MAX
 
 
@@ -46,7 +49,7 @@ class MarkedBatch:
 
     def __init__(self) -> None:
         self._cursor = BatchCursor()
-        self._expected_view = memoryview(bytearray(512))
+        self._expected_view = memoryview(bytearray(_HEAD) + bytes(32))
         self._expected = address(self._expected_view)
         self.text = ""
 
@@ -62,20 +65,20 @@ class MarkedBatch:
         text = _last_mark(bytes_at(memory, start, cursor.properties_size))
         if text is None:
             return 0
-        mark = decode_mark(text)
-        head = f"{PRODUCER_MARK}\x01{mark.epoch}:".encode()
-        tail = f":{mark.place}:{mark.producer}\x02".encode()
-        head_size, tail_size = len(head), len(tail)
+        if decode_mark(text).sequence > _NUMBER_MAX - _COUNT_MAX:
+            return 0
         expected = self._expected
-        copy_bytes(expected, 0, bytes_address(head), 0, head_size)
-        sequence = mark.sequence
-        count = 0
+        count = 1
         while True:
-            if sequence > _NUMBER_MAX or count >= _COUNT_MAX:
+            found = cursor.advance(memory, end)
+            if found == 0:
+                self.text = text
+                return count
+            if found != 1 or count >= _COUNT_MAX:
                 return 0
-            size = put_decimal(expected, head_size, sequence)
-            copy_bytes(expected, size, bytes_address(tail), 0, tail_size)
-            size += tail_size
+            size = put_decimal(expected, _HEAD_SIZE, count)
+            expected[size] = _END
+            size += 1
             at = cursor.properties_start + cursor.properties_size - size
             if at < cursor.properties_start:
                 return 0
@@ -84,13 +87,6 @@ class MarkedBatch:
             if not same_bytes(memory, at, expected, 0, size):
                 return 0
             count += 1
-            sequence += 1
-            found = cursor.advance(memory, end)
-            if found == 0:
-                self.text = text
-                return count
-            if found != 1:
-                return 0
 
 
 def _last_mark(properties: bytes) -> str | None:

@@ -84,6 +84,13 @@ def batch_entries(batch: bytes) -> list[bytes]:
     return entries
 
 
+def with_property(entry: bytes, name: str, text: str) -> bytes:
+    """The entry with one property set."""
+    (message,) = decode_batch(entry)
+    properties = {**message.properties, name: text}
+    return encode_batch([BatchMessage(message.body, properties, message.flag)])
+
+
 def count_messages(batch: bytes, *, count_max: int = BATCH_MESSAGES_MAX) -> int:
     """How many messages the batch holds, once every size in it has been found to be right."""
     if not batch:

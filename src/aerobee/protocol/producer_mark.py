@@ -9,6 +9,11 @@
                (a retry, a dead letter, somebody who forwards it) has the property and is not meant
     producer   the id, printable, at most 120 characters
 
+    __DEDUP = +index                             +3
+
+In a batch the messages behind the first may say only how many they are behind it: their numbers
+follow its number, and so do their places in the queue.
+
 Work that goes in rounds, as a streaming query does, counts anew in each: round r has the epochs
 from r·2²⁰ and the sequences from r·2³² on. Whoever opens a round ends the one before it.
 
@@ -41,6 +46,7 @@ ROUND_MAX = (1 << 30) - 1
 PLAN_CHARS_MAX = 4000
 
 _PRODUCER = re.compile(r"[!-~]{1,120}", re.ASCII)
+_FOLLOWER = re.compile(r"\+([1-9][0-9]{0,4})", re.ASCII)
 _MARK = re.compile(r"([0-9]{1,19}):([0-9]{1,19}):([0-9a-f]{8}):([!-~]{1,120})", re.ASCII)
 
 
@@ -84,3 +90,14 @@ def decode_mark(text: str) -> ProducerMark:
     if int(epoch) > NUMBER_MAX or int(sequence) > NUMBER_MAX:
         raise RemoteProtocolError(f"{text[:200]!r} has a number that is too large")
     return ProducerMark(producer, int(epoch), int(sequence), place)
+
+
+def encode_follower(index: int) -> str:
+    """The mark of the message so many behind the first of its batch."""
+    return f"+{index}"
+
+
+def follower_index(text: str) -> int:
+    """How many a message is behind the first of its batch; 0: its mark does not say so."""
+    found = _FOLLOWER.fullmatch(text)
+    return 0 if found is None else int(found.group(1))

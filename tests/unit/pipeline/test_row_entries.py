@@ -76,7 +76,7 @@ def test_a_row_becomes_an_entry_with_its_properties_and_its_mark_last() -> None:
         ("__SHARDINGKEY", "c7"),
         ("__DEDUP", "1:98:q0"),
     ]
-    assert (second.body, second.properties) == (b"x", {"__DEDUP": "1:99:q0"})
+    assert (second.body, second.properties) == (b"x", {"__DEDUP": "+1"})
     assert (one.lanes[0].sequence, one.lanes[0].count, one.lanes[0].size) == (100, 0, 0)
 
 
@@ -124,16 +124,19 @@ def test_rows_without_a_key_go_to_one_lane_after_the_other() -> None:
     assert values(one) == [[b"4", b"5"], [b"0", b"1", b"6", b"7"], [b"2", b"3", b"8"]]
 
 
-def sent_in_cuts(size: int, bytes_max: int, rows_max: int) -> list[list[tuple[bytes, str]]]:
-    """What each lane gets of 40 rows, which come in pieces of some size."""
+def sent_in_cuts(size: int, bytes_max: int, rows_max: int) -> list[list[tuple[bytes, int]]]:
+    """What each lane gets of 40 rows, which come in pieces of some size: values and numbers."""
     rows = [str(row) for row in range(40)]
     keys = [f"k{row % 3}" if row % 4 == 0 else None for row in range(40)]
     one = encoder(lanes=3, bytes_max=bytes_max, rows_max=rows_max)
-    sent: list[list[tuple[bytes, str]]] = [[], [], []]
+    sent: list[list[tuple[bytes, int]]] = [[], [], []]
 
     def send(index: int) -> None:
-        for message in messages(one.lanes[index]):
-            sent[index].append((message.body, message.properties["__DEDUP"]))
+        request = messages(one.lanes[index])
+        marks = [message.properties["__DEDUP"] for message in request]
+        assert marks[1:] == [f"+{number}" for number in range(1, len(marks))]
+        for number, message in enumerate(request):
+            sent[index].append((message.body, int(marks[0].split(":")[1]) + number))
 
     for at in range(0, 40, size):
         begin(one, rows[at : at + size], ordering_key=pa.array(keys[at : at + size], pa.string()))

@@ -9,6 +9,7 @@ from aerobee.protocol.message_batch import (
     count_messages,
     decode_batch,
     encode_batch,
+    with_property,
 )
 
 MESSAGES = [
@@ -117,3 +118,15 @@ def test_the_entries_of_a_batch_are_its_bytes_taken_apart() -> None:
     assert [decode_batch(entry)[0].body for entry in entries] == [b"one", b""]
     with pytest.raises(RemoteProtocolError):
         batch_entries(batch[:-1])
+
+
+def test_a_property_of_an_entry_is_set_and_the_rest_stays() -> None:
+    entry = encode_batch([BatchMessage(b"body", {"a": "1", "b": "2"}, 7)])
+    assert decode_batch(with_property(entry, "b", "three")) == [
+        BatchMessage(b"body", {"a": "1", "b": "three"}, 7)
+    ]
+    assert decode_batch(with_property(entry, "c", "4"))[0].properties == {
+        "a": "1",
+        "b": "2",
+        "c": "4",
+    }

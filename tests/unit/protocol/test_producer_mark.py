@@ -5,7 +5,9 @@ from aerobee.protocol.producer_mark import (
     NUMBER_MAX,
     ProducerMark,
     decode_mark,
+    encode_follower,
     encode_mark,
+    follower_index,
     is_producer_id,
     place_of,
 )
@@ -65,3 +67,10 @@ def test_an_id_is_printable_and_not_long() -> None:
     assert is_producer_id("p" * 120)
     assert not is_producer_id("p" * 121)
     assert not is_producer_id("p\n")
+
+
+def test_a_message_behind_the_first_of_its_batch_says_how_far() -> None:
+    assert encode_follower(17) == "+17"
+    assert follower_index("+17") == 17
+    for text in ("", "17", "+", "+0", "+017", "+1x", "-1", "+100000", "1:2:9a3f00c1:p"):
+        assert follower_index(text) == 0

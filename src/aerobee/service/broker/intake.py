@@ -36,6 +36,7 @@ Safe = Callable[[bool], None]
 
 
 _TIMER_TOPIC = TIMER_TOPIC.encode()
+_NO_OFFSETS: tuple[int, ...] = ()
 _TIMES = (TIMER_DELAY_SECONDS, TIMER_DELAY_MS, TIMER_DELIVER_MS)
 
 
@@ -58,7 +59,7 @@ class Stored(NamedTuple):
     queue_offset: int
     end_offset: int
     record_offsets: Sequence[int]
-    """The log offset of each record: more than one for a batch."""
+    """The log offset of each record: more than one for a batch. None of a quiet one."""
     out_ms: int = 0
     """TIMER_OUT_MS of a message that waits for a time; 0: it does not."""
     is_repeated: bool = False
@@ -121,8 +122,9 @@ class Intake:
         fill_draft(self._draft, message)
         return self.put_draft(self._draft, now)
 
-    def put_draft(self, draft: MessageDraft, now: Now) -> Stored:
-        """Store a draft as it is; a batch becomes as many records."""
+    def put_draft(self, draft: MessageDraft, now: Now, *, is_quiet: bool = False) -> Stored:
+        """Store a draft as it is; a batch becomes as many records. Quiet: nobody will ask where
+        each of them is."""
         log_offset = self._store.append(draft, now.wall_ms)
         appender = self._store.appender
         self._stored += appender.count
@@ -132,8 +134,12 @@ class Intake:
             draft.queue_id,
             appender.queue_offset,
             self._store.end_offset,
-            (log_offset,) if appender.count == 1 else appender.record_offsets(log_offset),
+            _NO_OFFSETS if is_quiet else self._record_offsets(log_offset),
         )
+
+    def _record_offsets(self, log_offset: int) -> Sequence[int]:
+        appender = self._store.appender
+        return (log_offset,) if appender.count == 1 else appender.record_offsets(log_offset)
 
     def when_safe(self, end_offset: int, then: Safe) -> None:
         """Call `then` once the log is safe up to here: at once, or after the sync."""

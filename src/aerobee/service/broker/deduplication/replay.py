@@ -1,5 +1,8 @@
 """What the log says of producers from some offset on: the messages that bear a mark.
 
+A message that follows the first of its batch counts on from that one's mark: it is so many behind
+it in the queue, for a batch lies there in one piece, as far as it was stored.
+
 A message that waits in a topic of the broker's own counts where it belongs. The copy that is later
 delivered there bears the same mark and is known by then; copies for consumers, in retry topics and
 elsewhere, bear a mark of another place and are passed over. So are messages of a topic that was
@@ -12,7 +15,7 @@ from aerobee.errors import ProtocolError
 from aerobee.model.message import StoredMessage
 from aerobee.model.names import SCHEDULE_TOPIC, TIMER_TOPIC, TRANSACTION_HALF_TOPIC
 from aerobee.model.properties import PRODUCER_MARK, REAL_QUEUE_ID, REAL_TOPIC
-from aerobee.protocol.producer_mark import ProducerMark, decode_mark, place_of
+from aerobee.protocol.producer_mark import ProducerMark, decode_mark, follower_index, place_of
 from aerobee.protocol.stored_message import decode_record
 from aerobee.service.broker.deduplication.known_producers import KnownProducers, QueueKey
 from aerobee.service.broker.deduplication.seen import Place
@@ -27,14 +30,15 @@ _WAITING = frozenset({SCHEDULE_TOPIC, TIMER_TOPIC, TRANSACTION_HALF_TOPIC})
 def replay(store: Store, log_offset: int, known: KnownProducers) -> int:
     """Note what was stored from here on; how many messages that were."""
     count = 0
+    marks = _Marks()
     for record in store.records_with(_NEEDLE, log_offset):
         try:
             message = decode_record(bytes(record))
-            mark = find_mark(message)
+            key = _real_place(message)
+            mark = marks.mark_of(message, key)
         except ProtocolError as error:
             _log.warning("a message of some producer is passed over: %s", error)
             continue
-        key = _real_place(message)
         if mark is None or mark.place != place_of(*key) or not _is_there(store, message):
             continue
         place = Place(message.queue_offset, message.log_offset)
@@ -43,9 +47,25 @@ def replay(store: Store, log_offset: int, known: KnownProducers) -> int:
     return count
 
 
-def find_mark(message: StoredMessage) -> ProducerMark | None:
-    text = message.properties.get(PRODUCER_MARK)
-    return None if text is None else decode_mark(text)
+class _Marks:
+    """The last mark in each queue that others may follow, and where it is."""
+
+    def __init__(self) -> None:
+        self._first: dict[QueueKey, tuple[ProducerMark, int]] = {}
+
+    def mark_of(self, message: StoredMessage, key: QueueKey) -> ProducerMark | None:
+        text = message.properties.get(PRODUCER_MARK)
+        if text is None:
+            return None
+        index = follower_index(text)
+        if index == 0:
+            mark = decode_mark(text)
+            self._first[key] = mark, message.queue_offset
+            return mark
+        first = self._first.get(key)
+        if first is None or first[1] + index != message.queue_offset:
+            return None  # a copy: what it followed is elsewhere
+        return first[0].next(index)
 
 
 def _real_place(message: StoredMessage) -> QueueKey:

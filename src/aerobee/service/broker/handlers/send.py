@@ -121,7 +121,8 @@ class SendHandlers:
 
     def _put_all(self, request: Request, sending: Sending, born_host: Host) -> Stored:
         if sending.is_batch:
-            return self._intake.put_draft(sending.batch(born_host), request.now)
+            batch = sending.batch(born_host)
+            return self._intake.put_draft(batch, request.now, is_quiet=sending.is_quiet)
         sending.properties.pop(POP_CHECKPOINT, None)
         self._stamp.on_message(sending.properties, request.now)
         message = sending.message(born_host)

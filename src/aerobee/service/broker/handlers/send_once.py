@@ -4,8 +4,9 @@
                                 ├─ some of a batch was ─▶ the rest of it ─▶ intake ─▶ answer for all
                                 └─ new ─▶ intake ─▶ noted ─▶ answer
 
-A batch whose marks come last in each message, as the Spark sink writes them, and which nobody wants
-to hear the places of, is judged and noted as a whole, without a look at each message.
+A batch whose messages follow the first, each with its mark as last property, as the Spark sink
+writes them, and which nobody wants to hear the places of, is judged and noted as a whole, without a
+look at each message.
 
 A batch can be there in part after a power cut. Between judging and noting nothing else happens:
 both are one step of the core's thread.
@@ -20,10 +21,11 @@ from aerobee.model.names import is_retry_topic
 from aerobee.model.properties import PRODUCER_MARK, find_property
 from aerobee.ports.clock import Now
 from aerobee.protocol.marked_batch import MarkedBatch
-from aerobee.protocol.message_batch import batch_entries
+from aerobee.protocol.message_batch import batch_entries, with_property
 from aerobee.protocol.producer_mark import (
     ProducerMark,
     decode_mark,
+    encode_follower,
     encode_mark,
     place_of,
 )
@@ -66,10 +68,16 @@ class SendOnce:
         if not fresh:
             return self._repeated(sending, [place or NO_PLACE for place in places])
         if len(fresh) < count:
-            sending.body = b"".join(entries[index] for index in fresh)
+            # Each by itself: the message that it would follow is elsewhere.
+            sending.body = b"".join(
+                with_property(entries[index], PRODUCER_MARK, encode_mark(mark.next(index)))
+                for index in fresh
+            )
         stored = put()
         for number, index in enumerate(fresh):
-            place = Place(stored.queue_offset + number, stored.record_offsets[number])
+            place = NO_PLACE
+            if not sending.is_quiet:
+                place = Place(stored.queue_offset + number, stored.record_offsets[number])
             places[index] = place
             self._known.note(mark.next(index), sending.topic, sending.queue_id, place, now.wall_ms)
         if len(fresh) == count:
@@ -152,12 +160,14 @@ def _offsets(places: list[Place]) -> list[int]:
 
 
 def _mark_of(sending: Sending, entries: list[bytes]) -> ProducerMark:
-    """The mark of the message, or of the first in a batch whose others follow it."""
+    """The mark of the message, or of the first in a batch; the others have one of their own that
+    counts on from it, or say that they follow."""
     if not sending.is_batch:
         return decode_mark(sending.properties.get(PRODUCER_MARK, ""))
     mark = decode_mark(_property_of(entries[0]).decode("ascii", "replace"))
-    for index, entry in enumerate(entries):
-        if _property_of(entry) != encode_mark(mark.next(index)).encode():
+    for index, entry in enumerate(entries[1:], 1):
+        said = _property_of(entry).decode("ascii", "replace")
+        if said not in (encode_follower(index), encode_mark(mark.next(index))):
             raise RemoteProtocolError(f"the mark of message {index} does not follow the first")
     return mark
 

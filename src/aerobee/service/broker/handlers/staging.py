@@ -84,7 +84,10 @@ class StagingHandlers:
                 f"queue {header.queue_id} of {header.topic} cannot be written to",
             )
         if not self._marked.read(body):
-            return Answer(ResponseCode.MESSAGE_ILLEGAL, "marks that do not count on, or come last")
+            return Answer(
+                ResponseCode.MESSAGE_ILLEGAL,
+                "marks that do not follow the first, or do not come last",
+            )
         if decode_mark(self._marked.text).place != place_of(header.topic, header.queue_id):
             return Answer(ResponseCode.MESSAGE_ILLEGAL, "the marks are for another queue")
         return None

@@ -221,7 +221,9 @@ class Publishing:
             mark = decode_mark(self._marked.text)
             self._known.begin_round(mark.producer, batch.round_id, now.wall_ms)
         stored = self._store_once(
-            sending, lambda: self._intake.put_draft(sending.batch(_NOWHERE), now), now
+            sending,
+            lambda: self._intake.put_draft(sending.batch(_NOWHERE), now, is_quiet=True),
+            now,
         )
         if isinstance(stored, Answer):
             _log.error("a staged batch for %s is left out: %s", batch.topic, stored.remark)

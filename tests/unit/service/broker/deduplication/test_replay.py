@@ -1,8 +1,17 @@
 from aerobee.model.properties import PRODUCER_MARK
+from aerobee.protocol.message_batch import batch_entries
+from aerobee.protocol.producer_mark import encode_follower
 from aerobee.service.broker.deduplication.known_producers import KnownProducers
 from aerobee.service.broker.deduplication.replay import replay
-from tests.broker_kit import BrokerKit
-from tests.once_kit import ORDERS, mark_text, open_producer, send_batch_once, send_once
+from tests.broker_kit import SYNC, BrokerKit
+from tests.once_kit import (
+    ORDERS,
+    batch_body,
+    mark_text,
+    open_producer,
+    send_batch_once,
+    send_once,
+)
 from tests.store_kit import draft, properties
 
 
@@ -16,9 +25,10 @@ def test_the_log_tells_what_was_stored_and_where() -> None:
     kit = BrokerKit(ORDERS)
     send_once(kit, 3)
     send_batch_once(kit, 4, [b"a", b"b"])
+    send_batch_once(kit, 6, [b"c", b"d"], follow=False)
     send_once(kit, 0, queue=2)
     known = replayed(kit)
-    assert known.last_sequences("P", "Orders") == open_producer(kit)[1] == {1: 5, 2: 0}
+    assert known.last_sequences("P", "Orders") == open_producer(kit)[1] == {1: 7, 2: 0}
     seen = known.find("P", "Orders", 1)
     assert seen is not None
     (message,) = [one for one in kit.messages(queue_id=1) if one.body == b"b"]
@@ -55,3 +65,33 @@ def test_messages_of_a_topic_that_was_deleted_are_passed_over() -> None:
     kit.make_topic(ORDERS)
     assert open_producer(kit)[1] == {}
     assert replayed(kit).last_sequences("P", "Orders") == {}
+
+
+def test_of_a_batch_that_was_cut_in_two_only_what_is_there_is_known() -> None:
+    kit = BrokerKit(ORDERS, storage=SYNC)
+    left = draft(b"Orders", 1, b"".join(batch_entries(batch_body(4, [b"a", b"b", b"c"]))[:2]))
+    left.is_batch = True
+    kit.store.append(left, 1)
+    # Whatever comes where the rest of it was: it is not that.
+    kit.store.append(draft(b"Orders", 1, b"another's"), 1)
+    kit.finish()
+    kit = kit.power_cut()
+    seen = replayed(kit).find("P", "Orders", 1)
+    assert seen is not None
+    assert seen.runs() == [4, 6]
+    assert send_batch_once(kit, 4, [b"a", b"b", b"c"], quiet=True).code == 0
+    assert kit.bodies(queue_id=1) == [b"a", b"b", b"another's", b"c"]
+    again = replayed(kit).find("P", "Orders", 1)
+    assert again is not None
+    assert again.runs() == [4, 7]
+
+
+def test_a_copy_of_what_follows_another_is_passed_over() -> None:
+    kit = BrokerKit(ORDERS)
+    send_batch_once(kit, 4, [b"a", b"b"])
+    follower = properties(**{PRODUCER_MARK: encode_follower(1)})
+    kit.store.append(draft(b"Orders", 1, b"forwarded", follower), 1)
+    kit.store.append(draft(b"Orders", 3, b"forwarded", follower), 1)
+    kit.store.append(draft(b"%RETRY%g", 0, b"copy", follower), 1)
+    kit.finish()
+    assert replayed(kit).last_sequences("P", "Orders") == {1: 5}

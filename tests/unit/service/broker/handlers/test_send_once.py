@@ -1,6 +1,6 @@
 import pytest
 
-from aerobee.protocol.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.message_batch import BatchMessage, batch_entries, encode_batch
 from tests.broker_kit import SYNC, BrokerKit
 from tests.once_kit import (
     FENCED,
@@ -45,10 +45,11 @@ def test_producers_and_queues_count_apart() -> None:
     assert len(kit.bodies(queue_id=2)) == 1
 
 
-def test_a_batch_that_is_tried_again_is_stored_once() -> None:
+@pytest.mark.parametrize("follow", [True, False])
+def test_a_batch_that_is_tried_again_is_stored_once(follow: bool) -> None:
     kit = BrokerKit(ORDERS)
-    first = send_batch_once(kit, 0, [b"a", b"b", b"c"])
-    again = send_batch_once(kit, 0, [b"a", b"b", b"c"])
+    first = send_batch_once(kit, 0, [b"a", b"b", b"c"], follow=follow)
+    again = send_batch_once(kit, 0, [b"a", b"b", b"c"], follow=not follow)
     assert kit.bodies(queue_id=QUEUE) == [b"a", b"b", b"c"]
     assert place_in(again) == place_in(first)
     assert len(first.ext_fields["msgId"].split(",")) == 3
@@ -127,6 +128,8 @@ def test_a_message_that_is_refused_may_come_again() -> None:
         ({"m": "true"}, batch_body(0, [b"x"]) + batch_body(2, [b"y"])),
         ({"m": "true"}, batch_body(0, [b"x"]) + batch_body(1, [b"y"], producer="Q")),
         ({"m": "true"}, batch_body(0, [b"x"], queue=3)),
+        ({"m": "true"}, batch_entries(batch_body(0, [b"x", b"y"]))[1]),
+        ({"m": "true"}, batch_body(0, [b"x"]) + batch_entries(batch_body(0, [b"y"] * 3))[2]),
     ],
 )
 def test_what_does_not_say_what_it_is_is_not_stored(changes: dict[str, str], body: bytes) -> None:
