@@ -1,8 +1,8 @@
 """A server that answers a client by a script: name server and broker at one address.
 
-It stores nothing. What it was sent is in `sends`; each send is answered with the next of `codes`,
-then with success. While `is_holding`, no send is answered. Requests with a code of
-`not_known` it does not know.
+It stores nothing. What it was sent is in `sends`, the topics that were asked for are in
+`looked_up`. Each send is answered with the next of `codes`, then with success. While `is_holding`,
+no send is answered. Requests with a code of `not_known` it does not know.
 """
 
 import asyncio
@@ -24,6 +24,7 @@ class ScriptedBroker:
         self.queues = queues
         self.codes: list[int] = []
         self.sends: list[RemotingCommand] = []
+        self.looked_up: list[str] = []
         self.is_holding = False
         self.not_known: frozenset[int] = frozenset()
         self.version = 513
@@ -41,8 +42,8 @@ class ScriptedBroker:
         self._server.close()
         await self._server.wait_closed()
 
-    def client(self) -> Client:
-        return connect(self.address)
+    def client(self, *, namespace: str = "") -> Client:
+        return connect(self.address, namespace=namespace)
 
     def ids(self) -> list[list[str]]:
         """The ids of each send, of a batch those of its messages."""
@@ -54,6 +55,19 @@ class ScriptedBroker:
             else:
                 found.append([decode_properties(send.ext_fields["i"].encode())["UNIQ_KEY"]])
         return found
+
+    def bodies(self) -> list[list[bytes]]:
+        """The bodies of each send, of a batch those of its messages."""
+        return [
+            [message.body for message in decode_batch(bytes(send.body))]
+            if send.code == RequestCode.SEND_BATCH_MESSAGE
+            else [bytes(send.body)]
+            for send in self.sends
+        ]
+
+    def are_short(self) -> list[bool]:
+        """Whether each send came the short way: its moulds begin with the time."""
+        return [next(iter(send.ext_fields)) == "g" for send in self.sends]
 
     def release(self) -> None:
         """Answer what was held."""
@@ -74,6 +88,7 @@ class ScriptedBroker:
 
     def _take(self, writer: asyncio.StreamWriter, command: RemotingCommand) -> None:
         if command.code == RequestCode.GET_ROUTEINFO_BY_TOPIC:
+            self.looked_up.append(command.ext_fields["topic"])
             broker = BrokerData("c", "broker-a", {0: self.address})
             queues = QueueData("broker-a", self.queues, self.queues, 6, 0)
             body = encode_topic_route(TopicRoute((queues,), (broker,)), is_standard=True)

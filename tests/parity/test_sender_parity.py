@@ -2,6 +2,7 @@
 general codec."""
 
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -42,13 +43,14 @@ def written(load: Any, calls: list[tuple[int, int, bytes, bytes, bytes]]) -> byt
     output = load("aerobee.protocol.reply_buffer").ReplyBuffer()
     for call in calls:
         mould.put(output, *call)
-    bodies = [call[-1] for call in calls]
-    size = mould.batch_size(bodies, 4)
-    if size > 0:
-        mould.begin(output, 1, 10**12, 3, size)
-        output.append(b"a\x01b")
-        for body in bodies:
-            mould.put_entry(output, b"1234", body)
+    bodies, texts = [call[-1] for call in calls], [call[-2] for call in calls]
+    for own in (None, texts):
+        size = mould.batch_size(bodies, own, 2, 4)
+        if size > 0:
+            mould.begin(output, 1, 10**12, 3, size)
+            output.append(b"a\x01b")
+            for number, body in enumerate(bodies):
+                mould.put_entry(output, b"1234", b"ab" if own is None else own[number], body)
     return bytes(output.take())
 
 
@@ -76,6 +78,39 @@ def read(load: Any, frame: bytes) -> tuple[object, ...] | None:
 )
 def test_moulds_write_the_same(calls: list[tuple[int, int, bytes, bytes, bytes]]) -> None:
     assert written(import_module, calls) == written(pure, calls)
+
+
+def cuts(load: Any, *arguments: object) -> object:
+    try:
+        return load("aerobee.protocol.send_mould").cut_batch(*arguments)
+    except load("aerobee.errors").Misuse as error:
+        return str(error)
+
+
+@given(
+    st.lists(st.tuples(st.binary(max_size=60), st.binary(max_size=60)), max_size=12),
+    st.booleans(),
+    st.integers(22, 60),
+    st.integers(1, 200),
+    st.integers(1, 12),
+)
+def test_batches_are_cut_the_same_and_into_parts_that_fit(
+    messages: list[tuple[bytes, bytes]], has_texts: bool, each: int, bytes_max: int, count_max: int
+) -> None:
+    bodies, texts = [body for body, _ in messages], [text for _, text in messages]
+    own = texts if has_texts else None
+    ends = cuts(import_module, bodies, own, each, bytes_max, count_max)
+    assert ends == cuts(pure, bodies, own, each, bytes_max, count_max)
+    if not isinstance(ends, list):
+        return
+    sizes = [each + len(body) + len(text) * has_texts for body, text in messages]
+    for start, end in pairwise([0, *ends]):
+        assert 0 < end - start <= count_max
+        assert sum(sizes[start:end]) <= bytes_max
+        # The next message would not have fitted.
+        if end < len(sizes):
+            assert end - start == count_max or sum(sizes[start : end + 1]) > bytes_max
+    assert ends[-1:] == [len(bodies)][: len(bodies)]
 
 
 @given(

@@ -171,11 +171,13 @@ class Client:
         """Have messages stored one after the other in one queue, with one request.
 
         Each is a body, or an `Outgoing` where it is more than that. What is more than a broker
-        takes at once goes in several requests.
+        takes at once (500 messages, `max_message_bytes`) goes in several requests, each when the
+        one before it is stored: with `order_by` to one queue, else round the queues. SendFailed
+        says how many are stored.
         """
         if dedup is not None:
             drafts = [
-                self._sending.one_of_batch(topic, message, order_by, codec) for message in messages
+                self._sending.batches.one(topic, message, order_by, codec) for message in messages
             ]
             return await self._special.once.send_batch(
                 dedup, drafts, order_by=order_by, group=group, queue=queue, timeout=timeout

@@ -143,13 +143,13 @@ class Delivery:
     def first_failed(
         self, topic: str, waiter: SendWaiter, error: NoAnswer | RemoteAnswer, retries: int
     ) -> SendTries:
-        """The tries of a send whose first one went the short way and failed; SendFailed if that
-        was all."""
+        """The tries of a send to a topic, as the wire calls it, whose first one went the short way
+        and failed; SendFailed if that was all."""
         now = asyncio.get_running_loop().time()
         tries = SendTries(topic, retries=retries, deadline=waiter.deadline)
         if not tries.note(waiter.queue.broker_name, error, now):
             raise tries.failure() from error
-        self._look_again(waiter.queue.topic, error)
+        self._look_again(topic, error)
         return tries
 
     async def queue_for(

@@ -13,7 +13,7 @@ from aerobee.client.core.queue_choice import find_queue
 from aerobee.client.quick_send import QuickQueue, QuickSend
 from aerobee.client.session import Session
 from aerobee.model.message_queue import MessageQueue
-from aerobee.model.properties import INSTANCE_ID, encode_properties
+from aerobee.model.properties import INSTANCE_ID, UNIQUE_KEY, encode_properties
 from aerobee.protocol.command_header import CommandHeader
 from aerobee.protocol.send_mould import SendMould
 
@@ -35,6 +35,11 @@ class QuickLanes:
             and not options.trace
             and options.max_message_bytes >= LANE_BYTES_MAX
         )
+        said = {INSTANCE_ID: self._namespace} if self._namespace else {}
+        self._text = encode_properties(said)
+        identity = {UNIQUE_KEY: "i" * session.unique_ids.size}
+        self.properties_bytes = len(encode_properties({**identity, **said}))
+        """Of what every message of this client says, besides its own."""
         self._lanes: dict[str, QuickSend] = {}
         # By what applications call the topic: read at every send.
         self.find = self._lanes.get
@@ -59,6 +64,7 @@ class QuickLanes:
                 session.unique_ids,
                 session.lines.find,
                 session.moment,
+                session.options.max_message_bytes,
             )
 
     def shown(self, queue: MessageQueue) -> MessageQueue:
@@ -69,17 +75,16 @@ class QuickLanes:
         return MessageQueue(name, queue.broker_name, queue.queue_id)
 
     def _quick_queue(self, queue: MessageQueue, address: str) -> QuickQueue:
-        text = encode_properties({INSTANCE_ID: self._namespace}) if self._namespace else b""
         return QuickQueue(
             self.shown(queue),
             address,
-            self._mould(queue, text, is_batch=False),
-            self._mould(queue, text, is_batch=True),
+            self._mould(queue, is_batch=False),
+            self._mould(queue, is_batch=True),
         )
 
-    def _mould(self, queue: MessageQueue, text: bytes, *, is_batch: bool) -> SendMould:
+    def _mould(self, queue: MessageQueue, *, is_batch: bool) -> SendMould:
         draft = Draft(queue.topic, b"", {}, is_batch=is_batch)
-        return SendMould(self._header(draft, queue), text)
+        return SendMould(self._header(draft, queue), self._text)
 
     def _forget(self, wire_topic: str) -> None:
         self._lanes.pop(without_namespace(self._namespace, wire_topic), None)

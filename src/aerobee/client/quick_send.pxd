@@ -11,7 +11,8 @@ from aerobee.protocol.sent_answer cimport SentAnswer
 
 cdef long long _BORN_MIN
 cdef long long _BORN_END
-cdef Py_ssize_t _BATCH_BYTES_MAX
+cdef Py_ssize_t _COPIED_BYTES_MAX
+cdef Py_ssize_t _COPIED_EACH_BYTES_MAX
 
 cdef class SendWaiter(Waiter):
     cdef SentAnswer _said
@@ -33,6 +34,7 @@ cdef class QuickQueue:
 
 @cython.final
 cdef class QuickSend:
+    cdef Py_ssize_t _bytes_max
     cdef Py_ssize_t _count
     cdef object _find_line
     cdef UniqueIds _ids
@@ -47,14 +49,19 @@ cdef class QuickSend:
 
     cpdef SendWaiter send(self, bytes body, bytes properties, double seconds)
 
-    @cython.locals(code="long long", place=Py_ssize_t)
     cpdef SendWaiter send_in_order(self, bytes key, bytes body, bytes properties, double seconds)
+
+    @cython.locals(code="long long")
+    cpdef Py_ssize_t place_for(self, bytes key) except? -1
+
+    @cython.locals(place=Py_ssize_t, found=QuickQueue)
+    cpdef object find_place(self, object queue)
 
     @cython.locals(line=Line, message_id=bytes, opaque=int)
     cdef SendWaiter _send(self, QuickQueue queue, bytes body, bytes properties, double seconds)
 
-    @cython.locals(queue=QuickQueue, line=Line, mould=SendMould, ids=UniqueIds, size=Py_ssize_t, opaque=int, properties=bytes, elapsed="long long", made=list, body=bytes, message_id=bytes)
-    cpdef SendWaiter send_batch(self, list bodies, double seconds)
+    @cython.locals(is_next=bint, queue=QuickQueue, line=Line, mould=SendMould, ids=UniqueIds, count=Py_ssize_t, size=Py_ssize_t, opaque=int, properties=bytes, elapsed="long long", made=list, index=Py_ssize_t, own=bytes, message_id=bytes)
+    cpdef SendWaiter send_batch(self, Py_ssize_t place, list bodies, list texts, bytes text, double seconds)
 
     cdef QuickQueue _next(self)
 

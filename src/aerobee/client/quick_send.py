@@ -3,9 +3,10 @@ without an object per field.
 
     body ─▶ next queue ─▶ mould ─▶ line      …      answer ─▶ receipt ─▶ who waits
 
-It serves plain messages: bytes, no delay, to the next queue or to that of a key. Whenever something
-is not as usual (no connection yet, one that does not read, a clock out of range) `send` says None
-and the general way (`delivery`) takes over; so it does, with the same id, when a try fails.
+It serves plain messages: bytes, no delay, to the next queue, to that of a key, or to one that is
+named; one by one, or as many as one request takes. Whenever something is not as usual (no
+connection yet, one that does not read, a clock out of range) `send` says None and the general way
+(`delivery`) takes over; so it does, with the same id, when a try fails.
 
 Q1. A message that goes this way is stored as the general way would store it.
 Q2. Time is looked at once for all that is written to a line in one turn of the loop.
@@ -41,7 +42,11 @@ Moment = Callable[[], tuple[int, int]]
 
 _BORN_MIN = 10**12  # the moulds take times of 13 digits
 _BORN_END = 10**13
-_BATCH_BYTES_MAX = 256 << 10  # larger ones are not worth a copy more
+# Of a batch that is worth a copy more: as a whole, or for each of its messages.
+_COPIED_BYTES_MAX = 256 << 10
+_COPIED_EACH_BYTES_MAX = 8 << 10
+NEXT = -1
+"""The place of whichever queue comes next."""
 
 
 def is_compiled() -> bool:
@@ -117,6 +122,7 @@ class QuickSend:
     """The short way to one topic. Made anew when its route changes."""
 
     __slots__ = (
+        "_bytes_max",
         "_count",
         "_find_line",
         "_ids",
@@ -137,8 +143,10 @@ class QuickSend:
         ids: UniqueIds,
         find_line: FindLine,
         moment: Moment,
+        bytes_max: int,
     ) -> None:
-        """`start`: where the round of the queues begins."""
+        """`start`: where the round of the queues begins. `bytes_max`: of one batch."""
+        self._bytes_max = bytes_max
         self._queues = queues
         self._count = len(queues)
         self._turn = start
@@ -158,10 +166,22 @@ class QuickSend:
     def send_in_order(
         self, key: bytes, body: bytes, properties: bytes, seconds: float
     ) -> SendWaiter | None:
-        """Send one message to the queue of a key, which is `queue_for_key`'s."""
+        """Send one message to the queue of a key."""
+        return self._send(self._at(self.place_for(key)), body, properties, seconds)
+
+    def place_for(self, key: bytes) -> int:
+        """Where the queue of a key is, which is `queue_for_key`'s."""
         code = tag_code(key)
-        place = (-code if code < 0 else code) % self._count
-        return self._send(self._at(place), body, properties, seconds)
+        return (-code if code < 0 else code) % self._count
+
+    def find_place(self, queue: MessageQueue) -> int | None:
+        """Where a queue is. Its topic may bear a namespace or not: it is not asked."""
+        for place in range(self._count):
+            found: QuickQueue = self._queues[place]
+            shown = found.queue
+            if shown.queue_id == queue.queue_id and shown.broker_name == queue.broker_name:
+                return place
+        return None
 
     def _send(
         self, queue: QuickQueue | None, body: bytes, properties: bytes, seconds: float
@@ -174,27 +194,45 @@ class QuickSend:
         queue.singles.put(line.output, opaque, self._wall_ms, message_id, properties, body)
         return self._sent(line, opaque, queue.queue, message_id, seconds)
 
-    def send_batch(self, bodies: list[Any], seconds: float) -> SendWaiter | None:
-        """Send plain messages as one batch to the next queue. None: by the general way."""
-        queue = self._next()
-        if queue is None:
-            return None
-        line: Line = queue.line
+    def send_batch(
+        self,
+        place: int,
+        bodies: list[Any],
+        texts: list[Any] | None,
+        text: bytes,
+        seconds: float,
+    ) -> SendWaiter | None:
+        """Send plain messages as one batch to the queue at a place. Each has its own text of
+        properties, or all have one. None: by the general way, please; where that is for what they
+        are, no queue has had its turn."""
+        is_next = place < 0
+        if is_next:
+            place = (self._turn + 1) % self._count
+        queue: QuickQueue = self._queues[place]
         mould: SendMould = queue.batches
         ids: UniqueIds = self._ids
-        size = mould.batch_size(bodies, ids.size)
-        if size <= 0 or size > _BATCH_BYTES_MAX:
+        count = len(bodies)
+        size = mould.batch_size(bodies, texts, len(text), ids.size)
+        if size <= 0 or size > self._bytes_max:
             return None
+        if size > _COPIED_BYTES_MAX and size > _COPIED_EACH_BYTES_MAX * count:
+            return None
+        if is_next:
+            self._turn += 1
+        if self._at(place) is None:
+            return None
+        line: Line = queue.line
         opaque = line.next_opaque()
         properties = b"WAIT\x01true\x02"
         mould.begin(line.output, opaque, self._wall_ms, len(properties), size)
         line.output.append(properties)
         elapsed = self._wall_ms - self._month_ms
         made: list[bytes] = []
-        for body in bodies:
+        for index in range(count):
             message_id = ids.take_bytes(elapsed)
             made.append(message_id)
-            mould.put_entry(line.output, message_id, body)
+            own = text if texts is None else texts[index]
+            mould.put_entry(line.output, message_id, own, bodies[index])
         return self._sent(line, opaque, queue.queue, made, seconds)
 
     def _next(self) -> QuickQueue | None:

@@ -2,11 +2,14 @@
 
 A receipt is given for what is in the log of a broker; how safe it is there is the broker's own
 promise (flushed at once or soon, replicated or not), unless the answer said that it was not kept in
-time. A batch has one receipt that is a sequence of receipts, made when they are looked at.
+time. A batch has one receipt that is a sequence of receipts, made when they are looked at; one that
+went in several requests has a sequence of those.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import Enum
+from itertools import accumulate
 from typing import TYPE_CHECKING, overload
 
 from aerobee.errors import Misuse
@@ -155,6 +158,40 @@ class BatchReceipt(Sequence[Receipt]):
 
     def __repr__(self) -> str:
         return f"BatchReceipt({len(self)} messages, {self.queue}, from offset {self.first_offset})"
+
+
+class LongBatchReceipt(Sequence[Receipt]):
+    """Where the messages of a batch are that went in several requests, in their order."""
+
+    __slots__ = ("_ends", "parts")
+
+    def __init__(self, parts: Sequence[BatchReceipt]) -> None:
+        self.parts = parts
+        """One for each request: the messages of each are in one queue."""
+        self._ends = list(accumulate(map(len, parts)))
+
+    def __len__(self) -> int:
+        return self._ends[-1]
+
+    def __iter__(self) -> Iterator[Receipt]:
+        for part in self.parts:
+            yield from part
+
+    @overload
+    def __getitem__(self, index: int) -> Receipt: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Receipt]: ...
+
+    def __getitem__(self, index: int | slice) -> Receipt | Sequence[Receipt]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        number = range(len(self))[index]
+        place = bisect_right(self._ends, number)
+        return self.parts[place][number - self._ends[place]]
+
+    def __repr__(self) -> str:
+        return f"LongBatchReceipt({len(self)} messages in {len(self.parts)} requests)"
 
 
 def _text(data: str | bytes) -> str:

@@ -5,16 +5,14 @@ properties, and hand it to `delivery`.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
 from typing import Unpack
 
 from aerobee.client.asking import ask_well
+from aerobee.client.batch_sending import BatchSending
 from aerobee.client.core.outgoing import (
     COMPRESS_FROM_BYTES,
     Codec,
     Draft,
-    Outgoing,
-    batch_of,
     encode_text,
     order_text,
     to_json,
@@ -24,18 +22,14 @@ from aerobee.client.drafting import Drafts, MessageKeywords, TimedKeywords
 from aerobee.client.options import Duration, seconds_of
 from aerobee.client.quick_lanes import QuickLanes
 from aerobee.client.quick_send import QuickSend, SendWaiter
-from aerobee.client.receipt import BatchReceipt, Receipt
+from aerobee.client.receipt import Receipt
 from aerobee.client.session import Session
-from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer, SendFailed, Stored
+from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer
 from aerobee.model.message_queue import MessageQueue
 from aerobee.protocol.headers.recalling import RecallHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 
-_ENTRY_BYTES = 22  # of a batch, besides body and properties
-PART_MESSAGES_MAX = 500
-"""Of one request. Its answer names every message in one field, which ends at 32 KiB: with 33
-characters for each, with 57 of a broker with a long address."""
 _QUICK_BYTES_END = 64 << 10  # larger bodies are not copied more than once
 
 
@@ -47,6 +41,9 @@ class Sending:
         self.drafts = Drafts(session)
         self.delivery = Delivery(session)
         self._lanes = QuickLanes(session, self.delivery.command)
+        self.batches = BatchSending(
+            self.drafts, self.delivery, self._lanes, session.options.max_message_bytes
+        )
         self._timeout = session.options.timeout
 
     async def send(
@@ -79,7 +76,8 @@ class Sending:
                     return receipt
                 except (NoAnswer, RemoteAnswer) as error:
                     unique_id = waiter.message_id.decode()
-                    tries = self.delivery.first_failed(topic, waiter, error, retries)
+                    wire_topic = self.drafts.wire_topic(topic)
+                    tries = self.delivery.first_failed(wire_topic, waiter, error, retries)
                     if said.get("order_by") is not None:
                         queue = waiter.queue  # to no other, should the queues have become others
         draft = self.drafts.draft(topic, body, unique_id=unique_id, **said)
@@ -116,45 +114,16 @@ class Sending:
     ) -> Sequence[Receipt]:
         self._session.check()
         seconds = self._timeout if timeout is None else seconds_of(timeout, "timeout")
-        listed = list(messages)
-        unique_ids: list[bytes] = []
-        tries = None
-        lane = self._lanes.find(topic) if len(listed) <= PART_MESSAGES_MAX else None
-        if lane is not None and order_by is None and queue is None and group is None:
-            waiter = lane.send_batch(listed, seconds)
-            if waiter is not None:
-                try:
-                    receipts: BatchReceipt = await waiter.answer
-                    return receipts
-                except (NoAnswer, RemoteAnswer) as error:
-                    unique_ids = waiter.message_id
-                    tries = self.delivery.first_failed(topic, waiter, error, retries)
-        if queue is None:
-            check_orders(listed, order_by)
-        drafts = [
-            self.one_of_batch(topic, message, order_by, codec, unique_id.decode())
-            for message, unique_id in zip_longest(listed, unique_ids, fillvalue=b"")
-        ]
-        stored: list[Sequence[Receipt]] = []
-        for part in self.parts(drafts):
-            try:
-                sent = await self.delivery.deliver(
-                    batch_of(part, order_by),
-                    group=group,
-                    queue=queue,
-                    timeout=seconds,
-                    retries=retries,
-                    tries=tries,
-                )
-            except SendFailed as failure:
-                if not stored:
-                    raise
-                raise partial_failure(failure, sum(map(len, stored)), len(drafts)) from failure
-            stored.append(self.batch_receipt(part, sent))
-        self._lanes.open(topic, drafts[0].topic, sent.queue)
-        if len(stored) == 1:
-            return stored[0]
-        return [receipt for receipts in stored for receipt in receipts]
+        return await self.batches.send(
+            topic,
+            messages,
+            order_by=order_by,
+            queue=queue,
+            seconds=seconds,
+            retries=retries,
+            codec=codec,
+            group=group,
+        )
 
     def receipt(self, draft: Draft, sent: Sent) -> Receipt:
         said = sent.said
@@ -193,42 +162,6 @@ class Sending:
                 else "it may have been delivered",
             ) from error
 
-    def batch_receipt(self, drafts: Sequence[Draft], sent: Sent) -> BatchReceipt:
-        return BatchReceipt(
-            [draft.unique_id for draft in drafts],
-            sent.said.message_ids,
-            self._lanes.shown(sent.queue),
-            sent.said.queue_offset,
-            sent.durability,
-        )
-
-    def one_of_batch(
-        self, topic: str, message: object, order_by: str | None, codec: Codec, unique_id: str = ""
-    ) -> Draft:
-        if not isinstance(message, Outgoing):
-            message = Outgoing(message, order_by=order_by)
-        return self.drafts.plain(topic, message, codec, unique_id)
-
-    def parts(self, drafts: list[Draft]) -> Iterable[list[Draft]]:
-        """The batch, cut where it would be more than a broker takes at once."""
-        if not drafts:
-            raise Misuse("a batch without messages")
-        bytes_max = self._session.options.max_message_bytes
-        part: list[Draft] = []
-        size = 0
-        for draft in drafts:
-            entry = _ENTRY_BYTES + len(draft.body) + len(draft.properties_text())
-            if entry > bytes_max:
-                raise Misuse(
-                    f"a message of {entry} bytes in a batch; at most {bytes_max} are taken"
-                )
-            if part and (size + entry > bytes_max or len(part) == PART_MESSAGES_MAX):
-                yield part
-                part, size = [], 0
-            part.append(draft)
-            size += entry
-        yield part
-
 
 def _is_quick(said: TimedKeywords) -> bool:
     """Whether nothing is said that a lane does not know: a time."""
@@ -252,23 +185,3 @@ def _send_quickly(
     if order_by is None:
         return lane.send(body, text, seconds)
     return lane.send_in_order(order_by.encode(), body, text, seconds)
-
-
-def check_orders(messages: Iterable[object], order_by: str | None) -> None:
-    """Misuse unless all may go to one queue."""
-    for message in messages:
-        if isinstance(message, Outgoing) and message.order_by not in (None, order_by):
-            raise Misuse(
-                "a message with an order of its own in a batch",
-                hint="a batch goes to one queue: say order_by for all, or use a producer",
-            )
-
-
-def partial_failure(failure: SendFailed, stored: int, count: int) -> SendFailed:
-    """Of a batch that went in several requests, of which one failed."""
-    return SendFailed(
-        f"the first {stored} of {count} messages are stored; of the others: {failure.message}",
-        stored=Stored.UNKNOWN,
-        attempts=failure.attempts,
-        hint=failure.hint,
-    )

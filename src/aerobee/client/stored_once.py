@@ -15,7 +15,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Unpack
 
-from aerobee.client.core.outgoing import Draft, batch_of, to_json
+from aerobee.client.core.outgoing import Draft, batch_of
 from aerobee.client.core.send_attempt import SendTries
 from aerobee.client.core.sequences import Sequences
 from aerobee.client.delivery import Sent
@@ -23,7 +23,7 @@ from aerobee.client.drafting import TimedKeywords
 from aerobee.client.options import Duration, seconds_of
 from aerobee.client.producer import SendAll
 from aerobee.client.receipt import Receipt
-from aerobee.client.sending import Sending, partial_failure
+from aerobee.client.sending import Sending
 from aerobee.client.session import Session
 from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer, Retriable, SendFailed, Stored
 from aerobee.model.message_queue import MessageQueue
@@ -87,18 +87,13 @@ class StoredOnce:
         seconds = None if timeout is None else seconds_of(timeout, "timeout")
         for draft in drafts:
             draft.properties[PRODUCER_MARK] = _ROOM
-        stored: list[Receipt] = []
-        for part in self._sending.parts(list(drafts)):
-            try:
-                sent = await self.deliver(
-                    producer, part, order_by=order_by, group=group, queue=queue, timeout=seconds
-                )
-            except SendFailed as failure:
-                if not stored:
-                    raise
-                raise partial_failure(failure, len(stored), len(drafts)) from failure
-            stored += self._sending.batch_receipt(part, sent)
-        return stored
+
+        async def deliver(part: Sequence[Draft]) -> Sent:
+            return await self.deliver(
+                producer, part, order_by=order_by, group=group, queue=queue, timeout=seconds
+            )
+
+        return await self._sending.batches.send_drafts(drafts, deliver)
 
     def sender(
         self, producer: str, topic: str, *, group: str | None, timeout: Duration | None
@@ -108,9 +103,7 @@ class StoredOnce:
         async def send_all(
             messages: Sequence[object], queue: MessageQueue | None
         ) -> Sequence[Receipt]:
-            drafts = [
-                self._sending.one_of_batch(topic, message, None, to_json) for message in messages
-            ]
+            drafts = [self._sending.batches.one(topic, message, None) for message in messages]
             return await self.send_batch(
                 producer, drafts, order_by=None, group=group, queue=queue, timeout=timeout
             )

@@ -11,6 +11,8 @@ filled in. A frame of a batch is the same with a body of entries (`message_batch
 The properties are the message's id and whatever text the caller has encoded already.
 
 M1. What the general codec reads from a frame is what it would have written.
+M2. A batch is cut before anything of it is written: no part is more than a broker takes at once,
+    and each but the last has no room for the message that follows.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -35,6 +37,7 @@ _PLACEHOLDER = str(_BORN_MIN)
 _BINARY = 1 << 24
 _ID_NAME = b"UNIQ_KEY\x01"
 _PROPERTIES_BYTES_MAX = 32767
+_ENTRY_BYTES = 22  # of a message in a batch, besides body and properties
 
 
 def is_compiled() -> bool:
@@ -98,20 +101,37 @@ class SendMould:
             put_decimal(output.memory, start + self._born_at, born_ms)
         store_i32(output.memory, output.position - 4, properties_size)
 
-    def batch_size(self, bodies: list[Any], id_size: int) -> int:
-        """Bytes of a batch with these bodies, each with an id of that size; -1 if one is not
-        bytes, or there is nothing of it."""
+    def batch_size(
+        self, bodies: list[Any], texts: list[Any] | None, text_size: int, id_size: int
+    ) -> int:
+        """Bytes of a batch with these bodies, each with an id of that size and a text: its own, or
+        one of `text_size`. -1 if something is not bytes, there is nothing of a body, or a text is
+        too long."""
         size = 0
         for body in bodies:
             if type(body) is not bytes or len(body) == 0:
                 return -1
             size += len(body)
-        each = 22 + len(_ID_NAME) + id_size + 1 + len(self._properties)
-        return size + each * len(bodies)
+        count = len(bodies)
+        properties_size = len(_ID_NAME) + id_size + 1 + len(self._properties)
+        text_size_max = _PROPERTIES_BYTES_MAX - properties_size
+        size += (_ENTRY_BYTES + properties_size) * count
+        if texts is None:
+            return size + text_size * count if text_size <= text_size_max else -1
+        if len(texts) != count:
+            return -1
+        for text in texts:
+            if type(text) is not bytes or len(text) > text_size_max:
+                return -1
+            size += len(text)
+        return size
 
-    def put_entry(self, output: ReplyBuffer, message_id: bytes, body: bytes) -> None:
+    def put_entry(
+        self, output: ReplyBuffer, message_id: bytes, properties: bytes, body: bytes
+    ) -> None:
         """Write one message of a batch, for which `begin` has made room."""
-        properties_size = len(_ID_NAME) + len(message_id) + 1 + len(self._properties)
+        own_size = len(self._properties) + len(properties)
+        properties_size = len(_ID_NAME) + len(message_id) + 1 + own_size
         start = output.position
         memory = output.memory
         store_i32(memory, start, 22 + len(body) + properties_size)
@@ -124,7 +144,7 @@ class SendMould:
         _put(output, body)
         store_i16(memory, output.position, properties_size)
         output.position += 2
-        self._put_properties(output, message_id, b"")
+        self._put_properties(output, message_id, properties)
 
     def _put_properties(self, output: ReplyBuffer, message_id: bytes, properties: bytes) -> None:
         _put(output, _ID_NAME)
@@ -133,6 +153,46 @@ class SendMould:
         output.position += 1
         _put(output, self._properties)
         _put(output, properties)
+
+
+def cut_batch(
+    bodies: list[Any], texts: list[Any] | None, each: int, bytes_max: int, count_max: int
+) -> list[int] | None:
+    """Where the parts of a batch end. None if a body is not bytes, or there is nothing of it.
+    Misuse: of a message that no part has room for.
+
+    `each` is what every message has besides its body and its own text, if there are any: an
+    entry's bytes, its id, what all say.
+    """
+    ends: list[int] = []
+    size = 0
+    start = 0
+    for index in range(len(bodies)):
+        body = bodies[index]
+        if type(body) is not bytes or len(body) == 0:
+            return None
+        properties_size = each - _ENTRY_BYTES
+        if texts is not None:
+            properties_size += len(texts[index])
+        if properties_size > _PROPERTIES_BYTES_MAX:
+            raise Misuse(
+                f"{properties_size} bytes of properties; at most {_PROPERTIES_BYTES_MAX} fit"
+            )
+        entry = _ENTRY_BYTES + len(body) + properties_size
+        if entry > bytes_max:
+            raise Misuse(
+                f"a message of {entry} bytes in a batch; at most {bytes_max} are taken",
+                hint="put it elsewhere and send where, or raise maxMessageSize of the broker "
+                "and max_message_bytes of the client",
+            )
+        if index > start and (size + entry > bytes_max or index - start == count_max):
+            ends.append(index)
+            start = index
+            size = 0
+        size += entry
+    if len(bodies) > start:
+        ends.append(len(bodies))
+    return ends
 
 
 def _put(output: ReplyBuffer, text: bytes) -> None:

@@ -5,7 +5,7 @@ import pytest
 from aerobee.client.core.identity import UniqueIds
 from aerobee.client.core.outgoing import order_text
 from aerobee.client.core.queue_choice import queue_for_key
-from aerobee.client.quick_send import QuickQueue, QuickSend
+from aerobee.client.quick_send import NEXT, QuickQueue, QuickSend
 from aerobee.client.receipt import Durability, Receipt
 from aerobee.errors import Refused, RequestTimeout, Retriable
 from aerobee.model.message_queue import MessageQueue, QueueId
@@ -59,7 +59,7 @@ class Lane:
             QuickQueue(queue, "a:1", _mould(310, queue), _mould(320, queue)) for queue in QUEUES
         ]
         ids = UniqueIds("10.0.0.1", 7, 8)
-        self.quick = QuickSend(queues, 0, ids, lambda address: self.line, self._moment)
+        self.quick = QuickSend(queues, 0, ids, lambda address: self.line, self._moment, 4 << 20)
 
     def _moment(self) -> tuple[int, int]:
         self.looked += 1
@@ -124,13 +124,14 @@ def test_sends_go_round_and_their_receipts_say_where_they_are() -> None:
 def test_a_batch_has_an_id_for_each_message() -> None:
     async def test() -> None:
         lane = Lane()
-        waiter = lane.quick.send_batch([b"x", b"yy"], 3.0)
+        waiter = lane.quick.send_batch(NEXT, [b"x", b"yy"], None, b"TAGS\x01a\x02", 3.0)
         assert waiter is not None
         (asked,) = await lane.wire.received()
         lane.answer(asked, msgId="O,P")
         receipts = await waiter.answer
         messages = decode_batch(bytes(asked.body))
         assert [message.body for message in messages] == [b"x", b"yy"]
+        assert {message.properties["TAGS"] for message in messages} == {"a"}
         assert [message.properties["UNIQ_KEY"] for message in messages] == [
             receipt.message_id for receipt in receipts
         ]
@@ -200,7 +201,28 @@ def test_the_general_way_is_asked_for_where_there_is_no_line_or_it_is_full_or_cl
         line.close()
         assert lane.quick.send(b"x", b"", 3.0) is None
         lane.line = None
-        assert lane.quick.send_batch([b"x"], 3.0) is None
+        assert lane.quick.send_batch(NEXT, [b"x"], None, b"", 3.0) is None
+
+    in_loop(test)
+
+
+def test_batches_go_round_or_to_the_queue_that_is_meant() -> None:
+    async def test() -> None:
+        lane = Lane()
+        named = MessageQueue("ns%t", "a", QueueId(2))
+        found = lane.quick.find_place(named)
+        assert found == 2
+        assert lane.quick.find_place(MessageQueue("t", "a", QueueId(3))) is None
+        assert lane.quick.find_place(MessageQueue("t", "b", QueueId(2))) is None
+        for place in (NEXT, found, NEXT, lane.quick.place_for(b"polygenelubricants"), NEXT):
+            texts = [b"TAGS\x01%d\x02" % number for number in range(2)]
+            assert lane.quick.send_batch(place, [b"x", b"y"], texts, b"", 3.0) is not None
+        asked = await lane.wire.received()
+        of_key = str(queue_for_key(QUEUES, "polygenelubricants").queue_id)
+        assert [one.ext_fields["e"] for one in asked] == ["1", "2", "2", of_key, "0"]
+        for one in asked:
+            said = [message.properties["TAGS"] for message in decode_batch(bytes(one.body))]
+            assert said == ["0", "1"]
 
     in_loop(test)
 
@@ -208,11 +230,22 @@ def test_the_general_way_is_asked_for_where_there_is_no_line_or_it_is_full_or_cl
 def test_the_general_way_is_asked_for_what_is_no_plain_batch_or_too_large() -> None:
     async def test() -> None:
         lane = Lane()
-        assert lane.quick.send_batch([], 3.0) is None
-        assert lane.quick.send_batch([b"x", b""], 3.0) is None
-        assert lane.quick.send_batch([b"x" * 300_000], 3.0) is None
-        assert lane.quick.send_batch([b"x", {}], 3.0) is None
+        for bodies in (
+            [],
+            [b"x", b""],
+            [b"x", {}],
+            [b"x" * 300_000],  # one copy less is worth more
+            [b"x" * 8_200] * 40,
+            [b"x" * 8_000] * 530,  # more than a broker takes
+        ):
+            assert lane.quick.send_batch(NEXT, bodies, None, b"", 3.0) is None
+        assert lane.quick.send_batch(NEXT, [b"x"], [], b"", 3.0) is None
+        assert lane.quick.send_batch(NEXT, [b"x"], None, b"x" * 32_767, 3.0) is None
         assert await lane.wire.received() == []
+        # None of these has had a turn, and many small ones may be large together.
+        waiter = lane.quick.send_batch(NEXT, [b"x" * 8_000] * 500, None, b"", 3.0)
+        assert waiter is not None
+        assert waiter.queue == QUEUES[1]
 
     in_loop(test)
 

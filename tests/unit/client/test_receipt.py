@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from aerobee.client.receipt import DURABILITIES, BatchReceipt, Durability, Receipt
+from aerobee.client.receipt import DURABILITIES, BatchReceipt, Durability, LongBatchReceipt, Receipt
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue, QueueId
 
@@ -55,3 +55,24 @@ def test_the_receipt_of_a_batch_is_one_for_each_message_in_order() -> None:
 def test_a_batch_that_is_one_record_has_one_offset_id_for_all() -> None:
     batch = BatchReceipt(["U", "V"], "O", QUEUE, 5)
     assert [one.offset_id for one in batch] == ["O", "O"]
+
+
+def test_the_receipt_of_a_batch_in_several_requests_is_one_for_each_message_in_order() -> None:
+    other = MessageQueue("t", "a", QueueId(2))
+    parts = [
+        BatchReceipt(["U", "V"], "O,P", QUEUE, 5),
+        BatchReceipt(["W"], "Q", other, 90),
+        BatchReceipt(["X", "Y"], "R,S", QUEUE, 7),
+    ]
+    batch = LongBatchReceipt(parts)
+    expected = [("U", 5), ("V", 6), ("W", 90), ("X", 7), ("Y", 8)]
+    assert [(one.message_id, one.offset) for one in batch] == expected
+    numbers = range(len(batch))
+    assert [(batch[n].message_id, batch[n].offset) for n in numbers] == expected
+    assert [batch[-n - 1].message_id for n in numbers] == ["Y", "X", "W", "V", "U"]
+    assert [one.message_id for one in batch[1:4]] == ["V", "W", "X"]
+    assert batch[2].queue == other
+    assert batch.parts == parts
+    assert repr(batch) == "LongBatchReceipt(5 messages in 3 requests)"
+    with pytest.raises(IndexError):
+        batch[5]

@@ -1,58 +1,24 @@
+import asyncio
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-import aerobee
-from aerobee.client.admin.admin import Admin
 from aerobee.client.client import Client
+from aerobee.client.core.queue_choice import queue_for_key
 from aerobee.client.options import ClientOptions
-from aerobee.client.receipt import Receipt
-from aerobee.client.sending import Sending
-from aerobee.client.session import Session
 from aerobee.errors import Misuse, Refused, SendFailed, Stored
-from aerobee.model.message import StoredMessage
-from aerobee.model.message_id import parse_offset_message_id
-from aerobee.protocol.declared_header import write_header
-from aerobee.protocol.headers.queries import ViewMessageHeader
-from aerobee.protocol.remoting_command import RemotingCommand
-from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.stored_message import decode_record, expanded
-from tests.client_kit import LocalCluster, with_cluster
+from aerobee.model.message_queue import MessageQueue, QueueId
+from tests.client_kit import LocalCluster, session_of, until, with_cluster
 from tests.net_kit import in_loop
 from tests.scripted_broker import ScriptedBroker
-
-
-class Bench:
-    """What sends, and what looks at what was stored."""
-
-    def __init__(self, cluster: LocalCluster, **options: object) -> None:
-        self.session = Session(ClientOptions((cluster.address,), **options))  # type: ignore[arg-type]
-        self.sending = Sending(self.session)
-
-    async def __aenter__(self) -> "Bench":
-        await self.session.start()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.session.close()
-
-    async def stored(self, receipt: Receipt) -> StoredMessage:
-        topic = self.sending.drafts.wire_topic(receipt.queue.topic)
-        route = await self.session.routes.of(topic, may_be_new=True)
-        address = route.master(receipt.queue.broker_name)
-        assert address is not None
-        offset = parse_offset_message_id(receipt.offset_id).log_offset
-        fields = write_header(ViewMessageHeader(offset))
-        command = RemotingCommand(int(RequestCode.VIEW_MESSAGE_BY_ID), ext_fields=fields)
-        answer = await self.session.ask(address, command)
-        assert answer.code == 0, answer.remark
-        return expanded(decode_record(bytes(answer.body)))
+from tests.sending_kit import SendBench
 
 
 def test_what_was_sent_is_what_is_stored_where_the_receipt_says(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
-        async with Bench(cluster) as bench:
+        async with SendBench(cluster) as bench:
             receipt = await bench.sending.send(
                 "orders", {"id": 1}, tag="paid", keys=["o-1"], headers={"v": "ü"}, order_by="u7"
             )
@@ -85,7 +51,7 @@ def test_the_second_send_goes_the_short_way_and_is_stored_alike(
     tmp_path: Path, namespace: str, said: dict[str, object]
 ) -> None:
     async def test(cluster: LocalCluster) -> None:
-        async with Bench(cluster, namespace=namespace) as bench:
+        async with SendBench(cluster, namespace=namespace) as bench:
             receipts = [
                 await bench.sending.send("orders", b"body", **said)  # type: ignore[arg-type]
                 for _ in range(9)
@@ -111,7 +77,7 @@ def test_the_second_send_goes_the_short_way_and_is_stored_alike(
 
 def test_a_try_of_the_short_way_that_fails_is_made_again_with_the_same_id(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
-        async with Bench(cluster) as bench:
+        async with SendBench(cluster) as bench:
             for _ in range(8):
                 await bench.sending.send("orders", b"x")
             await cluster.stop_broker("broker-a")
@@ -132,7 +98,7 @@ def test_a_try_of_the_short_way_that_fails_is_made_again_with_the_same_id(tmp_pa
 
 def test_in_order_a_try_of_the_short_way_that_fails_is_made_again_there(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
-        async with Bench(cluster) as bench:
+        async with SendBench(cluster) as bench:
             for _ in range(2):
                 first = await bench.sending.send("orders", b"x", order_by="u")
             await cluster.stop_broker(first.queue.broker_name)
@@ -141,6 +107,41 @@ def test_in_order_a_try_of_the_short_way_that_fails_is_made_again_there(tmp_path
             assert {first.queue.broker_name in one for one in caught.value.attempts} == {True}
 
     with_cluster(tmp_path, test, brokers=2)
+
+
+def test_in_order_the_next_try_goes_to_the_same_queue_though_there_are_others_by_then() -> None:
+    async def test() -> None:
+        async with ScriptedBroker(queues=4) as broker, broker.client() as client:
+            await client.send("orders", b"x")  # now there is a lane
+            key = next(f"u{n}" for n in count() if _place(f"u{n}", 4) != _place(f"u{n}", 7))
+            broker.is_holding, broker.codes = True, [2, 0]
+            sending = asyncio.ensure_future(client.send("orders", b"y", order_by=key))
+            await until(lambda: len(broker.sends) == 2)
+            broker.queues = 7
+            await session_of(client).routes.refresh("orders")
+            broker.release()
+            receipt = await sending
+            assert broker.are_short() == [False, True, False]
+            queues = [int(send.ext_fields["e"]) for send in broker.sends[1:]]
+            assert queues == [_place(key, 4)] * 2 == [receipt.queue.queue_id] * 2
+
+    in_loop(test)
+
+
+def test_after_a_failed_try_the_topic_is_looked_for_by_the_name_that_brokers_know() -> None:
+    async def test() -> None:
+        async with ScriptedBroker() as broker, broker.client(namespace="shop") as client:
+            await client.send("orders", b"x")
+            await client.send_batch("orders", [b"x"])
+            assert broker.are_short() == [False, True]
+            broker.looked_up.clear()
+            broker.codes = [17, 0, 17, 0]  # no such topic, says the broker
+            await client.send("orders", b"x")
+            await client.send_batch("orders", [b"x"])
+            await until(lambda: len(broker.looked_up) == 2)
+            assert broker.looked_up == ["shop%orders"] * 2
+
+    in_loop(test)
 
 
 def test_every_try_of_a_message_bears_the_same_id() -> None:
@@ -162,7 +163,7 @@ def test_every_try_of_a_message_bears_the_same_id() -> None:
 
 def test_what_a_broker_refuses_on_the_short_way_is_said_once(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
-        async with Bench(cluster) as bench:
+        async with SendBench(cluster) as bench:
             await bench.sending.send("orders", b"x")
             with pytest.raises(SendFailed) as caught:
                 await bench.sending.send("orders", b"x" * 2000)
@@ -176,7 +177,7 @@ def test_what_a_broker_refuses_on_the_short_way_is_said_once(tmp_path: Path) -> 
 
 def test_a_namespace_keeps_topics_apart(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
-        async with Bench(cluster, namespace="shop") as bench:
+        async with SendBench(cluster, namespace="shop") as bench:
             receipt = await bench.sending.send("orders", b"x")
             assert (await bench.stored(receipt)).topic == "shop%orders"
             assert receipt.queue.topic == "orders"
@@ -184,71 +185,9 @@ def test_a_namespace_keeps_topics_apart(tmp_path: Path) -> None:
     with_cluster(tmp_path, test)
 
 
-def test_a_batch_is_stored_in_order_in_one_queue(tmp_path: Path) -> None:
-    async def test(cluster: LocalCluster) -> None:
-        async with Bench(cluster) as bench:
-            receipts = await bench.sending.send_batch(
-                "orders", [b"a", aerobee.Outgoing({"b": 1}, tag="t", keys="k"), "c"], order_by="u"
-            )
-            messages = [await bench.stored(receipt) for receipt in receipts]
-            assert [message.body for message in messages] == [b"a", b'{"b":1}', b"c"]
-            assert [message.queue_offset for message in messages] == [0, 1, 2]
-            assert len({message.queue_id for message in messages}) == 1
-            assert [message.properties["UNIQ_KEY"] for message in messages] == [
-                receipt.message_id for receipt in receipts
-            ]
-            assert messages[1].properties["TAGS"] == "t"
-
-    with_cluster(tmp_path, test)
-
-
-def test_a_batch_that_is_too_large_for_one_request_goes_in_several(tmp_path: Path) -> None:
-    async def test(cluster: LocalCluster) -> None:
-        async with Bench(cluster, max_message_bytes=1000) as bench:
-            bodies = [bytes([index]) * 100 for index in range(20)]
-            receipts = await bench.sending.send_batch("orders", bodies, order_by="u")
-            assert [(await bench.stored(receipt)).body for receipt in receipts] == bodies
-            assert [receipt.offset for receipt in receipts] == list(range(20))
-            with pytest.raises(Misuse, match="at most 1000"):
-                await bench.sending.send_batch("orders", [b"x" * 1001])
-            with pytest.raises(Misuse, match="without messages"):
-                await bench.sending.send_batch("orders", [])
-            with pytest.raises(Misuse, match="order of its own"):
-                await bench.sending.send_batch("orders", [aerobee.Outgoing(b"x", order_by="v")])
-
-    with_cluster(tmp_path, test, maxMessageSize="1500")
-
-
-def test_a_batch_of_more_messages_than_an_answer_can_name_goes_in_several(tmp_path: Path) -> None:
-    async def test(cluster: LocalCluster) -> None:
-        async with Bench(cluster) as bench:
-            bodies = [b"%d" % number for number in range(1_200)]
-            receipts = await bench.sending.send_batch("orders", bodies, order_by="u")
-            assert [receipt.offset for receipt in receipts] == list(range(1_200))
-            for number in (0, 499, 500, 1_199):
-                assert (await bench.stored(receipts[number])).body == bodies[number]
-            quick = await bench.sending.send_batch("orders", bodies)  # now there is a lane
-            assert len({receipt.message_id for receipt in quick}) == 1_200
-            stats = await Admin(bench.session).topics.stats("orders")
-            assert sum(queue.max_offset for queue in stats.queues.values()) == 2_400
-
-    with_cluster(tmp_path, test)
-
-
-def test_of_a_batch_that_fails_half_way_it_is_said_how_much_is_stored(tmp_path: Path) -> None:
-    async def test(cluster: LocalCluster) -> None:
-        async with Bench(cluster, max_message_bytes=5000) as bench:
-            with pytest.raises(SendFailed) as caught:
-                await bench.sending.send_batch("orders", [b"x" * 800, b"y", b"z" * 4900])
-            assert caught.value.stored is Stored.UNKNOWN
-            assert "the first 2 of 3 messages are stored" in caught.value.message
-
-    with_cluster(tmp_path, test, maxMessageSize="1500")
-
-
 def test_a_delayed_message_can_be_taken_back(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
-        async with Bench(cluster) as bench:
+        async with SendBench(cluster) as bench:
             receipt = await bench.sending.send("orders", b"x", delay=timedelta(minutes=5))
             assert receipt.recall_handle
             await receipt.cancel()
@@ -260,7 +199,7 @@ def test_a_delayed_message_can_be_taken_back(tmp_path: Path) -> None:
 
 def test_a_broker_that_takes_nothing_back_says_how_it_would(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
-        async with Bench(cluster) as bench:
+        async with SendBench(cluster) as bench:
             receipt = await bench.sending.send("orders", b"x", delay=60)
             with pytest.raises(Refused) as caught:
                 await receipt.cancel()
@@ -271,7 +210,7 @@ def test_a_broker_that_takes_nothing_back_says_how_it_would(tmp_path: Path) -> N
 
 def test_what_is_sent_one_way_arrives(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
-        async with Bench(cluster) as bench:
+        async with SendBench(cluster) as bench:
             first = await bench.sending.send("orders", b"x", order_by="u")
             await bench.sending.send_oneway("orders", b"y", order_by="u")
             last = await bench.sending.send("orders", b"z", order_by="u")
@@ -297,3 +236,8 @@ def test_a_client_that_was_never_opened_says_how_to_open_it() -> None:
     client = Client(ClientOptions(("127.0.0.1:1",)))
     with pytest.raises(Misuse, match="async with"):
         client.send("orders", b"x").send(None)
+
+
+def _place(key: str, queues: int) -> int:
+    all_queues = [MessageQueue("orders", "broker-a", QueueId(n)) for n in range(queues)]
+    return queue_for_key(all_queues, key).queue_id

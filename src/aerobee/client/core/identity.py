@@ -20,6 +20,7 @@ if not cython.compiled:
 _TAIL_DIGITS = 12  # elapsed ms, 8 hexadecimal digits, and counter, 4
 _COUNTER_MASK = 0xFFFF
 _ELAPSED_MASK = 0xFFFFFFFF
+_AHEAD_MS_END = 60_000  # by which ids may run ahead of the clock: beyond, a month is over
 
 
 def is_compiled() -> bool:
@@ -33,9 +34,10 @@ def client_id(host: str, pid: int, nanoseconds: int, *, unit: str = "") -> str:
 
 
 class UniqueIds:
-    """Ids for messages: no two of one process are the same within a month."""
+    """Ids for messages: no two of one process are the same within a month, however many there are
+    in a millisecond: the time that they say then runs ahead."""
 
-    __slots__ = ("_counter", "_memory", "_view", "size")
+    __slots__ = ("_counter", "_last_ms", "_memory", "_view", "size")
 
     def __init__(self, host: str, pid: int, loader_hash: int) -> None:
         """`loader_hash` tells apart those that share host and pid: containers, and two clients
@@ -44,17 +46,23 @@ class UniqueIds:
         self._view = memoryview(bytearray(str(UniqueId(host, pid, loader_hash, 0, 0)).encode()))
         self._memory = address(self._view)
         self._counter = 0
+        self._last_ms = 0
         self.size = len(self._view)
         """Characters of every id."""
 
     def take(self, elapsed_ms: int) -> str:
-        """The next id; `elapsed_ms` since the start of the month. More than 65,536 in one
-        millisecond would repeat: no Python process makes a tenth of that."""
+        """The next id; `elapsed_ms` since the start of the month."""
         return self.take_bytes(elapsed_ms).decode()
 
     def take_bytes(self, elapsed_ms: int) -> bytes:
         """The next id, as it is on the wire."""
+        last_ms = self._last_ms
         self._counter = (self._counter + 1) & _COUNTER_MASK
+        if self._counter == 0:
+            last_ms += 1  # one turn of the loop may send more than one millisecond has ids for
+        if elapsed_ms < last_ms < elapsed_ms + _AHEAD_MS_END:
+            elapsed_ms = last_ms
+        self._last_ms = elapsed_ms
         value = (elapsed_ms & _ELAPSED_MASK) << 16 | self._counter
         for index in range(self.size - 1, self.size - _TAIL_DIGITS - 1, -1):
             digit = value & 15

@@ -125,6 +125,7 @@ def body_bytes(body: object, codec: Codec = to_json) -> bytes:
         encoded = codec(body)
         if not isinstance(encoded, bytes):
             raise Misuse(f"the codec made {type(encoded).__name__}, not bytes")
+        encoded = bytes(encoded)  # not something that only behaves like them
     if not encoded:
         raise Misuse("an empty body", hint="RocketMQ stores none: send at least one byte")
     return encoded
