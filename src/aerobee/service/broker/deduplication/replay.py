@@ -1,7 +1,8 @@
 """What the log says of producers from some offset on: the messages that bear a mark.
 
 A message that follows the first of its batch counts on from that one's mark: it is so many behind
-it in the queue, for a batch lies there in one piece, as far as it was stored.
+it in the queue, for a batch lies there in one piece, as far as it was stored, and it came with it,
+over the same connection, at the same moment. A copy of such a message came otherwise.
 
 A message that waits in a topic of the broker's own counts where it belongs. The copy that is later
 delivered there bears the same mark and is known by then; copies for consumers, in retry topics and
@@ -48,10 +49,10 @@ def replay(store: Store, log_offset: int, known: KnownProducers) -> int:
 
 
 class _Marks:
-    """The last mark in each queue that others may follow, and where it is."""
+    """The last message in each queue that others may follow, and its mark."""
 
     def __init__(self) -> None:
-        self._first: dict[QueueKey, tuple[ProducerMark, int]] = {}
+        self._first: dict[QueueKey, tuple[StoredMessage, ProducerMark]] = {}
 
     def mark_of(self, message: StoredMessage, key: QueueKey) -> ProducerMark | None:
         text = message.properties.get(PRODUCER_MARK)
@@ -60,12 +61,20 @@ class _Marks:
         index = follower_index(text)
         if index == 0:
             mark = decode_mark(text)
-            self._first[key] = mark, message.queue_offset
+            self._first[key] = message, mark
             return mark
-        first = self._first.get(key)
-        if first is None or first[1] + index != message.queue_offset:
-            return None  # a copy: what it followed is elsewhere
-        return first[0].next(index)
+        found = self._first.get(key)
+        if found is None or not _follows(found[0], index, message):
+            return None
+        return found[1].next(index)
+
+
+def _follows(first: StoredMessage, index: int, message: StoredMessage) -> bool:
+    return message.queue_offset == first.queue_offset + index and (
+        message.born_host,
+        message.born_timestamp,
+        message.store_timestamp,
+    ) == (first.born_host, first.born_timestamp, first.store_timestamp)
 
 
 def _real_place(message: StoredMessage) -> QueueKey:

@@ -1,3 +1,5 @@
+import pytest
+
 from aerobee.model.properties import PRODUCER_MARK
 from aerobee.protocol.message_batch import batch_entries
 from aerobee.protocol.producer_mark import encode_follower
@@ -86,12 +88,33 @@ def test_of_a_batch_that_was_cut_in_two_only_what_is_there_is_known() -> None:
     assert again.runs() == [4, 7]
 
 
-def test_a_copy_of_what_follows_another_is_passed_over() -> None:
+@pytest.mark.parametrize("index", [1, 2, 3])
+def test_a_copy_of_what_follows_another_is_passed_over(index: int) -> None:
     kit = BrokerKit(ORDERS)
     send_batch_once(kit, 4, [b"a", b"b"])
-    follower = properties(**{PRODUCER_MARK: encode_follower(1)})
-    kit.store.append(draft(b"Orders", 1, b"forwarded", follower), 1)
-    kit.store.append(draft(b"Orders", 3, b"forwarded", follower), 1)
-    kit.store.append(draft(b"%RETRY%g", 0, b"copy", follower), 1)
+    follower = properties(**{PRODUCER_MARK: encode_follower(index)})
+    now_ms = kit.messages(queue_id=1)[0].store_timestamp
+    for topic, queue_id in ((b"Orders", 1), (b"Orders", 3), (b"%RETRY%g", 0)):
+        kit.store.append(draft(topic, queue_id, b"a copy", follower), now_ms)
     kit.finish()
+    assert [one.queue_offset for one in kit.messages(queue_id=1)] == [0, 1, 2]
     assert replayed(kit).last_sequences("P", "Orders") == {1: 5}
+
+
+@pytest.mark.parametrize(
+    ("other", "last"), [("", 5), ("place", 4), ("connection", 4), ("born", 4), ("stored", 4)]
+)
+def test_only_what_came_with_the_first_and_lies_behind_it_follows_it(other: str, last: int) -> None:
+    kit = BrokerKit(ORDERS)
+    entries = batch_entries(batch_body(4, [b"a", b"b", b"c"]))
+    first = draft(b"Orders", 1, entries[0])
+    second = draft(b"Orders", 1, entries[2 if other == "place" else 1])
+    first.is_batch = second.is_batch = True
+    if other == "connection":
+        second.born_host = bytes((10, 0, 0, 9)) + (40_001).to_bytes(4, "big")
+    if other == "born":
+        second.born_timestamp += 1
+    kit.store.append(first, 1_800_000_000_000)
+    kit.store.append(second, 1_800_000_000_000 + (other == "stored"))
+    kit.finish()
+    assert replayed(kit).last_sequences("P", "Orders") == {1: last}
