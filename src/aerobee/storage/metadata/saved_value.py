@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from aerobee.errors import AerobeeError
-from aerobee.ports.disk_worker import DiskWorker, Lane
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.storage.metadata.background_save import BackgroundSave
 
 T = TypeVar("T")
 Change = Callable[[T], T]
@@ -23,20 +24,19 @@ Done = Callable[[BaseException | None], None]
 class SavedValue(Generic[T]):
     """S1. `value` is what the disk holds, or held when this was made."""
 
-    __slots__ = ("_is_saving", "_save", "_waiting", "_worker", "value")
+    __slots__ = ("_save", "_saving", "_waiting", "value")
 
     def __init__(self, worker: DiskWorker, save: Callable[[T], None], value: T) -> None:
         """`save` writes a value durably; it is called on a disk thread, never twice at once."""
         self.value = value
-        self._worker = worker
         self._save = save
-        self._is_saving = False
+        self._saving = BackgroundSave(worker)
         self._waiting: list[tuple[Change[T], Done]] = []
 
     def change(self, change: Change[T], done: Done) -> None:
         """Change the value; `done` hears, perhaps at once, what went wrong or None."""
         self._waiting.append((change, done))
-        if not self._is_saving:
+        if not self._saving.is_busy:
             self._save_waiting()
 
     def _save_waiting(self) -> None:
@@ -54,31 +54,14 @@ class SavedValue(Generic[T]):
             for done in taken:
                 done(None)
         else:
-            self._is_saving = True
-            self._worker.submit(Lane.BACKGROUND, _Save(self, candidate, taken))
+            self._saving.begin(
+                lambda: self._save(candidate), lambda error: self._saved(candidate, taken, error)
+            )
 
     def _saved(self, candidate: T, taken: list[Done], error: BaseException | None) -> None:
-        self._is_saving = False
         if error is None:
             self.value = candidate
         for done in taken:
             done(error)
-        if self._waiting and not self._is_saving:
+        if self._waiting and not self._saving.is_busy:
             self._save_waiting()
-
-
-class _Save(Generic[T]):
-    """The job of one save."""
-
-    __slots__ = ("_candidate", "_owner", "_taken")
-
-    def __init__(self, owner: SavedValue[T], candidate: T, taken: list[Done]) -> None:
-        self._owner = owner
-        self._candidate = candidate
-        self._taken = taken
-
-    def run(self) -> None:
-        self._owner._save(self._candidate)
-
-    def done(self, error: BaseException | None) -> None:
-        self._owner._saved(self._candidate, self._taken, error)

@@ -13,10 +13,11 @@ from collections.abc import Mapping
 
 from aerobee.errors import CorruptFile, ProtocolError, RemoteProtocolError
 from aerobee.model.topic import DataVersion
-from aerobee.ports.disk_worker import DiskWorker, Lane
+from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.bodies.topic_config import data_version_from, data_version_json
 from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import Value, by_number, write_compact
+from aerobee.storage.metadata.background_save import BackgroundSave
 from aerobee.storage.metadata.config_file import ConfigFile
 
 _log = logging.getLogger(__name__)
@@ -28,9 +29,8 @@ class DelayOffsets:
     def __init__(self, file: ConfigFile, worker: DiskWorker) -> None:
         """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
         self._file = file
-        self._worker = worker
         self._version = DataVersion()
-        self._saving: _Save | None = None
+        self._saving = BackgroundSave(worker)
         self.saved: Mapping[int, int] = {}
         loaded = file.load()
         if loaded is None:
@@ -46,50 +46,32 @@ class DelayOffsets:
 
     @property
     def is_saving(self) -> bool:
-        return self._saving is not None
+        return self._saving.is_busy
 
     def save(self, offsets: Mapping[int, int], wall_ms: int) -> None:
         """Have it written, if it says something new; one at a time, so not while `is_saving`."""
-        assert self._saving is None
         table = {**self.saved, **offsets}
         if table != self.saved:
             self._version = self._version.next(wall_ms)
-            self._saving = _Save(self, table, _json(self._version, table))
-            self._worker.submit(Lane.BACKGROUND, self._saving)
+            value = _json(self._version, table)
+            self._saving.begin(
+                lambda: self._file.store(value), lambda error: self._written(table, error)
+            )
 
     def finish(self) -> None:
         """Block until what is being saved is."""
-        if self._saving is not None:
-            self._worker.wait(self._saving)
+        self._saving.wait()
 
     def body(self) -> bytes:
         """What the file says, for whoever asks over the wire."""
         return write_compact(_json(self._version, self.saved))
 
     def _written(self, table: Mapping[int, int], error: BaseException | None) -> None:
-        self._saving = None
         if error is None:
             self.saved = table
         else:
             # Nothing is lost: the file says less than is true, and is tried again.
             _log.error("%s was not saved: %s", self._file.path, error)
-
-
-class _Save:
-    """Disk job: replace the file."""
-
-    def __init__(
-        self, owner: DelayOffsets, table: Mapping[int, int], value: Mapping[str, Value]
-    ) -> None:
-        self._owner = owner
-        self._table = table
-        self._value = value
-
-    def run(self) -> None:
-        self._owner._file.store(self._value)
-
-    def done(self, error: BaseException | None) -> None:
-        self._owner._written(self._table, error)
 
 
 def _json(version: DataVersion, table: Mapping[int, int]) -> dict[str, Value]:

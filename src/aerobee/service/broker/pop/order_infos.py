@@ -14,12 +14,13 @@ from typing import TypeAlias
 
 from aerobee.errors import CorruptFile, ProtocolError
 from aerobee.ports.clock import Now
-from aerobee.ports.disk_worker import DiskWorker, Lane
+from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import Value, by_number
 from aerobee.service.broker.pop.order_info import OrderInfo, order_info_from, order_info_json
 from aerobee.service.broker.pop.pop_offsets import PopKey
 from aerobee.service.broker.state.offset_table import key_text, parse_key
+from aerobee.storage.metadata.background_save import BackgroundSave
 from aerobee.storage.metadata.config_file import ConfigFile
 
 _log = logging.getLogger(__name__)
@@ -32,18 +33,17 @@ IsKnown: TypeAlias = Callable[[str, str, int], bool]
 
 
 class OrderInfos:
-    """Laws: see `order_info`. At most one save is under way."""
+    """Laws: see `order_info`."""
 
     def __init__(
         self, file: ConfigFile, worker: DiskWorker, interval_ms: int, is_known: IsKnown, now: Now
     ) -> None:
         """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
         self._file = file
-        self._worker = worker
         self._interval_ms = interval_ms
         self._is_known = is_known
         self._saved_ms = now.monotonic_ms
-        self._saving: _Save | None = None
+        self._saving = BackgroundSave(worker)
         self._is_dirty = False
         self._table: dict[PopKey, OrderInfo] = {}
         # (wall ms, whose): when somebody who waits may look again.
@@ -140,20 +140,16 @@ class OrderInfos:
 
     def close(self, now: Now) -> None:
         """Block until the file says how it is, or cannot."""
-        self._wait()
+        self._saving.wait()
         self._save(now)
-        self._wait()
-
-    def _wait(self) -> None:
-        if self._saving is not None:
-            self._worker.wait(self._saving)
+        self._saving.wait()
 
     def _save(self, now: Now) -> None:
-        if self._saving is None and self._is_dirty:
+        if not self._saving.is_busy and self._is_dirty:
             self._clean(now.wall_ms)
             self._is_dirty = False
-            self._saving = _Save(self, self._json())
-            self._worker.submit(Lane.BACKGROUND, self._saving)
+            value = self._json()
+            self._saving.begin(lambda: self._file.store(value), self._written)
 
     def _clean(self, wall_ms: int) -> None:
         gone = [
@@ -174,28 +170,7 @@ class OrderInfos:
             "table": table,
         }
 
-    def write(self, value: Value) -> None:
-        """On a disk thread."""
-        self._file.store(value)
-
-    def on_written(self, error: BaseException | None) -> None:
-        self._saving = None
+    def _written(self, error: BaseException | None) -> None:
         if error is not None:
             self._is_dirty = True
             _log.error("%s was not saved; it is tried again: %s", self._file.path, error)
-
-
-class _Save:
-    """Disk job: replace the file."""
-
-    __slots__ = ("_owner", "_value")
-
-    def __init__(self, owner: OrderInfos, value: Value) -> None:
-        self._owner = owner
-        self._value = value
-
-    def run(self) -> None:
-        self._owner.write(self._value)
-
-    def done(self, error: BaseException | None) -> None:
-        self._owner.on_written(error)

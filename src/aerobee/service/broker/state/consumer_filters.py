@@ -17,12 +17,13 @@ from dataclasses import dataclass, replace
 from aerobee.errors import CorruptFile, ProtocolError
 from aerobee.model.subscription import BY_SQL, Subscription
 from aerobee.ports.clock import Now
-from aerobee.ports.disk_worker import DiskWorker, Lane
+from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import Value
 from aerobee.service.broker.state.consumers import Consumers
 from aerobee.service.filters.bloom_positions import BITS, bloom_positions
 from aerobee.service.filters.filter_cache import FilterCache
+from aerobee.storage.metadata.background_save import BackgroundSave
 from aerobee.storage.metadata.config_file import ConfigFile
 
 _log = logging.getLogger(__name__)
@@ -50,18 +51,15 @@ _Table = Mapping[_Key, FilterRow]
 
 
 class ConsumerFilters:
-    """F1. At most one save is under way."""
-
     def __init__(
         self, file: ConfigFile, worker: DiskWorker, consumers: Consumers, filters: FilterCache
     ) -> None:
         """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
         self._file = file
-        self._worker = worker
         self._consumers = consumers
         self._filters = filters
         self._looked_ms: int | None = None
-        self._saving: _Save | None = None
+        self._saving = BackgroundSave(worker)
         self.saved: _Table = {}
         """What the file says, as far as we know."""
         loaded = file.load()
@@ -83,21 +81,20 @@ class ConsumerFilters:
 
     def close(self, now: Now) -> None:
         """Block until the file says what is so, or cannot."""
-        self._wait()
+        self._saving.wait()
         self._filters.tell_news()
         self._save(now)
-        self._wait()
-
-    def _wait(self) -> None:
-        if self._saving is not None:
-            self._worker.wait(self._saving)
+        self._saving.wait()
 
     def _save(self, now: Now) -> None:
-        if self._saving is None:
-            table = self._table_now(now.wall_ms)
-            if table != self.saved:
-                self._saving = _Save(self, table)
-                self._worker.submit(Lane.BACKGROUND, self._saving)
+        if self._saving.is_busy:
+            return
+        table = self._table_now(now.wall_ms)
+        if table != self.saved:
+            self._saving.begin(
+                lambda: self._file.store(_json(table.values())),
+                lambda error: self._written(table, error),
+            )
 
     def _table_now(self, wall_ms: int) -> _Table:
         table: dict[_Key, FilterRow] = {}
@@ -127,32 +124,11 @@ class ConsumerFilters:
         wanted = found.subscriptions.get(topic) if found is not None else None
         return wanted if wanted is not None and wanted.expression_type == BY_SQL else None
 
-    def write(self, table: _Table) -> None:
-        """On a disk thread."""
-        self._file.store(_json(table.values()))
-
-    def on_written(self, table: _Table, error: BaseException | None) -> None:
-        self._saving = None
+    def _written(self, table: _Table, error: BaseException | None) -> None:
         if error is None:
             self.saved = table
         else:
             _log.error("%s was not saved: %s", self._file.path, error)
-
-
-class _Save:
-    """Disk job: replace the file."""
-
-    __slots__ = ("_owner", "_table")
-
-    def __init__(self, owner: ConsumerFilters, table: _Table) -> None:
-        self._owner = owner
-        self._table = table
-
-    def run(self) -> None:
-        self._owner.write(self._table)
-
-    def done(self, error: BaseException | None) -> None:
-        self._owner.on_written(self._table, error)
 
 
 def _json(rows: Iterable[FilterRow]) -> dict[str, Value]:

@@ -9,15 +9,16 @@ import logging
 
 from aerobee.errors import CorruptFile, ProtocolError
 from aerobee.ports.clock import Now
-from aerobee.ports.disk_worker import DiskWorker, Lane
-from aerobee.service.broker.state.offsets import MaxOffset, Offsets, OffsetsPicture
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.service.broker.state.offsets import MaxOffset, Offsets
+from aerobee.storage.metadata.background_save import BackgroundSave
 from aerobee.storage.metadata.config_file import ConfigFile
 
 _log = logging.getLogger(__name__)
 
 
 class OffsetsFile:
-    """Keeps one table in one file. F1. At most one save is under way."""
+    """Keeps one table in one file."""
 
     def __init__(
         self,
@@ -28,11 +29,10 @@ class OffsetsFile:
         monotonic_ms: int,
     ) -> None:
         self._file = file
-        self._worker = worker
         self._offsets = offsets
         self._interval_ms = interval_ms
         self._saved_ms = monotonic_ms
-        self._saving: _Save | None = None
+        self._saving = BackgroundSave(worker)
         self.fault = ""
         """Empty, or why the backup had to do at the start: worth a warning."""
 
@@ -55,7 +55,7 @@ class OffsetsFile:
         try:
             self._file.store_text(self._offsets.picture().text())
         except OSError as error:
-            self.on_written(error)
+            self._written(error)
         else:
             self._offsets.is_dirty = False
 
@@ -66,45 +66,19 @@ class OffsetsFile:
 
     def close(self, now: Now) -> None:
         """Block until everything that was committed is on the disk, or cannot be."""
-        self._wait()
+        self._saving.wait()
         self._save(now)  # what was committed since the save that was under way began
-        self._wait()
-
-    def _wait(self) -> None:
-        if self._saving is not None:
-            self._worker.wait(self._saving)
+        self._saving.wait()
 
     def _save(self, now: Now) -> None:
-        if self._saving is None and self._offsets.is_dirty:
+        if not self._saving.is_busy and self._offsets.is_dirty:
             picture = self._offsets.take_saved(now.wall_ms)
-            self._saving = _Save(self, picture)
-            self._worker.submit(Lane.BACKGROUND, self._saving)
+            self._saving.begin(lambda: self._file.store_text(picture.text()), self._written)
 
-    def write(self, picture: OffsetsPicture) -> None:
-        """On a disk thread."""
-        self._file.store_text(picture.text())
-
-    def on_written(self, error: BaseException | None) -> None:
-        self._saving = None
+    def _written(self, error: BaseException | None) -> None:
         if error is not None:
             self._offsets.is_dirty = True
             _log.error(
                 "offsets were not saved; it is tried again",
                 extra={"path": self._file.path, "error": str(error)},
             )
-
-
-class _Save:
-    """The job of one save."""
-
-    __slots__ = ("_owner", "_picture")
-
-    def __init__(self, owner: OffsetsFile, picture: OffsetsPicture) -> None:
-        self._owner = owner
-        self._picture = picture
-
-    def run(self) -> None:
-        self._owner.write(self._picture)
-
-    def done(self, error: BaseException | None) -> None:
-        self._owner.on_written(error)
