@@ -11,9 +11,12 @@ whole event loop.
 
 K1. A message is handed out once, until it failed, or its queue went to another member.
 K2. A handler's exception reaches the log and the retry, never the loop that feeds it.
+K3. Closing waits for what is being worked on. What the task had in hand that an exception takes out
+    of the block is not: it comes again.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Self
@@ -31,7 +34,11 @@ from aerobee.client.start import find_offset
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue
 
+_log = logging.getLogger(__name__)
+
 Handler = Callable[[Message], Awaitable[object]]
+NOTICE_SECONDS = 2.0
+"""Whoever waits longer for a consumer to close is told what for."""
 
 
 class Consumer:
@@ -54,7 +61,13 @@ class Consumer:
         self._queues = self._member.queues
         self._asked = AskedConsumer(session, self._member, self._inbox)
         self._last: Message | None = None
+        """What iterating gave last, until it is asked for more."""
+        self._reader: asyncio.Task[object] | None = None
+        """Who iterates; None: nobody, or several."""
+        self._received: list[tuple[asyncio.Task[object] | None, Message]] = []
+        """What `receive` gave to whom, and is not settled."""
         self._is_auto = options.auto_ack
+        self._is_begun = False
         self._is_open = False
 
     async def open(self) -> None:
@@ -66,7 +79,7 @@ class Consumer:
                 hint="one consumer may be iterated over by many tasks; else open another client",
             )
         await check_filters(self._consuming, self._member.subscriptions.values())
-        self._is_open = True
+        self._is_open = self._is_begun = True
         self._asked.begin()
         self._session.at_close(self.close)
         try:
@@ -80,22 +93,33 @@ class Consumer:
         if not self._is_open:
             return
         self._is_open = False
-        self._acknowledge_last()
+        if self._is_auto:
+            self._acknowledge_last()
         self._inbox.close()
         self._session.not_at_close(self.close)
-        await self._member.leave()
+        notice = asyncio.get_running_loop().call_later(
+            min(NOTICE_SECONDS, self.options.grace / 2), self._say_what_is_out
+        )
+        try:
+            await self._member.leave()
+        finally:
+            notice.cancel()
         self._asked.end()
 
     async def receive(self) -> Message:
         """The next message, however long it takes."""
+        self.check_begun()
         message = await self._inbox.take()
         if message is None:
             raise Misuse("the consumer is closed", hint="receive inside its `async with`")
+        self._received = [one for one in self._received if not one[1].is_settled]
+        self._received.append((asyncio.current_task(), message))
         return message
 
     async def run(self, handler: Handler, *, retry: Backoff | None = None) -> None:
         """Call a handler with every message, `concurrency` of them at once, until the consumer is
         closed. A handler that raises has its message again later."""
+        self.check_begun()
 
         async def work() -> None:
             while (message := await self._inbox.take()) is not None:
@@ -142,16 +166,19 @@ class Consumer:
             self._queues.of(queue).resume()
 
     def __aiter__(self) -> Self:
+        self.check_begun()
+        task = asyncio.current_task()
+        self._reader = task if self._reader in (None, task) else None
         return self
 
     async def __anext__(self) -> Message:
-        if self._last is not None:
+        if self._is_auto:
             self._acknowledge_last()
+        self._last = None
         message = self._inbox.take_at_once() or await self._inbox.take()
         if message is None:
             raise StopAsyncIteration
-        if self._is_auto:
-            self._last = message
+        self._last = message
         return message
 
     async def __aenter__(self) -> Self:
@@ -165,10 +192,39 @@ class Consumer:
         trace: TracebackType | None,
     ) -> None:
         if error is not None:
-            self._last = None  # it was not handled
+            self._drop_what_was_in_hand()
         await self.close()
 
     def _acknowledge_last(self) -> None:
         last, self._last = self._last, None
         if last is not None:
             last.held_by().settle(last)
+
+    def check_begun(self) -> None:
+        """Misuse for one that nobody opened: whoever iterates over it would wait for ever."""
+        if not self._is_begun:
+            raise Misuse(
+                "the consumer is not open",
+                hint="`async with client.consumer(...) as consumer:`, and iterate in there",
+            )
+
+    def _drop_what_was_in_hand(self) -> None:
+        """Of the task that leaves: it works on it no more."""
+        task = asyncio.current_task()
+        dropped = [message for taker, message in self._received if taker is task]
+        last, self._last = self._last, None
+        if last is not None and self._reader is task:
+            dropped.append(last)
+        for message in dropped:
+            if not message.is_settled:
+                message.held_by().give_back(message)
+
+    def _say_what_is_out(self) -> None:
+        if self._inbox.out > 0:
+            _log.warning(
+                "leaving %s waits up to %g s for %d messages that were handed out and not settled: "
+                "use message.process() or ack(); grace= says for how long",
+                self.options.group,
+                self.options.grace,
+                self._inbox.out,
+            )

@@ -14,6 +14,7 @@ from aerobee.client.core.allocation import Averagely, Strategy
 from aerobee.client.core.backoff import Backoff
 from aerobee.client.core.process_queue import FlowLimits
 from aerobee.client.core.start_offset import Start, StartRule
+from aerobee.client.keywords import check_keywords
 from aerobee.client.options import Duration, seconds_of
 from aerobee.errors import Misuse
 from aerobee.model.names import check_group, check_topic
@@ -138,10 +139,21 @@ class ConsumerKeywords(ReaderKeywords, total=False):
     offsets_folder: Path
 
 
+_KEYWORDS = ConsumerKeywords.__optional_keys__ | ConsumerKeywords.__required_keys__
+
+
 def consumer_options(topics: Topics, **said: Unpack[ConsumerKeywords]) -> ConsumerOptions:
     """Misuse says what does not fit together. `topics` as a mapping gives each its own filter."""
+    check_keywords(said, _KEYWORDS, "a consumer")
+    if "group" not in said:
+        raise Misuse(
+            "a consumer has no group", hint='group="billing": members of a group share messages'
+        )
     check_group(said["group"])
     tags, sql = said.get("tags", ALL), said.get("sql", "")
+    for name, expression in (("tags", tags), ("sql", sql)):
+        if not isinstance(expression, str):
+            raise Misuse(f"{name}={expression!r}", hint='one text: tags="a || b", sql="n > 5"')
     if sql and tags != ALL:
         raise Misuse("both tags and sql are given", hint="say tags in SQL: TAGS IN ('a', 'b')")
     all_said: dict[str, Any] = {**said}

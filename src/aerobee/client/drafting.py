@@ -22,6 +22,7 @@ from aerobee.client.core.outgoing import (
     set_identity,
     to_json,
 )
+from aerobee.client.keywords import check_keywords
 from aerobee.client.options import Duration, seconds_of
 from aerobee.client.session import Session
 from aerobee.errors import Misuse
@@ -62,6 +63,9 @@ class SendKeywords(TimedKeywords, total=False):
     group: str | None
 
 
+KEYWORDS = SendKeywords.__optional_keys__ | {"dedup"}
+
+
 class Drafts:
     """Makes drafts for one client."""
 
@@ -83,9 +87,12 @@ class Drafts:
         compress: Compress = True,
         codec: Codec = to_json,
         unique_id: str = "",
+        **unknown: object,
     ) -> Draft:
         """A message as it will be sent; Misuse says what no broker would take. `unique_id`: of one
         that has one already."""
+        if unknown:
+            check_keywords(unknown, KEYWORDS, "a send")
         draft = self.plain(topic, Outgoing(body, tag, keys, headers, order_by), codec, unique_id)
         if delay is not None or deliver_at is not None:
             set_delivery(

@@ -98,15 +98,43 @@ class Lines:
         if not opened.cancelled():
             opened.exception()  # whoever waits hears of it; nobody else needs to
 
+    @property
+    def _kind(self) -> str:
+        return "connection" if self._tls is None else "TLS connection"
+
+    def _hint(self, address: str) -> str:
+        if self._tls is None:
+            return ""
+        return f"does {address} speak TLS? If it does not, leave tls out: tls=False, or no ?tls=on"
+
     async def _connect(self, address: str) -> Line:
         try:
             async with asyncio.timeout(self._connect_timeout):
                 line = await open_line(address, self._limits, self._asked, tls=self._tls)
         except TimeoutError:
             raise Unreachable(
-                f"no connection to {address} within {self._connect_timeout:g} s", address=address
+                f"no {self._kind} to {address} within {self._connect_timeout:g} s",
+                address=address,
+                hint=self._hint(address),
             ) from None
         except (OSError, ValueError) as error:
-            raise Unreachable(f"no connection to {address}: {error}", address=address) from None
+            raise Unreachable(
+                f"no {self._kind} to {address}: {_reason(error)}",
+                address=address,
+                hint=self._hint(address) if _may_be_plain(error) else "",
+            ) from None
         self._open[address] = line
         return line
+
+
+def _reason(error: Exception) -> str:
+    """What an error says; its kind if it says nothing, as one who is hung up on does."""
+    said = str(error)
+    if isinstance(error, ConnectionResetError | ConnectionAbortedError) and not said:
+        said = "the other side hung up"
+    return said or type(error).__name__
+
+
+def _may_be_plain(error: Exception) -> bool:
+    """Whether whoever is there took the connection, and then did not get on with it."""
+    return isinstance(error, ssl.SSLError | ConnectionResetError | ConnectionAbortedError)

@@ -12,6 +12,8 @@ from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode, error_for
 
+_NOBODY_HINT = "is one running there? `aerobee up` starts one on localhost:9876"
+
 
 class NameServers:
     def __init__(self, lines: Lines, addresses: tuple[str, ...], timeout: float) -> None:
@@ -25,19 +27,19 @@ class NameServers:
 
     async def ask(self, command: RemotingCommand) -> tuple[RemotingCommand, str]:
         """The answer of the first that gives one, whatever its code, and who gave it."""
-        failures = []
+        failures: list[NoAnswer] = []
         for address in list(self._addresses):
             try:
                 answer = await self._lines.ask(address, command, self._timeout)
             except NoAnswer as error:
-                failures.append(error.message)
+                failures.append(error)
                 self._put_last(address)
             else:
                 return answer, address
         raise Unreachable(
-            f"no name server answers: {'; '.join(failures)}",
+            f"no name server answers: {'; '.join(error.message for error in failures)}",
             address=";".join(self._addresses),
-            hint="is one running there? `aerobee up` starts one on localhost:9876",
+            hint=next((error.hint for error in failures if error.hint), _NOBODY_HINT),
         )
 
     async def route(self, topic: str) -> tuple[TopicRoute, str]:

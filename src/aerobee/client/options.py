@@ -78,7 +78,7 @@ def options_for(
     avoid_slow_brokers: AvoidSlow = False,
 ) -> ClientOptions:
     """The options of a client: what was said by keyword goes before what the target says."""
-    place = parse_target(target) if isinstance(target, str) else target
+    place = target if isinstance(target, Target) else parse_target(target)
     context: ssl.SSLContext | None = tls if isinstance(tls, ssl.SSLContext) else None
     if context is None and (tls is True or (tls is None and place.is_tls)):
         context = ssl.create_default_context()

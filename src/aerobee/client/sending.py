@@ -32,6 +32,8 @@ from aerobee.protocol.response_codes import ResponseCode
 
 _QUICK_BYTES_END = 64 << 10  # larger bodies are not copied more than once
 
+_QUICK_KEYWORDS = frozenset({"tag", "keys", "headers", "order_by", "compress", "codec"})
+
 
 class Sending:
     """What a client's verbs of sending hand over to."""
@@ -164,8 +166,8 @@ class Sending:
 
 
 def _is_quick(said: TimedKeywords) -> bool:
-    """Whether nothing is said that a lane does not know: a time."""
-    return said.get("delay") is None and said.get("deliver_at") is None
+    """Whether nothing is said that a lane does not know: a time, or what is no keyword at all."""
+    return said.keys() <= _QUICK_KEYWORDS
 
 
 def _quick_bytes_end(said: TimedKeywords) -> int:

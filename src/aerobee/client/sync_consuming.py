@@ -4,11 +4,12 @@ Each line names an asynchronous verb; what it takes and gives is said there.
 """
 
 import asyncio
+import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeVar
 
-from aerobee.client.blocking import Context, Facade, Fact, act, giving, part, verb
+from aerobee.client.blocking import Context, Facade, Fact, Portal, act, part, verb
 from aerobee.client.consumer import Consumer
 from aerobee.client.core.backoff import Backoff
 from aerobee.client.message import Message, Processing
@@ -65,6 +66,14 @@ class SyncMessage(Facade[Message]):
 
 
 class SyncConsumer(Context[Consumer]):
+    """Threads may share it; what a thread had in hand that an exception takes out of `with` comes
+    again, and is not waited for."""
+
+    def __init__(self, subject: Consumer, portal: Portal) -> None:
+        super().__init__(subject, portal)
+        self._in_hand: dict[int, list[Message]] = {}
+        """What each thread was given and is not settled."""
+
     open = verb(Consumer.open)
     close = verb(Consumer.close)
     commit = verb(Consumer.commit)
@@ -73,8 +82,13 @@ class SyncConsumer(Context[Consumer]):
     pause = act(Consumer.pause)
     resume = act(Consumer.resume)
     queues = Fact[Consumer, tuple[MessageQueue, ...]](lambda consumer: consumer.queues)
-    receive = giving(Consumer.receive, SyncMessage)
+    _receive = verb(Consumer.receive)
     _next = verb(Consumer.__anext__)
+    _check_begun = act(Consumer.check_begun)
+
+    def receive(self) -> SyncMessage:
+        """The next message, however long it takes."""
+        return self._given(self._receive())
 
     def run(
         self, handler: Callable[[SyncMessage], object], *, retry: Backoff | None = None
@@ -87,13 +101,31 @@ class SyncConsumer(Context[Consumer]):
         self._portal.call(self._subject.run(handle, retry=retry))
 
     def __iter__(self) -> Self:
+        self._check_begun()
         return self
 
     def __next__(self) -> SyncMessage:
         try:
-            return SyncMessage(self._next(), self._portal)
+            return self._given(self._next())
         except StopAsyncIteration:
             raise StopIteration from None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            for message in self._in_hand.pop(threading.get_ident(), ()):
+                self._portal.call(_given_back(message))
+        super().__exit__(kind, error, trace)
+
+    def _given(self, message: Message) -> SyncMessage:
+        in_hand = self._in_hand.setdefault(threading.get_ident(), [])
+        in_hand[:] = [one for one in in_hand if not one.is_settled]
+        in_hand.append(message)
+        return SyncMessage(message, self._portal)
 
 
 class SyncReader(Context[Reader]):
@@ -119,3 +151,7 @@ class SyncReader(Context[Reader]):
             return self._next()
         except StopAsyncIteration:
             raise StopIteration from None
+
+
+async def _given_back(message: Message) -> None:
+    message.held_by().give_back(message)

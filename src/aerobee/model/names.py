@@ -101,12 +101,16 @@ def find_group_fault(name: str) -> str | None:
 
 
 def check_topic(name: str) -> None:
+    if not isinstance(name, str):
+        raise Misuse(f"a topic's name is text, not {name!r}")
     fault = find_topic_fault(name)
     if fault is not None:
         raise Misuse(fault)
 
 
 def check_group(name: str) -> None:
+    if not isinstance(name, str):
+        raise Misuse(f"a group's name is text, not {name!r}")
     fault = find_group_fault(name)
     if fault is not None:
         raise Misuse(fault)

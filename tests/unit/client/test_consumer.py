@@ -7,7 +7,7 @@ import pytest
 
 from aerobee.client.client import connect
 from aerobee.client.consumer import Consumer
-from aerobee.client.consumer_options import ConsumerKeywords
+from aerobee.client.consumer_options import ConsumerKeywords, Mode
 from aerobee.client.message import Message
 from aerobee.errors import Misuse, Unreachable
 from aerobee.model.message_queue import MessageQueue, QueueId
@@ -241,3 +241,92 @@ def test_a_client_has_one_consumer_of_a_group(tmp_path: Path) -> None:
                     await client.consumer("orders", group="g").open()
 
     with_cluster(tmp_path, test)
+
+
+def test_a_consumer_that_nobody_opened_says_so_instead_of_waiting_for_ever(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            consumer = client.consumer("orders", group="g")
+            with pytest.raises(Misuse, match="not open"):
+                async for _ in consumer:
+                    pass
+            with pytest.raises(Misuse, match="not open"):
+                await consumer.receive()
+
+            async def handle(message: Message) -> None: ...
+
+            with pytest.raises(Misuse, match="not open"):
+                await consumer.run(handle)
+
+    with_cluster(tmp_path, test)
+
+
+@pytest.mark.parametrize("mode", ["pull", "pop"])
+@pytest.mark.parametrize("is_iterating", [True, False])
+def test_what_an_exception_takes_out_of_the_block_is_not_waited_for_and_comes_again(
+    tmp_path: Path, mode: Mode, is_iterating: bool
+) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await client.send("orders", b"x")
+            options: ConsumerKeywords = {"group": "g", "start": "earliest", "mode": mode}
+
+            async def fail() -> None:
+                async with asyncio.timeout(20), client.consumer("orders", **options) as consumer:
+                    if is_iterating:
+                        async for _ in consumer:
+                            raise ZeroDivisionError
+                    await consumer.receive()
+                    raise ZeroDivisionError
+
+            with pytest.raises(ZeroDivisionError):
+                await fail()
+            async with client.consumer("orders", **options) as consumer:
+                again = await consumer.receive()
+                assert again.body == b"x"
+                await again.ack()
+
+    with_cluster(tmp_path, test)
+
+
+def test_an_exception_of_one_task_does_not_take_what_another_works_on(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await client.send("orders", b"x")
+            taken = asyncio.Event()
+            may_end = asyncio.Event()
+            ended = asyncio.Event()
+
+            async def work(consumer: Consumer) -> None:
+                async for message in consumer:
+                    taken.set()
+                    await may_end.wait()
+                    await message.ack()
+
+            async def fail() -> None:
+                async with client.consumer("orders", group="g", start="earliest") as consumer:
+                    worker = asyncio.get_running_loop().create_task(work(consumer))
+                    worker.add_done_callback(lambda _: ended.set())
+                    await taken.wait()
+                    asyncio.get_running_loop().call_later(0.05, may_end.set)
+                    raise ZeroDivisionError
+
+            with pytest.raises(ZeroDivisionError):
+                await fail()
+            await ended.wait()
+            assert (await client.admin.groups.progress("g")).lag == 0
+
+    with_cluster(tmp_path, test)
+
+
+def test_leaving_says_what_it_waits_for(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await client.send("orders", b"x")
+            async with client.consumer(
+                "orders", group="g", start="earliest", grace=0.1
+            ) as consumer:
+                await consumer.receive()
+
+    with_cluster(tmp_path, test)
+    assert "leaving g waits up to 0.1 s for 1 messages" in caplog.text

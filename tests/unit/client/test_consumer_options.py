@@ -53,3 +53,18 @@ def test_a_start_is_an_end_or_a_moment() -> None:
 def test_what_does_not_fit_together_is_refused(topics: Topics, options: dict[str, Any]) -> None:
     with pytest.raises(Misuse):
         consumer_options(topics, **{"group": "g", **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"group": "g", "strat": "earliest"}, "did you mean start="),
+        ({}, "a consumer has no group"),
+        ({"group": 7}, "a group's name is text, not 7"),
+        ({"group": "g", "tags": ["a", "b"]}, "a || b"),
+    ],
+)
+def test_what_a_type_checker_would_have_said_is_said(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(Misuse) as caught:
+        consumer_options("T", **options)
+    assert said in str(caught.value)

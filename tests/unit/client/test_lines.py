@@ -1,5 +1,6 @@
 import asyncio
 import gc
+import ssl
 
 import pytest
 
@@ -98,5 +99,43 @@ def test_a_connection_that_fails_when_nobody_waits_is_no_complaint() -> None:
         gc.collect()
         assert complaints == []
         await lines.close()
+
+    in_loop(test)
+
+
+def test_a_plain_port_that_is_asked_for_tls_says_so() -> None:
+    async def test() -> None:
+        async with Running() as server:
+            address = f"127.0.0.1:{server.port}"
+            lines = Lines(_unasked, tls=ssl.create_default_context())
+            with pytest.raises(Unreachable, match=f"no TLS connection to {address}: .") as caught:
+                await lines.ask(address, RemotingCommand(ECHO), 5)
+            assert f"does {address} speak TLS?" in caught.value.hint
+
+    in_loop(test)
+
+
+def test_a_port_that_never_answers_a_tls_greeting_is_asked_about_too() -> None:
+    async def test() -> None:
+        (silent,) = bind("127.0.0.1", 0)
+        silent.listen()
+        address = f"127.0.0.1:{port_of(silent)}"
+        lines = Lines(_unasked, tls=ssl.create_default_context(), connect_timeout=0.1)
+        with pytest.raises(Unreachable, match=r"within 0\.1 s") as caught:
+            await lines.ask(address, RemotingCommand(ECHO), 5)
+        assert "speak TLS?" in caught.value.hint
+        silent.close()
+
+    in_loop(test)
+
+
+def test_a_port_where_nobody_is_is_not_asked_about_tls() -> None:
+    async def test() -> None:
+        (free,) = bind("127.0.0.1", 0)
+        address = f"127.0.0.1:{port_of(free)}"
+        free.close()
+        with pytest.raises(Unreachable) as caught:
+            await Lines(_unasked, tls=ssl.create_default_context()).to(address)
+        assert caught.value.hint == ""
 
     in_loop(test)

@@ -1,3 +1,4 @@
+import ssl
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from aerobee.client.served import Served
 from aerobee.errors import TopicNotFound, Unreachable
 from aerobee.net.listener import bind, port_of
 from tests.client_kit import LocalCluster, with_cluster
-from tests.net_kit import in_loop
+from tests.net_kit import Running, in_loop
 
 
 def _nobody() -> str:
@@ -53,5 +54,20 @@ def test_when_all_fail_each_is_named() -> None:
             await NameServers(Lines(Served().serve), (first, second), 3).route("t")
         assert first in caught.value.message
         assert second in caught.value.message
+
+    in_loop(test)
+
+
+def test_what_a_connection_hints_at_is_said_before_the_usual() -> None:
+    async def test() -> None:
+        async with Running() as plain:
+            lines = Lines(Served().serve, tls=ssl.create_default_context())
+            servers = NameServers(lines, (_nobody(), f"127.0.0.1:{plain.port}"), 3)
+            with pytest.raises(Unreachable) as caught:
+                await servers.route("t")
+            assert "speak TLS?" in caught.value.hint
+        with pytest.raises(Unreachable) as caught:
+            await NameServers(Lines(Served().serve), (_nobody(),), 3).route("t")
+        assert "aerobee up" in caught.value.hint
 
     in_loop(test)

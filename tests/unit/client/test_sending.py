@@ -241,3 +241,16 @@ def test_a_client_that_was_never_opened_says_how_to_open_it() -> None:
 def _place(key: str, queues: int) -> int:
     all_queues = [MessageQueue("orders", "broker-a", QueueId(n)) for n in range(queues)]
     return queue_for_key(all_queues, key).queue_id
+
+
+def test_a_keyword_that_no_send_takes_is_refused_the_first_time_and_the_second(
+    tmp_path: Path,
+) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with Bench(cluster) as bench:
+            for _ in range(2):
+                await bench.sending.send("orders", b"x", tag="a")
+                with pytest.raises(Misuse, match="did you mean keys="):
+                    await bench.sending.send("orders", b"x", key="o-1")  # type: ignore[call-arg]
+
+    with_cluster(tmp_path, test)

@@ -1,8 +1,12 @@
 import threading
+import time
+
+import pytest
 
 from aerobee.client.message import Message
 from aerobee.client.sync import THREAD
 from aerobee.client.sync_consuming import SyncMessage
+from aerobee.errors import Misuse
 from aerobee.testing.thread_cluster import ThreadCluster
 
 
@@ -66,3 +70,33 @@ def test_a_reader_reads_from_where_it_is_told_to() -> None:
             (queue,) = [one for one in reader.all_queues() if reader.position(one) == 3]
             reader.seek(1, queue=queue)
             assert next(reader).body == b"1"
+
+
+@pytest.mark.parametrize("is_iterating", [True, False])
+def test_what_an_exception_takes_out_of_the_block_is_not_waited_for(is_iterating: bool) -> None:
+    with ThreadCluster() as cluster:
+        client = cluster.client
+        client.send("orders", b"x")
+        began = time.monotonic()
+
+        def fail() -> None:
+            with client.consumer("orders", group="g", start="earliest") as consumer:
+                if is_iterating:
+                    for _ in consumer:
+                        raise ZeroDivisionError
+                consumer.receive()
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            fail()
+        assert time.monotonic() - began < 20
+        with client.consumer("orders", group="g", start="earliest") as consumer:
+            again = consumer.receive()
+            assert again.body == b"x"
+            again.ack()
+
+
+def test_a_consumer_that_nobody_opened_says_so() -> None:
+    with ThreadCluster() as cluster, pytest.raises(Misuse, match="not open"):
+        for _ in cluster.client.consumer("orders", group="g"):
+            pass

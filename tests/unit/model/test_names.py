@@ -79,3 +79,12 @@ def test_derived_names() -> None:
     assert names.is_retry_topic(names.retry_topic("g"))
     assert not names.is_retry_topic(names.dead_letter_topic("g"))
     assert names.is_dead_letter_topic(names.dead_letter_topic("g"))
+
+
+def test_a_name_that_is_no_text_is_told_so() -> None:
+    for check, fault in (
+        (names.check_topic, "a topic's name is text, not None"),
+        (names.check_group, "a group's name is text, not None"),
+    ):
+        with pytest.raises(Misuse, match=fault):
+            check(None)  # type: ignore[arg-type]

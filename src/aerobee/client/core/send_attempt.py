@@ -67,7 +67,8 @@ class SendTries:
         """What a try came to that did not succeed. Whether to try again."""
         self._broker = broker_name
         self._last = error
-        self._notes.append(f"{broker_name or 'no broker'}: {error}")
+        # Not its hint: the failure has one of its own.
+        self._notes.append(f"{broker_name}: {error.message}" if broker_name else error.message)
         if _is_unknown(error):
             self._stored = Stored.UNKNOWN
         return (
@@ -89,7 +90,8 @@ class SendTries:
         tries = "1 try" if len(self._notes) == 1 else f"{len(self._notes)} tries"
         state = "may not be stored" if is_unknown else "was not stored"
         failure = SendFailed(
-            f"a message for {self._topic} {state}, after {tries}: {'; '.join(self._notes)}",
+            f"a message for {self._topic} {state}, after {tries}: "
+            f"{'; '.join(dict.fromkeys(self._notes))}",
             stored=self._stored,
             attempts=self._notes,
             hint=_UNKNOWN_HINT if is_unknown else self._hint(),
@@ -98,9 +100,11 @@ class SendTries:
         return failure
 
     def _hint(self) -> str:
-        if isinstance(self._last, RemoteAnswer):
-            return next((text for code, text in _HINTS.items() if code == self._last.code), "")
-        return self._last.hint if self._last is not None else ""
+        if self._last is None:
+            return ""
+        if isinstance(self._last, RemoteAnswer) and self._last.code in _HINTS:
+            return next(text for code, text in _HINTS.items() if code == self._last.code)
+        return self._last.hint
 
 
 def _is_unknown(error: AerobeeError) -> bool:

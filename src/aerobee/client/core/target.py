@@ -39,6 +39,8 @@ class Target:
 
 def parse_target(text: str) -> Target:
     """Misuse says what is wrong, and never repeats a secret."""
+    if not isinstance(text, str):
+        raise Misuse(f"an address of type {type(text).__name__}", hint=_HINT)
     if "://" not in text:
         return Target(_addresses(text))
     try:

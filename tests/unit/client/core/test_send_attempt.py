@@ -90,3 +90,14 @@ def test_the_hint_of_an_address_that_cannot_be_reached_is_handed_on() -> None:
     made = tries(retries=0)
     made.note("a", NEVER_THERE, 1.0)
     assert made.failure().hint == "set brokerIP1"
+
+
+def test_tries_that_came_to_the_same_are_said_once_and_their_hint_once() -> None:
+    tried = tries()
+    for _ in range(3):
+        tried.note("", NEVER_THERE, 1.0)
+    failure = tried.failure()
+    assert str(failure) == (
+        "a message for t was not stored, after 3 tries: no connection (set brokerIP1)"
+    )
+    assert failure.attempts == ("no connection",) * 3

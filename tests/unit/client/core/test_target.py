@@ -45,3 +45,9 @@ def test_a_secret_never_shows() -> None:
     with pytest.raises(Misuse) as caught:
         parse_target("rmq://key:hush@a:b")
     assert "hush" not in str(caught.value)
+
+
+def test_an_address_that_is_no_text_is_refused_with_what_to_say() -> None:
+    with pytest.raises(Misuse, match="an address of type list") as caught:
+        parse_target(["localhost:9876"])  # type: ignore[arg-type]
+    assert "host:port;host:port" in caught.value.hint
