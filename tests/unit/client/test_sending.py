@@ -247,7 +247,7 @@ def test_a_keyword_that_no_send_takes_is_refused_the_first_time_and_the_second(
     tmp_path: Path,
 ) -> None:
     async def test(cluster: LocalCluster) -> None:
-        async with Bench(cluster) as bench:
+        async with SendBench(cluster) as bench:
             for _ in range(2):
                 await bench.sending.send("orders", b"x", tag="a")
                 with pytest.raises(Misuse, match="did you mean keys="):
