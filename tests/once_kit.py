@@ -3,6 +3,9 @@
 send_once(kit, 7, b"body")               message 7 of producer P in queue 1 of Orders
 send_batch_once(kit, 7, [b"a", b"b"])    messages 7 and 8
 open_producer(kit)                       its epoch, and the last sequences
+open_task(kit, "w/3", 4)                 the answer to a task that begins round 4
+send_rows(kit, "w/3", epoch, [b"a"])     rows of a task, as the sink sends them
+finish_round(kit, "w", 4, task=3, ...)   that is through, or the whole write
 """
 
 from collections.abc import Sequence
@@ -17,8 +20,8 @@ from tests.broker_kit import BrokerKit
 from tests.wire import JAVA_FIELDS
 
 ORDERS = TopicConfig("Orders", 4, 4)
-SEND_ONCE, OPEN_PRODUCER = 28002, 28003
-FENCED, FORGOTTEN, TOO_MANY = 28101, 28102, 28103
+SEND_ONCE, OPEN_PRODUCER, FINISH_ROUND = 28002, 28003, 28006
+FENCED, FORGOTTEN, TOO_MANY, FINISHED = 28101, 28102, 28103, 28104
 QUEUE = 1
 
 
@@ -92,3 +95,24 @@ def place_in(answer: RemotingCommand) -> tuple[str, str]:
     """Queue offset and message id that an answer names."""
     assert answer.code == 0, answer.remark
     return answer.ext_fields["queueOffset"], answer.ext_fields["msgId"]
+
+
+def open_task(
+    kit: BrokerKit, producer: str, round_id: int, topic: str = "Orders"
+) -> RemotingCommand:
+    said = {"producerId": producer, "topic": topic, "roundId": str(round_id), "plan": "a plan"}
+    return kit.ask(OPEN_PRODUCER, said)
+
+
+def send_rows(
+    kit: BrokerKit, producer: str, epoch: int, bodies: Sequence[bytes], start: int = 0
+) -> RemotingCommand:
+    sequence = ((epoch >> 20) << 32) + start
+    return send_batch_once(kit, sequence, bodies, quiet=True, producer=producer, epoch=epoch)
+
+
+def finish_round(
+    kit: BrokerKit, write_id: str, round_id: int, topic: str = "Orders", **more: int
+) -> RemotingCommand:
+    said = {"writeId": write_id, "topic": topic, "roundId": str(round_id)}
+    return kit.ask(FINISH_ROUND, said | {name: str(value) for name, value in more.items()})

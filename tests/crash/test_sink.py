@@ -4,7 +4,8 @@ again.
 A task writes rows in some record batches. Between two of them its process is killed, or the broker
 is, or both, or another attempt begins while it still writes. Whatever has not finished is done
 again, as Spark would; and then the whole micro-batch once more, as after a crash of the driver
-before it wrote down that the batch is done.
+before it wrote down that the batch is done. Of every other batch brokers are told that it is
+finished, and of some they are killed just then.
 
 A transactional write is published while its broker is killed: afterwards a batch is there whole or
 not at all, and published again it is there once.
@@ -25,6 +26,7 @@ import pytest
 from aerobee.errors import AerobeeError
 from aerobee.pipeline.blocking import Blocking, close_kept
 from aerobee.pipeline.partition_writer import WriteTask, write_partition
+from aerobee.pipeline.round_opening import finish_write
 from aerobee.pipeline.staging import StagedRows, publish
 from tests.server_kit import RestartableServer, Server
 from tests.sink_kit import batch, options_of, stored
@@ -206,6 +208,20 @@ def check(server: Server, rounds: int, partitions: int) -> None:
         assert sorted(found) == list(range(ROWS)), task
 
 
+def write_all(server: Server, tasks: list[WriteTask]) -> None:
+    for task in tasks:
+        assert Attempt(server, task).finish() == ROWS
+
+
+def finish(server: Server, task: WriteTask) -> None:
+    """What the driver says of a whole round."""
+    blocking = Blocking(options_of(server, "Sunk").target)
+    route = blocking.run(blocking.session.routes.of("Sunk"))
+    places = {("Sunk", queue.broker_name) for queue in route.writable}
+    blocking.run(finish_write(blocking.session, task.write_id, task.round_id, places))
+    blocking.close()
+
+
 def run(home: Path, stories: list[tuple[Any, int]]) -> None:
     """One micro-batch for each story: what happens to partition 0 at which step."""
     with RestartableServer(home) as server:
@@ -213,9 +229,12 @@ def run(home: Path, stories: list[tuple[Any, int]]) -> None:
         for round_id, (event, step) in enumerate(stories):
             tasks = [WriteTask("query", round_id, partition) for partition in range(2)]
             event(server, tasks[0], step)
-            for _ in range(2):
-                for task in tasks:
-                    assert Attempt(server, task).finish() == ROWS
+            write_all(server, tasks)
+            if round_id % 2:
+                finish(server, tasks[0])
+            if round_id % 4 == 1:
+                server.up_again()
+            write_all(server, tasks)
         check(server, len(stories), 2)
         close_kept()
 

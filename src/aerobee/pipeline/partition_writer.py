@@ -14,9 +14,9 @@ from aerobee.client.delivery import Delivery
 from aerobee.errors import Misuse
 from aerobee.pipeline.blocking import Blocking, kept
 from aerobee.pipeline.outbox import Outbox, delivering
-from aerobee.pipeline.round_opening import OpenedRound, agree
+from aerobee.pipeline.round_opening import OpenedRound, agree, finish_task
 from aerobee.pipeline.sink_options import Guarantee, SinkOptions
-from aerobee.pipeline.sink_plan import plan_for
+from aerobee.pipeline.sink_plan import SinkPlan, plan_for
 from aerobee.pipeline.staging import StagedRows, staging, staging_plan
 from aerobee.pipeline.topic_writer import Parcel, TopicWriter
 from aerobee.protocol.producer_mark import ROUND_EPOCHS
@@ -39,6 +39,8 @@ class WrittenRows(NamedTuple):
     rows: int
     staged: StagedRows | None = None
     """Where they are until they are published; None: they are where they belong."""
+    places: tuple[tuple[str, str], ...] = ()
+    """Topics, and brokers that remember this task for them."""
 
 
 def write_partition(options: SinkOptions, task: WriteTask, batches: Iterable[Any]) -> WrittenRows:
@@ -51,7 +53,7 @@ def write_partition(options: SinkOptions, task: WriteTask, batches: Iterable[Any
     except BaseException:
         writer.abandon()
         raise
-    return WrittenRows(writer.rows, writer.staged())
+    return WrittenRows(writer.rows, writer.staged(), writer.places())
 
 
 class PartitionWriter:
@@ -59,7 +61,7 @@ class PartitionWriter:
         self._blocking = blocking
         self._options = options
         self._task = task
-        self._topics: dict[str, TopicWriter] = {}
+        self._topics: dict[str, TopicWriter | None] = {}
         self._places: dict[Hashable, list[int]] = {}
         self._opened: OpenedRound | None = None
         self._outbox: Outbox[int] | Outbox[None]
@@ -81,13 +83,18 @@ class PartitionWriter:
         if batch.num_rows == 0:
             return
         for topic, rows in self._by_topic(batch):
-            self._post(topic, self._writer(topic, batch).take(rows))
+            writer = self._writer(topic, batch)
+            if writer is not None:
+                self._post(topic, writer.take(rows))
         self.rows += batch.num_rows
 
     def finish(self) -> None:
         for topic, writer in self._topics.items():
-            self._post(topic, writer.finish())
+            if writer is not None:
+                self._post(topic, writer.finish())
         self._blocking.run(self._outbox.finish())
+        if self._opened is not None and self._opened.crowded:
+            self._blocking.run(finish_task(self._blocking.session, self._opened))
 
     def staged(self) -> StagedRows | None:
         """Where rows are that have yet to be published."""
@@ -99,6 +106,10 @@ class PartitionWriter:
         return StagedRows(
             task.write_id, task.round_id, task.partition, topic, self._broker_name, places
         )
+
+    def places(self) -> tuple[tuple[str, str], ...]:
+        """Topics, and brokers that have marks of this task for them."""
+        return () if self._opened is None else tuple(sorted(self._opened.places))
 
     def _note_place(self, lane: Hashable, place: int) -> None:
         self._places.setdefault(lane, []).append(place)
@@ -132,15 +143,16 @@ class PartitionWriter:
             raise Misuse("a row without a topic", hint="give the option topic for such rows")
         return named
 
-    def _writer(self, topic: str, batch: Any) -> TopicWriter:
-        writer = self._topics.get(topic)
-        if writer is None:
-            writer = self._topics[topic] = self._blocking.run(self._begun(topic, batch))
-        return writer
+    def _writer(self, topic: str, batch: Any) -> TopicWriter | None:
+        """None: all rows of this topic are there already."""
+        if topic not in self._topics:
+            self._topics[topic] = self._blocking.run(self._begun(topic, batch))
+        return self._topics[topic]
 
-    async def _begun(self, topic: str, batch: Any) -> TopicWriter:
+    async def _begun(self, topic: str, batch: Any) -> TopicWriter | None:
         session = self._blocking.session
         wired = with_namespace(session.options.namespace, topic)
+        plan: SinkPlan | None
         if self._opened is None:
             plan = plan_for((await session.routes.of(wired, may_be_new=True)).writable)
         elif self._options.guarantee is Guarantee.TRANSACTIONAL:
@@ -149,6 +161,8 @@ class PartitionWriter:
             self._opened.epochs[self._broker_name] = self._task.round_id * ROUND_EPOCHS
         else:
             plan = await agree(session, self._opened, wired, self._options.send_seconds)
+            if plan is None:
+                return None
         return TopicWriter(
             wired,
             plan,

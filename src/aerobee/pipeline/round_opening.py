@@ -1,4 +1,4 @@
-"""A round is opened: every broker that gets rows of it knows who sends, and all by the same plan.
+"""A round is opened, and finished: brokers know who sends, by which plan, and when that is over.
 
     plan proposed ─▶ first broker ─▶ second ─▶ … ─▶ rows may be sent
                         │
@@ -8,32 +8,58 @@ O1. A row is sent once all brokers of the plan hold it. So whoever comes later f
     broker that they have in common.
 O2. Brokers are asked in the order of their names: of two that begin at once with different plans
     one finds the other's.
+O3. What one broker knows to be finished is finished: it was said when all of it was stored.
+
+When a round is through brokers are told, so that they need not remember every task and queue of it.
+A task tells those that have asked for it, because they have many marks. The driver tells all, once
+for a whole write. Nothing depends on it: who is not reached forgets when it is time, and who is
+told again has heard it before. So no error of it is one of the write.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
-from aerobee.client.asking import ask
+from aerobee.client.asking import ask, ask_well
 from aerobee.client.session import Session
 from aerobee.errors import AerobeeError, NoAnswer, Refused, Retriable, TopicNotFound
 from aerobee.pipeline.sink_plan import SinkPlan, plan_for, read_plan
 from aerobee.protocol.declared_header import read_header
-from aerobee.protocol.headers.producing_once import OpenedProducerHeader, OpenProducerHeader
+from aerobee.protocol.headers.producing_once import (
+    FinishedRoundHeader,
+    FinishRoundHeader,
+    NoRoomHeader,
+    OpenedProducerHeader,
+    OpenProducerHeader,
+)
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode, error_for
+
+_log = logging.getLogger(__name__)
 
 PLANS_MAX = 8
 """So many different plans are met at most: each is of another state of the topic."""
 _TOO_MANY_HINT = (
-    "of a new write, fewer tasks: coalesce(N) before it, or fewer queues; a batch of which tasks "
-    "have written already is finished with deliveryGuarantee=atLeastOnce, which repeats their rows"
+    "fewer tasks at the same time: coalesce(N) before the write; fewer queues, or a longer "
+    "sendTimeout; a batch of which tasks have written already is finished with "
+    "deliveryGuarantee=atLeastOnce, which repeats their rows"
 )
 _PAUSE_SECONDS = 0.2
+FINISH_SECONDS = 5.0
+"""A write that is done does not wait longer for a broker that does not answer."""
 
 
 class Succeeded(AerobeeError):
     """Another attempt writes these rows by now, or has written them."""
+
+
+class _Finished(Refused):
+    """All rows of the round are there."""
+
+
+class _NoRoomYet(Refused):
+    """Others of the round have to be through first."""
 
 
 @dataclass(slots=True)
@@ -44,11 +70,17 @@ class OpenedRound:
     round_id: int
     epochs: dict[str, int] = field(default_factory=dict)
     """By broker."""
+    places: set[tuple[str, str]] = field(default_factory=set)
+    """Topics, and brokers that know of rows for them."""
+    crowded: set[str] = field(default_factory=set)
+    """Brokers that want to hear when this task is through."""
 
 
-async def agree(session: Session, opened: OpenedRound, topic: str, seconds: float) -> SinkPlan:
-    """Have all brokers of a topic know the round; the plan that holds. Brokers that do not answer
-    are asked for so long."""
+async def agree(
+    session: Session, opened: OpenedRound, topic: str, seconds: float
+) -> SinkPlan | None:
+    """Have all brokers of a topic know the round; the plan that holds. None: there is nothing to
+    write any more. Brokers that do not answer, or have no room yet, are asked for so long."""
     # Asked for now: a worker may have slept for hours, and what is planned now holds for the round.
     plan = plan_for((await session.routes.refresh(topic, may_be_new=True)).writable)
     if not plan.brokers:
@@ -59,7 +91,11 @@ async def agree(session: Session, opened: OpenedRound, topic: str, seconds: floa
         )
     deadline = asyncio.get_running_loop().time() + seconds
     for _ in range(PLANS_MAX):
-        other = await _propose(session, opened, topic, plan, deadline)
+        opened.places |= {(topic, broker_name) for broker_name, _ in plan.brokers}
+        try:
+            other = await _propose(session, opened, topic, plan, deadline)
+        except _Finished:
+            return None
         if other is None:
             return plan
         plan = other
@@ -82,6 +118,8 @@ async def _propose(
 
         answer = await _patiently(open_there, deadline)
         opened.epochs[broker_name] = answer.epoch
+        if answer.finish:
+            opened.crowded.add(broker_name)
         if answer.plan != text:
             return read_plan(answer.plan or "")
     return None
@@ -113,8 +151,12 @@ async def _open(
             hint="a later batch, or another attempt of this one, has begun; if no other query "
             "runs from the same checkpoint there is nothing to do",
         )
+    if answer.code == ResponseCode.ROUND_FINISHED:
+        raise _Finished(answer.remark, code=answer.code)
     if answer.code == ResponseCode.TOO_MANY_PRODUCERS:
-        raise Refused(answer.remark, code=answer.code, hint=_TOO_MANY_HINT)
+        may_wait = read_header(NoRoomHeader, answer.ext_fields).wait
+        kind = _NoRoomYet if may_wait else Refused
+        raise kind(answer.remark, code=answer.code, hint=_TOO_MANY_HINT)
     error = error_for(answer.code, answer.remark)
     if error is not None:
         raise error
@@ -127,7 +169,49 @@ async def _patiently(
     while True:
         try:
             return await do()
-        except (NoAnswer, Retriable):
+        except (NoAnswer, Retriable, _NoRoomYet):
             if asyncio.get_running_loop().time() + _PAUSE_SECONDS > deadline:
                 raise
             await asyncio.sleep(_PAUSE_SECONDS)
+
+
+async def finish_task(session: Session, opened: OpenedRound) -> None:
+    """Tell brokers that have asked for it that a task is through."""
+    write_id, _, task = opened.producer.rpartition("/")
+    for topic, broker_name in sorted(opened.places):
+        if broker_name in opened.crowded:
+            epoch = opened.epochs[broker_name]
+            header = FinishRoundHeader(write_id, topic, opened.round_id, int(task), epoch)
+            answer = await _tell(session, broker_name, header)
+            if answer is not None and answer.epoch is not None:
+                opened.epochs[broker_name] = answer.epoch
+
+
+async def finish_write(
+    session: Session, write_id: str, round_id: int, places: Iterable[tuple[str, str]]
+) -> None:
+    """Tell brokers, each for a topic, that all tasks of a write are through."""
+    await asyncio.gather(
+        *(
+            _tell(session, broker_name, FinishRoundHeader(write_id, topic, round_id))
+            for topic, broker_name in sorted(places)
+        )
+    )
+
+
+async def _tell(
+    session: Session, broker_name: str, header: FinishRoundHeader
+) -> FinishedRoundHeader | None:
+    try:
+        # New: a name server may not have heard yet of a topic that this write has made.
+        route = await session.routes.of(header.topic, may_be_new=True)
+        address = route.master(broker_name)
+        if address is None:
+            return None
+        answer = await ask_well(
+            session, address, RequestCode.FINISH_ROUND, header, seconds=FINISH_SECONDS
+        )
+        return read_header(FinishedRoundHeader, answer.ext_fields)
+    except AerobeeError as error:
+        _log.info("%s keeps the marks of %s: %s", broker_name, header.write_id, error)
+        return None

@@ -24,6 +24,7 @@ from pyspark.sql.types import StructType
 from aerobee.errors import Misuse
 from aerobee.pipeline.blocking import Blocking
 from aerobee.pipeline.partition_writer import WriteTask, write_partition
+from aerobee.pipeline.round_opening import FINISH_SECONDS, finish_write
 from aerobee.pipeline.sink_options import SinkOptions, check_columns, sink_options
 from aerobee.pipeline.staging import StagedRows, publish
 from aerobee.pipeline.worker_memory import settle
@@ -38,6 +39,7 @@ class Written(WriterCommitMessage):
 
     rows: int
     staged: StagedRows | None
+    places: tuple[tuple[str, str], ...] = ()
 
 
 def checked_options(
@@ -65,6 +67,7 @@ class AerobeeWriter(DataSourceArrowWriter):
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         _publish(self._options, messages)
+        _finish(self._options, self._write_id, messages)
 
 
 class AerobeeStreamWriter(DataSourceStreamArrowWriter):
@@ -97,6 +100,21 @@ def _publish(options: SinkOptions, messages: list[WriterCommitMessage | None]) -
     blocking = Blocking(options.target, options.send_seconds)
     try:
         blocking.run(publish(blocking.session, written, options.send_seconds))
+    finally:
+        blocking.close()
+
+
+def _finish(
+    options: SinkOptions, write_id: str, messages: list[WriterCommitMessage | None]
+) -> None:
+    """Have brokers forget all of a write but that it is done. A stream has no such end: its next
+    batch ends the last one."""
+    places = {place for one in messages if isinstance(one, Written) for place in one.places}
+    if not places:
+        return
+    blocking = Blocking(options.target, FINISH_SECONDS)
+    try:
+        blocking.run(finish_write(blocking.session, write_id, options.batch_id, places))
     finally:
         blocking.close()
 

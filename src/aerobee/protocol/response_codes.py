@@ -123,6 +123,7 @@ class ResponseCode(IntEnum):
     PRODUCER_FENCED = 28101, Refused, _FAILED
     PRODUCER_FORGOTTEN = 28102, Refused, _UNKNOWN
     TOO_MANY_PRODUCERS = 28103, Refused, _FAILED
+    ROUND_FINISHED = 28104, Refused, _FAILED
 
 
 _BY_NUMBER = {int(code): code for code in ResponseCode}

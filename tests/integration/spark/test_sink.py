@@ -65,6 +65,27 @@ def test_a_batch_write_with_an_id_may_be_done_again(spark: SparkSession, server:
     assert all_values(server, "SparkWriteId") == sorted(3 * numbers(500))
 
 
+def test_a_batch_write_that_is_done_is_done_whatever_it_would_hold_now(
+    spark: SparkSession, server: Server
+) -> None:
+    for rows in (500, 800):
+        frame = spark.range(0, rows, 1, 3).selectExpr("cast(id as string) as value")
+        write(frame, server, "SparkDone", writeId="done")
+    assert all_values(server, "SparkDone") == numbers(500)
+    write(frame, server, "SparkDoneToo", writeId="done")
+    assert all_values(server, "SparkDoneToo") == numbers(800)
+
+
+def test_more_tasks_and_queues_than_a_broker_remembers_are_written_once(
+    spark: SparkSession, server: Server
+) -> None:
+    server.create("SparkWide", queues=900)
+    frame = spark.range(0, 30, 1, 15).selectExpr("cast(id as string) as value")
+    for _ in range(2):
+        write(frame, server, "SparkWide", writeId="wide")
+    assert all_values(server, "SparkWide") == numbers(30)
+
+
 def test_a_stream_whose_last_batch_was_not_committed_writes_each_row_once(
     spark: SparkSession, server: Server, tmp_path: Path
 ) -> None:

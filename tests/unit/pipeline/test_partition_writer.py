@@ -6,8 +6,8 @@ import pytest
 import aerobee
 from aerobee.errors import Misuse
 from aerobee.pipeline.blocking import kept
-from aerobee.pipeline.partition_writer import PartitionWriter, WriteTask
-from aerobee.pipeline.round_opening import Succeeded
+from aerobee.pipeline.partition_writer import PartitionWriter, WriteTask, write_partition
+from aerobee.pipeline.round_opening import Succeeded, finish_write
 from tests.server_kit import Server
 from tests.sink_kit import all_values, batch, numbered, options_of, stored, write
 
@@ -156,3 +156,47 @@ def test_at_least_once_bears_no_marks(server: Server) -> None:
 def test_a_row_that_cannot_be_sent_is_named(server: Server) -> None:
     with pytest.raises(Misuse, match="row 101 of a task, for SinkWrong, has no value"):
         write(server, "SinkWrong", [*numbered(100), batch(["a", None])])
+
+
+def test_rows_of_a_write_that_is_finished_are_counted_and_not_sent(server: Server) -> None:
+    task = WriteTask("through", 0, 0)
+    written = write_partition(options_of(server, "SinkThrough"), task, numbered(50))
+    ((topic, _),) = written.places
+    assert topic == "SinkThrough"
+    blocking = kept(options_of(server).target, 3.0)
+    blocking.run(finish_write(blocking.session, "through", 0, written.places))
+    for number in range(2):  # the same, and one that was not there before
+        again = WriteTask("through", 0, number)
+        assert write(server, "SinkThrough", numbered(80), task=again) == 80
+    assert all_values(server, "SinkThrough") == numbers(50)
+    write(server, "SinkThrough", numbered(10), task=WriteTask("through", 1, 0))
+    assert len(all_values(server, "SinkThrough")) == 60
+
+
+def test_an_attempt_that_goes_on_after_the_write_is_finished_stores_nothing(
+    server: Server,
+) -> None:
+    task = WriteTask("late", 0, 0)
+    late = begun(server, "SinkLate", task, requestBytes="1000")
+    late.take(numbered(100)[0])
+    late.abandon()
+    before = len(all_values(server, "SinkLate"))
+    blocking = kept(options_of(server).target, 3.0)
+    blocking.run(finish_write(blocking.session, "late", 0, late.places()))
+    late.take(batch(["one more"]))
+    with pytest.raises(Succeeded):
+        late.finish()
+    late.abandon()
+    assert len(all_values(server, "SinkLate")) == before
+
+
+def test_more_tasks_and_queues_than_a_broker_remembers_are_written_and_done_again(
+    server: Server,
+) -> None:
+    server.create("SinkWide", queues=500)
+    for _ in range(2):
+        for number in range(25):
+            rows = [batch([f"{number} {row}" for row in range(3)], queue=[0, 250, 499])]
+            assert write(server, "SinkWide", rows, task=WriteTask("wide", 3, number)) == 3
+    found = all_values(server, "SinkWide")
+    assert len(found) == len(set(found)) == 75

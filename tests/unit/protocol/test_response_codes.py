@@ -10,11 +10,11 @@ from aerobee.protocol.response_codes import (
 )
 
 NORMAL = {0, 10, 11, 12, 19, 20, 21, 22, 200, 201, 202, 208, 210}
-FAILED = {2, 3, 13, 14, 15, 16, 17, 26, 29, 215, 501, 1500, 28101, 28103}
+FAILED = {2, 3, 13, 14, 15, 16, 17, 26, 29, 215, 501, 1500, 28101, 28103, 28104}
 
 
 def test_every_number_and_every_name_stands_once() -> None:
-    assert len(ResponseCode) == len(ResponseCode.__members__) == 69
+    assert len(ResponseCode) == len(ResponseCode.__members__) == 70
 
 
 @pytest.mark.parametrize(

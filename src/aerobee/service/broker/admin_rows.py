@@ -42,7 +42,7 @@ def admin_rows(
 
     def delete_queues(topic: bytes) -> None:
         store.delete_topic(topic)
-        tables.deduplication.known.forget_topic(topic.decode())
+        tables.deduplication.finishing.forget_topic(topic.decode())
 
     relay = ClientRelay(consumers, calls)
     watched = (identity, offsets, queues, topics, groups)

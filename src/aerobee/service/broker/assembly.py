@@ -14,6 +14,7 @@ from aerobee.service.broker.admin_rows import admin_rows
 from aerobee.service.broker.broker import Broker, Duties
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.consumer_rows import consumer_rows
+from aerobee.service.broker.handlers.finish_round import FinishRoundHandlers
 from aerobee.service.broker.handlers.open_producer import OpenProducerHandlers
 from aerobee.service.broker.handlers.staging import StagingHandlers
 from aerobee.service.broker.parts import Parts, build_parts
@@ -79,13 +80,15 @@ def _table(
     publishing: Publishing,
 ) -> RequestTable:
     tables = parts.tables
-    known, epochs, _ = tables.deduplication
+    known, epochs, _, finishing = tables.deduplication
     opens = OpenProducerHandlers(known, epochs, tables.topics.queues_of)
+    finishes = FinishRoundHandlers(known, finishing)
     staging = StagingHandlers(tables.topics, parts.sends.intake, publishing)
     return request_table(
         [
             *parts.sends.rows(parts.calls, parts.transactions.ledger),
             *opens.rows(),
+            *finishes.rows(),
             *staging.rows(),
             *parts.transactions.rows(),
             *parts.pulls.rows(),

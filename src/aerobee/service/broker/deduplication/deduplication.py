@@ -8,6 +8,7 @@ from typing import NamedTuple
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.service.broker.deduplication.epochs import Epochs
+from aerobee.service.broker.deduplication.finishing import Finishing
 from aerobee.service.broker.deduplication.known_producers import KnownProducers
 from aerobee.service.broker.deduplication.sequences_file import SequencesFile
 from aerobee.storage.metadata.config_file import ConfigFile
@@ -18,6 +19,7 @@ class Deduplication(NamedTuple):
     known: KnownProducers
     epochs: Epochs
     sequences: SequencesFile
+    finishing: Finishing
 
 
 def open_deduplication(
@@ -32,4 +34,4 @@ def open_deduplication(
     epochs = Epochs(epochs_file, worker, known)
     sequences = SequencesFile(sequences_file, worker, store, known)
     epochs.restore(now.wall_ms)
-    return Deduplication(known, epochs, sequences)
+    return Deduplication(known, epochs, sequences, Finishing(known, epochs, store))

@@ -12,13 +12,18 @@ K4. A round that begins ends the one before it: its epochs are refused, its sequ
 K5. Those who work on one round together (`query/0`, `query/1`, …) do not push each other out: what
     each may send to is reserved when it opens, and who finds no room is refused.
 
+K6. What is finished needs no marks (`finished_rounds`): they are let go once that is on the disk.
+    Until then they tell what is a repetition; from then on whoever sends it is refused, for the
+    epoch is above all that have.
+
 Whoever sent longest ago is forgotten first. Called from the core's thread only.
 """
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from aerobee.protocol.producer_mark import ROUND_SEQUENCES, ProducerMark
+from aerobee.protocol.producer_mark import ROUND_EPOCHS, ROUND_SEQUENCES, ProducerMark
+from aerobee.service.broker.deduplication.finished_rounds import FinishedRounds, tasks_of
 from aerobee.service.broker.deduplication.seen import Place, Seen, Verdict
 
 PRODUCERS_MAX = 10_000
@@ -34,6 +39,12 @@ class Limits(NamedTuple):
     producers: int = PRODUCERS_MAX
     queues: int = QUEUES_MAX
     idle_ms: int = IDLE_MS_MAX
+
+    @property
+    def crowded(self) -> int:
+        """A family that has more queues than so is to let go of what is finished. Who works at the
+        same time has the rest; and small families need not say anything."""
+        return self.queues // 4
 
 
 class Producer:
@@ -64,6 +75,7 @@ class _Family:
 class KnownProducers:
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
+        self.finished = FinishedRounds()
         self._families: dict[str, _Family] = {}
         self._in_rounds: frozenset[str] = frozenset()
         # Who sent last comes last.
@@ -81,7 +93,7 @@ class KnownProducers:
     def epoch_of(self, producer: str) -> int:
         """-1: it is not known."""
         known = self._producers.get(producer)
-        return -1 if known is None else known.epoch
+        return self.finished.epoch_floor(producer) if known is None else known.epoch
 
     def raise_epoch(self, producer: str, epoch: int, wall_ms: int) -> None:
         """Whoever sends with a smaller one has been succeeded."""
@@ -124,13 +136,21 @@ class KnownProducers:
             and family.queues + more <= self.limits.queues
         )
 
-    def too_many(self, producer: str) -> str:
-        """What is said to whom there is no room for."""
-        return (
-            f"{family_of(producer)!r} would have more than a broker remembers: "
-            f"{self.limits.producers} tasks, or {self.limits.queues} queues, each counted for "
-            "every task that writes to it"
-        )
+    def may_get_room(self, producer: str, round_id: int, queues: int) -> bool:
+        """Whether there is room for so many queues once others of the family let go of theirs."""
+        family = self._families.get(family_of(producer))
+        known = self._producers.get(producer)
+        is_new = known is None or not known.family
+        own = 0
+        if known is not None and known.round_id == round_id:
+            own = sum(known.reserved.values())
+        others = 0 if family is None else family.producers - 1 + is_new
+        return others < self.limits.producers and own + queues <= self.limits.queues
+
+    def is_crowded(self, producer: str) -> bool:
+        """Whether its family had better let go of what is finished."""
+        family = self._families.get(family_of(producer))
+        return family is not None and family.queues > self.limits.crowded
 
     def reserve(self, producer: str, topic: str, queues: int) -> None:
         """Of a producer whose round has begun."""
@@ -138,6 +158,47 @@ class KnownProducers:
         more = max(0, queues - known.reserved.get(topic, 0))
         known.reserved[topic] = known.reserved.get(topic, 0) + more
         self._families[known.family].queues += more
+
+    def finish_task(self, producer: str, topic: str, wall_ms: int) -> int | None:
+        """A producer whose round has begun has stored all that it has for a topic. The epoch that
+        it goes on with, if there is more to say; None: that cannot be remembered."""
+        known = self._producers[producer]
+        write_id, _, task = producer.rpartition("/")
+        epoch = known.epoch + 1
+        if not self.finished.add_task(write_id, int(task), topic, known.round_id, epoch, wall_ms):
+            return None
+        known.epoch = epoch
+        return epoch
+
+    def finish_write(self, write_id: str, topic: str, round_id: int, wall_ms: int) -> None:
+        """All tasks of a round have."""
+        tasks = [self._producers[name] for name in tasks_of(write_id, self._producers)]
+        over = [known for known in tasks if known.round_id <= round_id]
+        epoch = max([known.epoch for known in over], default=round_id * ROUND_EPOCHS) + 1
+        for known in over:
+            known.epoch = epoch
+        self.finished.add_write(write_id, topic, round_id, epoch, wall_ms)
+
+    def let_go(self, producers: Iterable[str]) -> None:
+        """What is finished of their rounds is on the disk: forget the marks of it."""
+        for producer in producers:
+            known = self._producers.get(producer)
+            if known is not None and known.family:
+                self._let_go_of(producer, known)
+
+    def _let_go_of(self, producer: str, known: Producer) -> None:
+        topics = {topic for topic, _ in known.queues} | known.plans.keys() | known.reserved.keys()
+        over = {one for one in topics if self.finished.covers(producer, one, known.round_id)}
+        if over == topics:
+            self._forget(producer)
+            return
+        for topic in over:
+            known.plans.pop(topic, None)
+            self._families[known.family].queues -= known.reserved.pop(topic, 0)
+        for key in [key for key in known.queues if key[0] in over]:
+            del known.queues[key]
+            self._queues -= 1
+        self.changes += 1
 
     def find_producer(self, producer: str) -> Producer | None:
         return self._producers.get(producer)
@@ -182,19 +243,28 @@ class KnownProducers:
 
     def restore(self, producer: str, known: Producer) -> None:
         """As the file had it; the oldest first."""
+        for (topic, queue_id), seen in list(known.queues.items()):
+            floor = self.finished.sequence_floor(producer, topic)
+            if floor and not seen.forget_below(floor):
+                del known.queues[topic, queue_id]
+        if known.epoch < self.finished.epoch_floor(producer) and not known.queues:
+            return
         self._queues += len(known.queues)
         self._producers[producer] = known
         self._keep_limits(producer)
 
-    def forget_topic(self, topic: str) -> None:
-        """It was deleted: should there be another of its name, nothing was sent to that."""
+    def forget_topic(self, topic: str) -> list[str]:
+        """It was deleted: should there be another of its name, nothing was sent to that. The writes
+        of which it is no longer known that they are finished."""
         for known in self._producers.values():
             for key in [key for key in known.queues if key[0] == topic]:
                 del known.queues[key]
                 self._queues -= 1
                 self.changes += 1
+        return self.finished.forget_topic(topic)
 
     def forget_idle(self, wall_ms: int) -> None:
+        self.finished.forget_before(wall_ms - self.limits.idle_ms)
         while self._producers:
             oldest = next(iter(self._producers))
             if wall_ms - self._producers[oldest].used_ms < self.limits.idle_ms:
@@ -242,6 +312,15 @@ class KnownProducers:
             if family.producers == 0:
                 del self._families[known.family]
         self.changes += 1
+
+
+def too_many(producer: str, limits: Limits) -> str:
+    """What is said to whom there is no room for."""
+    return (
+        f"{family_of(producer)!r} would have more than a broker remembers: "
+        f"{limits.producers} tasks, or {limits.queues} queues, each counted for every task that "
+        "writes to it"
+    )
 
 
 def family_of(producer: str) -> str:

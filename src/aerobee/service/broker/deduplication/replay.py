@@ -7,7 +7,8 @@ over the same connection, at the same moment. A copy of such a message came othe
 A message that waits in a topic of the broker's own counts where it belongs. The copy that is later
 delivered there bears the same mark and is known by then; copies for consumers, in retry topics and
 elsewhere, bear a mark of another place and are passed over. So are messages of a topic that was
-deleted: no queue has them.
+deleted: no queue has them. And those of rounds that are finished: nobody sends them again, and
+others would be forgotten for them.
 """
 
 import logging
@@ -16,7 +17,13 @@ from aerobee.errors import ProtocolError
 from aerobee.model.message import StoredMessage
 from aerobee.model.names import SCHEDULE_TOPIC, TIMER_TOPIC, TRANSACTION_HALF_TOPIC
 from aerobee.model.properties import PRODUCER_MARK, REAL_QUEUE_ID, REAL_TOPIC
-from aerobee.protocol.producer_mark import ProducerMark, decode_mark, follower_index, place_of
+from aerobee.protocol.producer_mark import (
+    ROUND_SEQUENCES,
+    ProducerMark,
+    decode_mark,
+    follower_index,
+    place_of,
+)
 from aerobee.protocol.stored_message import decode_record
 from aerobee.service.broker.deduplication.known_producers import KnownProducers, QueueKey
 from aerobee.service.broker.deduplication.seen import Place
@@ -41,6 +48,8 @@ def replay(store: Store, log_offset: int, known: KnownProducers) -> int:
             _log.warning("a message of some producer is passed over: %s", error)
             continue
         if mark is None or mark.place != place_of(*key) or not _is_there(store, message):
+            continue
+        if known.finished.covers(mark.producer, key[0], mark.sequence // ROUND_SEQUENCES):
             continue
         place = Place(message.queue_offset, message.log_offset)
         known.note(mark, *key, place, message.store_timestamp)

@@ -6,14 +6,19 @@ them, and hears how the first who did so has its messages go to queues. A broker
 knows no such request: that is how a client finds out.
 
 A broker remembers a bounded number of producers and queues. A round that needs more by itself is
-refused before anything of it is stored: the first to be forgotten would be its own.
+refused before anything of it is stored: the first to be forgotten would be its own. Where others of
+the round will be through it may wait for them. Who opens what is finished has nothing to send.
 """
 
 from collections.abc import Callable
 
 from aerobee.protocol.bodies.producer_sequences import encode_last_sequences
 from aerobee.protocol.declared_header import write_header
-from aerobee.protocol.headers.producing_once import OpenedProducerHeader, OpenProducerHeader
+from aerobee.protocol.headers.producing_once import (
+    NoRoomHeader,
+    OpenedProducerHeader,
+    OpenProducerHeader,
+)
 from aerobee.protocol.producer_mark import (
     NUMBER_MAX,
     PLAN_CHARS_MAX,
@@ -24,7 +29,7 @@ from aerobee.protocol.producer_mark import (
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.deduplication.epochs import Epochs, Opened, Round
-from aerobee.service.broker.deduplication.known_producers import KnownProducers
+from aerobee.service.broker.deduplication.known_producers import KnownProducers, too_many
 from aerobee.service.broker.handlers.send_once import fenced
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import Answer, Request
@@ -57,6 +62,10 @@ class OpenProducerHandlers:
         producer = header.producer_id
         if not is_producer_id(producer):
             return Answer(ResponseCode.INVALID_PARAMETER, f"{producer[:200]!r} is no producer id")
+        if header.round_id is not None and self._known.finished.covers(
+            producer, header.topic, header.round_id
+        ):
+            return self._over(header, header.round_id)
         known = self._known.epoch_of(producer)
         if 0 <= header.epoch < known:
             return fenced(producer, header.epoch, known)
@@ -69,6 +78,15 @@ class OpenProducerHandlers:
             return self._open_round(request, header, header.round_id, header.plan or "")
         self._epochs.open(producer, header.epoch, request.now, self._answer(request, header, None))
         return None
+
+    def _over(self, header: OpenProducerHeader, round_id: int) -> Answer:
+        floor = self._known.finished.epoch_floor(header.producer_id)
+        if floor // ROUND_EPOCHS > round_id:
+            return fenced(header.producer_id, round_id * ROUND_EPOCHS, floor)
+        return Answer(
+            ResponseCode.ROUND_FINISHED,
+            f"all that round {round_id} of {header.producer_id!r} has for {header.topic} is stored",
+        )
 
     def _open_round(
         self, request: Request, header: OpenProducerHeader, round_id: int, wanted: str
@@ -92,7 +110,12 @@ class OpenProducerHandlers:
         plan = plans.get(header.topic, wanted)
         queues = self._queues_of(header.topic)
         if not self._known.has_room(producer, round_id, header.topic, queues):
-            return Answer(ResponseCode.TOO_MANY_PRODUCERS, self._known.too_many(producer))
+            may_wait = self._known.may_get_room(producer, round_id, queues)
+            return Answer(
+                ResponseCode.TOO_MANY_PRODUCERS,
+                too_many(producer, self._known.limits),
+                fields=write_header(NoRoomHeader(may_wait)),
+            )
         round_ = Round(round_id, {header.topic: plan}, {header.topic: queues})
         told = self._answer(request, header, plan)
         self._epochs.open_round(producer, epoch, round_, request.now, told)
@@ -104,7 +127,8 @@ class OpenProducerHandlers:
                 request.answer_when_saved(error)
                 return
             last = self._known.last_sequences(header.producer_id, header.topic)
-            said = write_header(OpenedProducerHeader(epoch, plan))
+            is_crowded = plan is not None and self._known.is_crowded(header.producer_id)
+            said = write_header(OpenedProducerHeader(epoch, plan, is_crowded or None))
             request.answer(Answer(fields=said, body=encode_last_sequences(last)))
 
         return opened

@@ -22,7 +22,7 @@ from aerobee.ports.clock import Now
 from aerobee.protocol.marked_batch import MarkedBatch
 from aerobee.protocol.producer_mark import decode_mark
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.deduplication.known_producers import KnownProducers
+from aerobee.service.broker.deduplication.known_producers import KnownProducers, too_many
 from aerobee.service.broker.intake import Intake, Stored
 from aerobee.service.broker.sending import Sending
 from aerobee.service.broker.staging.decisions import Decision, Decisions
@@ -154,7 +154,9 @@ class Publishing:
                 mark = decode_mark(self._marked.text)
                 pairs.add((mark.producer, mark.place))
         if len(pairs) > limit:
-            return Answer(ResponseCode.TOO_MANY_PRODUCERS, self._known.too_many(f"{write_id}/"))
+            return Answer(
+                ResponseCode.TOO_MANY_PRODUCERS, too_many(f"{write_id}/", self._known.limits)
+            )
         return None
 
     def _decide(self, one: _Round, is_safe: bool) -> None:

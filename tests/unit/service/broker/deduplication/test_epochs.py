@@ -27,6 +27,18 @@ class Rig:
 
         self.epochs.open(producer, wanted, Now(wall_ms, 0), told)
 
+    def open_round(self, producer: str, round_id: int, topic: str = "Orders") -> None:
+        epoch = self.epochs.next_in(producer, round_id)
+        round_ = Round(round_id, {topic: "plan"}, {topic: 3})
+        self.epochs.open_round(producer, epoch, round_, Now(100, 0), lambda epoch, error: None)
+        self.work()
+
+    def save_finished(self, *write_ids: str) -> None:
+        told: list[BaseException | None] = []
+        self.epochs.save_finished(write_ids, told.append)
+        self.work()
+        assert told == [None]
+
     def work(self) -> None:
         self.worker.run_all()
         self.worker.collect()
@@ -72,6 +84,10 @@ def test_who_is_forgotten_leaves_the_file_with_the_next_change() -> None:
         b'{"epochs":{"P":"x"}}',
         b'{"epochs":7}',
         b'{"epochs":{},"rounds":{"P":{"plans":{}}}}',
+        b'{"finished":{"w":{"roundId":1,"epoch":1,"usedMs":1,"whole":[7]}}}',
+        b'{"finished":{"w":{"roundId":1,"epoch":1,"usedMs":1,"tasks":{"Orders":[3,1]}}}}',
+        b'{"finished":{"w":{"roundId":1,"epoch":1,"usedMs":1,"tasks":{"Orders":[1]}}}}',
+        b'{"finished":{"w":{"roundId":1,"epoch":1,"usedMs":1,"tasks":{"Orders":[1,"x"]}}}}',
         b"nothing",
     ],
 )
@@ -124,3 +140,48 @@ def test_rounds_of_a_file_that_does_not_say_how_many_queues_are_taken_as_they_ar
     known = Rig(disk).known.find_producer("q/0")
     assert known is not None
     assert (known.round_id, known.plans, known.reserved) == (3, {"Orders": "plan"}, {})
+
+
+def test_what_is_finished_is_on_the_disk_and_its_producers_do_not_come_back() -> None:
+    rig = Rig()
+    for producer in ("w/0", "w/1", "v/0"):
+        rig.open_round(producer, 3)
+    rig.known.finish_write("w", "Orders", 3, 100)
+    rig.save_finished("w")
+    again = Rig(rig.disk.power_cut())
+    assert [name for name, _ in again.known.all()] == ["v/0"]
+    assert again.known.epoch_of("w/1") == (3 << 20) + 1
+    assert again.epochs.next_in("w/1", 3) == (3 << 20) + 2
+    again.open_round("w/0", 4)
+    text = again.disk.read(PATH)
+    assert b'"w/0"' in text
+    assert b'"w/1"' not in text
+    assert b'"w":{' in text
+
+
+def test_of_a_task_with_several_topics_those_that_are_not_finished_come_back() -> None:
+    rig = Rig(limits=Limits(queues=6))
+    rig.open_round("w/0", 3)
+    rig.open_round("w/0", 3, "Other")
+    rig.known.finish_task("w/0", "Orders", 100)
+    rig.save_finished("w")
+    again = Rig(rig.disk.power_cut(), Limits(queues=6))
+    known = again.known.find_producer("w/0")
+    assert known is not None
+    assert (known.plans, known.reserved) == ({"Other": "plan"}, {"Other": 3})
+    assert known.epoch == rig.known.epoch_of("w/0")  # whoever sent to the first is refused
+    assert again.known.has_room("w/1", 3, "Orders", 3)
+
+
+def test_what_is_finished_no_more_leaves_the_file() -> None:
+    rig = Rig()
+    rig.known.finish_write("w", "Orders", 3, 100)
+    rig.known.finish_write("v", "Orders", 3, 2000)
+    rig.save_finished("w", "v")
+    rig.known.finished.forget_before(100)
+    rig.known.forget_topic("Orders")
+    rig.save_finished("v")
+    text = rig.disk.read(PATH)
+    assert b'"w"' not in text
+    assert b'"v":{' in text
+    assert b"Orders" not in text

@@ -173,3 +173,115 @@ def test_who_is_said_to_work_in_rounds_is_of_a_family_before_its_round_is_known(
     for producer, queue in (("query/0", 0), ("Q", 0), ("query/1", 0)):
         known.note(mark(producer), "Orders", queue, PLACE, 100)
     assert [name for name, _ in known.all()] == ["query/0", "query/1"]
+
+
+def test_what_is_finished_is_let_go_and_its_senders_are_refused() -> None:
+    known = KnownProducers(Limits(queues=8))
+    for task in range(2):
+        in_round(known, f"query/{task}", 3)
+        known.raise_epoch(f"query/{task}", (1 << 20) + task, 100)
+    assert not known.has_room("query/2", 1, "Orders", 3)
+    assert known.finish_task("query/1", "Orders", 100) == (1 << 20) + 2
+    assert known.epoch_of("query/1") == (1 << 20) + 2
+    assert known.last_sequences("query/1", "Orders") != {}  # until it is on the disk
+    before = known.changes
+    known.let_go(["query/1", "nobody"])
+    assert [name for name, _ in known.all()] == ["query/0"]
+    assert known.changes > before
+    assert known.has_room("query/2", 1, "Orders", 3)
+    assert known.epoch_of("query/1") == (1 << 20) + 2
+    assert known.epoch_of("query/0") == 1 << 20
+
+
+def test_of_a_task_with_several_topics_those_that_are_finished_are_let_go() -> None:
+    known = KnownProducers(Limits(queues=4))
+    in_round(known, "query/0", 2)
+    producer = known.begin_round("query/0", 1, 100)
+    producer.plans.update({"Orders": "plan", "Other": "plan"})
+    known.reserve("query/0", "Other", 1)
+    known.note_run(mark("query/0", sequence=1 << 32), 1, "Other", 0, 100)
+    known.finish_task("query/0", "Orders", 100)
+    known.let_go(["query/0"])
+    assert (producer.plans, producer.reserved) == ({"Other": "plan"}, {"Other": 1})
+    assert list(producer.queues) == [("Other", 0)]
+    assert known.has_room("query/1", 1, "Orders", 3)
+    assert not known.has_room("query/1", 1, "Orders", 4)
+    in_round(known, "another/0", 3)
+    assert known.find("query/0", "Other", 0) is not None  # four queues: nobody had to go
+
+
+def test_a_write_that_is_finished_ends_its_tasks_and_no_others() -> None:
+    known = KnownProducers()
+    for task in range(3):
+        in_round(known, f"query/{task}", 2, round_id=4)
+        known.raise_epoch(f"query/{task}", (4 << 20) + task, 100)
+    in_round(known, "query/7", 2, round_id=3)
+    in_round(known, "query/8", 2, round_id=5)
+    in_round(known, "query/t0", 2, round_id=4)
+    in_round(known, "another/0", 2, round_id=4)
+    known.note(mark("query/x"), "Orders", 0, PLACE, 100)
+    known.finish_write("query", "Orders", 4, 100)
+    known.let_go([name for name, _ in known.all()])
+    left = ["query/8", "query/t0", "another/0", "query/x"]
+    assert [name for name, _ in known.all()] == left
+    assert {known.epoch_of(f"query/{task}") for task in (0, 1, 2, 7, 99)} == {(4 << 20) + 3}
+
+
+def test_a_round_that_has_begun_meanwhile_is_not_let_go() -> None:
+    known = KnownProducers()
+    in_round(known, "query/0", 2, round_id=4)
+    known.finish_write("query", "Orders", 4, 100)
+    in_round(known, "query/0", 2, round_id=5)
+    known.let_go(["query/0"])
+    assert known.last_sequences("query/0", "Orders") == {0: 5 << 32, 1: 5 << 32}
+
+
+def test_what_the_file_had_of_finished_rounds_is_passed_over() -> None:
+    known = KnownProducers()
+    known.finished.add_write("query", "Orders", 4, (4 << 20) + 9, 100)
+    for name, epoch in (("query/0", 4 << 20), ("query/1", 5 << 20), ("query/t0", 4 << 20)):
+        producer = Producer(epoch, 100)
+        for topic, round_id in (("Orders", 4), ("Other", 4), ("Old", 3), ("New", 5)):
+            if (name, topic) != ("query/0", "Other") and (topic != "New" or name == "query/1"):
+                start = round_id << 32
+                producer.queues[topic, 1] = Seen.restored(0, [start, start + 5], [])
+        known.restore(name, producer)
+    found = {name: [topic for topic, _ in one.queues] for name, one in known.all()}
+    assert found == {"query/1": ["Other", "New"], "query/t0": ["Orders", "Other", "Old"]}
+
+
+def test_a_family_with_many_queues_is_crowded() -> None:
+    known = KnownProducers(Limits(queues=8))
+    in_round(known, "query/0", 2)
+    assert not known.is_crowded("query/0")
+    in_round(known, "query/1", 1)
+    assert known.is_crowded("query/0")
+    assert not known.is_crowded("another/0")
+
+
+def test_room_may_come_if_one_alone_does_not_need_more_than_there_is() -> None:
+    known = KnownProducers(Limits(producers=2, queues=4))
+    assert known.may_get_room("query/0", 1, 4)
+    assert not known.may_get_room("query/0", 1, 5)
+    in_round(known, "query/0", 3)
+    in_round(known, "query/1", 1)
+    assert known.may_get_room("query/0", 1, 1)
+    assert not known.may_get_room("query/0", 1, 2)
+    assert known.may_get_room("query/0", 2, 4)
+    assert not known.may_get_room("query/2", 1, 1)  # tasks do not become fewer
+
+
+def test_a_deleted_topic_is_not_finished_either() -> None:
+    known = KnownProducers()
+    known.finish_write("query", "Orders", 4, 100)
+    assert known.forget_topic("Orders") == ["query"]
+    assert not known.finished.covers("query/0", "Orders", 4)
+
+
+def test_who_was_finished_for_long_is_forgotten() -> None:
+    known = KnownProducers(Limits(idle_ms=1000))
+    known.finish_write("query", "Orders", 4, 100)
+    known.forget_idle(1099)
+    assert len(known.finished) == 1
+    known.forget_idle(1100)
+    assert len(known.finished) == 0

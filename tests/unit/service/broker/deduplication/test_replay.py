@@ -11,8 +11,10 @@ from tests.once_kit import (
     batch_body,
     mark_text,
     open_producer,
+    open_task,
     send_batch_once,
     send_once,
+    send_rows,
 )
 from tests.store_kit import draft, properties
 
@@ -118,3 +120,14 @@ def test_only_what_came_with_the_first_and_lies_behind_it_follows_it(other: str,
     kit.store.append(second, 1_800_000_000_000 + (other == "stored"))
     kit.finish()
     assert replayed(kit).last_sequences("P", "Orders") == {1: last}
+
+
+def test_messages_of_rounds_that_are_finished_are_passed_over() -> None:
+    kit = BrokerKit(ORDERS)
+    for producer, round_id in (("w/0", 3), ("w/0", 4), ("w/1", 5), ("v/0", 4), ("w/t0", 4)):
+        open_task(kit, producer, round_id)
+        assert send_rows(kit, producer, round_id << 20, [b"a", b"b"]).code == 0
+    known = KnownProducers()
+    known.finished.add_write("w", "Orders", 4, 9 << 20, 100)
+    assert replay(kit.store, kit.store.min_offset, known) == 6
+    assert sorted(name for name, _ in known.all()) == ["v/0", "w/1", "w/t0"]
