@@ -63,6 +63,16 @@ def send(session: Session, reads: Iterable[bytes]) -> int:
     return count
 
 
+def _read(store: Store, queue_id: int, offset: int, end: int) -> int:
+    """How many messages the reads of a consumer bring, of that part of a queue."""
+    total = 0
+    while offset < end:
+        read = store.read(traffic.TOPIC, queue_id, offset, 32, 256 * 1024)
+        total += read.count
+        offset = read.next_offset
+    return total
+
+
 def _timed(work: Callable[[], int]) -> Figure:
     wall = time.perf_counter()
     cpu = time.thread_time()
@@ -100,10 +110,7 @@ def case_read(root: str, count: int) -> Figure:
         total = 0
         for queue_id, offset in starts.items():
             end = offset + count // traffic.QUEUES
-            while offset < end:
-                read = store.read(traffic.TOPIC, queue_id, offset, 32, 256 * 1024)
-                total += read.count
-                offset = read.next_offset
+            total += _read(store, queue_id, offset, end)
         return total
 
     figure = _timed(work)
@@ -121,10 +128,7 @@ def case_read_checked(root: str, count: int) -> Figure:
         for queue in store.queues():
             offset = queue.min_offset
             end = min(queue.max_offset, offset + count // traffic.QUEUES)
-            while offset < end:
-                read = store.read(traffic.TOPIC, queue.queue_id, offset, 32, 256 * 1024)
-                total += read.count
-                offset = read.next_offset
+            total += _read(store, queue.queue_id, offset, end)
         return total
 
     figure = _timed(work)

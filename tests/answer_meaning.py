@@ -91,8 +91,12 @@ def in_any_order(value: Any) -> Any:
     return value
 
 
-def own_words(command: RemotingCommand) -> Any:
-    """What a broker says by itself."""
+def own_words(said: list[tuple[int, RemotingCommand]]) -> list[Any]:
+    """What a broker says by itself, on which connection, in any order."""
+    return sorted((connection, _own_words(command)) for connection, command in said)
+
+
+def _own_words(command: RemotingCommand) -> Any:
     said: dict[str, Any] = dict(command.ext_fields)
     if "msgId" in said:
         said["msgId"] = "an id"

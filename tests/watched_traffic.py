@@ -9,22 +9,13 @@ from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat, encode_he
 from aerobee.protocol.bodies.subscription import make_subscription
 from aerobee.protocol.remoting_command import RemotingCommand, encode
 from aerobee.protocol.stored_message import decode_records
+from tests.broker_kit import pull_fields
 from tests.send_rig import send_frame
 from tests.wire_client import WireClient
 
 TOPIC = "Orders"
 GROUP = "watchers"
 QUEUE = {"topic": TOPIC, "queueId": "0"}
-PULL = {
-    "consumerGroup": GROUP,
-    **QUEUE,
-    "sysFlag": "4",
-    "commitOffset": "0",
-    "suspendTimeoutMillis": "0",
-    "subscription": "*",
-    "subVersion": "0",
-    "expressionType": "TAG",
-}
 
 
 class Traffic:
@@ -42,7 +33,9 @@ class Traffic:
         """Three messages in, two out, one committed, one of them a dead letter."""
         for _ in range(3):
             self._answer_to(send_frame({"e": "0"}, b"a message"))
-        fields = {**PULL, "queueOffset": str(self.offset), "maxMsgNums": "2"}
+        fields = pull_fields(
+            consumerGroup=GROUP, suspendTimeoutMillis=0, queueOffset=self.offset, maxMsgNums=2
+        )
         pulled = self._ask(11, fields)
         message = decode_records(bytes(pulled.body))[0]
         back = {"offset": str(message.log_offset), "group": GROUP, "delayLevel": "-1"}

@@ -19,6 +19,7 @@ import pytest
 
 from aerobee.model.message import StoredMessage
 from aerobee.protocol.stored_message import decode_records
+from tests.broker_kit import pull_fields
 from tests.process_kit import Started
 from tests.wire_client import WireClient
 
@@ -44,22 +45,6 @@ def sending(name: str, deliver_ms: int) -> dict[str, str]:
     properties = f"UNIQ_KEY\x01{name}\x02TIMER_DELIVER_MS\x01{deliver_ms}\x02"
     letters = {"a": "producers", "b": "Orders", "c": "TBW102", "d": "1", "e": "0", "f": "0"}
     return {**letters, "g": "0", "h": "0", "i": properties, "j": "0", "k": "false", "m": "false"}
-
-
-def pulling(offset: int) -> dict[str, str]:
-    return {
-        "consumerGroup": "consumers",
-        "topic": "Orders",
-        "queueId": "0",
-        "queueOffset": str(offset),
-        "maxMsgNums": "32",
-        "sysFlag": "4",
-        "commitOffset": "0",
-        "suspendTimeoutMillis": "0",
-        "subscription": "*",
-        "subVersion": "0",
-        "expressionType": "TAG",
-    }
 
 
 class Cycles:
@@ -113,7 +98,8 @@ class Cycles:
             found: list[StoredMessage] = []
             latest_ms = max(self.acknowledged.values()) + 1_000
             while time.time() * 1000 < latest_ms or not self._has(found, last):
-                answer = client.ask(PULL, pulling(len(found)))
+                fields = pull_fields(suspendTimeoutMillis=0, queueOffset=len(found))
+                answer = client.ask(PULL, fields)
                 if answer.code == 0:
                     found += decode_records(bytes(answer.body))
             assert broker.stop()[0] == 0

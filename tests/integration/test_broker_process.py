@@ -8,40 +8,16 @@ import pytest
 
 from aerobee.model.route import TopicRoute
 from aerobee.protocol.bodies.topic_route import decode_topic_route
+from tests.broker_kit import pull_fields
 from tests.process_kit import Started, files_under
+from tests.wire import JAVA_FIELDS
 from tests.wire_client import WireClient
 
 SMALL = (
     "mappedFileSizeCommitLog=1048576\nmappedFileSizeConsumeQueue=20000\n"
     "maxHashSlotNum=1000\nmaxIndexNum=4000\n"
 )
-SEND = {
-    "a": "producers",
-    "b": "Orders",
-    "c": "TBW102",
-    "d": "4",
-    "e": "0",
-    "f": "0",
-    "g": "1700000000000",
-    "h": "0",
-    "i": "",
-    "j": "0",
-    "k": "false",
-    "m": "false",
-}
-PULL = {
-    "consumerGroup": "consumers",
-    "topic": "Orders",
-    "queueId": "0",
-    "queueOffset": "0",
-    "maxMsgNums": "32",
-    "sysFlag": "4",
-    "commitOffset": "0",
-    "suspendTimeoutMillis": "0",
-    "subscription": "*",
-    "subVersion": "0",
-    "expressionType": "TAG",
-}
+SEND = {**JAVA_FIELDS, "e": "0", "i": ""}
 Run = Callable[..., Started]
 
 
@@ -83,7 +59,7 @@ def test_a_message_goes_through_and_outlives_the_process(run: Run, config: str) 
     assert "Traceback" not in stderr
     again = run("broker", "start", "-c", config, "--port", "0")
     with WireClient(again.ports()["broker"]) as client:
-        pulled = client.ask(11, PULL)
+        pulled = client.ask(11, pull_fields(suspendTimeoutMillis=0))
         assert pulled.code == 0, pulled.remark
         assert b"first message" in bytes(pulled.body)
     assert again.stop()[0] == 0

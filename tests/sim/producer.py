@@ -4,7 +4,7 @@ Single messages in every form of a send, batches, delayed messages and one-way o
 its number over its tries; each try has a name of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aerobee.model.names import AUTO_CREATE_TEMPLATE_TOPIC, SCHEDULE_TOPIC
@@ -26,6 +26,33 @@ class Target(NamedTuple):
     broker: str
     address: str
     queue_id: int
+
+
+def send_fields(
+    group: str,
+    topic: str,
+    target: Target,
+    properties: Mapping[str, str],
+    *,
+    sys_flag: int = 0,
+    is_batch: bool = False,
+) -> dict[str, str]:
+    """The header of a send, by its letters."""
+    return {
+        "a": group,
+        "b": topic,
+        "c": AUTO_CREATE_TEMPLATE_TOPIC,
+        "d": "2",
+        "e": str(target.queue_id),
+        "f": str(sys_flag),
+        "g": "1700000000000",
+        "h": "0",
+        "i": encode_properties(properties).decode(),
+        "j": "0",
+        "k": "false",
+        "m": str(is_batch).lower(),
+        "n": target.broker,
+    }
 
 
 class Load(NamedTuple):
@@ -145,21 +172,7 @@ class Producer(Client):
         }
         if level:
             properties["DELAY"] = str(level)
-        fields = {
-            "a": f"{self.name}-group",
-            "b": topic,
-            "c": AUTO_CREATE_TEMPLATE_TOPIC,
-            "d": "2",
-            "e": str(target.queue_id),
-            "f": "0",
-            "g": "1700000000000",
-            "h": "0",
-            "i": encode_properties(properties).decode(),
-            "j": "0",
-            "k": "false",
-            "m": str(is_batch).lower(),
-            "n": target.broker,
-        }
+        fields = send_fields(f"{self.name}-group", topic, target, properties, is_batch=is_batch)
         if is_batch:
             body = encode_batch(
                 [

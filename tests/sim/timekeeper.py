@@ -8,14 +8,13 @@ were taken back in time.
 from typing import TYPE_CHECKING
 
 from aerobee.model.message import StoredMessage
-from aerobee.model.names import AUTO_CREATE_TEMPLATE_TOPIC, TIMER_TOPIC
+from aerobee.model.names import TIMER_TOPIC
 from aerobee.model.properties import (
     REAL_TOPIC,
     TIMER_DELETE_UNIQUE_KEY,
     TIMER_DELIVER_MS,
     TIMER_DEQUEUE_MS,
     TIMER_OUT_MS,
-    encode_properties,
 )
 from aerobee.protocol.declared_header import write_header
 from aerobee.protocol.headers.recalling import RecallHeader
@@ -24,7 +23,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import SendOutcome, outcome_of
 from tests.log_check import Outcome
 from tests.sim.history import NAME_END, OUTCOMES, Alarm, name_of
-from tests.sim.producer import SEND_MS_MAX, TRIES_MAX, Producer, Target
+from tests.sim.producer import SEND_MS_MAX, TRIES_MAX, Producer, Target, send_fields
 
 if TYPE_CHECKING:
     from tests.sim.stored import StoredView
@@ -70,21 +69,7 @@ class Timekeeper(Producer):
 
     def _alarm(self, target: Target, alarm: Alarm) -> RemotingCommand:
         properties = {"UNIQ_KEY": alarm.name.decode(), TIMER_DELIVER_MS: str(alarm.deliver_ms)}
-        fields = {
-            "a": f"{self.name}-group",
-            "b": ALARMS,
-            "c": AUTO_CREATE_TEMPLATE_TOPIC,
-            "d": "2",
-            "e": str(target.queue_id),
-            "f": "0",
-            "g": "1700000000000",
-            "h": "0",
-            "i": encode_properties(properties).decode(),
-            "j": "0",
-            "k": "false",
-            "m": "false",
-            "n": target.broker,
-        }
+        fields = send_fields(f"{self.name}-group", ALARMS, target, properties)
         body = alarm.name + NAME_END + b"x" * self._filler_bytes()
         return RemotingCommand(RequestCode.SEND_MESSAGE_V2, ext_fields=fields, body=body)
 

@@ -7,8 +7,7 @@ Whatever it says may get lost, or come late: then it is asked.
 
 from aerobee.model.flags import TransactionType
 from aerobee.model.message_id import parse_offset_message_id
-from aerobee.model.names import AUTO_CREATE_TEMPLATE_TOPIC, TRANSACTION_HALF_TOPIC
-from aerobee.model.properties import encode_properties
+from aerobee.model.names import TRANSACTION_HALF_TOPIC
 from aerobee.protocol.bodies.heartbeat import Heartbeat, encode_heartbeat
 from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.transactions import CheckTransactionHeader, EndTransactionHeader
@@ -17,7 +16,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import SendOutcome, outcome_of
 from aerobee.protocol.stored_message import decode_record
 from tests.sim.history import NAME_END, Attempt, Ending, Place, name_of
-from tests.sim.producer import SEND_MS_MAX, TRIES_MAX, Load, Producer, Target
+from tests.sim.producer import SEND_MS_MAX, TRIES_MAX, Load, Producer, Target, send_fields
 
 BEAT_MS = 600
 LATE_MS_MAX = 400
@@ -89,21 +88,7 @@ class Trader(Producer):
             "UNIQ_KEY": attempt.name.decode(),
             "TAGS": f"t{len(attempt.body) % 2}",
         }
-        fields = {
-            "a": self.group,
-            "b": topic,
-            "c": AUTO_CREATE_TEMPLATE_TOPIC,
-            "d": "2",
-            "e": str(target.queue_id),
-            "f": "4",
-            "g": "1700000000000",
-            "h": "0",
-            "i": encode_properties(properties).decode(),
-            "j": "0",
-            "k": "false",
-            "m": "false",
-            "n": target.broker,
-        }
+        fields = send_fields(self.group, topic, target, properties, sys_flag=4)
         return RemotingCommand(RequestCode.SEND_MESSAGE_V2, ext_fields=fields, body=attempt.body)
 
     # Ends.

@@ -7,7 +7,8 @@ import json
 import re
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -105,9 +106,9 @@ def prepared(folder: Path) -> Path:
     return folder
 
 
-def day_at_apache(folder: Path) -> Day:
-    """Apache's servers and mqadmin in one JVM."""
-    prepared(folder)
+@contextmanager
+def admin_at_apache(folder: Path) -> Iterator[tuple[Admin, str, int]]:
+    """Apache's servers and mqadmin in one JVM; the name server's address, the broker's port."""
     port, name_server_port = free_port(), free_port()
     name_server = f"127.0.0.1:{name_server_port}"
     where = {"listenPort": port, "storePathRootDir": folder / "store", "namesrvAddr": name_server}
@@ -116,6 +117,12 @@ def day_at_apache(folder: Path) -> Day:
     broker_file.write_text("".join(f"{name}={value}\n" for name, value in lines))
     name_server_file.write_text(f"listenPort={name_server_port}\nbindAddress=127.0.0.1\n")
     with Admin(folder, name_server, (name_server_file, broker_file)) as admin:
+        yield admin, name_server, port
+
+
+def day_at_apache(folder: Path) -> Day:
+    prepared(folder)
+    with admin_at_apache(folder) as (admin, name_server, port):
         return _lived(Day(admin, folder, name_server, port), is_apache=True)
 
 

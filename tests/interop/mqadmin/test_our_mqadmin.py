@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from aerobee.cli.mqadmin import catalog
-from tests.interop.apache import Jars, free_port
+from tests.interop.apache import Jars
 from tests.interop.features.servers import AerobeeServer
 from tests.interop.mqadmin import our_page
 from tests.interop.mqadmin.admin import Admin
-from tests.interop.mqadmin.day import APACHE_SETTINGS, SETTINGS
+from tests.interop.mqadmin.day import SETTINGS, admin_at_apache
 from tests.interop.mqadmin.pairs import AT_APACHE, GROUP, HERE, TOPIC, BothFail, Pair
 from tests.interop.mqadmin.side_by_side import SideBySide
 from tests.mqadmin_kit import Place
@@ -85,14 +85,7 @@ def _refusals(place: Place) -> dict[str, str]:
 
 
 def _at_apache(folder: Path) -> SideBySide:
-    port, name_server_port = free_port(), free_port()
-    name_server = f"127.0.0.1:{name_server_port}"
-    where = {"listenPort": port, "storePathRootDir": folder / "store", "namesrvAddr": name_server}
-    lines = {**SETTINGS, **APACHE_SETTINGS, **where}.items()
-    broker_file, name_server_file = folder / "broker.conf", folder / "namesrv.conf"
-    broker_file.write_text("".join(f"{name}={value}\n" for name, value in lines))
-    name_server_file.write_text(f"listenPort={name_server_port}\nbindAddress=127.0.0.1\n")
-    with Admin(folder, name_server, (name_server_file, broker_file)) as admin:
+    with admin_at_apache(folder) as (admin, name_server, port):
         both = SideBySide(admin, name_server, f"127.0.0.1:{port}", folder)
         both.prepare()
         both.go(AT_APACHE)

@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,10 @@ from aerobee.app.broker_settings import (
 )
 from aerobee.app.config import BadConfig, Given, ListenConfig
 from aerobee.app.monitor_settings import Exporter, MonitorConfig
-from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.java_properties import parse_properties
-from aerobee.protocol.remoting_command import decode
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.storage.config import HOUR_MS, FlushMode, StorageConfig
-
-FRAMES = Path(__file__).resolve().parents[2] / "vectors/frames.jsonl"
+from tests.captured import captured
 
 
 class Files:
@@ -194,14 +190,8 @@ def test_relations_between_values_are_checked(files: Files) -> None:
 
 def test_everything_that_apaches_broker_says_of_itself_is_known(files: Files) -> None:
     """Its own answer to GET_BROKER_CONFIG, as a file."""
-    for line in FRAMES.read_text("utf-8").splitlines():
-        frame = json.loads(line)
-        if (frame["name"], frame["kind"]) == ("GET_BROKER_CONFIG", "response"):
-            break
-    frames = FrameReader()
-    frames.receive(bytes.fromhex(frame["frame"]))
-    assert frames.advance()
-    said = {key: text for _, key, text in parse_properties(bytes(decode(frames).body).decode())}
+    (answer,) = captured("GET_BROKER_CONFIG", "response")
+    said = {key: text for _, key, text in parse_properties(bytes(answer.body).decode())}
     assert len(said) > 400
     # That one had SQL and its own idea of where it was.
     for key in ("storePathRootDir", "configBlackList"):

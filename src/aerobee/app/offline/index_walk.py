@@ -131,21 +131,15 @@ class IndexCheck:
     """Whether units of the index stand for what the log has."""
 
     def __init__(self, folder: StoreFolder) -> None:
-        self._folder = folder
         self._walk = LogWalk(folder)
 
     def fault(self, unit: IndexUnit) -> str | None:
         """None: it is right, or its record expired."""
         if unit.previous >= unit.number:
             return f"comes after unit {unit.previous}, which is newer"
-        if unit.log_offset < self._folder.log_start:
-            return None
-        file = self._folder.find(unit.log_offset)
-        if file is None:
-            return f"points behind the log, at {unit.log_offset}"
-        reason = self._walk.reason_at(file, unit.log_offset - file.first)
-        if reason is not None:
-            return f"points at {reason or 'the end of a file'}, at {unit.log_offset}"
+        file = self._walk.record_at(unit.log_offset)
+        if not isinstance(file, StoredFile):
+            return file
         if unit.key_hash not in _hashes(file.view, self._walk.record):
             return f"is of a key that the record at {unit.log_offset} does not have"
         return None

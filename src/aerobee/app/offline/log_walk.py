@@ -105,6 +105,19 @@ class LogWalk:
             return "a record that does not match its checksum"
         return None
 
+    def record_at(self, log_offset: int) -> StoredFile | str | None:
+        """The file that has a sound record there, which has been read; or what is there instead;
+        None: it expired."""
+        if log_offset < self._folder.log_start:
+            return None
+        file = self._folder.find(log_offset)
+        if file is None:
+            return f"points behind the log, at {log_offset}"
+        reason = self.reason_at(file, log_offset - file.first)
+        if reason is not None:
+            return f"points at {reason or 'the end of a file'}, at {log_offset}"
+        return file
+
     def _next_sound(self, file: StoredFile, start: int) -> int | None:
         at = start + _MAGIC_AT
         while (at := file.data.find(_MAGIC_BEGIN, at)) >= 0:

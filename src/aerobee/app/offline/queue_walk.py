@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from aerobee.app.offline.log_walk import LogWalk
-from aerobee.app.offline.store_folder import QueueFolder, StoreFolder, files_of
+from aerobee.app.offline.store_folder import QueueFolder, StoredFile, StoreFolder, files_of
 from aerobee.model.names import LIGHT_QUEUE_PREFIX, SCHEDULE_TOPIC
 from aerobee.model.properties import TAGS, decode_properties
 from aerobee.protocol.java_hash import tag_code
@@ -57,19 +57,13 @@ class UnitCheck:
     """Whether units stand for what the log has."""
 
     def __init__(self, folder: StoreFolder) -> None:
-        self._folder = folder
         self._walk = LogWalk(folder)
 
     def fault(self, queue: QueueFolder, unit: Unit) -> str | None:
         """None: it is right, or its record expired."""
-        if unit.log_offset < self._folder.log_start:
-            return None
-        file = self._folder.find(unit.log_offset)
-        if file is None:
-            return f"points behind the log, at {unit.log_offset}"
-        reason = self._walk.reason_at(file, unit.log_offset - file.first)
-        if reason is not None:
-            return f"points at {reason or 'the end of a file'}, at {unit.log_offset}"
+        file = self._walk.record_at(unit.log_offset)
+        if not isinstance(file, StoredFile):
+            return file
         record = self._walk.record
         if record.size != unit.size:
             return f"says {unit.size} bytes, the record at {unit.log_offset} has {record.size}"

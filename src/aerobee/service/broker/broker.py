@@ -39,7 +39,6 @@ class Duties(NamedTuple):
     """What became of a `Dial`."""
     on_stop: Sequence[Callable[[Now], None]]
     rest_ms: Sequence[Callable[[Now], int]]
-    """Whether the start is over: name servers know, or do not answer."""
     on_round: Sequence[Callable[[Now], None]] = ()
     """A round of reads is over: what is stored for all of them together."""
     heard: Heard | None = None

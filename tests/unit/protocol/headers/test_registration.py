@@ -1,29 +1,9 @@
-import json
-from pathlib import Path
-
 from aerobee.protocol.declared_header import read_header, write_header
-from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.headers.registration import (
     BrokerPlaceHeader,
     RegisterBrokerHeader,
 )
-from aerobee.protocol.remoting_command import RemotingCommand, decode
-
-FRAMES = Path(__file__).resolve().parents[3] / "vectors/frames.jsonl"
-
-
-def captured(name: str, kind: str) -> list[RemotingCommand]:
-    """What Apache's broker and name server said."""
-    found = []
-    for line in FRAMES.read_text("utf-8").splitlines():
-        frame = json.loads(line)
-        if (frame["name"], frame["kind"]) == (name, kind):
-            frames = FrameReader()
-            frames.receive(bytes.fromhex(frame["frame"]))
-            assert frames.advance()
-            found.append(decode(frames))
-    assert found, name
-    return found
+from tests.captured import captured
 
 
 def test_what_apaches_broker_registers_with_is_read_and_written_back_whole() -> None:

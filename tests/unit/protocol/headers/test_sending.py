@@ -1,29 +1,10 @@
-import json
-from pathlib import Path
-
 from aerobee.protocol.declared_header import read_header, write_header
-from aerobee.protocol.frame import FrameReader
 from aerobee.protocol.headers.sending import SendV2Header, SentHeader
-from aerobee.protocol.remoting_command import RemotingCommand, decode
-
-FRAMES = Path(__file__).resolve().parents[3] / "vectors/frames.jsonl"
-
-
-def captured(name: str, kind: str) -> list[RemotingCommand]:
-    found = []
-    for line in FRAMES.read_text("utf-8").splitlines():
-        frame = json.loads(line)
-        if (frame["name"], frame["kind"]) == (name, kind):
-            frames = FrameReader()
-            frames.receive(bytes.fromhex(frame["frame"]))
-            assert frames.advance()
-            found.append(decode(frames))
-    return found
+from tests.captured import captured
 
 
 def test_what_producers_wrote_is_read_and_written_back_whole() -> None:
     commands = captured("SEND_MESSAGE_V2", "request") + captured("SEND_BATCH_MESSAGE", "request")
-    assert commands
     for command in commands:
         header = read_header(SendV2Header, command.ext_fields)
         said = write_header(header)

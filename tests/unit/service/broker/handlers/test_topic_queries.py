@@ -1,28 +1,10 @@
 import json
-from pathlib import Path
 from typing import Any
 
 from aerobee.model.topic import TopicConfig
-from aerobee.protocol.frame import FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand, decode
+from aerobee.protocol.remoting_command import RemotingCommand
+from tests.captured import captured_at
 from tests.tables_kit import AdminKit
-
-FRAMES = Path(__file__).parents[4] / "vectors" / "frames.jsonl"
-
-
-def captured(origin: str) -> RemotingCommand:
-    """What Apache 5.5.0 answered to mqadmin."""
-    for line in FRAMES.read_text(encoding="utf-8").splitlines():
-        vector = json.loads(line)
-        if vector["origin"] == origin:
-            frames = FrameReader()
-            frames.receive(bytes.fromhex(vector["frame"]))
-            assert frames.advance()
-            command = decode(frames)
-            return RemotingCommand(
-                command.code, ext_fields=dict(command.ext_fields), body=bytes(command.body)
-            )
-    raise AssertionError(origin)
 
 
 def kit_with(*configs: TopicConfig) -> AdminKit:
@@ -38,7 +20,7 @@ def table_of(answer: RemotingCommand) -> dict[str, Any]:
 
 
 def test_all_topics_are_answered_as_apache_does() -> None:
-    apaches = table_of(captured("mqadmin-5.5.0-exportMetadata-of-topics.jsonl:4"))
+    apaches = table_of(captured_at("mqadmin-5.5.0-exportMetadata-of-topics.jsonl:4"))
     answer = kit_with(TopicConfig("Orders", 4, 4)).ask(21)
     ours = table_of(answer)
     assert list(ours) == list(apaches)
@@ -76,7 +58,7 @@ def test_a_table_that_changed_in_between_begins_again() -> None:
 
 
 def test_one_topic_is_answered_byte_for_byte_as_apache_does() -> None:
-    apaches = captured("mqadmin-5.5.0-topicStatus-of-empty-topic.jsonl:9")
+    apaches = captured_at("mqadmin-5.5.0-topicStatus-of-empty-topic.jsonl:9")
     kit = kit_with(TopicConfig("Held6af97907", 4, 4))
     answer = kit.ask(351, {"lo": "true", "topic": "Held6af97907"})
     assert (answer.code, answer.body) == (0, apaches.body)
@@ -89,6 +71,6 @@ def test_a_topic_that_is_not_there_is_said() -> None:
 
 
 def test_the_systems_topics_are_those_that_apache_names() -> None:
-    apaches = table_of(captured("mqadmin-5.5.0-exportMetadata-of-topics.jsonl:6"))
+    apaches = table_of(captured_at("mqadmin-5.5.0-exportMetadata-of-topics.jsonl:6"))
     ours = table_of(AdminKit().ask(305))
     assert sorted(ours["topicList"]) == sorted(apaches["topicList"])
