@@ -108,7 +108,7 @@ class Consumer:
 
     async def receive(self) -> Message:
         """The next message, however long it takes."""
-        self.check_begun()
+        self._check_begun()
         message = await self._inbox.take()
         if message is None:
             raise Misuse("the consumer is closed", hint="receive inside its `async with`")
@@ -119,7 +119,7 @@ class Consumer:
     async def run(self, handler: Handler, *, retry: Backoff | None = None) -> None:
         """Call a handler with every message, `concurrency` of them at once, until the consumer is
         closed. A handler that raises has its message again later."""
-        self.check_begun()
+        self._check_begun()
 
         async def work() -> None:
             while (message := await self._inbox.take()) is not None:
@@ -166,7 +166,7 @@ class Consumer:
             self._queues.of(queue).resume()
 
     def __aiter__(self) -> Self:
-        self.check_begun()
+        self._check_begun()
         task = asyncio.current_task()
         self._reader = task if self._reader in (None, task) else None
         return self
@@ -200,7 +200,7 @@ class Consumer:
         if last is not None:
             last.held_by().settle(last)
 
-    def check_begun(self) -> None:
+    def _check_begun(self) -> None:
         """Misuse for one that nobody opened: whoever iterates over it would wait for ever."""
         if not self._is_begun:
             raise Misuse(

@@ -84,7 +84,7 @@ class SyncConsumer(Context[Consumer]):
     queues = Fact[Consumer, tuple[MessageQueue, ...]](lambda consumer: consumer.queues)
     _receive = verb(Consumer.receive)
     _next = verb(Consumer.__anext__)
-    _check_begun = act(Consumer.check_begun)
+    _begin_iterating = act(Consumer.__aiter__)
 
     def receive(self) -> SyncMessage:
         """The next message, however long it takes."""
@@ -101,7 +101,7 @@ class SyncConsumer(Context[Consumer]):
         self._portal.call(self._subject.run(handle, retry=retry))
 
     def __iter__(self) -> Self:
-        self._check_begun()
+        self._begin_iterating()
         return self
 
     def __next__(self) -> SyncMessage:
