@@ -200,6 +200,11 @@ class BrokerKit:
         body = encode_heartbeat(Heartbeat(client_id, producers, consumers))
         assert self.ask(34, body=body, channel=channel).code == 0
 
+    def answer_dial(self, dial: Dial) -> None:
+        """What the broker asked of another server has the answer that it is well."""
+        effects = self.broker.on_answer(dial.ticket, RemotingCommand(0), self.clock.now())
+        self._carry_out(effects)
+
     # Time and disk.
 
     def tick(self, ms: int = 0) -> None:

@@ -18,7 +18,7 @@ from aerobee.service.broker.tables import Ground, open_tables
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from tests.store_kit import StoreKit
-from tests.tables_kit import IDENTITY
+from tests.tables_kit import IDENTITY, at_once
 
 
 class RowsRig:
@@ -41,7 +41,7 @@ class RowsRig:
         delays = DelayLevels(store, intake, delay_offsets, kit.worker, levels_ms, now)
         self.consumer = consumer_rows(tables, store, membership, Peers())
         statistics = Statistics([], lambda topic: False, now)
-        self.admin = admin_rows(IDENTITY, tables, store, ClientCalls(outbox), statistics)
+        self.admin = admin_rows(IDENTITY, tables, store, ClientCalls(outbox), statistics, at_once)
         self.inside = (IDENTITY, tables, store, statistics)
         timers = Timers(ground, intake, config, now)
         status = BrokerStatus(lambda: 0, lambda: 0, RequestTimes(), timers, store, now)

@@ -5,14 +5,14 @@ kit.ask(17, {"topic": "T", …})                     the answer, the disk work o
 after = TablesKit(kit.disk.power_cut())            another process on what is left
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from aerobee.ports.service import ChannelId, Effects, Reply
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
 from aerobee.service.broker.handlers.groups import GroupHandlers
 from aerobee.service.broker.handlers.topic_queries import TopicQueries
-from aerobee.service.broker.handlers.topics import TopicHandlers
+from aerobee.service.broker.handlers.topics import Announce, TopicHandlers
 from aerobee.service.broker.request_table import request_table
 from aerobee.service.broker.state.groups import GROUPS_MAX, Groups
 from aerobee.service.broker.state.offsets import Offsets
@@ -73,16 +73,31 @@ class TablesKit:
         self.finish()
 
 
+def at_once(told: Callable[[], None]) -> None:
+    """Name servers that hear of a topic as soon as it is made."""
+    told()
+
+
 class AdminKit(TablesKit):
     """With the requests that are served from it."""
 
-    def __init__(self, disk: SimDisk | None = None, config: BrokerConfig | None = None) -> None:
+    def __init__(
+        self,
+        disk: SimDisk | None = None,
+        config: BrokerConfig | None = None,
+        announce: Announce = at_once,
+    ) -> None:
         super().__init__(disk, config)
         self.offsets = Offsets()
         self.deleted: list[bytes] = []
         self.compacted: dict[bytes, bool] = {}
         topics = TopicHandlers(
-            self.topics, self.offsets, IDENTITY, self.deleted.append, self.compact
+            self.topics,
+            self.offsets,
+            IDENTITY,
+            self.deleted.append,
+            self.compact,
+            announce,
         )
         queries = TopicQueries(self.topics, IDENTITY)
         groups = GroupHandlers(self.groups, self.offsets)

@@ -14,7 +14,7 @@ from aerobee.service.broker.handlers.offset_reset import OffsetResetHandlers
 from aerobee.service.broker.handlers.queries import QueryHandlers
 from aerobee.service.broker.handlers.topic_queries import TopicQueries
 from aerobee.service.broker.handlers.topic_stats import TopicStatsHandlers
-from aerobee.service.broker.handlers.topics import TopicHandlers
+from aerobee.service.broker.handlers.topics import Announce, TopicHandlers
 from aerobee.service.broker.parked.client_calls import ClientCalls
 from aerobee.service.broker.queue_facts import QueueFacts
 from aerobee.service.broker.request_table import Row
@@ -30,6 +30,7 @@ def admin_rows(
     store: Store,
     calls: ClientCalls,
     statistics: Statistics,
+    announce: Announce,
 ) -> list[Row]:
     """What tools ask of topics, groups and clients."""
     topics, groups, offsets, consumers = (
@@ -44,10 +45,11 @@ def admin_rows(
         store.delete_topic(topic)
         tables.deduplication.finishing.forget_topic(topic.decode())
 
+    owned = (delete_queues, store.compaction.set, announce)
     relay = ClientRelay(consumers, calls)
     watched = (identity, offsets, queues, topics, groups)
     return [
-        *TopicHandlers(topics, offsets, identity, delete_queues, store.compaction.set).rows(),
+        *TopicHandlers(topics, offsets, identity, *owned).rows(),
         *TopicQueries(topics, identity).rows(),
         *TopicStatsHandlers(topics, queues, identity, statistics).rows(),
         *GroupHandlers(groups, offsets).rows(),

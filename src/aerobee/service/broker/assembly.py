@@ -83,6 +83,7 @@ def _table(
     known, epochs, _, finishing = tables.deduplication
     opens = OpenProducerHandlers(known, epochs, tables.topics.queues_of)
     finishes = FinishRoundHandlers(known, finishing)
+    asked = (parts.calls, parts.watching.statistics, parts.registration.when_told)
     staging = StagingHandlers(tables.topics, parts.sends.intake, publishing)
     return request_table(
         [
@@ -94,7 +95,7 @@ def _table(
             *parts.pulls.rows(),
             *parts.pops.rows(parts.routes),
             *consumer_rows(tables, store, parts.membership, parts.peers),
-            *admin_rows(identity, tables, store, parts.calls, parts.watching.statistics),
+            *admin_rows(identity, tables, store, *asked),
             *parts.status.rows(config, parts.delays),
             *parts.timers.rows(),
         ]

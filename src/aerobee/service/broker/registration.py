@@ -9,13 +9,16 @@ A name server forgets a broker when the connection closes, and all of them when 
 So what was told counts until a question is not answered, or answered by one who does not know us;
 then all topics are told again, soon, and less and less often while nobody answers.
 
+Who makes a topic by a request is answered when name servers have heard of it (`when_told`): whoever
+asks them then for its route finds it, as with Apache's broker. One that hangs is not waited for.
+
 One question at a time for each name server: what changes meanwhile goes together into the next
 upload. Apache's name server takes a change only under a version that it has not seen, so no two
 changes may travel under one.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple, Protocol
@@ -46,6 +49,8 @@ PROBE_INTERVAL_MS = 5_000
 """How long a name server that was started anew can be without us."""
 PROBE_TIMEOUT_MS = 3_000
 GOODBYE_TIMEOUT_MS = 1_000
+TOLD_MS_MAX = 2_000
+"""How long who waits for name servers to hear of a change waits. Java's clients send for 3 s."""
 RETRY_MS_MIN = 500
 RETRY_MS_MAX = 10_000
 _READ_AND_WRITE = int(Permission.READ | Permission.WRITE)
@@ -86,8 +91,8 @@ class _Upload(NamedTuple):
 class _Teller:
     """What one name server was told. T1. At most one question is under way."""
 
-    __slots__ = ("address", "all_due_ms", "changed", "is_asking", "is_known", "probe_due_ms",
-                 "retry_ms", "told", "was_tried")  # fmt: skip
+    __slots__ = ("address", "all_due_ms", "changed", "heard", "is_asking", "is_known",
+                 "probe_due_ms", "retry_ms", "told", "uploads", "was_tried")  # fmt: skip
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -99,6 +104,12 @@ class _Teller:
         self.all_due_ms: int | None = None  # None: at once
         self.probe_due_ms = 0
         self.retry_ms = RETRY_MS_MIN
+        self.uploads = 0
+        self.heard = 0  # how many of them were answered
+
+    def has_heard(self, uploads: int) -> bool:
+        """Of so many uploads; one that does not know us hears of everything later."""
+        return not self.is_known or self.heard >= uploads
 
     def wanted(self, now_ms: int) -> _Kind | None:
         """What to say next."""
@@ -118,6 +129,18 @@ class _Teller:
             return None
         all_due_ms = self.all_due_ms or 0
         return min(all_due_ms, self.probe_due_ms) if self.is_known else all_due_ms
+
+
+class _Waiting(NamedTuple):
+    """Who wants to know when name servers have heard of a change."""
+
+    told: Callable[[], None]
+    due_ms: int
+    uploads: Sequence[tuple[_Teller, int]]
+    """For each, how many uploads it must have heard."""
+
+    def is_over(self, now_ms: int) -> bool:
+        return now_ms >= self.due_ms or all(one.has_heard(count) for one, count in self.uploads)
 
 
 class Registration:
@@ -143,6 +166,16 @@ class Registration:
         self._permission_changes = 0
         self._all: _Upload | None = None  # what all topics look like, while it is true
         self._is_over = False
+        self._asked: list[Callable[[], None]] = []
+        self._waiting: list[_Waiting] = []
+
+    def when_told(self, told: Callable[[], None]) -> None:
+        """Call back once name servers have heard of what has changed so far: those that know us,
+        and after a while without them. At once, if none does."""
+        if any(teller.is_known for teller in self._tellers):
+            self._asked.append(told)
+        else:
+            told()
 
     def on_tick(self, now: Now) -> None:
         changed = self._topics.take_changed()
@@ -155,6 +188,11 @@ class Registration:
             kind = teller.wanted(now.monotonic_ms)
             if kind is not None:
                 self._tell(teller, kind, now.monotonic_ms)
+        asked, self._asked = self._asked, []
+        due_ms = now.monotonic_ms + TOLD_MS_MAX
+        uploads = [(one, one.uploads + bool(one.changed)) for one in self._tellers if one.is_known]
+        self._waiting += [_Waiting(told, due_ms, uploads) for told in asked]
+        self._call_back(now.monotonic_ms)
 
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
         """What became of a question; of others' questions nothing is taken."""
@@ -169,10 +207,12 @@ class Registration:
             self._accepted(teller, kind, answer, now.monotonic_ms)
         else:
             self._failed(teller, kind, answer, now.monotonic_ms)
+        self._call_back(now.monotonic_ms)
 
     def rest_ms(self, now: Now) -> int:
         """For how long there is nothing to say, unless something changes."""
         dues = [due for t in self._tellers if (due := t.due_ms()) is not None]
+        dues.extend(waiting.due_ms for waiting in self._waiting)
         return max(0, min(dues) - now.monotonic_ms) if dues else PROBE_INTERVAL_MS
 
     def strangers(self) -> list[str]:
@@ -194,6 +234,16 @@ class Registration:
             if teller.is_known
         ]
 
+    def _call_back(self, now_ms: int) -> None:
+        """Those whose changes name servers have heard of."""
+        over: list[_Waiting] = []
+        left: list[_Waiting] = []
+        for waiting in self._waiting:
+            (over if waiting.is_over(now_ms) else left).append(waiting)
+        self._waiting = left
+        for waiting in over:
+            waiting.told()
+
     # Questions.
 
     def _tell(self, teller: _Teller, kind: _Kind, now_ms: int) -> None:
@@ -213,6 +263,7 @@ class Registration:
             upload = self._encoded(found)
         teller.changed.clear()
         teller.told = upload.version
+        teller.uploads += 1
         self._ask(teller, kind, self._registration(upload))
 
     def _ask(self, teller: _Teller, kind: _Kind, command: RemotingCommand) -> None:
@@ -291,6 +342,8 @@ class Registration:
         teller.was_tried = True
         teller.retry_ms = RETRY_MS_MIN
         teller.probe_due_ms = now_ms + PROBE_INTERVAL_MS
+        if kind is not _Kind.PROBE:
+            teller.heard = teller.uploads
         if kind is _Kind.ALL and not teller.is_known:
             teller.is_known = True
             _log.info("registered with a name server", extra={"address": teller.address})

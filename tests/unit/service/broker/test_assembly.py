@@ -1,7 +1,6 @@
 from dataclasses import replace
 
 from aerobee.model.topic import TopicConfig
-from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.service.broker.assembly import COMPACTION_REST_MS
 from aerobee.service.broker.config import BrokerConfig
 from tests.broker_kit import CLIENT, OTHER, STORAGE, BrokerKit, create_fields, pull_fields
@@ -17,7 +16,7 @@ def told_by(kit: BrokerKit) -> set[int]:
     asked, kit.dialed = kit.dialed, []
     assert [dial.address for dial in asked] == list(NAME_SERVERS)
     for dial in asked:
-        kit.broker.on_answer(dial.ticket, RemotingCommand(0), kit.clock.now())
+        kit.answer_dial(dial)
     return {dial.command.code for dial in asked}
 
 
@@ -25,9 +24,13 @@ def test_name_servers_are_told_at_the_start_of_changes_and_at_the_end() -> None:
     kit = BrokerKit(addresses=NAME_SERVERS)
     kit.tick()
     assert told_by(kit) == {103}
-    assert kit.ask(17, create_fields(ORDERS)).code == 0
+    kit.tell(17, create_fields(ORDERS))
+    kit.finish()
     assert b'"Orders"' in bytes(kit.dialed[0].command.body)
+    assert kit.heard() == []  # not before they know it
     assert told_by(kit) == {103}
+    (answer,) = kit.heard()
+    assert answer.code == 0
     kit.stop()
     assert told_by(kit) == {104}
 

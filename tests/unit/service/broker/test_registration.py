@@ -13,6 +13,7 @@ from aerobee.service.broker.registration import (
     PROBE_INTERVAL_MS,
     RETRY_MS_MAX,
     RETRY_MS_MIN,
+    TOLD_MS_MAX,
     Registration,
 )
 from aerobee.service.live_config import ChangesFile, LiveConfig
@@ -256,6 +257,78 @@ def test_topics_are_told_with_the_brokers_permission_applied_under_a_new_version
     (again,) = kit.tick(5)
     assert topics_of(again) == kit.topics.table
     assert version_of(again) > version_of(dial)
+
+
+def made(kit: Kit, name: str, told: list[str]) -> None:
+    """A topic whose maker waits until name servers have heard of it."""
+    kit.topics.put(TopicConfig(name))
+    kit.registration.when_told(lambda: told.append(name))
+
+
+def test_who_made_a_topic_goes_on_when_every_name_server_has_heard_of_it() -> None:
+    kit, told = Kit(("ns:1", "ns:2")), list[str]()
+    for dial in kit.tick():
+        kit.answer(dial)
+    made(kit, "A", told)
+    first, second = kit.tick(5)
+    kit.answer(first)
+    assert kit.tick(5) == []
+    assert told == []
+    made(kit, "B", told)
+    (again,) = kit.tick(5)
+    assert (again.address, set(topics_of(again))) == ("ns:1", {"B"})
+    kit.answer(again)
+    kit.answer(second)
+    (last,) = kit.tick(5)
+    assert (told, set(topics_of(last))) == (["A"], {"B"})
+    kit.answer(last)
+    kit.tick(5)
+    assert told == ["A", "B"]
+
+
+def test_what_changes_during_an_upload_is_heard_with_the_next() -> None:
+    kit, told = Kit(), list[str]()
+    kit.registered()
+    (probe,) = kit.tick(PROBE_INTERVAL_MS)
+    made(kit, "A", told)
+    assert kit.tick(5) == []
+    kit.answer(probe, changed="false")
+    (dial,) = kit.tick(5)
+    assert told == []
+    kit.answer(dial)
+    kit.tick(5)
+    assert told == ["A"]
+
+
+def test_a_name_server_that_hangs_or_goes_holds_nobody_up_for_long() -> None:
+    kit, told = Kit(), list[str]()
+    kit.registered()
+    made(kit, "hangs", told)
+    (dial,) = kit.tick(5)
+    assert kit.registration.rest_ms(kit.clock.now()) == TOLD_MS_MAX
+    kit.tick(TOLD_MS_MAX - 1)
+    assert told == []
+    kit.tick(1)
+    assert told == ["hangs"]
+    made(kit, "goes", told)
+    kit.tick(5)
+    kit.answer(dial, None)
+    kit.tick(5)
+    assert told == ["hangs", "goes"]
+    made(kit, "gone", told)
+    assert told == ["hangs", "goes", "gone"]
+
+
+def test_where_there_is_nothing_to_tell_nobody_waits() -> None:
+    kit, told = Kit(()), list[str]()
+    made(kit, "none", told)
+    assert told == ["none"]
+    kit = Kit()
+    kit.registered()
+    kit.topics.remove("Orders")
+    kit.registration.when_told(lambda: told.append("removed"))
+    assert kit.tick(5) == []
+    assert told == ["none", "removed"]
 
 
 def test_goodbye_is_said_to_those_who_know_us_and_nothing_after_it() -> None:

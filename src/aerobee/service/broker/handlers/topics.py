@@ -1,11 +1,14 @@
 """What administrators do with topics: make, change, delete.
 
-A topic is made, changed or deleted on the disk first and answered then. With a topic go its queues,
+A topic is made, changed or deleted on the disk first and answered then; who makes or changes one is
+answered when name servers have heard of it, so that a route that is asked for next has it. With a
+topic go its queues,
 what groups have consumed of it, and the retry topics that popping it has made.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from aerobee.errors import AerobeeError
 from aerobee.model.names import (
@@ -35,6 +38,9 @@ from aerobee.service.request import Answer, Request
 PERMISSION_MAX = 7
 FILTER_TYPES = (SINGLE_TAG, "MULTI_TAG")
 
+Announce: TypeAlias = Callable[[Callable[[], None]], None]
+"""Calls back once others have heard of what has changed."""
+
 
 class TopicHandlers:
     def __init__(
@@ -44,14 +50,16 @@ class TopicHandlers:
         identity: BrokerIdentity,
         delete_queues: Callable[[bytes], object],
         set_compaction: Callable[[bytes, bool], object],
+        announce: Announce,
     ) -> None:
         """`delete_queues` takes a topic's queues out of the store, `set_compaction` tells it
-        whether one is compacted."""
+        whether one is compacted, `announce` has name servers hear of topics."""
         self._topics = topics
         self._offsets = offsets
         self._identity = identity
         self._delete_queues = delete_queues
         self._set_compaction = set_compaction
+        self._announce = announce
 
     def rows(self) -> list[Row]:
         lane, right = Lane.ADMIN, Right.ADMINISTER
@@ -89,9 +97,11 @@ class TopicHandlers:
         answer = answer_change(request)
 
         def saved(error: BaseException | None) -> None:
-            if error is None:
-                self._note([config.name for config in wanted])
-            answer(error)
+            if error is not None:
+                answer(error)
+                return
+            self._note([config.name for config in wanted])
+            self._announce(lambda: answer(None))
 
         self._topics.edit(
             lambda find: [_with_attributes(config, find) for config in wanted], request.now, saved

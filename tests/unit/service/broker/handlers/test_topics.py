@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,8 @@ from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.service.broker.handlers.topics import TopicHandlers
 from aerobee.service.broker.request_table import Lane, Right, request_table
 from aerobee.service.request import Request, answer_with
-from tests.tables_kit import IDENTITY, AdminKit, TablesKit
+from tests.broker_kit import create_fields
+from tests.tables_kit import IDENTITY, AdminKit, TablesKit, at_once
 
 ORDERS = TopicConfig("Orders", 4, 4)
 
@@ -264,13 +266,28 @@ def test_a_topic_that_could_not_be_saved_away_keeps_everything() -> None:
     assert kit.topics.find("Orders") == ORDERS
 
 
+def test_who_makes_a_topic_is_answered_when_name_servers_have_heard_of_it() -> None:
+    heard: list[Callable[[], None]] = []
+    kit = AdminKit(announce=heard.append)
+    outbox = kit.send(17, create_fields(ORDERS))
+    kit.finish()
+    assert (kit.topics.find("Orders"), outbox) == (ORDERS, [])
+    heard.pop()()
+    (reply,) = outbox
+    assert isinstance(reply, Reply)
+    assert reply.command.code == 0
+    kit.disk.faults.fail_call(1)
+    assert kit.ask(17, create_fields(TopicConfig("Bills"))).code == 1
+    assert heard == []
+
+
 def test_queues_that_cannot_be_deleted_are_answered_with_why() -> None:
     kit = AdminKit()
 
     def refuse(topic: bytes) -> None:
         raise StoreBusy(f"not now: {topic!r}")
 
-    handlers = TopicHandlers(kit.topics, kit.offsets, IDENTITY, refuse, kit.compact)
+    handlers = TopicHandlers(kit.topics, kit.offsets, IDENTITY, refuse, kit.compact, at_once)
     outbox: Effects = []
     command = RemotingCommand(215, ext_fields={"topic": "Orders"})
     request = Request(ChannelId(1), command, kit.clock.now(), outbox)
@@ -286,5 +303,7 @@ def test_queues_that_cannot_be_deleted_are_answered_with_why() -> None:
 
 def test_changes_are_for_administrators() -> None:
     kit = AdminKit()
-    handlers = TopicHandlers(kit.topics, kit.offsets, IDENTITY, kit.deleted.append, kit.compact)
+    handlers = TopicHandlers(
+        kit.topics, kit.offsets, IDENTITY, kit.deleted.append, kit.compact, at_once
+    )
     assert {(row.lane, row.right) for row in handlers.rows()} == {(Lane.ADMIN, Right.ADMINISTER)}
