@@ -21,6 +21,8 @@ _SMALL = {
     "mappedFileSizeConsumeQueue": "60000",
     "maxHashSlotNum": "1000",
     "maxIndexNum": "4000",
+    # How slow the disk of a shared machine is says nothing of the code under test.
+    "osPageCacheBusyTimeOutMills": "600000",
     "listenPort": "0",
     "bindAddress": "127.0.0.1",
     "brokerIP1": "127.0.0.1",

@@ -45,6 +45,7 @@ DELAY_LEVELS_MAX = 18
 _INT32_MAX = 2**31 - 1
 _UNIT_BYTES = 20
 _FLUSH_MS_MAX = 60_000
+_BUSY_MS_MAX = 3_600_000
 
 
 class PortKind:
@@ -103,6 +104,12 @@ class BrokerPaths:
     def changes(self) -> str:
         """What administrators changed by request. Nothing else is in it."""
         return f"{self.root}/config/aerobee.properties"
+
+
+@dataclass(frozen=True, slots=True)
+class DiskPatience:
+    busy_ms_max: int = StorageConfig().flush_lag_ms_max
+    """For how long a disk may be busy before appends are refused: twice the interval at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +178,9 @@ STORAGE_SETTINGS = (
     Setting("compactionScheduleInternal", "compaction_interval_ms", Whole(1, _INT32_MAX)),
     Setting("maxOffsetMapSize", "compaction_map_bytes", Whole(1, _INT32_MAX)),
 )
+PATIENCE_SETTINGS = (
+    Setting("osPageCacheBusyTimeOutMills", "busy_ms_max", Whole(100, _BUSY_MS_MAX)),
+)
 FIXED_SETTINGS = (
     Setting("brokerRole", "role", Only("ASYNC_MASTER", _NO_COPIES)),
     Setting("brokerId", "number", Only("0", _NO_COPIES)),
@@ -192,6 +202,7 @@ ALL_SETTINGS = (
     *MONITOR_SETTINGS,
     *PATH_SETTINGS,
     *STORAGE_SETTINGS,
+    *PATIENCE_SETTINGS,
     *FIXED_SETTINGS,
     *SETTINGS,
 )
@@ -273,7 +284,7 @@ def _nameservers_in(environment: Mapping[str, str]) -> list[Given]:
 
 def _storage(reading: Reading) -> StorageConfig:
     """How far the disk may fall behind goes with how often it is written to."""
-    default = StorageConfig()
-    lag_ms_max = default.flush_lag_ms_max
-    found = reading.build(replace(default, flush_lag_ms_max=2 * _FLUSH_MS_MAX), STORAGE_SETTINGS)
-    return replace(found, flush_lag_ms_max=max(lag_ms_max, 2 * found.flush_interval_ms))
+    patient = StorageConfig(flush_lag_ms_max=2 * _FLUSH_MS_MAX)
+    found = reading.build(patient, STORAGE_SETTINGS)
+    busy_ms_max = reading.build(DiskPatience(), PATIENCE_SETTINGS).busy_ms_max
+    return replace(found, flush_lag_ms_max=max(busy_ms_max, 2 * found.flush_interval_ms))

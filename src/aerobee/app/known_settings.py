@@ -70,6 +70,7 @@ def _of_broker() -> Iterator[tuple[object, Sequence[Setting]]]:
     yield MonitorConfig(), MONITOR_SETTINGS
     yield broker_settings.BrokerPaths(), broker_settings.PATH_SETTINGS
     yield StorageConfig(), broker_settings.STORAGE_SETTINGS
+    yield broker_settings.DiskPatience(), broker_settings.PATIENCE_SETTINGS
     yield broker_settings.Fixed(), broker_settings.FIXED_SETTINGS
     yield BrokerConfig(), BROKER_SERVICE
 

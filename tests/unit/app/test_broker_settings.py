@@ -116,6 +116,21 @@ def test_rocketmqs_names_reach_every_part(files: Files) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "lag_ms_max"),
+    [
+        ("", 1000),
+        ("osPageCacheBusyTimeOutMills=5000", 5000),
+        ("osPageCacheBusyTimeOutMills=100", 1000),  # it is written to every 500 ms
+        ("osPageCacheBusyTimeOutMills=5000\nflushIntervalCommitLog=3000", 6000),
+    ],
+)
+def test_a_disk_may_be_busy_for_as_long_as_is_said_and_for_two_intervals_at_least(
+    files: Files, text: str, lag_ms_max: int
+) -> None:
+    assert files.read(text).storage.flush_lag_ms_max == lag_ms_max
+
+
 def test_flags_count_over_environment_over_changes_over_file_over_defaults(files: Files) -> None:
     flag = Given("brokerPermission", "4", "--permission")
     variable = {"AEROBEE_BROKER_BROKER_PERMISSION": "3"}

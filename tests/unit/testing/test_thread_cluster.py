@@ -9,6 +9,7 @@ from tests.net_kit import in_loop
 
 def test_a_cluster_on_a_thread_serves_both_kinds_of_client() -> None:
     with ThreadCluster(brokers=2) as cluster:
+        cluster.client.admin.topics.create("orders")
         cluster.client.send("orders", b"0")
 
         async def test() -> None:
