@@ -2,11 +2,15 @@
 
 Whoever needs the route of a topic that is being asked for waits for the same answer. A route that
 cannot be asked for again stays as it was: brokers go on when name servers do not.
+
+A first send makes its topic, and name servers hear of that a moment after it is answered: whoever
+asks here for a topic that was just sent to waits for that, and is not told that there is none.
 """
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from aerobee.client.core.routes import (
     DEFAULT_TOPIC,
@@ -17,18 +21,24 @@ from aerobee.client.core.routes import (
 )
 from aerobee.client.name_servers import NameServers
 from aerobee.errors import AerobeeError, TopicNotFound
+from aerobee.model.route import TopicRoute
 
 _log = logging.getLogger(__name__)
+
+NEW_WAITS = (0.001, 0.005, 0.02, 0.1, 0.3, 0.6, 1.0)
+"""Seconds between looks for a topic that is being made."""
 
 Changed = Callable[[str], None]
 """Told which topic's route is not what it was."""
 
 
 class RouteKeeper:
-    def __init__(self, name_servers: NameServers) -> None:
+    def __init__(self, name_servers: NameServers, new_waits: Sequence[float] = NEW_WAITS) -> None:
         self._name_servers = name_servers
+        self._new_waits = new_waits
         self._routes: dict[str, ClientRoute] = {}
-        self._asking: dict[str, asyncio.Task[ClientRoute]] = {}
+        # By topic, and whether it may be new: who may not is told otherwise.
+        self._asking: dict[tuple[str, bool], asyncio.Task[ClientRoute]] = {}
         # Topics that do not exist yet, with a route that only a send may use.
         self._is_new: set[str] = set()
         self._watchers: list[Changed] = []
@@ -47,12 +57,19 @@ class RouteKeeper:
 
     async def refresh(self, topic: str, *, may_be_new: bool = False) -> ClientRoute:
         """Ask for the route now."""
-        asking = self._asking.get(topic)
+        key = (topic, may_be_new)
+        asking = self._asking.get(key)
         if asking is None:
             asking = asyncio.get_running_loop().create_task(self._ask(topic, may_be_new))
-            self._asking[topic] = asking
-            asking.add_done_callback(lambda asked: self._asked(topic, asked))
+            self._asking[key] = asking
+            asking.add_done_callback(lambda asked: self._asked(key, asked))
         return await asyncio.shield(asking)
+
+    async def settled(self, topic: str) -> None:
+        """Come back once name servers know a topic that was just sent to, or after a while."""
+        if topic in self._is_new:
+            with contextlib.suppress(TopicNotFound):
+                await self.refresh(topic)
 
     async def refresh_all(self) -> None:
         """Ask for every route again."""
@@ -94,15 +111,15 @@ class RouteKeeper:
             asking.cancel()
         await asyncio.gather(*self._asking.values(), return_exceptions=True)
 
-    def _asked(self, topic: str, asked: "asyncio.Task[ClientRoute]") -> None:
-        self._asking.pop(topic, None)
+    def _asked(self, key: tuple[str, bool], asked: "asyncio.Task[ClientRoute]") -> None:
+        self._asking.pop(key, None)
         if not asked.cancelled():
             asked.exception()  # whoever waits hears of it; nobody else needs to
 
     async def _ask(self, topic: str, may_be_new: bool) -> ClientRoute:
         is_new = False
         try:
-            told, address = await self._name_servers.route(topic)
+            told, address = await self._told(topic, may_be_new)
             route = client_route(topic, told, advertised_by=address)
         except TopicNotFound as error:
             if not may_be_new:
@@ -119,6 +136,16 @@ class RouteKeeper:
         if was != route:
             self._tell(topic)
         return route
+
+    async def _told(self, topic: str, may_be_new: bool) -> tuple[TopicRoute, str]:
+        for wait_seconds in self._new_waits:
+            try:
+                return await self._name_servers.route(topic)
+            except TopicNotFound:
+                if may_be_new or topic not in self._is_new:
+                    raise
+            await asyncio.sleep(wait_seconds)
+        return await self._name_servers.route(topic)
 
     def _tell(self, topic: str) -> None:
         for changed in tuple(self._watchers):

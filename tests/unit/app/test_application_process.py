@@ -21,7 +21,7 @@ app = aerobee.App("{address}")
 async def on_order(order: dict) -> None:
     print("order", order["id"], flush=True)
 """
-SECONDS = 30
+SECONDS = 120
 
 
 def started(folder: Path, *arguments: str) -> "subprocess.Popen[str]":

@@ -1,5 +1,6 @@
 import asyncio
 import gc
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from aerobee.client.route_keeper import RouteKeeper
 from aerobee.client.served import Served
 from aerobee.errors import TopicNotFound
 from tests.client_kit import LocalCluster, complaints_of_the_loop, turn, with_cluster
+from tests.consume_kit import Wire
 
 SELF_TEST = "SELF_TEST_TOPIC"
 
@@ -17,10 +19,10 @@ SELF_TEST = "SELF_TEST_TOPIC"
 class _Kept:
     """A route keeper of a cluster, and what it told."""
 
-    def __init__(self, cluster: LocalCluster) -> None:
+    def __init__(self, cluster: LocalCluster, new_waits: Sequence[float] = ()) -> None:
         self.lines = Lines(Served().serve)
-        self.servers = NameServers(self.lines, (cluster.address,), 3)
-        self.routes = RouteKeeper(self.servers)
+        self.servers = NameServers(self.lines, (cluster.address,), 30)
+        self.routes = RouteKeeper(self.servers, new_waits)
         self.changed: list[str] = []
         self.routes.watch(self.changed.append)
 
@@ -52,6 +54,25 @@ def test_a_topic_that_is_not_there_may_be_sent_to_but_not_read(tmp_path: Path) -
         with pytest.raises(TopicNotFound):
             await kept.routes.of("new")
         assert len((await kept.routes.of("new", may_be_new=True)).writable) == 4
+        await kept.close()
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_topic_that_was_just_sent_to_is_waited_for(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        kept = _Kept(cluster, new_waits=(0.0, *[0.01] * 6_000))
+        await kept.routes.of("new", may_be_new=True)
+        reading = asyncio.ensure_future(kept.routes.of("new"))
+        settled = asyncio.ensure_future(kept.routes.settled("new"))
+        # Who may send it is not held up by those who wait, nor told that it is not there.
+        assert len((await kept.routes.refresh("new", may_be_new=True)).writable) == 4
+        assert not reading.done()
+        async with cluster.client() as client:
+            await Wire(client).make_topic("new", 3)
+        assert len((await reading).readable) == 3
+        await settled
+        await kept.routes.settled("nowhere")  # which nobody has sent to
         await kept.close()
 
     with_cluster(tmp_path, test)

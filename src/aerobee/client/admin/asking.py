@@ -133,6 +133,7 @@ class Asking:
 
     async def route(self, topic: str) -> TopicRoute:
         self._session.check()
+        await self._session.routes.settled(topic)
         route, _ = await self._session.name_servers.route(topic)
         return route
 
