@@ -34,6 +34,7 @@ from aerobee.model.message import StoredMessage
 from aerobee.ports.disk_worker import Lane
 from aerobee.protocol.message_batch import BatchMessage, encode_batch
 from aerobee.protocol.message_draft import MessageDraft
+from aerobee.storage.commit.write_through import LARGE_BYTES
 from aerobee.storage.config import KIB, MIB, FlushMode, StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
 from aerobee.storage.metadata.config_file import ConfigFile
@@ -51,6 +52,7 @@ QUEUES: tuple[Queue, ...] = tuple(
 )
 BODY_BYTES_MAX = 4 * KIB
 BATCH_MAX = 8
+LARGE_SHARE = 0.05
 SENDS_A_STEP = 4
 IN_FLIGHT_MAX = 64
 UNSAID_MAX = IN_FLIGHT_MAX + BATCH_MAX
@@ -116,9 +118,11 @@ def sends(run: int) -> Iterator[Send]:
     while True:
         is_batch = generator.random() < 0.25
         count = generator.randint(1, BATCH_MAX) if is_batch else 1
+        # Large appends take another way into the file.
+        least_bytes = LARGE_BYTES // count if generator.random() < LARGE_SHARE else 0
         messages = []
         for index in range(number, number + count):
-            size = int(BODY_BYTES_MAX ** generator.random())
+            size = least_bytes + int(BODY_BYTES_MAX ** generator.random())
             body = generator.randbytes(size)
             keys = f"k{generator.randrange(50)} order{run}.{index}"
             messages.append(Message(f"{run}-{index}", body, f"t{generator.randrange(5)}", keys))
