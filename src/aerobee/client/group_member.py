@@ -27,8 +27,9 @@ from aerobee.protocol.bodies.heartbeat import ConsumerBeat
 
 _log = logging.getLogger(__name__)
 
-UNBALANCED_SECONDS = 0.5
-"""Half of the time until sharing out is tried again that could not be finished; then it doubles."""
+UNBALANCED_SECONDS = 0.05
+"""Until sharing out is tried again that could not be finished; then it doubles. Mostly it waits for a
+retry topic that the heartbeat has just made, and name servers hear of within milliseconds."""
 LOCK_SECONDS = 20.0
 """How often locks are renewed; a broker lets go of one after 60 s."""
 
@@ -167,12 +168,13 @@ class GroupMember:
         longest = self.options.rebalance_seconds
         hurry = UNBALANCED_SECONDS
         while True:
-            hurry = UNBALANCED_SECONDS if is_balanced else min(2 * hurry, longest)
+            if is_balanced:
+                hurry = UNBALANCED_SECONDS
             try:
                 async with asyncio.timeout(longest if is_balanced else min(hurry, longest)):
                     await self._wake.wait()
             except TimeoutError:
-                pass
+                hurry = min(2 * hurry, longest)
             self._wake.clear()
             try:
                 is_balanced = await self.share_out()

@@ -3,6 +3,7 @@ from pathlib import Path
 
 from aerobee.client.consumer import Consumer
 from aerobee.client.consumer_options import ConsumerKeywords
+from aerobee.client.group_member import GroupMember
 from aerobee.client.message import Message
 from aerobee.client.owned_queue import OwnedQueue
 from aerobee.model.message_queue import MessageQueue
@@ -19,6 +20,24 @@ def test_a_topic_that_is_made_later_is_found(tmp_path: Path) -> None:
                 await wire.make_topic("orders", 1)
                 await wire.send("orders", b"x")
                 assert bodies(await take(consumer, 1)) == [b"x"]
+
+    with_cluster(tmp_path, test)
+
+
+def test_being_woken_in_vain_does_not_put_off_the_next_look(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with (
+            cluster.client() as client,
+            client.consumer("orders", group="g", start="earliest") as consumer,
+        ):
+            member = consumer._member
+            assert isinstance(member, GroupMember)
+            for _ in range(8):  # a look that doubled each time would be 20 s away by now
+                member.wake()
+                await until(lambda: not member._wake.is_set())
+            await Wire(client).make_topic("orders", 1)
+            async with asyncio.timeout(10):
+                await until(lambda: bool(consumer.queues))
 
     with_cluster(tmp_path, test)
 
