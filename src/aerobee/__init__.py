@@ -1,5 +1,15 @@
 """RocketMQ for Python people: its wire protocol and its store, byte for byte, in Python.
 
+What applications use:
+
+    aerobee.connect("localhost:9876")   a client, with `async with`: send, consumer, transaction, …
+    aerobee.connect_sync(...)           the same verbs, waited for, with `with`
+    aerobee.App(...)                    functions that handle messages, run by `aerobee run`
+    aerobee.admin(...)                  what tools ask of brokers and name servers
+    aerobee.testing.Cluster             a broker in a test, with a clock that the test moves
+
+`help(aerobee.Client)` has the verbs and what they take; the pages are in docs/, client.md first.
+
 The packages, highest first. Each may import only from those below it; pyproject.toml says the same
 to the linter, and a test compares the two.
 
@@ -36,6 +46,7 @@ runs the same, slower, when it is not.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    __version__: str
     from aerobee.client.admin.admin import Admin as Admin
     from aerobee.client.admin.admin import admin as admin
     from aerobee.client.app import App as App
@@ -123,6 +134,10 @@ _PUBLIC = {
 if not TYPE_CHECKING:  # a type checker is to see a name that is not there
 
     def __getattr__(name):
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version(__name__)
         place = _PUBLIC.get(name)
         if place is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -17,3 +18,7 @@ def test_every_public_name_is_there_and_no_other() -> None:
         assert name in dir(aerobee)
     with pytest.raises(AttributeError, match="conect"):
         _ = aerobee.conect  # type: ignore[attr-defined]
+
+
+def test_the_version_is_the_installed_packages() -> None:
+    assert aerobee.__version__ == version("aerobee")

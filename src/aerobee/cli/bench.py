@@ -38,7 +38,7 @@ _EXAMPLES = """\
   aerobee bench produce --compare new.json --fail-if-slower 10
   aerobee bench consume --count 1m                    fill a topic, then receive it
   aerobee bench consume --topic orders --from earliest --duration 30s
-  aerobee bench roundtrip --rate 1000 --plot run.html from send to consumer
+  aerobee bench roundtrip --rate 1000 --plot run.html   from send to consumer
   aerobee bench latency --rate 100                    one send after the other
   aerobee bench roundtrip --workload omb.yaml         an OpenMessaging workload
   aerobee bench plan --p99 10ms                       the highest rate that holds it

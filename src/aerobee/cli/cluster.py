@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from aerobee.cli.output import OK, UNHEALTHY, Record
+from aerobee.cli.output import OK, UNHEALTHY, Record, Whole
 from aerobee.cli.verbs import Verbs, add_noun, add_verb, add_watch, show, show_report
 from aerobee.errors import AerobeeError
 from aerobee.model.names import DEAD_LETTER_PREFIX, RETRY_PREFIX, is_system_group
@@ -53,7 +53,7 @@ async def broker_records(admin: "Admin") -> list[Record]:
                     "cluster": broker.cluster,
                     "broker": broker.name,
                     "id": number,
-                    "address": address,
+                    "address": Whole(address),
                     "version": info.version if info else None,
                     "sends_per_s": info.sends_a_second if info else None,
                     "receives_per_s": info.receives_a_second if info else None,

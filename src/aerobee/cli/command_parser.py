@@ -7,7 +7,8 @@ are listed:
       code: WrongUse
       hint: did you mean create? `aerobee topic --help` lists all
 
-An argument too many is an error of the verb that got it, not of `aerobee` as a whole.
+An argument too many is an error of the verb that got it, not of `aerobee` as a whole. A noun
+without a verb is answered with its help, for that is what is missing.
 """
 
 import argparse
@@ -16,21 +17,37 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from aerobee.cli.output import TABLE, WrongUse, write_error
+from aerobee.cli.output import TABLE, WRONG_USE, WrongUse, write_error
 
 _LISTED_MAX = 8
+
+
+class HelpLayout(argparse.RawDescriptionHelpFormatter):
+    """Verbs beside what is said of them: argparse forgets that they are indented, and puts long
+    ones on a line of their own."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        if action.nargs == argparse.PARSER:
+            self._action_max_length += self._indent_increment
 
 
 class CommandParser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]  # its overloads are for other namespaces
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[Any, list[str]]:
+        if args is not None and not args and self._needs_a_verb():
+            self.print_help(sys.stderr)
+            self.exit(WRONG_USE)
         parsed, rest = super().parse_known_args(args, namespace)
         if rest:
             flags = [flag for flag in rest if flag.startswith("-")]
             near = _near(flags[0].partition("=")[0], self._option_string_actions) if flags else ""
             self._refuse(f" does not take {' '.join(rest)}", near)
         return parsed, rest
+
+    def _needs_a_verb(self) -> bool:
+        return any(action.required for action in self._actions if action.nargs == argparse.PARSER)
 
     def error(self, message: str) -> NoReturn:
         self._refuse(f": {message}", "")

@@ -6,16 +6,30 @@ A command, three blanks or more, and what it does.
 """
 
 _HELP_CHARS = 80
+_GAP = "   "
 
 
 def laid_out(examples: str) -> str:
-    """Examples as help shows them: what is said of a command goes below it where a terminal of 80
-    columns has no room for both."""
-    lines = []
-    for line in examples.splitlines():
-        command, gap, note = line.partition("   ")
+    """Examples as help shows them: on a terminal of 80 columns notes come closer to the commands
+    where that is enough, and what is said of a long one goes below it."""
+    lines = examples.splitlines()
+    if any(len(line) > _HELP_CHARS for line in lines):
+        lines = _closer(lines)
+    laid = []
+    for line in lines:
+        command, gap, note = line.partition(_GAP)
         if len(line) <= _HELP_CHARS or not gap or not command.strip():
-            lines.append(line)
+            laid.append(line)
         else:
-            lines += [command, f"      {note.strip()}"]
-    return "\n".join(lines) + "\n"
+            laid += [command, f"      {note.strip()}"]
+    return "\n".join(laid) + "\n"
+
+
+def _closer(lines: list[str]) -> list[str]:
+    """The same, with notes right behind the longest command that has one."""
+    parts = [line.rstrip().partition(_GAP) for line in lines]
+    widest = max((len(command) for command, _, note in parts if note), default=0)
+    return [
+        f"{command.ljust(widest)}{_GAP}{note.strip()}" if note else command
+        for command, _, note in parts
+    ]

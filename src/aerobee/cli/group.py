@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aerobee.cli.moments import shown_ms
-from aerobee.cli.output import OK, UNHEALTHY, Record, WrongUse
+from aerobee.cli.output import OK, UNHEALTHY, Record, Whole, WrongUse
 from aerobee.cli.resetting import add_reset, check_group, reset
 from aerobee.cli.verbs import (
     Verbs,
@@ -24,6 +24,7 @@ from aerobee.cli.verbs import (
     do_with_care,
     show,
     show_report,
+    whole_from,
 )
 from aerobee.errors import Misuse
 from aerobee.model.names import is_system_group
@@ -155,7 +156,7 @@ def list_members(parsed: argparse.Namespace) -> int:
         return [
             {
                 "client": one.client_id,
-                "address": one.address,
+                "address": Whole(one.address),
                 "language": one.language,
                 "version": one.version,
                 "queues": sum(owner == one.client_id for owner in owners.values()),
@@ -228,9 +229,13 @@ def delete(parsed: argparse.Namespace) -> int:
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("group")
-    parser.add_argument("--retries", type=int, metavar="N", help="before a dead letter (16)")
+    parser.add_argument(
+        "--retries", type=whole_from(0), metavar="N", help="before a dead letter (16)"
+    )
     parser.add_argument("--order", action="store_true", default=None, help="it keeps order")
-    parser.add_argument("--timeout", type=int, metavar="MINUTES", help="of one message (15)")
+    parser.add_argument(
+        "--timeout", type=whole_from(1), metavar="MINUTES", help="of one message (15)"
+    )
     parser.add_argument(
         "--enable",
         action=argparse.BooleanOptionalAction,

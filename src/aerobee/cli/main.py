@@ -9,12 +9,14 @@ when a verb is used.
 import argparse
 import importlib
 import os
+import shlex
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
-from aerobee.cli.command_parser import CommandParser
+from aerobee.cli.command_parser import CommandParser, HelpLayout
 from aerobee.cli.nouns import NOUNS
-from aerobee.cli.output import FORMATS, TABLE, WRONG_USE, write_error
+from aerobee.cli.output import FORMATS, TABLE, WRONG_USE, WrongUse, write_error
 from aerobee.errors import AerobeeError
 
 _EXAMPLES = """\
@@ -37,6 +39,11 @@ _INTERRUPTED = 130  # what shells say of Ctrl-C
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the arguments say: the status of the process."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if (rearranged := _noun_first(given)) != given:
+        problem = WrongUse(
+            f"{given[0]} comes before the noun", hint=f"say `aerobee {shlex.join(rearranged)}`"
+        )
+        return write_error(problem, TABLE, sys.stderr)
     parser = parser_for(given[:1])
     if not given:
         parser.print_help(sys.stderr)
@@ -56,14 +63,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
+def _noun_first(given: list[str]) -> list[str]:
+    """The same words with the flags behind the verb, where other tools take them first."""
+    if not given or not given[0].startswith("-"):
+        return given
+    at = next((at for at, word in enumerate(given) if word in NOUNS), 0)
+    return given[at:] + given[:at]
+
+
+class _Version(argparse.Action):
+    """`--version`: what runs here. Looked up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        import aerobee
+        from aerobee._compiled import report
+
+        python = ".".join(map(str, sys.version_info[:3]))
+        print(f"aerobee {aerobee.__version__}, Python {python}, {report()}")
+        parser.exit()
+
+
 def parser_for(nouns_asked: Sequence[str]) -> argparse.ArgumentParser:
     """A parser that knows all nouns by name, and these with their verbs."""
     parser = CommandParser(
         prog="aerobee",
         description="RocketMQ for Python people.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLayout,
     )
+    parser.add_argument("--version", action=_Version, nargs=0, help="what runs here, and exit")
     nouns = parser.add_subparsers(title="nouns", metavar="NOUN", required=True)
     for name, (module, text) in NOUNS.items():
         if name in nouns_asked:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from aerobee.cli.message_sending import add_send, queue_named
 from aerobee.cli.message_view import Tail, body_fields, shown_body, write_messages
 from aerobee.cli.moments import read_moment, shown_ms
-from aerobee.cli.output import NOT_FOUND, OK, Record, WrongUse, one_line
+from aerobee.cli.output import NOT_FOUND, OK, Record, WrongUse, is_terminal, one_line
 from aerobee.cli.verbs import Verbs, add_noun, add_verb, asked, do, show, target_of
 from aerobee.errors import NotFound, TopicNotFound
 from aerobee.model.names import TRACE_TOPIC
@@ -166,6 +166,9 @@ async def _follow(parsed: argparse.Namespace) -> None:
         else:
             reader = client.reader(parsed.topic, start=place, tags=parsed.tags)
         async with reader:
+            if is_terminal(sys.stdout) and is_terminal(sys.stderr):
+                queues = len(reader.queues)
+                print(f"following {parsed.topic}, {queues} queues; Ctrl-C ends it", file=sys.stderr)
             messages: AsyncIterator[Message] = aiter(reader)
             while left is None or left > 0:
                 message = await anext(messages)

@@ -22,6 +22,7 @@ from aerobee.cli.verbs import (
     do_with_care,
     show,
     show_report,
+    whole_from,
 )
 from aerobee.errors import Misuse
 from aerobee.model.names import DEAD_LETTER_PREFIX, RETRY_PREFIX
@@ -60,7 +61,9 @@ def add_to(nouns: Verbs) -> None:
     routing.add_argument("topic")
     making = add_verb(verbs, "create", "make a topic", create)
     making.add_argument("topic")
-    making.add_argument("--queues", type=int, default=8, metavar="N", help="on each broker (8)")
+    making.add_argument(
+        "--queues", type=whole_from(1), default=8, metavar="N", help="on each broker (8)"
+    )
     making.add_argument("--type", choices=_TYPES, help="what its messages are")
     making.add_argument("--order", action="store_true", help="queues stay where they are")
     making.add_argument("--if-missing", action="store_true", help="one that is there is fine")

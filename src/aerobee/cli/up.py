@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from aerobee.cli.verbs import Verbs
 
 _EXAMPLES = """\
-  aerobee up                       name server on 127.0.0.1:9876, broker on 127.0.0.1:10911,
-                                   metrics and health on http://127.0.0.1:5557/metrics
+  aerobee up                       name server on 9876, broker on 10911, metrics on 5557
   aerobee up --demo                with live sample topics, and a picture of them
   aerobee up --store try           keep messages in ./try instead of ./data
   aerobee up --temp                keep nothing

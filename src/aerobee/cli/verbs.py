@@ -15,6 +15,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
+from aerobee.cli.command_parser import HelpLayout
 from aerobee.cli.contexts import CONTEXT_VARIABLE, read_contexts
 from aerobee.cli.examples import laid_out
 from aerobee.cli.output import (
@@ -55,7 +56,7 @@ def add_noun(nouns: Verbs, name: str, text: str, examples: str) -> Verbs:
         help=text,
         description=text,
         epilog=f"examples:\n{laid_out(examples)}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpLayout,
     )
     return noun.add_subparsers(title="verbs", metavar="VERB", required=True)
 
@@ -100,6 +101,21 @@ def add_where(parser: argparse.ArgumentParser) -> None:
         metavar="BROKER",
         help="only there: a broker, a cluster or host:port; may be given more than once",
     )
+
+
+def whole_from(least: int) -> Callable[[str], int]:
+    """A type of flags: whole numbers that are no less."""
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} on")
+        return number
+
+    return read
 
 
 # Where.

@@ -28,8 +28,8 @@ from aerobee.protocol.bodies.heartbeat import ConsumerBeat
 _log = logging.getLogger(__name__)
 
 UNBALANCED_SECONDS = 0.05
-"""Until sharing out is tried again that could not be finished; then it doubles. Mostly it waits for a
-retry topic that the heartbeat has just made, and name servers hear of within milliseconds."""
+"""Until sharing out is tried again that could not be finished; then it doubles. Mostly it waits for
+a retry topic that the heartbeat has just made, and name servers hear of within milliseconds."""
 LOCK_SECONDS = 20.0
 """How often locks are renewed; a broker lets go of one after 60 s."""
 

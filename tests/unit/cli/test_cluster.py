@@ -50,5 +50,7 @@ def test_a_terminal_of_80_columns_is_enough(server: Server) -> None:
     assert status == 0
     assert all(len(line) <= 80 for line in lines)
     assert "…" in lines[1]
+    (broker,) = aerobee(server, "cluster", "list", "-o", "json").records
+    assert f" {broker['address']} " in lines[1]  # half an address is none
     status, lines = OnTerminal("cluster", "list", "--wide", "-n", server.name_server).end()
     assert "…" not in lines[1]

@@ -14,11 +14,6 @@ from aerobee.cli.main import main
             "did you mean create? `aerobee topic --help` lists all",
         ),
         (
-            "topic",
-            "topic: the following arguments are required: VERB",
-            "`aerobee topic --help` lists all",
-        ),
-        (
             "topic list -o xml",
             "topic list has no -o/--output 'xml'",
             "one of table, json, yaml, ndjson, csv; `aerobee topic list --help` lists all",
@@ -53,3 +48,23 @@ def test_a_line_that_is_not_understood_is_answered_with_the_command_that_was_mea
     assert caught.value.code == 2
     said = capsys.readouterr().err
     assert said == f"aerobee: {message}\n  code: WrongUse\n  hint: {hint}\n"
+
+
+@pytest.mark.parametrize("noun", ["topic", "completion", "pipeline"])
+def test_a_noun_without_a_verb_is_answered_with_its_help(
+    noun: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([noun])
+    assert caught.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"usage: aerobee {noun} ")
+    assert "verbs:" in said.err
+
+
+def test_what_is_said_of_a_verb_is_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert "    transaction  transactions that are open, ended by hand" in lines

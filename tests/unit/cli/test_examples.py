@@ -15,3 +15,11 @@ def test_what_does_not_fit_goes_below_its_command() -> None:
 def test_a_command_alone_is_not_broken() -> None:
     command = "  aerobee message send orders " + "x" * 80 + "\n"
     assert laid_out(command) == command
+
+
+def test_notes_come_closer_where_that_is_enough() -> None:
+    note = "n" * 50
+    text = f"  aerobee up{' ' * 30}{note}\n  aerobee up --temp{' ' * 23}nothing\n  aerobee\n"
+    assert laid_out(text) == (
+        f"  aerobee up          {note}\n  aerobee up --temp   nothing\n  aerobee\n"
+    )

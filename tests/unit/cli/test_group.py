@@ -100,6 +100,7 @@ def test_a_group_is_made_and_changed(server: Server) -> None:
     facts = aerobee(server, "group", "describe", "cli-made", "-o", "json").records
     assert (facts["retries_max"], facts["is_enabled"]) == (3, True)
     assert aerobee(server, "group", "update", "cli-made").status == 2
+    assert aerobee(server, "group", "update", "cli-made", "--retries", "-7").status == 2
     listed = aerobee(server, "group", "list", "-o", "json").records
     assert [one["lag"] for one in listed if one["group"] == "cli-made"] == [0]
 

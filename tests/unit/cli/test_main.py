@@ -5,6 +5,8 @@ from subprocess import PIPE, run
 
 import pytest
 
+import aerobee
+from aerobee._compiled import report
 from aerobee.cli.main import main
 from tests.cli_kit import OnTerminal
 
@@ -62,3 +64,19 @@ def test_ctrl_c_is_no_traceback(tmp_path: Path) -> None:
     assert status == 130
     assert not any("Traceback" in line for line in lines)
     assert "dev" in file.read_text()
+
+
+def test_a_flag_before_the_noun_is_answered_with_the_line_that_was_meant(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["-n", "host:9876", "topic", "list", "--all"]) == 2
+    assert "say `aerobee topic list --all -n host:9876`" in capsys.readouterr().err
+
+
+def test_the_version_says_what_runs_here(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    python = ".".join(map(str, sys.version_info[:3]))
+    said = capsys.readouterr().out
+    assert said == f"aerobee {aerobee.__version__}, Python {python}, {report()}\n"

@@ -66,7 +66,11 @@ def test_following_ends_well_with_ctrl_c(server: Server) -> None:
     screen = OnTerminal(*words)
     screen.wait_for("x\r\n")
     screen.interrupt()
-    assert screen.end()[0] == 0
+    status, lines = screen.end()
+    assert status == 0
+    assert "following CliFollowed, 4 queues; Ctrl-C ends it" in lines
+    piped = aerobee(server, "message", "tail", "CliFollowed", "--from", "1h", "--count", "1")
+    assert piped.error == ""
 
 
 def test_a_message_is_sent_again_to_its_topic_to_another_or_to_a_group(server: Server) -> None:

@@ -111,3 +111,9 @@ def test_permissions_and_pairs_are_read() -> None:
     assert pairs_in(["a=b=c", "d="], "--set") == {"a": "b=c", "d": ""}
     with pytest.raises(WrongUse, match="'=x'"):
         pairs_in(["=x"], "--set")
+
+
+def test_a_topic_without_queues_is_not_made(server: Server) -> None:
+    made = aerobee(server, "topic", "create", "CliNoQueues", "--queues", "0")
+    assert (made.status, "from 1 on" in made.error) == (2, True)
+    assert aerobee(server, "topic", "route", "CliNoQueues").status == 3

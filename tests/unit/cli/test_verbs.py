@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from aerobee.cli.contexts import Contexts, write_contexts
-from aerobee.cli.verbs import DEFAULT_NAME_SERVER, target_of, without_secret
+from aerobee.cli.verbs import DEFAULT_NAME_SERVER, target_of, whole_from, without_secret
 from aerobee.errors import NotFound
 from tests.cli_kit import NOWHERE, OnTerminal, aerobee
 from tests.server_kit import Server
@@ -82,3 +82,10 @@ def test_what_was_done_and_would_be_done_is_a_record_to_programs(server: Server)
         server, "topic", "delete", "VerbDone", "--dry-run", "-o", "ndjson"
     ).out.splitlines()
     assert would.startswith('{"would": "would delete the topic VerbDone')
+
+
+@pytest.mark.parametrize("text", ["0", "-3", "many", "1.5"])
+def test_a_number_that_is_too_small_or_none_is_refused(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="from 1 on"):
+        whole_from(1)(text)
+    assert whole_from(1)("1") == 1
