@@ -8,7 +8,7 @@ What applications use:
     aerobee.admin(...)                  what tools ask of brokers and name servers
     aerobee.testing.Cluster             a broker in a test, with a clock that the test moves
 
-`help(aerobee.Client)` has the verbs and what they take; the pages are in docs/, client.md first.
+`help(aerobee.Client)` has the verbs and what they take.
 
 The packages, highest first. Each may import only from those below it; pyproject.toml says the same
 to the linter, and a test compares the two.
