@@ -13,6 +13,7 @@ import sys
 from typing import Any
 
 from aerobee.cli.main import main
+from tests.process_kit import SECONDS_MAX
 from tests.server_kit import Server
 
 NOWHERE = Server("127.0.0.1:1")
@@ -89,7 +90,7 @@ class OnTerminal:
             pass
         os.close(self._screen)
         plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", self._text)
-        return self._process.wait(60), plain.splitlines()
+        return self._process.wait(SECONDS_MAX), plain.splitlines()
 
     def _read(self) -> bool:
         try:

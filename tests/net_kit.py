@@ -11,14 +11,12 @@ from aerobee.ports.service import ChannelId, CloseChannel, Dial, Effects, Peer, 
 from aerobee.protocol.frame import FrameLimits
 from aerobee.protocol.remoting_command import RemotingCommand, reply_to
 from aerobee.sim.clock import SimClock
+from tests.process_kit import SECONDS_MAX
 
 ECHO = 1
 CLOSE_ME = 2
 SILENCE = 3
 DIAL = 4
-
-SECONDS_MAX = 200
-"""Of one test: a slow and busy machine takes ten times as long as a quick one."""
 
 
 class EchoService:

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Self
 
+SECONDS_MAX = 200
+"""For whatever a test waits for: a slow and busy machine takes ten times as long as a quick one."""
 PATIENT = {"AEROBEE_BROKER_OS_PAGE_CACHE_BUSY_TIME_OUT_MILLS": "600000"}
 """How long the disk of a shared machine is busy says nothing of the code under test."""
 
@@ -51,7 +53,7 @@ class Started:
 
     def end(self) -> tuple[int, str, str]:
         """Status, stdout, stderr."""
-        stdout, stderr = self.process.communicate(timeout=60)
+        stdout, stderr = self.process.communicate(timeout=SECONDS_MAX)
         return self.process.returncode, stdout, stderr
 
     def stop(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:

@@ -10,6 +10,7 @@ from aerobee.protocol.bodies.subscription import make_subscription
 from aerobee.protocol.remoting_command import RemotingCommand, encode
 from aerobee.protocol.stored_message import decode_records
 from tests.broker_kit import pull_fields
+from tests.process_kit import SECONDS_MAX
 from tests.send_rig import send_frame
 from tests.wire_client import WireClient
 
@@ -73,7 +74,7 @@ class Shown(NamedTuple):
 def shown(port: int, path: str) -> Shown:
     """A page of a process."""
     try:
-        with urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+        with urlopen(f"http://127.0.0.1:{port}{path}", timeout=SECONDS_MAX) as answer:
             status, headers, body = answer.status, answer.headers, answer.read()
     except HTTPError as error:
         status, headers, body = error.code, error.headers, error.read()

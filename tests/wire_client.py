@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 from aerobee.protocol.frame import FRAME_BYTES_MAX, FrameLimits, FrameReader
 from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
+from tests.process_kit import SECONDS_MAX
 
 
 class WireClient:
     def __init__(self, port: int, host: str = "127.0.0.1") -> None:
-        self._socket = socket.create_connection((host, port), timeout=10)
+        self._socket = socket.create_connection((host, port), timeout=SECONDS_MAX)
         # An answer may be as large as a frame can be.
         self._frames = FrameReader(FrameLimits(FRAME_BYTES_MAX))
         self._opaques = itertools.count(1)

@@ -7,8 +7,6 @@ import shlex
 import signal
 from pathlib import Path
 
-import pytest
-
 from tests.mariadb_kit import Database
 from tests.process_kit import Started
 from tests.server_kit import running_server
@@ -25,7 +23,6 @@ def _commands() -> list[list[str]]:
     return [shlex.split(line)[1:] for line in lines if line.startswith("aerobee ")]
 
 
-@pytest.mark.timeout(120)
 def test_the_page_can_be_followed(database: Database, tmp_path: Path) -> None:
     for block in _blocks("sql"):
         database.run(*filter(str.strip, block.replace("'%'", "'127.0.0.1'").split(";")))

@@ -14,6 +14,7 @@ import pytest
 
 from aerobee.testing.thread_cluster import ThreadCluster
 from tests.net_kit import in_loop
+from tests.process_kit import SECONDS_MAX
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "client.md"
 EXAMPLES = {
@@ -43,6 +44,7 @@ def example(word: str) -> str:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_runs_to_its_end(name: str) -> None:
     with ThreadCluster() as cluster:
+        cluster.client.admin.topics.create("orders")
         cluster.client.send("orders", b"{}")
         run(PROGRAMS[name], cluster.address)
 
@@ -81,7 +83,7 @@ def test_the_test_passes(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=SECONDS_MAX,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

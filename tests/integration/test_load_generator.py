@@ -146,7 +146,7 @@ def test_an_answer_with_another_code_is_an_error(dummy: Dummy, mode: str) -> Non
 
 @pytest.mark.parametrize("dummy", ["opaque"], indirect=True)
 def test_an_answer_to_nothing_is_an_error_and_so_is_what_stays_unanswered(dummy: Dummy) -> None:
-    figures = dummy.load("send --count 1000 --patience 0.3")
+    figures = dummy.load("send --count 1000 --patience 2")
     assert figures["errors"] == 2
     assert figures["error"].startswith("answer to nothing")
     assert figures["count"] == 999

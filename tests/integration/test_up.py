@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aerobee.protocol.bodies.topic_route import decode_topic_route
-from tests.process_kit import Started, files_under
+from tests.process_kit import SECONDS_MAX, Started, files_under
 from tests.wire_client import WireClient
 from tools.terminal_picture import Program
 
@@ -43,6 +43,11 @@ def masters(nameserver: int) -> dict[str, str]:
         return {broker.name: broker.addresses[0] for broker in route.brokers}
 
 
+def complaints(log: str) -> list[str]:
+    """What is in its log, but for how far a store is that takes its time to open."""
+    return [line for line in log.splitlines() if "opening the store" not in line]
+
+
 def pasted(banner: str) -> str:
     """The Python that it shows, as somebody would mark and paste it."""
     start = banner.index("import aerobee\n")
@@ -62,7 +67,7 @@ def test_it_runs_both_says_so_and_ctrl_c_stops_it(up: Run, tmp_path: Path) -> No
     assert masters(ports["nameserver"]) == {"broker-a": f"127.0.0.1:{ports['broker']}"}
     said = one.until(LAST)
     status, stdout, stderr = one.stop(signal.SIGINT)
-    assert (status, stderr) == (0, "")
+    assert (status, complaints(stderr)) == (0, [])
     lines = said.splitlines()
     found = re.fullmatch(r"Aerobee is up: [\d.]+ s, (\d+) MiB. Ctrl-C stops it.", lines[1])
     assert found is not None
@@ -101,7 +106,8 @@ def test_a_temporary_folder_is_said_and_gone_at_the_end(up: Run, tmp_path: Path)
     said = one.until(LAST)
     assert re.search(rf"  data +{tmp_path}/aerobee-\w+, temporary: removed at the stop\n", said)
     status, stdout, stderr = one.stop(signal.SIGINT)
-    assert (status, stdout.strip(), stderr) == (0, "stopped; nothing is left", "")
+    assert (status, stdout.strip()) == (0, "stopped; nothing is left")
+    assert complaints(stderr) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -153,7 +159,7 @@ def test_whoever_reads_no_further_does_not_stop_it(up: Run, tmp_path: Path) -> N
     with WireClient(ports["broker"]) as client:
         assert client.ask(28).code == 0  # how it is doing
     one.process.send_signal(signal.SIGTERM)
-    assert one.process.wait(60) == 0
+    assert one.process.wait(SECONDS_MAX) == 0
     assert one.process.stderr is not None
     assert "Traceback" not in one.process.stderr.read()
     one.process.stderr.close()
@@ -186,7 +192,7 @@ def test_the_demonstration_is_drawn_within_a_terminal_of_80_columns(tmp_path: Pa
     while not (terminal.is_second_screen and "demo-billing" in "\n".join(terminal.lines())):
         assert program.read(60)
     wraps = terminal.wraps
-    while "up 0:02" not in terminal.lines()[1]:
+    while (shown := re.search(r"up 0:(\d\d)", terminal.lines()[1])) is None or int(shown[1]) < 2:
         assert program.read(60)
     assert terminal.wraps == wraps
     assert not terminal.has_cursor
@@ -206,5 +212,5 @@ def test_a_terminal_that_is_closed_stops_it_and_nothing_is_left(tmp_path: Path) 
     while not program.terminal.is_second_screen:
         assert program.read(60)
     program.hang_up()
-    assert program.process.wait(60) == 0
+    assert program.process.wait(SECONDS_MAX) == 0
     assert list(tmp_path.iterdir()) == []

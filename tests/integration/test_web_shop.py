@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from aerobee.testing.thread_cluster import ThreadCluster
+from tests.process_kit import SECONDS_MAX
 
 pytest.importorskip("fastapi", reason="the example needs fastapi: pip install aerobee[test]")
 pytest.importorskip("uvicorn", reason="the example needs uvicorn: pip install aerobee[test]")
@@ -23,7 +24,7 @@ def asked(port: int, path: str, *, is_post: bool = False) -> object:
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}{path}", method="POST" if is_post else "GET"
     )
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=SECONDS_MAX) as answer:
         return json.load(answer)
 
 
@@ -47,7 +48,7 @@ def test_what_is_ordered_over_the_web_is_billed() -> None:
             assert sorted(billed) == [0, 1, 2]  # type: ignore[call-overload]
         finally:
             server.send_signal(signal.SIGTERM)
-            _, said = server.communicate(timeout=30)
+            _, said = server.communicate(timeout=SECONDS_MAX)
         assert "Application shutdown complete" in said
         assert "Traceback" not in said
         progress = cluster.client.admin.groups.progress("billing", topic="orders")

@@ -50,7 +50,7 @@ from aerobee.system.disk_worker import ThreadDiskWorker
 
 _log = logging.getLogger(__name__)
 
-ANNOUNCE_SECONDS_MAX = 2.0
+ANNOUNCE_SECONDS_MAX = 5.0
 """How long a start waits for name servers: who is told that we are ready should find us there."""
 PROGRESS_SECONDS = 1.0
 _FREE_PAIR_TRIES = 50

@@ -10,6 +10,7 @@ from aerobee.app.application_process import load_application
 from aerobee.app.lifecycle import STOPPED, WRONG_CONFIG
 from aerobee.errors import Misuse
 from aerobee.testing.thread_cluster import ThreadCluster
+from tests.process_kit import SECONDS_MAX
 
 APPLICATION = """
 import aerobee
@@ -21,7 +22,6 @@ app = aerobee.App("{address}")
 async def on_order(order: dict) -> None:
     print("order", order["id"], flush=True)
 """
-SECONDS = 120
 
 
 def started(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
@@ -45,7 +45,7 @@ def test_an_application_is_run_until_it_is_told_to_stop(tmp_path: Path, more: li
         assert process.stdout is not None
         lines = [process.stdout.readline(), process.stdout.readline()]
         process.send_signal(signal.SIGTERM)
-        rest, said = process.communicate(timeout=SECONDS)
+        rest, said = process.communicate(timeout=SECONDS_MAX)
         assert (sorted(lines), rest) == (["order 7\n", "ready: billing\n"], ""), said
         assert process.returncode == STOPPED, said
 
@@ -58,7 +58,7 @@ def test_what_is_no_application_is_said(tmp_path: Path) -> None:
         ("empty", "say module:app"),
     ):
         process = started(tmp_path, place)
-        _, error = process.communicate(timeout=SECONDS)
+        _, error = process.communicate(timeout=SECONDS_MAX)
         assert said in error
         assert process.returncode == WRONG_CONFIG
 

@@ -3,6 +3,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.process_kit import SECONDS_MAX
+
 TESTS = """
 import aerobee
 
@@ -28,7 +30,7 @@ def test_an_applications_tests_have_a_cluster_by_asking_for_it(tmp_path: Path) -
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=SECONDS_MAX,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
