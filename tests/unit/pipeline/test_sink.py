@@ -13,8 +13,11 @@ from pyspark.sql.types import (
 )
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.sink import AerobeeStreamWriter, AerobeeWriter, checked_options
+from aerobee.pipeline.partition_writer import WriteTask, write_partition
+from aerobee.pipeline.sink import AerobeeStreamWriter, AerobeeWriter, Written, checked_options
 from aerobee.pipeline.source import AerobeeSource, RocketmqSource
+from tests.server_kit import Server
+from tests.sink_kit import all_values, numbered, options_of, write
 
 GIVEN = {"nameServer": "127.0.0.1:1", "topic": "t"}
 
@@ -62,3 +65,27 @@ def test_all_attempts_of_a_write_without_an_id_have_the_same() -> None:
 def test_only_a_task_of_spark_writes() -> None:
     with pytest.raises(Misuse, match="this is none"):
         AerobeeSource(GIVEN).writer(VALUE, False).write(iter([]))
+
+
+def test_a_batch_write_that_is_committed_is_done(server: Server) -> None:
+    options = options_of(server, "SinkCommitted", writeId="committed", batchId="3")
+    task = WriteTask("committed", 3, 0)
+    written = Written(*write_partition(options, task, numbered(50)))
+    for _ in range(2):
+        AerobeeWriter(options).commit([written, None])
+    assert write(server, "SinkCommitted", numbered(80), task=task) == 80
+    assert len(all_values(server, "SinkCommitted")) == 50
+
+
+def test_a_streams_batch_may_be_done_again_after_its_commit(server: Server) -> None:
+    options = options_of(server, "SinkStreamed")
+    task = WriteTask("streamed", 3, 0)
+    written = Written(*write_partition(options, task, numbered(50)))
+    AerobeeStreamWriter(options).commit([written], 3)
+    assert write(server, "SinkStreamed", numbered(80), task=task) == 80
+    assert len(all_values(server, "SinkStreamed")) == 80
+
+
+def test_a_write_without_rows_asks_nobody() -> None:
+    options = checked_options(GIVEN, VALUE, is_stream=False, overwrite=False)
+    AerobeeWriter(options).commit([Written(0, None), None])

@@ -179,11 +179,16 @@ class KnownProducers:
             known.epoch = epoch
         self.finished.add_write(write_id, topic, round_id, epoch, wall_ms)
 
-    def let_go(self, producers: Iterable[str]) -> None:
-        """What is finished of their rounds is on the disk: forget the marks of it."""
+    def let_go(self, producers: Iterable[str], over: int = -1) -> None:
+        """What is finished of their rounds is on the disk: forget the marks of it. All rounds up to
+        `over` are finished."""
         for producer in producers:
             known = self._producers.get(producer)
-            if known is not None and known.family:
+            if known is None or not known.family:
+                continue
+            if known.round_id <= over:
+                self._forget(producer)
+            else:
                 self._let_go_of(producer, known)
 
     def _let_go_of(self, producer: str, known: Producer) -> None:

@@ -6,7 +6,8 @@
 
 P1. A round is published whole or not at all: what was decided is finished, after a crash before
     anybody is served.
-P2. Nothing is stored twice: the messages bear marks, and what is in the log is recognised.
+P2. Nothing is stored twice: the messages bear marks, and what is in the log is recognised. A round
+    that is done is never published again: its marks are let go.
 P3. Up to 32 MiB are stored in one step, so that whoever reads sees all of them or none; more than
     that in several steps, between which others are served.
 
@@ -48,7 +49,16 @@ StoreOnce = Callable[[Sending, Callable[[], Stored], Now], Stored | Answer]
 class _Round:
     """One that is being published."""
 
-    __slots__ = ("is_decided", "next", "places", "round_id", "told", "used_ms", "write_id")
+    __slots__ = (
+        "is_decided",
+        "next",
+        "places",
+        "producers",
+        "round_id",
+        "told",
+        "used_ms",
+        "write_id",
+    )
 
     def __init__(self, write_id: str, round_id: int, places: Sequence[int], used_ms: int) -> None:
         self.write_id = write_id
@@ -58,6 +68,8 @@ class _Round:
         self.next = 0
         self.is_decided = False
         self.told: list[Told] = []
+        self.producers: set[str] = set()
+        """Whose messages they are."""
 
     def decision(self, *, is_done: bool) -> Decision:
         places = () if is_done else self.places
@@ -187,7 +199,7 @@ class Publishing:
                 )
             else:
                 try:
-                    self._put(batch, now)
+                    self._put(one, batch, now)
                 except StorageError as error:
                     _log.warning("round %d of %s waits: %s", one.round_id, one.write_id, error)
                     self._refused_ms = now.monotonic_ms + RETRY_MS
@@ -200,7 +212,7 @@ class Publishing:
         self._store.wait_for(self._store.end_offset, lambda is_safe: self._finish(one, is_safe))
         return False
 
-    def _put(self, batch: StagedBatch, now: Now) -> None:
+    def _put(self, one: _Round, batch: StagedBatch, now: Now) -> None:
         sending = Sending(
             group="",
             topic=batch.topic,
@@ -222,6 +234,7 @@ class Publishing:
         if self._marked.read(batch.body):
             mark = decode_mark(self._marked.text)
             self._known.begin_round(mark.producer, batch.round_id, now.wall_ms)
+            one.producers.add(mark.producer)
         stored = self._store_once(
             sending,
             lambda: self._intake.put_draft(sending.batch(_NOWHERE), now, is_quiet=True),
@@ -239,6 +252,8 @@ class Publishing:
             # Not saved: the next start publishes it again, and recognises all of it.
             if error is not None:
                 _log.error("that round %d of %s is done: %s", one.round_id, one.write_id, error)
+            else:
+                self._known.let_go(one.producers, one.round_id)
             self._end(one, OK)
 
         self._decisions.decide(one.write_id, one.decision(is_done=True), saved)

@@ -236,6 +236,17 @@ def test_a_round_that_has_begun_meanwhile_is_not_let_go() -> None:
     assert known.last_sequences("query/0", "Orders") == {0: 5 << 32, 1: 5 << 32}
 
 
+def test_rounds_that_are_known_to_be_over_are_let_go_whatever_they_hold() -> None:
+    known = KnownProducers(Limits(queues=8))
+    for producer, round_id in (("query/t0", 4), ("query/t1", 5), ("query/t2", 4)):
+        in_round(known, producer, 2, round_id=round_id)
+    known.note(mark("Q"), "Orders", 0, PLACE, 100)
+    known.let_go(["query/t0", "query/t1", "Q", "nobody"], 4)
+    assert [name for name, _ in known.all()] == ["query/t1", "query/t2", "Q"]
+    assert known.has_room("query/t0", 5, "Orders", 4)
+    assert not known.has_room("query/t0", 5, "Orders", 5)
+
+
 def test_what_the_file_had_of_finished_rounds_is_passed_over() -> None:
     known = KnownProducers()
     known.finished.add_write("query", "Orders", 4, (4 << 20) + 9, 100)

@@ -99,6 +99,35 @@ def test_at_every_step_of_publishing_a_crash_leaves_all_of_it_or_nothing() -> No
     assert seen > 0
 
 
+def test_a_round_that_is_done_needs_no_marks() -> None:
+    kit = BrokerKit(ORDERS)
+    place = stage(kit, FIRST, [b"a"])
+    assert publish(kit, place).code == 0
+    kit.run(6000)
+    sequences = "store/config/producerSequences.json"
+    assert b'"producers":[]' in kit.disk.read(sequences)
+    for again in (kit, kit.killed(), kit.power_cut()):
+        assert publish(again, place).ext_fields["duplicate"] == "true"
+        assert again.bodies(queue_id=QUEUE) == [b"a"]
+        later = stage(again, 10 << 32, [b"b"], roundId=10)
+        assert publish(again, later, round_id=10).code == 0
+        assert again.bodies(queue_id=QUEUE) == [b"a", b"b"]
+
+
+def test_marks_stay_while_a_round_is_not_known_to_be_done() -> None:
+    kit = BrokerKit(ORDERS)
+    place = stage(kit, FIRST, [b"a"])
+    kit.tell(PUBLISH_STAGED, {"writeId": "W", "roundId": "9"}, encode_places([place]))
+    while kit.bodies(queue_id=QUEUE) != [b"a"]:
+        kit.tick(1)
+        kit.worker.run_next()
+    kit.disk.faults.fail_sync("*stagedRounds*")
+    kit.run(6000)
+    assert b'"isDone":false' in kit.disk.read("store/config/stagedRounds.json")
+    assert b'"id":"P"' in kit.disk.read("store/config/producerSequences.json")
+    assert kit.power_cut().bodies(queue_id=QUEUE) == [b"a"]
+
+
 def test_a_round_that_is_there_in_part_is_completed() -> None:
     kit = BrokerKit(ORDERS, TopicConfig("Other", 4, 4))
     place = stage(kit, FIRST, [b"a", b"b", b"c"])
