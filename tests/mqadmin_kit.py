@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from aerobee.cli.mqadmin.entry import main
 from tests.cli_kit import Said
-
-SECONDS_MAX = 20
+from tests.process_kit import SECONDS_MAX
 
 
 class Works(NamedTuple):

@@ -308,11 +308,11 @@ def test_what_a_disk_thread_has_done_is_collected_at_once(tmp_path: Path) -> Non
         part = BrokerPart(settings(tmp_path), standin.build)
         async with live(part):
             began = asyncio.get_running_loop().time()
-            for _ in range(10):  # each would take a second, if nobody called
+            for _ in range(60):  # each would take a second, if nobody called
                 job = Job()
                 standin.worker.submit(Lane.BACKGROUND, job)
                 await job.over.wait()
-            assert asyncio.get_running_loop().time() - began < 5
+            assert asyncio.get_running_loop().time() - began < 30
 
     in_loop(test)
 

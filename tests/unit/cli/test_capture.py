@@ -74,7 +74,7 @@ def test_it_follows_shows_figures_and_stops_when_told(
 
         async def receive() -> mq.Message:
             async with mq.connect(server.name_server) as client:
-                return await client.receive(f"{shop.schema}-a", group="cli", timeout=30)
+                return await client.receive(f"{shop.schema}-a", group="cli", timeout=60)
 
         message = asyncio.run(receive())
         assert Envelope.decode(message.body).after == {"k": 7}

@@ -85,7 +85,7 @@ def test_those_that_are_meant_are_sent_again_no_faster_than_they_may(
 
     async def receive() -> bytes:
         async with mq.connect(server.name_server) as client:
-            return (await client.receive("CliDead", group=given_up, timeout=30)).body
+            return (await client.receive("CliDead", group=given_up, timeout=60)).body
 
     assert asyncio.run(receive()) == b"1"
 

@@ -12,7 +12,7 @@ def _consume(server: Server, topic: str, group: str, count: int) -> None:
     async def receive() -> None:
         async with mq.connect(server.name_server) as client:
             for _ in range(count):
-                await client.receive(topic, group=group, timeout=20)
+                await client.receive(topic, group=group, timeout=60)
 
     asyncio.run(receive())
 

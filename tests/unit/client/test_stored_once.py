@@ -38,7 +38,7 @@ class AnotherMake(asyncio.Protocol):
 
 async def send_and_lose(client: Client, number: int) -> None:
     """A send whose connection ends some turns of the loop after it was written."""
-    sending = asyncio.create_task(client.send("t", str(number).encode(), dedup="P", timeout=10))
+    sending = asyncio.create_task(client.send("t", str(number).encode(), dedup="P", timeout=60))
     await turns(number % 7)
     line = broker_line(client)
     if line is not None:
@@ -65,7 +65,7 @@ def test_batches_are_stored_once_too_and_ids_are_told_apart(tmp_path: Path) -> N
             for start in range(0, 60, 3):
                 numbers = [str(start + index).encode() for index in range(3)]
                 sending = asyncio.create_task(
-                    client.send_batch("t", numbers, dedup="P", timeout=10)
+                    client.send_batch("t", numbers, dedup="P", timeout=60)
                 )
                 await turns(start % 7)
                 line = broker_line(client)
@@ -103,7 +103,7 @@ def test_a_producer_goes_on_after_the_broker_was_started_again(tmp_path: Path) -
             (address,) = session_of(client).routes.broker_addresses()
             await cluster.stop_broker("broker-a")
             sending = asyncio.create_task(
-                client.send("t", b"5", dedup="P", order_by="k", timeout=20)
+                client.send("t", b"5", dedup="P", order_by="k", timeout=60)
             )
             await turns(50)
             await cluster.start_broker("broker-a", int(address.rpartition(":")[2]))
@@ -172,7 +172,7 @@ def test_a_send_that_is_given_up_leaves_a_hole_and_nothing_else(tmp_path: Path) 
 def test_a_producers_batches_are_stored_once(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
         async with cluster.client() as client:
-            async with client.producer("t", max_batch=5, dedup="P", timeout=10) as producer:
+            async with client.producer("t", max_batch=5, dedup="P", timeout=60) as producer:
                 for number in range(60):
                     producer.send_nowait(str(number).encode(), order_by=None if number % 2 else "k")
                     if number % 9 == 0:

@@ -314,15 +314,15 @@ def test_a_message_that_failed_is_in_retry_until_it_is_due_and_consumed() -> Non
 def test_a_popped_message_belongs_to_nobody_until_it_is_acknowledged() -> None:
     async def test(scene: Scene) -> None:
         message_id = await scene.send()
-        async with scene.consumer(mode="pop", invisible=10.0, grace=0.01) as consumer:
+        async with scene.consumer(mode="pop", invisible=200.0, grace=0.01) as consumer:
             assert (await anext(consumer)).message_id == message_id
             await scene.why(message_id, Cause.NOT_REACHED, "nobody has acknowledged it")
-            scene.cluster.clock.advance(60)
+            scene.cluster.clock.advance(300)
             again = await anext(consumer)
             assert (again.message_id, again.attempt) == (message_id, 2)
             await scene.why(message_id, Cause.IN_RETRY, f"it waits in {retry_topic('g')}_orders@")
             await again.ack()
-            scene.cluster.clock.advance(60)
+            scene.cluster.clock.advance(300)
             await scene.why(message_id, Cause.CONSUMED, "after 1 retries")
 
     with_scene(test)
