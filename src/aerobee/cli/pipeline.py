@@ -5,6 +5,7 @@ instead. What Spark itself says goes to a file, unless `--verbose`.
 """
 
 import argparse
+import os
 import sys
 import textwrap
 import time
@@ -25,9 +26,9 @@ from aerobee.cli.output import (
     write_error,
     write_records,
 )
-from aerobee.cli.verbs import Verbs, add_local_verb, add_noun, target_of
-from aerobee.errors import AerobeeError, Misuse, TopicNotFound
-from aerobee.pipeline.jobs.job import NO, YES, Job, JobOption
+from aerobee.cli.verbs import Verbs, add_local_verb, add_noun, asked, target_of
+from aerobee.errors import AerobeeError, Misuse, NotFound, TopicNotFound, Unreachable
+from aerobee.pipeline.jobs.job import NO, YES, Chosen, Job, JobOption
 from aerobee.pipeline.jobs.registry import JOBS, job_of
 
 _EXAMPLES = """\
@@ -101,13 +102,14 @@ def run(parsed: argparse.Namespace) -> int:
     return _run(job, chosen, parsed)
 
 
-def _run(job: Job, chosen: Any, parsed: argparse.Namespace) -> int:
+def _run(job: Job, chosen: Chosen, parsed: argparse.Namespace) -> int:
     from aerobee.pipeline.jobs.failure import explained
     from aerobee.pipeline.jobs.running import run_job
 
     log = None if parsed.verbose else Path(parsed.log)
     shown = Shown(is_live=is_terminal(sys.stderr))
     try:
+        _check_what_is_read(chosen)
         outcome = run_job(job, chosen, shown, master=parsed.master, log=log)
     except KeyboardInterrupt:
         raise
@@ -117,7 +119,7 @@ def _run(job: Job, chosen: Any, parsed: argparse.Namespace) -> int:
             raise
         cause = explained(error, _tail(log))
         status = write_error(cause, parsed.output, sys.stderr)
-        if log is not None and log.exists() and parsed.output == TABLE:
+        if log is not None and log.exists() and parsed.output == TABLE and shown.is_begun:
             print(f"  log:  {log}", file=sys.stderr)
         return NOT_FOUND if getattr(cause, "cause", "") == TopicNotFound.__name__ else status
     shown.end()
@@ -125,6 +127,27 @@ def _run(job: Job, chosen: Any, parsed: argparse.Namespace) -> int:
         _write(outcome.records, parsed)
     print(outcome.said or shown.summary(), file=sys.stderr)
     return OK if outcome.is_well else UNHEALTHY
+
+
+def _check_what_is_read(chosen: Chosen) -> None:
+    """What is not there is said before Spark takes ten seconds to find out."""
+    topic, store = chosen.values.get("topic"), chosen.values.get("store")
+    if store:
+        if "://" not in store and not Path(store).exists():
+            raise NotFound(
+                f"{store} is not there", hint="--store is a store's folder, such as data/store"
+            )
+        return
+    if not topic or chosen.source.keys() & {"accessKey", "tls"}:
+        return  # a source that signs or encrypts asks for itself
+    where = argparse.Namespace(name_server=chosen.values["name-server"])
+    try:
+        asked(where, lambda admin: admin.topics.route(topic))
+    except Unreachable:
+        from aerobee.pipeline.session import prepare_java
+
+        prepare_java(os.environ)  # what is missing here is said before what is missing elsewhere
+        raise
 
 
 def _tail(log: Path | None) -> str:
@@ -140,11 +163,14 @@ class Shown:
     def __init__(self, *, is_live: bool) -> None:
         self._is_live = is_live
         self._is_open = False
+        self.is_begun = False
+        """Whether there is anything to be found in Spark's log."""
         self._batches = 0
         self._rows = 0
         self._since = time.monotonic()
 
     def step(self, text: str) -> None:
+        self.is_begun = True
         self.end()
         print(text, file=sys.stderr, flush=True)
 

@@ -11,6 +11,8 @@ import pytest
 from aerobee.cli.main import main
 from aerobee.cli.pipeline import Shown
 from aerobee.pipeline.jobs.registry import JOBS
+from tests.cli_kit import aerobee_here
+from tests.server_kit import Server
 
 
 def test_jobs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,6 +69,14 @@ def test_the_line_for_a_cluster_is_shown_and_nothing_is_run(
         (["lake", "--topic", "t", "--to-folder", "x", "--set", "formt=delta"], "was format meant"),
         (["lake", "--topic", "t", "--to-folder", "x", "--set", "formt"], "is not name=value"),
         (["statistics", "--topic", "t", "--emit", "never"], "one of updates, final"),
+        (["statistics", "--topic", "t", "--window", "10x"], "window is a time like"),
+        (["lake", "--topic", "t", "--to-folder", "x", "--every", "1"], "every is a time like"),
+        (["statistics", "--topic", "t", "--sum", "amount"], "form=json"),
+        (["statistics", "--topic", "t", "--to-topic", "x", "--to-folder", "y"], "exclude each"),
+        (["statistics", "--topic", "t", "--to-folder", "y"], "say emit=final"),
+        (["replay", "--topic", "t", "--to-topic", "x", "--since", "soon"], "'soon' is no time"),
+        (["replay", "--topic", "t", "--to-topic", "t"], "not replayed into itself"),
+        (["audit"], "say --store FOLDER, or --topic TOPIC"),
     ],
 )
 def test_wrong_options_are_told_before_spark_starts(
@@ -74,6 +84,28 @@ def test_wrong_options_are_told_before_spark_starts(
 ) -> None:
     assert main(["pipeline", "run", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["audit", "--topic", "NotThere"], 3, "knows no topic 'NotThere'"),
+        (["audit", "--topic", "t", "-n", "127.0.0.1:1"], 1, "no name server answers"),
+        (["audit", "--store", "not/there"], 3, "not/there is not there"),
+    ],
+)
+def test_what_is_not_there_is_told_before_spark_starts(
+    server: Server, words: list[str], status: int, said: str
+) -> None:
+    run = aerobee_here("pipeline", "run", *_at(server, words))
+    assert run.status == status
+    assert said in run.error
+    assert "starting Spark" not in run.error
+    assert "log:" not in run.error
+
+
+def _at(server: Server, words: list[str]) -> list[str]:
+    return words if "-n" in words or "--store" in words else [*words, "-n", server.name_server]
 
 
 def test_without_java_the_error_says_how_to_get_one(tmp_path: Path) -> None:

@@ -63,6 +63,12 @@ def transform(rows: "DataFrame") -> "DataFrame":
     )
 
 
+def check(chosen: Chosen) -> None:
+    """What is missing."""
+    if not chosen.text("store") and not chosen.text("topic"):
+        raise Misuse("nothing says what is checked", hint="say --store FOLDER, or --topic TOPIC")
+
+
 def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
     found = transform(_rows(spark, chosen)).collect()
     records = [
@@ -79,8 +85,6 @@ def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
 def _rows(spark: "SparkSession", chosen: Chosen) -> "DataFrame":
     topic, store = chosen.text("topic"), chosen.text("store")
     if not store:
-        if not topic:
-            raise Misuse("store or topic says what is checked")
         return batch_of(spark, chosen, _COLUMNS)
     reader = spark.read.format(LOG_FORMAT).option("columns", ",".join((*_COLUMNS, LOG_PLACE)))
     reader = reader.option("onDamage", "report")
@@ -103,4 +107,5 @@ JOB = Job(
     start,
     "aerobee pipeline run audit --store data/broker-a",
     is_stream=False,
+    check=check,
 )

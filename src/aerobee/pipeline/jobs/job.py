@@ -38,6 +38,7 @@ class JobOption:
     is_needed: bool = False
     choices: tuple[str, ...] = ()
     is_flag: bool = False
+    is_interval: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,8 @@ class Outcome:
 
 
 Start = Callable[["SparkSession", Chosen], Outcome]
+Check = Callable[[Chosen], object]
+"""Misuse for options that do not go together: said before Spark is started, which takes seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ class Job:
     start: Start
     example: str = ""
     is_stream: bool = True
+    check: Check = lambda chosen: None  # of a job that has nothing to check
 
     def option(self, name: str) -> JobOption | None:
         return next((one for one in self.options if one.name == name), None)
@@ -115,7 +119,9 @@ def chosen_of(job: Job, given: Mapping[str, str]) -> Chosen:
             mistakes.append(f"{option.name} is needed: {option.text}")
     if mistakes:
         raise Misuse("; ".join(mistakes), hint=f"aerobee pipeline describe {job.name} lists all")
-    return Chosen(values, passed[SOURCE], passed[SINK], passed[SPARK])
+    chosen = Chosen(values, passed[SOURCE], passed[SINK], passed[SPARK])
+    job.check(chosen)
+    return chosen
 
 
 def interval_of(name: str, text: str) -> str:
@@ -123,7 +129,7 @@ def interval_of(name: str, text: str) -> str:
         return ""
     found = _INTERVAL.fullmatch(text.strip())
     if found is None:
-        raise Misuse(f"{name} is a time like 500ms, 10s, 5m, 1h or 7d, not {text!r}")
+        raise Misuse(_no_interval(name, text))
     return f"{found[1]} {_UNITS[found[2]]}"
 
 
@@ -137,4 +143,10 @@ def _wrong(option: JobOption, text: str) -> list[str]:
     choices: tuple[Any, ...] = (YES, NO) if option.is_flag else option.choices
     if choices and text not in choices:
         return [f"{option.name} is one of {', '.join(choices)}, not {text!r}"]
+    if option.is_interval and text and _INTERVAL.fullmatch(text.strip()) is None:
+        return [_no_interval(option.name, text)]
     return []
+
+
+def _no_interval(name: str, text: str) -> str:
+    return f"{name} is a time like 500ms, 10s, 5m, 1h or 7d, not {text!r}"

@@ -34,10 +34,15 @@ def transform(rows: "DataFrame") -> "DataFrame":
     return ordered.select("key", "value", "tags", "properties", queue)
 
 
+def check(chosen: Chosen) -> None:
+    """What does not go together."""
+    if chosen.text("topic") == chosen.text("to-topic"):
+        raise Misuse("a topic is not replayed into itself", hint="it would never come to an end")
+    _places(chosen)
+
+
 def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
     topic, to = chosen.text("topic"), chosen.text("to-topic")
-    if topic == to:
-        raise Misuse("a topic is not replayed into itself", hint="it would never come to an end")
     found = batch_of(spark, chosen, _COLUMNS, **_places(chosen))
     if chosen.text("tags"):
         from pyspark.sql import functions as sf
@@ -119,4 +124,5 @@ JOB = Job(
     start,
     "aerobee pipeline run replay --topic orders --to-topic again --since 2026-11-15",
     is_stream=False,
+    check=check,
 )

@@ -60,8 +60,7 @@ def transform(
     """Statistics per window and group, of a table of messages, finite or not."""
     from pyspark.sql import functions as sf
 
-    if form == PLAIN and sums:
-        raise Misuse("sums are of fields of the body", hint="form=json or form=captured reads it")
+    _check_sums(form, sums)
     timed = with_body(rows, form)
     if ops:
         timed = timed.where(field("op", form).isin(*ops))
@@ -97,6 +96,16 @@ def messages_of(statistics: "DataFrame", by: Sequence[str]) -> "DataFrame":
     )
 
 
+def check(chosen: Chosen) -> None:
+    """What does not go together."""
+    _check_sums(chosen.text("form"), chosen.names("sum"))
+    folder = chosen.text("to-folder")
+    if folder and chosen.text("to-topic"):
+        raise Misuse("to-topic and to-folder exclude each other", hint="run the job twice")
+    if folder and chosen.text("emit") != FINAL:
+        raise Misuse("a folder keeps what was written once", hint="say emit=final, or to-topic")
+
+
 def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
     form, by = chosen.text("form"), chosen.names("by")
     statistics = transform(
@@ -114,10 +123,6 @@ def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
     )
     topic, folder = chosen.text("to-topic"), chosen.text("to-folder")
     is_final = chosen.text("emit") == FINAL
-    if topic and folder:
-        raise Misuse("to-topic and to-folder exclude each other", hint="run the job twice")
-    if folder and not is_final:
-        raise Misuse("a folder keeps what was written once", hint="say emit=final, or to-topic")
     mode = "append" if is_final else "update"
     if folder:
         writer = statistics.writeStream.format("parquet").option("path", folder)
@@ -137,6 +142,11 @@ def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
     return Outcome(started(writer.outputMode(mode), chosen, NAME))
 
 
+def _check_sums(form: str, sums: Sequence[str]) -> None:
+    if form == PLAIN and sums:
+        raise Misuse("sums are of fields of the body", hint="form=json or form=captured reads it")
+
+
 def _distinct(values: "Column", is_exact: bool) -> "Column":
     from pyspark.sql import functions as sf
 
@@ -153,9 +163,9 @@ JOB = Job(
     "Parquet files or to the terminal.",
     (
         *STREAM_OPTIONS,
-        JobOption("window", "length of a window", "1m"),
-        JobOption("slide", "begin one this often (as long as a window is)"),
-        JobOption("watermark", "how late a message may be", "10m"),
+        JobOption("window", "length of a window", "1m", is_interval=True),
+        JobOption("slide", "begin one this often (as long as a window is)", is_interval=True),
+        JobOption("watermark", "how late a message may be", "10m", is_interval=True),
         JobOption("time", "timestamp (stored), bornTimestamp or a field", "timestamp"),
         JobOption("form", "what bodies are", PLAIN, choices=FORMS),
         JobOption("by", "group by tags, queueId, table, op, or fields"),
@@ -169,4 +179,5 @@ JOB = Job(
     ),
     start,
     f"aerobee pipeline run statistics --topic orders --form {JSON} --by city",
+    check=check,
 )

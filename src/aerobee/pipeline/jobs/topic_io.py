@@ -29,7 +29,7 @@ STREAM_OPTIONS = (
         "from", "where the first run begins", "earliest", choices=("earliest", "latest", "group")
     ),
     JobOption("once", "end when everything that is there now is done", "no", is_flag=True),
-    JobOption("every", "how long a batch gathers", "1s"),
+    JobOption("every", "how long a batch gathers", "1s", is_interval=True),
     JobOption("checkpoint", f"folder of the query's memory ({CHECKPOINTS}/JOB-TOPIC)"),
     JobOption("group", "consumer group that the query is (JOB-TOPIC)"),
     JobOption("commit-offsets", "tell brokers how far the group is", "no", is_flag=True),

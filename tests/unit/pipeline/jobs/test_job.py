@@ -57,3 +57,23 @@ def test_a_time_is_said_as_spark_says_it(text: str, said: str) -> None:
 def test_a_time_without_a_unit_is_refused() -> None:
     with pytest.raises(Misuse, match="window is a time like 500ms"):
         interval_of("window", "10")
+
+
+def test_a_time_that_is_none_and_what_a_job_checks_are_told_with_the_options() -> None:
+    def check(chosen: Chosen) -> None:
+        if chosen.text("topic") == "mine":
+            raise Misuse("not that one")
+
+    job = Job(
+        "timed",
+        "",
+        "",
+        (JobOption("topic", "what"), JobOption("every", "how often", "1s", is_interval=True)),
+        lambda spark, chosen: Outcome(),
+        check=check,
+    )
+    assert chosen_of(job, {"every": ""}).interval("every") == ""
+    with pytest.raises(Misuse, match="every is a time like 500ms"):
+        chosen_of(job, {"every": "often"})
+    with pytest.raises(Misuse, match="not that one"):
+        chosen_of(job, {"topic": "mine"})

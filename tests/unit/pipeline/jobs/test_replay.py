@@ -4,7 +4,7 @@ import pytest
 
 from aerobee.errors import Misuse
 from aerobee.pipeline.jobs.job import chosen_of
-from aerobee.pipeline.jobs.replay import JOB, identity_of, milliseconds, start, transform
+from aerobee.pipeline.jobs.replay import JOB, identity_of, milliseconds, transform
 from tests.job_kit import messages
 
 if TYPE_CHECKING:
@@ -58,8 +58,6 @@ def test_the_same_messages_have_the_same_id_and_others_another() -> None:
         ({"to-topic": "b", "since": "2026-01-02", "until": "2026-01-01"}, "not before until"),
     ],
 )
-def test_a_range_that_cannot_be_is_refused(
-    spark: "SparkSession", options: dict[str, str], said: str
-) -> None:
+def test_a_range_that_cannot_be_is_refused(options: dict[str, str], said: str) -> None:
     with pytest.raises(Misuse, match=said):
-        start(spark, chosen_of(JOB, {"name-server": "x", "topic": "a", **options}))
+        chosen_of(JOB, {"name-server": "x", "topic": "a", **options})
