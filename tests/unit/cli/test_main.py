@@ -29,7 +29,13 @@ def test_nothing_at_all_is_answered_with_what_there_is(
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["topic", "list", "--help"], ["broker", "start", "--help"]]
+    "arguments",
+    [
+        ["--help"],
+        ["topic", "list", "--help"],
+        ["broker", "start", "--help"],
+        ["pipeline", "list"],
+    ],
 )
 def test_help_does_not_wait_for_what_it_does_not_need(arguments: list[str]) -> None:
     program = (

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.capture.state_topic import SCHEMAS, state_topic
 from aerobee.pipeline.jobs.job import Chosen
 from aerobee.pipeline.jobs.topic_io import FORMAT
 
@@ -31,6 +30,9 @@ Announcement = Mapping[str, Any]
 
 def schema_topic(name: str) -> str:
     """Where the capture of this name announces its tables."""
+    # A list of jobs need not wait for a client.
+    from aerobee.pipeline.capture.state_topic import SCHEMAS, state_topic
+
     return state_topic(name) + SCHEMAS
 
 
