@@ -11,7 +11,7 @@ from aerobee.testing import Cluster
 from tests.client_kit import LocalCluster, session_of, with_cluster
 from tests.net_kit import in_loop
 
-POP: ConsumerKeywords = {"group": "g", "start": "earliest", "mode": "pop", "invisible": 5}
+POP: ConsumerKeywords = {"group": "g", "start": "earliest", "mode": "pop", "invisible": 60}
 AUTO: ConsumerKeywords = {**POP, "auto_ack": True}
 
 
@@ -23,7 +23,7 @@ async def fill(cluster: Cluster, count: int) -> None:
 
 async def popped_again(cluster: Cluster) -> list[bytes]:
     """What comes when nothing is hidden any longer, up to something new."""
-    cluster.clock.advance(10)
+    cluster.clock.advance(100)
     found: list[bytes] = []
     async with cluster.client.consumer("orders", **POP) as consumer:
         await cluster.client.send("orders", b"new")
@@ -41,7 +41,7 @@ def test_all_of_one_turn_are_acknowledged_and_no_others() -> None:
             async with cluster.client.consumer("orders", **POP) as consumer:
                 found = [await consumer.receive() for _ in range(6)]
                 await asyncio.gather(*(one.ack() for one in found if one.body != b"3"))
-                cluster.clock.advance(10)
+                cluster.clock.advance(100)
                 again = await consumer.receive()
                 assert (again.body, again.attempt) == (b"3", 2)
                 await asyncio.gather(*(one.ack() for one in (again, *found)))

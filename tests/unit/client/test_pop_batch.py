@@ -9,7 +9,7 @@ from aerobee.testing import Cluster
 from tests.client_kit import until
 from tests.net_kit import in_loop
 
-POP: ConsumerKeywords = {"group": "g", "start": "earliest", "mode": "pop", "invisible": 5}
+POP: ConsumerKeywords = {"group": "g", "start": "earliest", "mode": "pop", "invisible": 60}
 SOON = {"reviveInterval": "50"}
 
 
@@ -51,13 +51,13 @@ def test_a_message_that_was_extended_is_acknowledged_by_its_new_receipt() -> Non
             await fill(cluster, 2)
             async with cluster.client.consumer("orders", **POP) as consumer:
                 extended, other = await consumer.receive(), await consumer.receive()
-                await extended.extend(60)
-                cluster.clock.advance(10)
+                await extended.extend(290)
+                cluster.clock.advance(100)
                 again = await consumer.receive()  # the one that was not extended
                 assert (again.body, again.attempt) == (other.body, 2)
                 for message in (extended, again, other):  # the last one too late
                     await message.ack()
-                cluster.clock.advance(120)
+                cluster.clock.advance(600)
                 await cluster.client.send("orders", b"new")
                 new = await consumer.receive()
                 assert new.body == b"new"
