@@ -38,8 +38,7 @@ def entry(
     return head + body + struct.pack(">h", text_size) + text
 
 
-def test_whether_it_is_compiled_is_told() -> None:
-    assert batch_cursor.is_compiled() in (True, False)
+def test_a_new_cursor_is_at_the_beginning() -> None:
     assert batch_cursor.BatchCursor().next_position == 0
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from aerobee.protocol import java_hash
 from aerobee.protocol.java_hash import signed32, tag_code
 from tests.pure import pure
 
@@ -14,10 +13,6 @@ def java_hash_code(text: str) -> int:
     for index in range(0, len(units), 2):
         value = (31 * value + int.from_bytes(units[index : index + 2], "big")) & 0xFFFFFFFF
     return value - 2**32 if value >= 2**31 else value
-
-
-def test_whether_it_is_compiled_is_told() -> None:
-    assert java_hash.is_compiled() in (True, False)
 
 
 @pytest.mark.parametrize(

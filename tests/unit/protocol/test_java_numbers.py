@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aerobee.protocol import java_numbers
 from aerobee.protocol.java_numbers import JavaNumber, order_of_reals, order_of_wholes
 
 
@@ -115,7 +114,3 @@ def test_doubles_have_one_order() -> None:
     for left, one in enumerate(rising):
         for right, other in enumerate(rising):
             assert order_of_reals(one, other) == order_of_wholes(left, right)
-
-
-def test_it_says_whether_it_is_compiled() -> None:
-    assert java_numbers.is_compiled() in (True, False)

@@ -5,7 +5,6 @@ import array
 import pytest
 
 from aerobee.errors import Misuse
-from aerobee.protocol import message_draft
 from aerobee.protocol.message_draft import PROPERTIES_BYTES_MAX, MessageDraft
 from aerobee.protocol.record import RecordWriter
 
@@ -14,10 +13,6 @@ HOST = bytes(8)
 
 def recorded(draft: MessageDraft) -> bytes:
     return RecordWriter(HOST, False).encode(draft, 0, 0, 0)
-
-
-def test_whether_it_is_compiled_is_told() -> None:
-    assert message_draft.is_compiled() in (True, False)
 
 
 def test_a_new_draft_is_an_empty_message() -> None:

@@ -3,7 +3,6 @@ remembered of those that did not fit. What expressions mean is tested where they
 
 import pytest
 
-from aerobee.protocol import property_filter
 from aerobee.protocol.property_filter import (
     EQUAL,
     PROPERTY,
@@ -93,7 +92,3 @@ def test_a_filter_keeps_nothing_of_the_message_before() -> None:
     assert tested.matches_text(b"a\x011\x02b\x012\x02")
     assert not tested.matches_text(b"a\x011\x02")
     assert tested.matches_text(b"b\x012\x02a\x011\x02")
-
-
-def test_it_says_whether_it_is_compiled() -> None:
-    assert isinstance(property_filter.is_compiled(), bool)

@@ -6,7 +6,6 @@ import zlib
 import pytest
 
 from aerobee.errors import Misuse
-from aerobee.protocol import record as record_module
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.record import (
     FILLER,
@@ -80,10 +79,6 @@ def drawn(draft: MessageDraft, body: bytes, text: bytes, store_host: bytes) -> b
 def read(data: bytes, position: int = 0) -> tuple[int, Record]:
     found = Record()
     return found.read_from(memoryview(data), position), found
-
-
-def test_whether_it_is_compiled_is_told() -> None:
-    assert record_module.is_compiled() in (True, False)
 
 
 # Writing.

@@ -8,7 +8,6 @@ from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.record import WHOLE, Record, RecordWriter
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
-from aerobee.storage import appender as appender_module
 from aerobee.storage.appender import Appender
 from aerobee.storage.commit.commit_log import CommitLog
 from aerobee.storage.commit.log_files import LogFiles
@@ -53,10 +52,6 @@ class AppenderKit:
     def image(self) -> tuple[int, int, dict[str, bytes]]:
         """All that an append can change."""
         return self.log.end_offset(), self.next_offset(), self.disk.files()
-
-
-def test_whether_it_is_compiled_is_told() -> None:
-    assert appender_module.is_compiled() in (True, False)
 
 
 def test_messages_of_a_queue_get_offsets_one_after_another() -> None:

@@ -11,8 +11,9 @@ from tests.fixture_store import INDEX_SLOTS, STORES, expected_messages, unpack
 def test_every_key_that_apache_wrote_is_of_its_record(tmp_path: Path, name: str) -> None:
     with open_store(str(unpack(name, tmp_path))) as folder:
         check = IndexCheck(folder)
-        for path in folder.index_paths():
-            walk = IndexWalk(path)
+        walks = [IndexWalk(path) for path in folder.index_paths()]
+        assert walks
+        for walk in walks:
             assert walk.slots == INDEX_SLOTS
             assert [check.fault(unit) for unit in walk.units()] == [None] * walk.unit_count
 

@@ -10,7 +10,6 @@ from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.record import MAGIC_FILLER, WHOLE, Record, RecordWriter
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
-from aerobee.storage.commit import commit_log
 from aerobee.storage.commit.commit_log import BATCH_ENTRIES_MAX, CommitLog
 from aerobee.storage.commit.log_files import RETRY_INTERVAL_MS, LogFiles
 from aerobee.storage.defects import NO_DEFECTS
@@ -60,10 +59,6 @@ def record_at(log: CommitLog, offset: int) -> Record:
     assert file is not None
     assert found.read_from(file.view, offset - file.first_offset) == WHOLE
     return found
-
-
-def test_whether_it_is_compiled_is_told() -> None:
-    assert commit_log.is_compiled() in (True, False)
 
 
 def test_a_new_log_has_one_file_and_nothing_in_it() -> None:

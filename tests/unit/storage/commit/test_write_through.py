@@ -9,7 +9,6 @@ from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.record import RecordWriter
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
-from aerobee.storage.commit import write_through
 from aerobee.storage.commit.commit_log import CommitLog
 from aerobee.storage.commit.log_files import LogFiles
 from aerobee.storage.commit.write_through import LARGE_BYTES, PIECE_BYTES
@@ -54,10 +53,6 @@ def by_small_ones(messages: list[BatchMessage]) -> tuple[int, bytes]:
 
 def calls(disk: SimDisk) -> list[str]:
     return [call.name for call in disk.faults.calls]
-
-
-def test_whether_it_is_compiled_is_told() -> None:
-    assert write_through.is_compiled() in (True, False)
 
 
 @pytest.mark.parametrize("count", [LARGE_BYTES // 1000, 3 * PIECE_BYTES // 1000])

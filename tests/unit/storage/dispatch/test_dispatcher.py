@@ -13,7 +13,6 @@ from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.commit.commit_log import CommitLog
 from aerobee.storage.commit.log_files import LogFiles
 from aerobee.storage.defects import NO_DEFECTS
-from aerobee.storage.dispatch import dispatcher as dispatcher_module
 from aerobee.storage.dispatch.dispatcher import Dispatcher
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
@@ -79,10 +78,6 @@ class DispatchKit:
     def found(self, key: bytes, topic: bytes = b"Orders") -> list[int]:
         assert self.index is not None
         return self.index.find(topic, key, 0, EVER, 64)
-
-
-def test_whether_it_is_compiled_is_told() -> None:
-    assert dispatcher_module.is_compiled() in (True, False)
 
 
 def test_a_record_gets_its_unit_and_its_keys() -> None:

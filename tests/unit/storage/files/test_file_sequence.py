@@ -4,7 +4,6 @@ import pytest
 
 from aerobee.errors import CorruptFile
 from aerobee.sim.disk import SimDisk
-from aerobee.storage.files import file_sequence
 from aerobee.storage.files.file_sequence import NAME_DIGITS, FileSequence
 
 FOLDER = "store/commitlog"
@@ -40,10 +39,6 @@ def put(disk: SimDisk, name: str, content: bytes) -> None:
 
 def name_of(offset: int) -> str:
     return f"{offset:0{NAME_DIGITS}}"
-
-
-def test_whether_it_is_compiled_is_told() -> None:
-    assert file_sequence.is_compiled() in (True, False)
 
 
 def test_an_empty_sequence_holds_nothing_from_0_to_0() -> None:

@@ -6,16 +6,11 @@ import pytest
 
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.sector_file import WriteIntoHole
-from aerobee.storage.files import mapped_file
 from aerobee.storage.files.mapped_file import MappedFile, room_for
 
 
 def made(size: int = 256, first_offset: int = 1024) -> MappedFile:
     return MappedFile(SimDisk().create("folder/file", size), first_offset)
-
-
-def test_whether_it_is_compiled_is_told() -> None:
-    assert mapped_file.is_compiled() in (True, False)
 
 
 def test_it_holds_the_offsets_from_its_first_to_its_size() -> None:

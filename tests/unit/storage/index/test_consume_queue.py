@@ -10,7 +10,6 @@ import pytest
 from aerobee.errors import CorruptFile
 from aerobee.protocol.java_hash import signed32, tag_code
 from aerobee.sim.disk import SimDisk
-from aerobee.storage.index import consume_queue
 from aerobee.storage.index.consume_queue import FILLER_SIZE, UNIT_BYTES, ConsumeQueue
 from tests.store_kit import contents
 
@@ -57,10 +56,6 @@ def units_on(disk: SimDisk) -> list[tuple[int, int, int]]:
 def names(disk: SimDisk) -> list[int]:
     """Numbers of the first units of the files."""
     return [int(name) // UNIT_BYTES for name in disk.list_directory(FOLDER)]
-
-
-def test_whether_it_is_compiled_is_told() -> None:
-    assert consume_queue.is_compiled() in (True, False)
 
 
 def test_an_empty_queue_has_no_files_and_no_units() -> None:

@@ -4,7 +4,6 @@ import pytest
 
 from aerobee.errors import CorruptFile, Misuse, StoreBusy
 from aerobee.sim.disk import SimDisk
-from aerobee.storage.index import consume_queues
 from aerobee.storage.index.consume_queues import QUEUE_ID_MAX, ConsumeQueues, is_folder_name
 from tests.pure import pure
 from tests.store_kit import contents
@@ -21,10 +20,6 @@ def fill(queues: ConsumeQueues, topic: bytes, queue_id: int, count: int, first: 
     queue = queues.find_or_make(topic, queue_id)
     for number in range(first, count):
         assert queue.append(number, 1000 * number, 100, 0)
-
-
-def test_whether_it_is_compiled_is_told() -> None:
-    assert consume_queues.is_compiled() in (True, False)
 
 
 def test_a_queue_is_made_once_and_found_again() -> None:

@@ -6,14 +6,8 @@ from aerobee.errors import CorruptFile, CorruptRecord
 from aerobee.service.filters.sql_compiler import compile_sql
 from aerobee.sim.disk import SimDiskFile
 from aerobee.storage.files.mapped_file import MappedFile
-from aerobee.storage.read import queue_read
 from aerobee.storage.read.queue_read import QueueRead, ReadStatus
 from tests.read_kit import EVER, ReadKit, filled, offsets
-
-
-def test_whether_it_is_compiled_is_told() -> None:
-    assert queue_read.is_compiled() in (True, False)
-
 
 # What comes from the disk is checked.
 

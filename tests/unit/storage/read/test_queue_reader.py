@@ -9,16 +9,10 @@ from aerobee.protocol.java_hash import tag_code
 from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.protocol.stored_message import decode_records
 from aerobee.service.filters.sql_compiler import compile_sql
-from aerobee.storage.read import queue_reader
 from aerobee.storage.read.queue_read import QueueRead, ReadStatus
 from aerobee.storage.read.queue_reader import UNITS_SCANNED_MIN
 from tests.read_kit import EVER, NOW, ReadKit, filled, offsets
 from tests.store_kit import draft, properties
-
-
-def test_whether_it_is_compiled_is_told() -> None:
-    assert queue_reader.is_compiled() in (True, False)
-
 
 # Where an offset is.
 

@@ -15,7 +15,6 @@ from aerobee.protocol.record import (
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.files.mapped_file import MappedFile
-from aerobee.storage.recover import log_scan
 from aerobee.storage.recover.log_scan import (
     MISPLACED,
     SCAN_FINDINGS,
@@ -59,10 +58,6 @@ class FileKit:
     ) -> tuple[int, LogScan]:
         scan = LogScan(needs_crc, skips)
         return scan.run(self.file, position), scan
-
-
-def test_whether_it_is_compiled_is_told() -> None:
-    assert log_scan.is_compiled() in (True, False)
 
 
 def test_every_finding_has_words() -> None:
