@@ -30,8 +30,12 @@ def load_application(place: str) -> App:
     except ModuleNotFoundError as error:
         if error.name is None or not module_name.startswith(error.name):
             raise  # of what the module itself imports: its own mistake, with its own traceback
+        is_file = module_name.endswith(".py")
         raise Misuse(
-            f"there is no module {module_name!r}", hint="run it in the folder that has it"
+            f"there is no module {module_name!r}",
+            hint=f"say {module_name.removesuffix('.py')}:{name}, a module and not its file"
+            if is_file
+            else "run it in the folder that has it",
         ) from None
     found: object = module
     for part in name.split("."):

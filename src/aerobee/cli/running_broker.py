@@ -5,6 +5,8 @@ settings is of running brokers; `aerobee broker config` alone says what would ho
 """
 
 import argparse
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from aerobee.cli.cluster import broker_records
@@ -96,6 +98,7 @@ def get_settings(parsed: argparse.Namespace) -> int:
 def set_settings(parsed: argparse.Namespace) -> int:
     changes = pairs_in(parsed.settings, "KEY=VALUE")
     known = asked(parsed, lambda admin: admin.brokers.config(on=parsed.on))
+    check_keys("broker", changes, known, is_only_misspelt=True)
 
     async def act(admin: "Admin") -> None:
         await admin.brokers.set_config(changes, on=parsed.on)
@@ -140,17 +143,35 @@ def clean(parsed: argparse.Namespace) -> int:
 
 def setting_records(whose: str, found: dict[str, dict[str, str]], keys: list[str]) -> list[Record]:
     """Settings of several servers; NotFound: none of them has a key."""
-    for key in keys:
-        if not any(key in settings for settings in found.values()):
-            raise NotFound(
-                f"no {whose} has a setting {key!r}", hint=f"`aerobee config list {whose}`"
-            )
+    check_keys(whose, keys, found)
     return [
         {whose.replace(" ", "_"): name, "key": key, "value": value}
         for name, settings in sorted(found.items())
         for key, value in sorted(settings.items())
         if not keys or key in keys
     ]
+
+
+def check_keys(
+    whose: str,
+    keys: Iterable[str],
+    found: dict[str, dict[str, str]],
+    *,
+    is_only_misspelt: bool = False,
+) -> None:
+    """NotFound: none of these servers has a setting of that name. `is_only_misspelt`: servers do not
+    show all of them, so one that is like none is theirs to refuse."""
+    known = {key for settings in found.values() for key in settings}
+    for key in keys:
+        if key not in known:
+            near = get_close_matches(key, known, n=1, cutoff=0.8)
+            if is_only_misspelt and not near:
+                continue
+            meant = f"did you mean {near[0]}? " if near else ""
+            raise NotFound(
+                f"no {whose} has a setting {key!r}",
+                hint=f"{meant}`aerobee config list {whose}` lists all",
+            )
 
 
 def shown_changes(changes: dict[str, str], known: dict[str, dict[str, str]]) -> str:

@@ -8,7 +8,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from aerobee.cli.output import OK, UNHEALTHY, Record
-from aerobee.cli.running_broker import setting_records, shown_changes
+from aerobee.cli.running_broker import check_keys, setting_records, shown_changes
 from aerobee.cli.topic import pairs_in
 from aerobee.cli.verbs import Verbs, add_care, add_verb, add_watch, asked, do, do_with_care, show
 from aerobee.errors import NotFound
@@ -75,6 +75,7 @@ def get_settings(parsed: argparse.Namespace) -> int:
 def set_settings(parsed: argparse.Namespace) -> int:
     changes = pairs_in(parsed.settings, "KEY=VALUE")
     known = asked(parsed, lambda admin: admin.name_servers.config())
+    check_keys("nameserver", changes, known, is_only_misspelt=True)
 
     async def act(admin: "Admin") -> None:
         await admin.name_servers.set_config(changes)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from aerobee.cli.message_view import message_record
 from aerobee.cli.moments import shown_ms
 from aerobee.cli.output import (
+    NOT_FOUND,
     OK,
     TABLE,
     UNHEALTHY,
@@ -129,7 +130,10 @@ def show_queue(parsed: argparse.Namespace) -> int:
     with _opened(parsed) as folder:
         queues = folder.queues(parsed.topic, parsed.queue)
         if not queues and parsed.topic is not None:
-            raise NotFound(f"the store has no such queue of {parsed.topic}")
+            raise NotFound(
+                f"the store has no such queue of {parsed.topic}",
+                hint=f"`aerobee store queue {parsed.folder}` lists all",
+            )
         if parsed.queue is None:
             records = [_queue_record(folder, queue) for queue in queues]
         else:
@@ -157,7 +161,7 @@ def show_index(parsed: argparse.Namespace) -> int:
         if parsed.key is not None:
             records = _keyed(folder, walks, parsed.topic, parsed.key)
             write_shown(parsed, records, empty=f"no record of {parsed.topic} has {parsed.key}")
-            return OK
+            return OK if records else NOT_FOUND
         records = [
             {
                 "file": walk.name,
@@ -205,6 +209,11 @@ def dump(parsed: argparse.Namespace) -> int:
             record = {"log_offset": message.log_offset, **message_record(message)}
             sys.stdout.write(json.dumps(record, ensure_ascii=False) + "\n")
             progress.step()
+    if parsed.topic is not None and not progress.count:
+        raise NotFound(
+            f"the log has no such record of {parsed.topic}",
+            hint=f"`aerobee store queue {parsed.folder}` lists all topics",
+        )
     return OK
 
 

@@ -56,6 +56,7 @@ def test_what_is_no_application_is_said(tmp_path: Path) -> None:
         ("empty:app", "no aerobee.App"),
         ("absent:app", "no module 'absent'"),
         ("empty", "say module:app"),
+        ("empty.py:app", "say empty:app"),
     ):
         process = started(tmp_path, place)
         _, error = process.communicate(timeout=SECONDS_MAX)

@@ -59,6 +59,13 @@ def test_mistakes_are_said_with_what_to_do(
     assert aerobee(server, "capture", "mysql").status == 2
 
 
+def test_a_database_that_is_not_there_leaves_nothing_behind(server: Server) -> None:
+    flags = ["--port", "1", "--tables", "a.b", "--name", "nobody"]
+    failed = aerobee(server, "capture", "mysql", *flags, "--once")
+    assert (failed.status, "is the database up" in failed.error) == (1, True)
+    assert aerobee(server, "topic", "route", "aerobee-capture-nobody").status == 3
+
+
 def test_it_follows_shows_figures_and_stops_when_told(
     database: Database, server: Server, tmp_path: Path
 ) -> None:

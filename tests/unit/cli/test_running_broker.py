@@ -39,6 +39,15 @@ def test_what_a_broker_does_not_take_is_refused(server: Server) -> None:
         assert pair.partition("=")[0] in said.error
 
 
+def test_a_setting_that_there_is_not_is_answered_with_the_one_that_was_meant(
+    server: Server,
+) -> None:
+    for verb in (("get", "fileReservdTime"), ("set", "fileReservdTime=48", "--dry-run")):
+        said = aerobee(server, "broker", "config", *verb)
+        assert said.status == 3
+        assert "did you mean fileReservedTime?" in said.error
+
+
 def test_producers_leave_a_broker_and_come_back(server: Server) -> None:
     aerobee(server, "topic", "create", "CliDrained")
     route = ("topic", "route", "CliDrained", "-o", "json")

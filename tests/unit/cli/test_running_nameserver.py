@@ -40,6 +40,7 @@ def test_settings_are_read_and_changed(server: Server) -> None:
     assert aerobee(server, "nameserver", "config", "set", "enableTopicList=x", "--yes").status == 1
     assert aerobee(server, "nameserver", "config", "get", "nonsense").status == 3
     assert aerobee(server, "nameserver", "config", "set", "nonsense", "--yes").status == 2
+    assert aerobee(server, "nameserver", "config", "set", "enableTopcList=x", "--yes").status == 3
 
 
 @pytest.mark.parametrize(

@@ -112,3 +112,6 @@ def test_what_is_not_in_it_is_not_found(ours: Path) -> None:
     assert store(ours, "queue", "--topic", "CliStored", "--queue", "99").status == 3
     assert store(ours, "queue", "--queue", "1").status == 2
     assert store(ours, "index", "--key", "s-1").status == 2
+    assert store(ours, "index", "--key", "s-1", "--topic", "Nowhere").status == 3
+    dumped = store(ours, "dump", "--topic", "Nowhere")
+    assert (dumped.status, dumped.out) == (3, "")

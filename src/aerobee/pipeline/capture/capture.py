@@ -118,11 +118,12 @@ class Capture:
     async def _run(self, client: Client, stop: asyncio.Event) -> None:
         """The tables that are not done, then the log, up to where a table has to be read again."""
         options = self._options
+        # The database first: no topic is made for one that is not there.
+        self._facts = await asyncio.to_thread(check, options.address)
+        tables = await asyncio.to_thread(self._tables)
         states = StateTopic(client, options.name)
         known = await states.load(may_be_new=not self._has_state)
         self._has_state = True
-        self._facts = await asyncio.to_thread(check, options.address)
-        tables = await asyncio.to_thread(self._tables)
         outlet = Outlet(client, options.queues, self._topics_known)
         snapshot = Snapshot(options.address, is_mariadb=self._facts.is_mariadb)
         try:
