@@ -159,8 +159,8 @@ def check_keys(
     *,
     is_only_misspelt: bool = False,
 ) -> None:
-    """NotFound: none of these servers has a setting of that name. `is_only_misspelt`: servers do not
-    show all of them, so one that is like none is theirs to refuse."""
+    """NotFound: none of these servers has a setting of that name. `is_only_misspelt`: servers do
+    not show all of them, so one that is like none is theirs to refuse."""
     known = {key for settings in found.values() for key in settings}
     for key in keys:
         if key not in known:
