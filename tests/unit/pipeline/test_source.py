@@ -86,10 +86,13 @@ def test_a_group_is_told_how_far_a_stream_is_if_that_is_wanted(server: Server) -
         assert lag_of(server, "source-tells") == expected
 
 
-def test_a_group_that_cannot_be_told_ends_no_stream(server: Server) -> None:
+def test_a_group_that_cannot_be_told_ends_no_stream(
+    server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
     given = {"group": "source-tells", "commitOffsets": "true", "fetchOffset.numRetries": "0"}
     with stream(server, "SourceTells", **given) as reader:
         reader.commit({"o": {"SourceTells": {"nobody": {"0": 1}}}, "v": 1})
+    assert "the group source-tells was not told" in caplog.text
 
 
 def test_a_batch_is_cut_as_its_checkpoint_says_whatever_machine_does_it_again(

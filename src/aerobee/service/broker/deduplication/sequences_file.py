@@ -17,12 +17,13 @@ from typing import NamedTuple, cast
 
 from aerobee.errors import CorruptFile, ProtocolError, RemoteProtocolError
 from aerobee.ports.clock import Now
-from aerobee.ports.disk_worker import DiskWorker, Lane
+from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.json_members import Members
 from aerobee.protocol.json_text import Parsed, Value, write_compact
 from aerobee.service.broker.deduplication.known_producers import KnownProducers, Producer
 from aerobee.service.broker.deduplication.replay import replay
 from aerobee.service.broker.deduplication.seen import Seen
+from aerobee.storage.metadata.background_save import BackgroundSave
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.store import Store
 
@@ -47,7 +48,6 @@ class SequencesFile:
     ) -> None:
         """Reads the file, and the log from where the file ends."""
         self._file = file
-        self._worker = worker
         self._store = store
         self._known = known
         self._saved_offset = self._load()
@@ -55,10 +55,10 @@ class SequencesFile:
         self._saved_changes = 0  # what was replayed is worth a save
         self._next_ms = 0
         self._taken: _Snapshot | None = None
-        self._saving: _Save | None = None
+        self._saving = BackgroundSave(worker)
 
     def on_tick(self, now: Now) -> None:
-        if self._saving is not None or self._store.failure is not None:
+        if self._saving.is_busy or self._store.failure is not None:
             return
         if self._taken is None and now.monotonic_ms >= self._next_ms and self._is_due():
             self._next_ms = now.monotonic_ms + SAVE_MS
@@ -69,13 +69,11 @@ class SequencesFile:
 
     def stop(self, now: Now) -> None:
         """Save what there is. Blocks on the disk."""
-        if self._saving is not None:
-            self._worker.wait(self._saving)
+        self._saving.wait()
         if self._store.failure is None and self._known.changes != self._saved_changes:
             self._store.sync()
             self._save(self._snapshot())
-            if self._saving is not None:
-                self._worker.wait(self._saving)
+            self._saving.wait()
 
     def _is_due(self) -> bool:
         grown = self._store.end_offset - self._saved_offset
@@ -91,11 +89,12 @@ class SequencesFile:
 
     def _save(self, snapshot: _Snapshot) -> None:
         self._taken = None
-        self._saving = _Save(self, snapshot)
-        self._worker.submit(Lane.BACKGROUND, self._saving)
+        self._saving.begin(
+            lambda: self._file.store_text(snapshot.text),
+            lambda error: self._written(snapshot, error),
+        )
 
     def _written(self, snapshot: _Snapshot, error: BaseException | None) -> None:
-        self._saving = None
         if error is None:
             self._saved_offset, self._saved_changes = snapshot.log_offset, snapshot.changes
         else:
@@ -120,20 +119,6 @@ class SequencesFile:
         for name, producer in producers:
             self._known.restore(name, producer)
         return max(log_offset, self._store.min_offset)
-
-
-class _Save:
-    """Disk job: replace the file."""
-
-    def __init__(self, owner: SequencesFile, snapshot: _Snapshot) -> None:
-        self._owner = owner
-        self._snapshot = snapshot
-
-    def run(self) -> None:
-        self._owner._file.store_text(self._snapshot.text)
-
-    def done(self, error: BaseException | None) -> None:
-        self._owner._written(self._snapshot, error)
 
 
 def _producer_json(name: str, producer: Producer) -> dict[str, Value]:
