@@ -232,8 +232,30 @@ class Client:
         return Producer(self._session, self._sending, topic, options, send_all)
 
     def consumer(self, topics: "Topics", **options: "Unpack[ConsumerKeywords]") -> "Consumer":
-        """Messages of these topics for a group, to be used with `async with`; see `Consumer`, and
-        `ConsumerOptions` for what can be said."""
+        """Messages of these topics for a group, to be used with `async with`; see `Consumer`.
+
+        By keyword, with what holds if nothing is said; a duration is a timedelta or seconds:
+
+        group                     whose members share the messages; needed
+        tags, sql                 which messages: "a || b", or SQL92 over properties (all)
+        start                     of a new group: "earliest", "latest" or a datetime ("latest")
+        order                     "none", "queue" or "key" ("none")
+        model                     "clustering", or "broadcasting": each member has all
+        mode                      "pull", or "pop": members share every queue ("pull")
+        concurrency               messages out at once (64)
+        auto_ack                  acknowledge when the next one is asked for (False)
+        max_attempts, retry       before a dead letter (16); when: a Backoff (the broker's levels)
+        grace                     how long leaving waits for what is being worked on (30 s)
+        consume_timeout           a message out for longer comes again (15 min)
+        invisible                 how long a popped message is hidden from others (60 s)
+        strategy                  how queues are shared out (Averagely())
+        pull_batch                messages of one pull (256)
+        queue_messages_max, queue_bytes_max, queue_span_max
+                                  of each queue, held here before pulling rests
+        poll, commit_every, rebalance_every, hand_over
+                                  how often, how long (15 s, 5 s, 20 s, 0.5 s)
+        offsets_folder            where a broadcasting member keeps its place (the home folder)
+        """
         from aerobee.client.consumer import Consumer
         from aerobee.client.consumer_options import consumer_options
 

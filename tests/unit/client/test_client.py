@@ -1,4 +1,10 @@
+import re
+
+import pytest
+
 import aerobee
+from aerobee.client.consumer_options import ConsumerKeywords
+from aerobee.client.drafting import SendKeywords
 from tests.net_kit import in_loop
 
 
@@ -8,3 +14,12 @@ def test_every_client_has_an_id_of_its_own_and_opens_without_a_server() -> None:
             assert one.id != other.id
 
     in_loop(test)
+
+
+@pytest.mark.parametrize(
+    ("verb", "keywords"),
+    [(aerobee.Client.send, SendKeywords), (aerobee.Client.consumer, ConsumerKeywords)],
+)
+def test_help_names_every_keyword_that_a_verb_takes(verb: object, keywords: type) -> None:
+    words = set(re.findall(r"\w+", verb.__doc__ or ""))
+    assert set(keywords.__annotations__) <= words
