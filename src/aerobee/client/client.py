@@ -139,9 +139,13 @@ class Client:
         `deliver_at` have it delivered later. `dedup`, a producer id, has it stored once however
         often it is tried. SendFailed says whether the message may be stored all the same.
         """
-        if dedup is not None:
-            return await self._special.once.send(dedup, topic, body, **said)
-        return await self._sending.send(topic, body, **said)
+        try:
+            if dedup is not None:
+                return await self._special.once.send(dedup, topic, body, **said)
+            return await self._sending.send(topic, body, **said)
+        except RuntimeError:
+            self._session.check_loop()  # what asyncio says of another loop helps nobody
+            raise
 
     async def send_oneway(
         self,

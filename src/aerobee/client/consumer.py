@@ -73,6 +73,7 @@ class Consumer:
     async def open(self) -> None:
         """Join the group and begin to receive. What `async with` does first."""
         self._session.check()
+        self._session.check_loop()
         if self._session.members.is_consuming(self._calls.group):
             raise Misuse(
                 f"this client has a consumer of {self.options.group} already",

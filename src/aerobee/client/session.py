@@ -63,6 +63,7 @@ class Session:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closers: list[Periodic] = []
         self._is_open = False
+        self._loop: asyncio.AbstractEventLoop | None = None
         self.reply: Reply = _nobody_replies
         """What answers a message that was requested: its client's."""
         self.traces = TraceBuffer() if options.trace else None
@@ -75,7 +76,8 @@ class Session:
         if self._is_open:
             raise Misuse("the client is open already")
         self._is_open = True
-        self.portal = Portal(asyncio.get_running_loop(), threading.get_ident())
+        self._loop = asyncio.get_running_loop()
+        self.portal = Portal(self._loop, threading.get_ident())
         self.routes.watch(self._route_changed)
         self.spawn(self._keep(self.options.route_seconds, self.routes.refresh_all), "routes")
         self.spawn(self._keep(self.options.heartbeat_seconds, self.members.beat), "heartbeats")
@@ -115,6 +117,15 @@ class Session:
                 hint="open one in each process; `aerobee run --workers` does it for you",
             )
 
+    def check_loop(self) -> None:
+        """Misuse in another loop than its own. Not part of `check`: asking for the running loop is
+        a system call, which is too much for each send."""
+        if self._is_open and asyncio.get_running_loop() is not self._loop:
+            raise Misuse(
+                "this client was opened in another event loop",
+                hint="open one in each loop; other threads may use aerobee.sync(client)",
+            )
+
     def moment(self) -> tuple[int, int]:
         """The time in ms since 1970, and that at which this month began: ids count from there."""
         wall_ms = self.clock.now().wall_ms
@@ -139,6 +150,7 @@ class Session:
     ) -> RemotingCommand:
         """A broker's answer, whatever its code. Unreachable names who advertised the address."""
         self.check()
+        self.check_loop()
         try:
             return await self.lines.ask(address, command, seconds or self.options.timeout)
         except Unreachable as error:

@@ -70,3 +70,20 @@ def test_an_address_that_cannot_be_reached_names_who_gave_it(tmp_path: Path) -> 
             assert "brokerIP1" in caught.value.hint
 
     with_cluster(tmp_path, test)
+
+
+def test_a_client_of_another_loop_says_so(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            for body in (b"first", b"second"):  # by the general way, and by the short one
+                await client.send("orders", body)
+
+                def elsewhere(body: bytes) -> None:
+                    with pytest.raises(Misuse, match="another event loop"):
+                        asyncio.run(client.send("orders", body))
+                    with pytest.raises(Misuse, match="another event loop"):
+                        asyncio.run(client.consumer("orders", group="g").open())
+
+                await asyncio.to_thread(elsewhere, body)
+
+    with_cluster(tmp_path, test)
