@@ -226,7 +226,6 @@ SPOILED: tuple[object, ...] = (
     {},
     {"x": {"x": 1}},
 )
-_GONE = object()
 
 
 class Case(NamedTuple):

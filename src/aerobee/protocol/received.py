@@ -46,7 +46,6 @@ else:
 if not cython.compiled:
     from aerobee.protocol.big_endian import bytes_address, bytes_at, same_bytes
 
-_INNER_BATCH = 0xC0  # both bits: the body is a batch, and its reader takes it apart
 _COMPRESSED = 0x1
 _POP_CHECKPOINT = POP_CHECKPOINT.encode()
 _TAGS = TAGS.encode()
@@ -239,7 +238,7 @@ class MessageReader:
             if is_any:
                 message.queue = self._queue_of(queue)
             position += record.size
-            if message.sys_flag & 0xC0 == 0xC0:
+            if message.sys_flag & 0xC0 == 0xC0:  # both bits: the body is a batch
                 messages += self._split(message)
             elif self._tags is None or message.tag in self._tags:
                 messages.append(message)

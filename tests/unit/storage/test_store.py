@@ -38,7 +38,6 @@ from tests.store_kit import (
 
 LOG = f"{ROOT}/commitlog"
 LOG_FILES = f"{LOG}/*"
-FOREVER = 1 << 60
 
 
 def last_stop(disk: SimDisk) -> LastStop:

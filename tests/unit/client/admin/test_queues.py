@@ -10,7 +10,6 @@ from tests.admin_kit import put, with_admin
 
 QUEUE = MessageQueue("orders", "broker-a", QueueId(0))
 OTHER = MessageQueue("orders", "broker-b", QueueId(0))
-UNIQUE = "7F000001000118B4AAC2000000010001"
 
 
 def test_a_queue_is_read_from_offset_to_offset_and_by_tag() -> None:

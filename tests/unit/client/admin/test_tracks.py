@@ -7,7 +7,6 @@ from tests.admin_kit import join, put, with_admin
 
 QUEUE = MessageQueue("orders", "broker-a", QueueId(0))
 OTHER = MessageQueue("orders", "broker-b", QueueId(0))
-UNIQUE = "7F000001000118B4AAC2000000010001"
 
 
 def test_what_groups_have_made_of_a_message_is_told() -> None:

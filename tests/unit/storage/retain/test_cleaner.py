@@ -21,7 +21,6 @@ CONFIG = replace(SMALL, retention_ms=RETENTION_MS, disk_free_bytes_min=1)
 LOG = f"{ROOT}/commitlog"
 QUEUE = f"{ROOT}/consumequeue/Orders/0"
 INDEX = f"{ROOT}/index"
-MESSAGES_A_FILE = 8
 
 
 class CleaningKit(StoreKit):
