@@ -93,7 +93,8 @@ class LocalCluster:
         return count
 
     def client(self) -> Client:
-        return connect(self.address)
+        """One that waits for as long as a busy machine takes."""
+        return connect(self.address, timeout=60, connect_timeout=60)
 
 
 def _nameserver_settings(folder: Path) -> nameserver_settings.NameServerSettings:

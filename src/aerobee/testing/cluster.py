@@ -24,6 +24,8 @@ from aerobee.errors import AerobeeError, Misuse
 from aerobee.service.broker.assembly import build_broker
 from aerobee.testing.movable_clock import MovableClock
 
+PATIENCE_SECONDS = 60.0
+"""How long clients of a cluster wait for an answer, unless they are told otherwise."""
 _MEMORY = "/dev/shm"
 _PLACE = "aerobee.testing"
 _NEVER_MS = 2**31 - 1
@@ -91,8 +93,10 @@ class Cluster:
         return list(self._brokers)
 
     def connect(self, **options: Any) -> Client:
-        """One more client, with the cluster's clock: `async with cluster.connect() as client`."""
-        return Client(options_for(self.address, **options), clock=self.clock)
+        """One more client, with the cluster's clock: `async with cluster.connect() as client`. It
+        waits longer than others for answers: machines that run tests are busy."""
+        patient = {"timeout": PATIENCE_SECONDS, "connect_timeout": PATIENCE_SECONDS, **options}
+        return Client(options_for(self.address, **patient), clock=self.clock)
 
     async def start_broker(self, name: str, *, port: int = 0) -> None:
         """Start one, or start it again on what it left."""

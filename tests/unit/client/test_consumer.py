@@ -269,10 +269,17 @@ def test_what_an_exception_takes_out_of_the_block_is_not_waited_for_and_comes_ag
     async def test(cluster: LocalCluster) -> None:
         async with cluster.client() as client:
             await client.send("orders", b"x")
-            options: ConsumerKeywords = {"group": "g", "start": "earliest", "mode": mode}
+            options: ConsumerKeywords = {
+                "group": "g",
+                "start": "earliest",
+                "mode": mode,
+                "grace": 190,
+            }
+            if mode == "pop":
+                options["invisible"] = 5  # and then it comes again
 
             async def fail() -> None:
-                async with asyncio.timeout(20), client.consumer("orders", **options) as consumer:
+                async with asyncio.timeout(150), client.consumer("orders", **options) as consumer:
                     if is_iterating:
                         async for _ in consumer:
                             raise ZeroDivisionError
@@ -286,7 +293,7 @@ def test_what_an_exception_takes_out_of_the_block_is_not_waited_for_and_comes_ag
                 assert again.body == b"x"
                 await again.ack()
 
-    with_cluster(tmp_path, test)
+    with_cluster(tmp_path, test, reviveInterval="50")
 
 
 def test_an_exception_of_one_task_does_not_take_what_another_works_on(tmp_path: Path) -> None:
