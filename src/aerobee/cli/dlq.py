@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from aerobee.cli.message_view import message_record, write_messages
-from aerobee.cli.moments import read_moment
+from aerobee.cli.moments import read_range
 from aerobee.cli.output import FAILED, OK, Record, WrongUse
 from aerobee.cli.progress import Progress
 from aerobee.cli.verbs import (
@@ -164,8 +164,7 @@ async def _chosen(
     admin: "Admin", parsed: argparse.Namespace, progress: Progress | None = None
 ) -> AsyncIterator["StoredMessage"]:
     """The dead letters that the flags mean, oldest first, queue by queue."""
-    start = read_moment(parsed.start or "earliest", "--from")
-    end = read_moment(parsed.end or "latest", "--until")
+    start, end = read_range(parsed.start, parsed.end, "--until")
     if parsed.group not in await admin.dead_letters.groups():
         raise NotFound(
             f"{parsed.group} has no dead letters", hint="`aerobee dlq list` shows who has"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from aerobee.cli.message_sending import add_send, queue_named
 from aerobee.cli.message_view import Tail, body_fields, shown_body, write_messages
-from aerobee.cli.moments import read_moment, shown_ms
+from aerobee.cli.moments import read_moment, read_range, shown_ms
 from aerobee.cli.output import NOT_FOUND, OK, Record, WrongUse, is_terminal, one_line
 from aerobee.cli.verbs import Verbs, add_noun, add_verb, asked, do, show, target_of
 from aerobee.errors import NotFound, TopicNotFound
@@ -200,8 +200,7 @@ async def _find(admin: "Admin", parsed: argparse.Namespace) -> "StoredMessage":
 async def _matching(admin: "Admin", parsed: argparse.Namespace) -> "list[StoredMessage]":
     if parsed.key is not None:
         return await admin.messages.by_key(parsed.topic, parsed.key, limit=parsed.limit)
-    start = read_moment(parsed.start or "earliest", "--from")
-    end = read_moment(parsed.end or "latest", "--to")
+    start, end = read_range(parsed.start, parsed.end, "--to")
     reading = admin.messages.between(
         parsed.topic, start=start, end=end, tags=parsed.tags, limit=parsed.limit
     )

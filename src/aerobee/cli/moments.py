@@ -39,6 +39,18 @@ def read_moment(text: str, flag: str) -> "Moment":
         raise WrongUse(f"{flag} {text!r} is no time", hint=_HINT) from None
 
 
+def read_range(start: str | None, end: str | None, end_flag: str) -> "tuple[Moment, Moment]":
+    """From one to the other; WrongUse if there can be nothing in between."""
+    first = read_moment(start or EARLIEST, "--from")
+    last = read_moment(end or LATEST, end_flag)
+    if isinstance(first, datetime) and isinstance(last, datetime) and first >= last:
+        raise WrongUse(
+            f"--from {start} is not before {end_flag} {end}",
+            hint="2h is before 1h: it is longer ago",
+        )
+    return first, last
+
+
 def read_place(text: str, flag: str) -> "Moment | int":
     """The same, or an offset: those are whole numbers."""
     if text.isascii() and text.isdigit():

@@ -7,6 +7,8 @@ comparing its text with the last one's, which takes a fifth of the time.
 """
 
 import asyncio
+import os
+import socket
 import ssl
 
 from aerobee.client.core.target import Credentials
@@ -128,11 +130,15 @@ class Lines:
 
 
 def _reason(error: Exception) -> str:
-    """What an error says; its kind if it says nothing, as one who is hung up on does."""
-    said = str(error)
-    if isinstance(error, ConnectionResetError | ConnectionAbortedError) and not said:
-        said = "the other side hung up"
-    return said or type(error).__name__
+    """What an error says, in the system's words: asyncio's repeat the address, and say nothing of
+    one who hung up."""
+    if isinstance(error, socket.gaierror):
+        return error.strerror or str(error)
+    if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) and error.errno:
+        return os.strerror(error.errno)
+    if isinstance(error, ConnectionResetError | ConnectionAbortedError) and not str(error):
+        return "the other side hung up"
+    return str(error) or type(error).__name__
 
 
 def _may_be_plain(error: Exception) -> bool:

@@ -135,6 +135,7 @@ def test_a_message_that_is_not_there_is_not_found(server: Server, words: tuple[s
         ("get", "CliEmpty"),
         ("get", "CliEmpty", SOME_ID, "--key", "k"),
         ("get", "CliEmpty", "--from", "soon"),
+        ("get", "CliEmpty", "--from", "1h", "--to", "2h"),
         ("resend", "CliEmpty"),
         ("tail", "CliEmpty", "--from", "soon"),
     ],

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from aerobee.cli.moments import read_moment, read_place, read_seconds, shown_ms
+from aerobee.cli.moments import read_moment, read_place, read_range, read_seconds, shown_ms
 from aerobee.cli.output import WrongUse
 
 
@@ -56,3 +56,13 @@ def test_a_time_that_is_not_known_is_not_shown() -> None:
     shown = shown_ms(1_700_000_000_123)
     assert shown is not None
     assert datetime.fromisoformat(shown).timestamp() == 1_700_000_000.123
+
+
+def test_a_range_begins_before_it_ends() -> None:
+    assert read_range(None, None, "--to") == ("earliest", "latest")
+    first, last = read_range("2h", "1h", "--to")
+    assert isinstance(first, datetime)
+    assert isinstance(last, datetime)
+    assert first < last
+    with pytest.raises(WrongUse, match="--from 1h is not before --to 2h"):
+        read_range("1h", "2h", "--to")
