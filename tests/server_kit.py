@@ -13,6 +13,11 @@ from tests.client_kit import session_of
 from tests.process_kit import Started
 
 
+def connect(name_server: str) -> aerobee.Client:
+    """A client that waits for as long as a busy machine takes."""
+    return aerobee.connect(name_server, timeout=60, connect_timeout=60)
+
+
 class Server:
     """Where it is, and how to fill it."""
 
@@ -23,7 +28,7 @@ class Server:
 
     def send(self, topic: str, bodies: list[bytes], **options: object) -> list[aerobee.Receipt]:
         async def send() -> list[aerobee.Receipt]:
-            async with aerobee.connect(self.name_server) as client:
+            async with connect(self.name_server) as client:
                 receipts = [
                     await client.send(topic, body, **options)  # type: ignore[arg-type]
                     for body in bodies
@@ -37,14 +42,14 @@ class Server:
         """Make a topic, or set the number of its queues anew."""
 
         async def create() -> None:
-            async with aerobee.connect(self.name_server) as client:
+            async with connect(self.name_server) as client:
                 await client.admin.topics.create(topic, queues=queues, on=on)
 
         asyncio.run(create())
 
     def delete(self, topic: str) -> None:
         async def delete() -> None:
-            async with aerobee.connect(self.name_server) as client:
+            async with connect(self.name_server) as client:
                 await client.admin.topics.delete(topic)
 
         asyncio.run(delete())

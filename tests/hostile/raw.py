@@ -5,7 +5,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 
 
 def connect(port: int) -> socket.socket:

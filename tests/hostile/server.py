@@ -17,6 +17,7 @@ from pathlib import Path
 
 from aerobee.protocol.remoting_command import RemotingCommand, encode
 from aerobee.protocol.stored_message import decode_records
+from tests.process_kit import PATIENT, SECONDS_MAX
 from tests.wire_client import WireClient
 
 MIB = 1 << 20
@@ -43,7 +44,7 @@ class Server:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env={**os.environ, **SMALL, **environment},
+                env={**os.environ, **PATIENT, **SMALL, **environment},
             )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
@@ -74,7 +75,7 @@ class Server:
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
         try:
-            self.process.communicate(timeout=60)
+            self.process.communicate(timeout=SECONDS_MAX)
         finally:
             self.process.kill()
         return self.process.returncode
@@ -114,7 +115,7 @@ class Citizen:
         end = self.rounds() + count
         with self._rounded:
             self._rounded.wait_for(
-                lambda: self.rounds() >= end or not self._thread.is_alive(), timeout=60
+                lambda: self.rounds() >= end or not self._thread.is_alive(), timeout=SECONDS_MAX
             )
 
     def stored(self) -> list[bytes]:
@@ -180,7 +181,7 @@ class Citizen:
 
 
 BUSY = 2
-DELAY_S_MAX = 5.0
+DELAY_S_MAX = 15.0
 """What a citizen may have to wait for an answer, on a machine that does other things as well."""
 
 

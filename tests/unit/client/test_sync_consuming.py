@@ -80,7 +80,7 @@ def test_what_an_exception_takes_out_of_the_block_is_not_waited_for(is_iterating
         began = time.monotonic()
 
         def fail() -> None:
-            with client.consumer("orders", group="g", start="earliest") as consumer:
+            with client.consumer("orders", group="g", start="earliest", grace=190) as consumer:
                 if is_iterating:
                     for _ in consumer:
                         raise ZeroDivisionError
@@ -89,7 +89,7 @@ def test_what_an_exception_takes_out_of_the_block_is_not_waited_for(is_iterating
 
         with pytest.raises(ZeroDivisionError):
             fail()
-        assert time.monotonic() - began < 20
+        assert time.monotonic() - began < 150
         with client.consumer("orders", group="g", start="earliest") as consumer:
             again = consumer.receive()
             assert again.body == b"x"
