@@ -114,8 +114,9 @@ class Proc:
                 text = self._text(f"{pid}/task/{folder.name}/stat")
                 if text:
                     threads[int(folder.name)] = cpu_of_process(text)
-            pages = int((self._text(f"{pid}/statm").split() or ["0", "0"])[1])
-            memory = pages * os.sysconf("SC_PAGE_SIZE")
+            words = self._text(f"{pid}/statm").split() or ["0", "0", "0"]
+            # Without pages of mapped files: a broker's log is not its memory.
+            memory = (int(words[1]) - int(words[2])) * os.sysconf("SC_PAGE_SIZE")
             found.append(ProcessCounters(cpu_of_process(own), threads, memory))
         return found
 

@@ -94,7 +94,9 @@ def summary(result: Result) -> str:
     )
     for name, part in (("client", usage.client), ("broker", usage.broker)):
         if part.is_known:
-            lines.append(f"{name:<10} {part.cores:.0%} CPU, {shown_bytes(part.memory_bytes)}")
+            lines.append(
+                f"{name:<10} {part.cores:.0%} CPU, {shown_bytes(part.memory_bytes)} of its own"
+            )
     if usage.is_disk_known:
         lines.append(
             f"disk       {usage.disk_busy:.0%} busy, "
