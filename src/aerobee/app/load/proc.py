@@ -20,6 +20,7 @@ class ProcessCounters:
     threads: dict[int, float]
     """CPU seconds of each thread."""
     memory_bytes: int
+    """Of its own: without pages of files that it has mapped."""
 
 
 @dataclass(frozen=True, slots=True)
