@@ -43,13 +43,13 @@ class Reader:
         offsets: Offsets = BrokerOffsets(self._calls) if self._has_group else NoOffsets()
         self._subscriptions = subscriptions_of(consuming)
         self._queues = OwnedQueues(consuming, offsets, self._subscriptions)
-        self._is_open = False
+        self._is_open = self._is_begun = False
 
     async def open(self) -> None:
         """Begin to read every queue of the topics there are. `assign` chooses others."""
         self._session.check()
         await check_filters(self._consuming, self._subscriptions)
-        self._is_open = True
+        self._is_open = self._is_begun = True
         self._session.at_close(self.close)
         try:
             await self.assign(await self.all_queues())
@@ -86,6 +86,7 @@ class Reader:
 
     async def read(self, count: int = 32, *, timeout: Duration = 5.0) -> list[Message]:
         """Up to so many messages; fewer, or none, if there are not more in time."""
+        self._check_begun()
         found: list[Message] = []
         try:
             async with asyncio.timeout(seconds_of(timeout, "timeout")):
@@ -127,6 +128,7 @@ class Reader:
         await self._queues.commit(is_certain=True)
 
     def __aiter__(self) -> Self:
+        self._check_begun()
         return self
 
     async def __anext__(self) -> Message:
@@ -135,6 +137,14 @@ class Reader:
             raise StopAsyncIteration
         message.held_by().settle(message)
         return message
+
+    def _check_begun(self) -> None:
+        """Misuse for one that nobody opened: whoever iterates over it would wait for ever."""
+        if not self._is_begun:
+            raise Misuse(
+                "the reader is not open",
+                hint="`async with client.reader(...) as reader:`, and read in there",
+            )
 
     async def __aenter__(self) -> Self:
         await self.open()

@@ -142,8 +142,10 @@ class SyncReader(Context[Reader]):
     read = verb(Reader.read)
     """Messages that need not be settled: reading is not consuming."""
     _next = verb(Reader.__anext__)
+    _begin_iterating = act(Reader.__aiter__)
 
     def __iter__(self) -> Self:
+        self._begin_iterating()
         return self
 
     def __next__(self) -> Message:

@@ -82,3 +82,16 @@ def test_a_reader_chooses_by_tags_without_a_heartbeat(tmp_path: Path) -> None:
                 await client.reader("nowhere").open()
 
     with_cluster(tmp_path, test)
+
+
+def test_a_reader_that_nobody_opened_says_so_instead_of_waiting_for_ever(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            reader = client.reader("orders")
+            with pytest.raises(Misuse, match="not open"):
+                async for _ in reader:
+                    pass
+            with pytest.raises(Misuse, match="not open"):
+                await reader.read()
+
+    with_cluster(tmp_path, test)

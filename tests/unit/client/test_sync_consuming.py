@@ -96,7 +96,9 @@ def test_what_an_exception_takes_out_of_the_block_is_not_waited_for(is_iterating
             again.ack()
 
 
-def test_a_consumer_that_nobody_opened_says_so() -> None:
-    with ThreadCluster() as cluster, pytest.raises(Misuse, match="not open"):
-        for _ in cluster.client.consumer("orders", group="g"):
-            pass
+def test_a_consumer_and_a_reader_that_nobody_opened_say_so() -> None:
+    with ThreadCluster() as cluster:
+        with pytest.raises(Misuse, match="not open"):
+            iter(cluster.client.consumer("orders", group="g"))
+        with pytest.raises(Misuse, match="not open"):
+            iter(cluster.client.reader("orders"))
