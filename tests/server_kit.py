@@ -13,11 +13,6 @@ from tests.client_kit import session_of
 from tests.process_kit import Started
 
 
-def connect(name_server: str) -> aerobee.Client:
-    """A client that waits for as long as a busy machine takes."""
-    return aerobee.connect(name_server, timeout=60, connect_timeout=60)
-
-
 class Server:
     """Where it is, and how to fill it."""
 
@@ -26,9 +21,13 @@ class Server:
         self.store = store
         """The folder of its broker's store, where it has one."""
 
+    def connect(self) -> aerobee.Client:
+        """A client that waits for as long as a busy machine takes."""
+        return aerobee.connect(self.name_server, timeout=60, connect_timeout=60)
+
     def send(self, topic: str, bodies: list[bytes], **options: object) -> list[aerobee.Receipt]:
         async def send() -> list[aerobee.Receipt]:
-            async with connect(self.name_server) as client:
+            async with self.connect() as client:
                 receipts = [
                     await client.send(topic, body, **options)  # type: ignore[arg-type]
                     for body in bodies
@@ -42,14 +41,14 @@ class Server:
         """Make a topic, or set the number of its queues anew."""
 
         async def create() -> None:
-            async with connect(self.name_server) as client:
+            async with self.connect() as client:
                 await client.admin.topics.create(topic, queues=queues, on=on)
 
         asyncio.run(create())
 
     def delete(self, topic: str) -> None:
         async def delete() -> None:
-            async with connect(self.name_server) as client:
+            async with self.connect() as client:
                 await client.admin.topics.delete(topic)
 
         asyncio.run(delete())

@@ -12,7 +12,6 @@ from typing import Any
 
 import pyarrow as pa
 
-import aerobee
 from aerobee.errors import TopicNotFound
 from aerobee.pipeline.blocking import Blocking
 from aerobee.pipeline.options import source_options
@@ -90,7 +89,7 @@ def lag_of(server: Server, group: str) -> dict[str, int]:
     """What a group has yet to consume, by topic; of one that nobody told of, nothing."""
 
     async def ask() -> dict[str, int]:
-        async with aerobee.connect(server.name_server) as client:
+        async with server.connect() as client:
             return (await client.admin.groups.progress(group)).topics()
 
     return asyncio.run(ask())

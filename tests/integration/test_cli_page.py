@@ -45,7 +45,7 @@ def variables(**values: str) -> Iterator[None]:
 async def _prepare(server: Server) -> None:
     """What the page takes to be there: a message of a known id, a group with a member that gave
     some messages up, and open transactions."""
-    async with mq.connect(server.name_server) as client:
+    async with server.connect() as client:
         await client.admin.topics.create("payments", queues=1)
         for number in range(2):
             await client.send("payments", b"%d" % number, tag="created")

@@ -9,7 +9,6 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-import aerobee
 from aerobee.model.message_queue import MessageQueue, QueueId
 from tests.server_kit import Server
 from tests.spark_kit import frame
@@ -116,7 +115,7 @@ def test_a_table_begins_and_ends_where_it_was_told(spark: SparkSession, server: 
     server.send(topic, [b"late"] * 8)
 
     async def commit() -> None:
-        async with aerobee.connect(server.name_server) as client:
+        async with server.connect() as client:
             for queue in range(4):
                 place = MessageQueue(topic, "broker-a", QueueId(queue))
                 await client.admin.offsets.commit("spark-places", place, 4)

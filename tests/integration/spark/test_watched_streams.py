@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-import aerobee
 from aerobee.errors import Misuse
 from aerobee.pipeline.progress import QueueLag
 from aerobee.pipeline.progress_listener import watch_progress
@@ -44,7 +43,7 @@ def test_a_watched_query_is_a_group_with_its_lag_and_its_last_batch_counts(
     assert 'queue="3"} 3\n' in text
 
     async def progress() -> tuple[int, dict[str, int]]:
-        async with aerobee.connect(server.name_server) as client:
+        async with server.connect() as client:
             found = await client.admin.groups.progress(group)
             return len(found.queues), found.topics()
 

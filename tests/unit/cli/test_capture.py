@@ -80,7 +80,7 @@ def test_it_follows_shows_figures_and_stops_when_told(
         shop.run("INSERT INTO a VALUES (7)")
 
         async def receive() -> mq.Message:
-            async with mq.connect(server.name_server) as client:
+            async with server.connect() as client:
                 return await client.receive(f"{shop.schema}-a", group="cli", timeout=60)
 
         message = asyncio.run(receive())

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-import aerobee as mq
 from tests.cli_kit import NOWHERE, aerobee
 from tests.server_kit import Server
 
@@ -15,7 +14,7 @@ def given_up(server: Server) -> str:
     """A group that has given up three messages."""
 
     async def give_up() -> None:
-        async with mq.connect(server.name_server) as client:
+        async with server.connect() as client:
             await client.admin.topics.create("CliDead", queues=1)
             for number, tag in enumerate(("a", "b", "b")):
                 await client.send("CliDead", b"%d" % number, tag=tag, keys=[f"k-{number}"])
@@ -84,7 +83,7 @@ def test_those_that_are_meant_are_sent_again_no_faster_than_they_may(
     assert aerobee(server, *resend, "--key", "k-1", "--yes").status == 0
 
     async def receive() -> bytes:
-        async with mq.connect(server.name_server) as client:
+        async with server.connect() as client:
             return (await client.receive("CliDead", group=given_up, timeout=60)).body
 
     assert asyncio.run(receive()) == b"1"

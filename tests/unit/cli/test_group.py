@@ -3,14 +3,13 @@ from typing import Any
 
 import pytest
 
-import aerobee as mq
 from tests.cli_kit import NOWHERE, Said, aerobee
 from tests.server_kit import Server
 
 
 def _consume(server: Server, topic: str, group: str, count: int) -> None:
     async def receive() -> None:
-        async with mq.connect(server.name_server) as client:
+        async with server.connect() as client:
             for _ in range(count):
                 await client.receive(topic, group=group, timeout=60)
 
@@ -47,7 +46,7 @@ def _while_consuming(
     """What a command says while members want these tags, each another one."""
 
     async def ask() -> Said:
-        async with mq.connect(server.name_server) as one, mq.connect(server.name_server) as two:
+        async with server.connect() as one, server.connect() as two:
             consumers = [
                 client.consumer(topic, group=group, tags=tag, start="earliest")
                 for client, tag in zip((one, two), tags, strict=False)

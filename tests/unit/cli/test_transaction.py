@@ -17,7 +17,7 @@ def _begin(server: Server, *numbers: int) -> None:
     """Transactions whose producer says nothing more."""
 
     async def begin() -> None:
-        async with mq.connect(server.name_server) as client:
+        async with server.connect() as client:
             await client.admin.topics.create("CliHalf", queues=1)
             for number in numbers:
                 await put(

@@ -3,7 +3,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-import aerobee
 from aerobee.errors import Misuse
 from aerobee.pipeline.blocking import kept
 from aerobee.pipeline.partition_writer import PartitionWriter, WriteTask, write_partition
@@ -106,7 +105,7 @@ def test_rows_of_one_key_are_in_order_in_the_queue_that_clients_choose(server: S
     write(server, "SinkKeys", [rows], requestBytes="700")
 
     async def place_of(key: str) -> int:
-        async with aerobee.connect(server.name_server) as client:
+        async with server.connect() as client:
             return (await client.send("SinkKeys", b"mine", order_by=key)).queue.queue_id
 
     chosen = {f"k{number}": asyncio.run(place_of(f"k{number}")) for number in range(5)}

@@ -2,7 +2,6 @@ import asyncio
 import json
 from typing import Any
 
-import aerobee
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.offsets import as_dict
 from aerobee.pipeline.options import source_options
@@ -21,7 +20,7 @@ class Told:
 
 def committed(server: Server, group: str, queue: MessageQueue) -> int | None:
     async def ask() -> int | None:
-        async with aerobee.connect(server.name_server) as client:
+        async with server.connect() as client:
             return await client.admin.offsets.committed(group, queue)
 
     return asyncio.run(ask())

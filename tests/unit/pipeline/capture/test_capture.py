@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-import aerobee
 from aerobee.pipeline.capture.capture import Capture, SnapshotMode
 from aerobee.pipeline.capture.envelope import Op
 from aerobee.pipeline.capture.errors import PositionLost
@@ -283,7 +282,7 @@ def test_changes_are_followed_until_it_is_told_to_stop(shop: Shop) -> None:
 
     async def run() -> tuple[Meter, CaptureState | None]:
         meter, stop = Meter(), asyncio.Event()
-        async with aerobee.connect(shop.server.name_server) as client:
+        async with shop.server.connect() as client:
             options = shop.options(is_once=False, idle_seconds=0.02, heartbeat_seconds=0.05)
             task = asyncio.create_task(Capture(options, meter, print).run(client, stop))
             while meter.phase is not Phase.STREAMING:
@@ -319,7 +318,7 @@ def _run_until(shop: Shop, rows: int, **more: Any) -> int:
     meter = Counting()
 
     async def run() -> None:
-        async with aerobee.connect(shop.server.name_server) as client:
+        async with shop.server.connect() as client:
             await Capture(shop.options(**more), meter, print).run(client, stop)
 
     asyncio.run(run())

@@ -3,7 +3,6 @@
 import asyncio
 import json
 
-import aerobee
 from aerobee.pipeline.capture.delivery import Delivery
 from aerobee.pipeline.capture.envelope import Envelope, Op, Origin
 from aerobee.pipeline.capture.meter import Meter
@@ -23,7 +22,7 @@ def _deliver(server: Server, topics: TopicNames) -> Meter:
     meter = Meter(lag_seconds=2.5)
 
     async def run() -> None:
-        async with aerobee.connect(server.name_server) as client:
+        async with server.connect() as client:
             states = StateTopic(client, "deliver")
             await states.load()
             state = CaptureState("deliver", Position("b.000001", 4))

@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-import aerobee
 from aerobee.pipeline.capture.errors import BrokerGone
 from aerobee.pipeline.capture.outlet import PENDING_MAX, Outlet
 from tests.capture_kit import queues_of
@@ -15,7 +14,7 @@ def test_changes_of_a_key_stay_in_order_and_what_concerns_all_is_everywhere(
     server: Server,
 ) -> None:
     async def run() -> None:
-        async with aerobee.connect(server.name_server) as client:
+        async with server.connect() as client:
             outlet = Outlet(client, 3)
             for number in range(300):
                 key = str(number % 7)
@@ -41,7 +40,7 @@ def test_changes_of_a_key_stay_in_order_and_what_concerns_all_is_everywhere(
 
 def test_a_topic_that_was_there_is_not_made_a_second_time(server: Server) -> None:
     async def run() -> None:
-        async with aerobee.connect(server.name_server) as client:
+        async with server.connect() as client:
             outlet = Outlet(client, 1, {"OutletGone"})
             with pytest.raises(BrokerGone):
                 await outlet.send("OutletGone", b"x", op="c", key="", order_by="k")
@@ -52,7 +51,7 @@ def test_a_topic_that_was_there_is_not_made_a_second_time(server: Server) -> Non
 
 def test_more_than_there_is_room_for_waits(server: Server) -> None:
     async def run() -> None:
-        async with aerobee.connect(server.name_server) as client:
+        async with server.connect() as client:
             outlet = Outlet(client, 1)
             for _ in range(PENDING_MAX + 10):
                 await outlet.send("OutletFull", b"x", op="c", key="", order_by="k")

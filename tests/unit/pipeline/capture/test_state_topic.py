@@ -27,7 +27,7 @@ def _state(name: str, offset: int) -> CaptureState:
 
 def test_the_last_state_is_read_back_from_a_compacted_topic(server: Server) -> None:
     async def run() -> None:
-        async with aerobee.connect(server.name_server) as client:
+        async with server.connect() as client:
             states = StateTopic(client, "kept")
             assert await states.load() is None
             for offset in range(40):
@@ -47,7 +47,7 @@ def test_the_last_state_is_read_back_from_a_compacted_topic(server: Server) -> N
 
 def test_whoever_began_later_goes_on(server: Server) -> None:
     async def run() -> None:
-        async with aerobee.connect(server.name_server) as client:
+        async with server.connect() as client:
             old, new = StateTopic(client, "twice"), StateTopic(client, "twice")
             await old.load()
             await old.save(_state("twice", 1))
@@ -64,7 +64,7 @@ def test_whoever_began_later_goes_on(server: Server) -> None:
 
 def test_a_state_that_was_there_is_not_begun_anew_elsewhere(server: Server) -> None:
     async def run() -> None:
-        async with aerobee.connect(server.name_server) as client:
+        async with server.connect() as client:
             with pytest.raises(BrokerGone) as raised:
                 await StateTopic(client, "missing").load(may_be_new=False)
             assert "start the broker" in raised.value.hint
