@@ -31,6 +31,7 @@ from aerobee.client.options import (
 from aerobee.client.receipt import Receipt
 from aerobee.client.sending import Sending
 from aerobee.client.session import Session
+from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue
 from aerobee.ports.clock import Clock
 
@@ -179,6 +180,9 @@ class Client:
         one before it is stored: with `order_by` to one queue, else round the queues. SendFailed
         says how many are stored.
         """
+        if isinstance(messages, str | bytes | bytearray | dict):
+            # Its characters or keys would become messages.
+            raise Misuse("a batch that is one body", hint="give a list of them, or use send")
         if dedup is not None:
             drafts = [
                 self._sending.batches.one(topic, message, order_by, codec) for message in messages

@@ -5,6 +5,7 @@ import pytest
 import aerobee
 from aerobee.client.consumer_options import ConsumerKeywords
 from aerobee.client.drafting import SendKeywords
+from aerobee.errors import Misuse
 from tests.net_kit import in_loop
 
 
@@ -23,3 +24,13 @@ def test_every_client_has_an_id_of_its_own_and_opens_without_a_server() -> None:
 def test_help_names_every_keyword_that_a_verb_takes(verb: object, keywords: type) -> None:
     words = set(re.findall(r"\w+", verb.__doc__ or ""))
     assert set(keywords.__annotations__) <= words
+
+
+@pytest.mark.parametrize("body", [b"abc", "abc", {"id": 1}])
+def test_one_body_is_no_batch(body: bytes | str | dict[str, int]) -> None:
+    async def test() -> None:
+        async with aerobee.connect("127.0.0.1:1") as client:
+            with pytest.raises(Misuse, match="a batch that is one body"):
+                await client.send_batch("orders", body)
+
+    in_loop(test)
