@@ -52,7 +52,7 @@ class Shop:
         meter = Meter()
 
         async def run() -> None:
-            async with aerobee.connect(self.server.name_server) as client:
+            async with self.server.connect() as client:
                 capture = Capture(self.options(mode, **more), meter, self.notes.append)
                 await capture.run(client, asyncio.Event())
 

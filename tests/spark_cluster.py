@@ -16,6 +16,7 @@ from typing import Self
 import pyspark
 
 from aerobee.pipeline.java import java_home
+from tests.process_kit import SECONDS_MAX
 
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 _MASTER = "org.apache.spark.deploy.master.Master"
@@ -49,7 +50,7 @@ class Cluster:
         for process in reversed(self._processes):
             process.send_signal(signal.SIGTERM)
         for process in self._processes:
-            process.wait(timeout=60)
+            process.wait(timeout=SECONDS_MAX)
 
     def executors(self) -> list[int]:
         """Their process ids, of those that run now."""

@@ -38,7 +38,7 @@ QUEUES = 3
 ROWS = 120
 SIZE = 20
 STEPS = range(ROWS // SIZE + 1)
-SECONDS = 60
+SECONDS = 200
 
 
 def rows_of(round_id: int, partition: int) -> list[Any]:

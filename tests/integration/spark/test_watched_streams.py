@@ -13,6 +13,7 @@ from aerobee.errors import Misuse
 from aerobee.pipeline.progress import QueueLag
 from aerobee.pipeline.progress_listener import watch_progress
 from aerobee.pipeline.tables import register_table
+from tests.process_kit import SECONDS_MAX
 from tests.server_kit import Server
 from tests.spark_kit import finished, stream_frame
 
@@ -34,7 +35,7 @@ def test_a_watched_query_is_a_group_with_its_lag_and_its_last_batch_counts(
     try:
         frame = stream_frame(spark, server.name_server, maxOffsetsPerTrigger="8", **options)
         finished(frame, tmp_path / "c")
-        assert done.wait(60)
+        assert done.wait(SECONDS_MAX)
         with urllib.request.urlopen(f"http://127.0.0.1:{watch.page_port}/metrics") as page:
             text = page.read().decode()
     finally:

@@ -13,7 +13,7 @@ from aerobee.pipeline.capture.metrics_page import metrics_page
 
 def test_figures_are_shown_while_the_block_lasts() -> None:
     def fetch(port: int) -> str:
-        with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
             text: str = answer.read().decode()
             return text
 
