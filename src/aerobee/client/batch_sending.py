@@ -7,8 +7,8 @@
 B1. What is wrong with a message is said before anything is sent.
 B2. A part is sent when the one before it is stored: what fails has everything before it stored,
     and nothing behind it sent.
-B3. A part is stored whole or not at all, and its messages follow each other in one queue. All parts
-    of a batch with an order go where its key leads; those of another go round the queues.
+B3. A part is one request: its messages follow each other in one queue. All parts of a batch with an
+    order go where its key leads; those of another go round the queues.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
