@@ -84,3 +84,11 @@ async def take(consumer: Consumer, count: int) -> list[Message]:
 
 def bodies(messages: list[Message]) -> list[bytes]:
     return [message.body for message in messages]
+
+
+async def numbered(client: Client, count: int, *, queues: int = 1) -> None:
+    """A topic `orders` with messages 0, 1, …: of one queue, or going round."""
+    await client.admin.topics.create("orders", queues=queues)
+    for start in range(0, count, 100):
+        batch = [b"%d" % number for number in range(start, min(start + 100, count))]
+        await client.send_batch("orders", batch, order_by="u" if queues == 1 else None)

@@ -41,6 +41,8 @@ The walk of one message, from the bytes of a send to the slice that answers a pu
 
 A module with a .pxd of its name beside it is hot: it is compiled when the package is built, and
 runs the same, slower, when it is not.
+
+Imports more than 15 modules because it names what applications use, wherever that is.
 """
 
 from typing import TYPE_CHECKING
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from aerobee.client.receipt import BatchReceipt as BatchReceipt
     from aerobee.client.receipt import Durability as Durability
     from aerobee.client.receipt import Receipt as Receipt
+    from aerobee.client.received_batch import ReceivedBatch as ReceivedBatch
     from aerobee.client.spill import Spill as Spill
     from aerobee.client.spill import Spilled as Spilled
     from aerobee.client.sync import SyncClient as SyncClient
@@ -101,6 +104,7 @@ _PUBLIC = {
     "Consumer": "aerobee.client.consumer",
     "Message": "aerobee.client.message",
     "Reader": "aerobee.client.reader",
+    "ReceivedBatch": "aerobee.client.received_batch",
     "connect": "aerobee.client.client",
     "Outgoing": "aerobee.client.core.outgoing",
     "BatchReceipt": "aerobee.client.receipt",

@@ -53,6 +53,7 @@ def test_what_is_consumed_is_what_was_sent() -> None:
     with ThreadCluster() as cluster:
         assert run(example('"invoices", {"id": 7}'), cluster.address)[1] == "{'id': 7} 1\n"
         assert run(example("connect_sync"), cluster.address)[1] == "hello\n"
+        assert run(example("receive_many(500)"), cluster.address)[1] == "1000\n"
 
 
 def test_the_application_handles_an_order() -> None:

@@ -5,6 +5,8 @@
             async with message.process():
                 ...
 
+or, where many are handled together: `receive_many`.
+
 Any number of tasks may iterate over one consumer; `run` starts as many as `concurrency` says. The
 heartbeats, pulls and commits are tasks of their own: a handler holds them up only by blocking the
 whole event loop.
@@ -28,7 +30,9 @@ from aerobee.client.core.backoff import Backoff
 from aerobee.client.group_member import GroupMember
 from aerobee.client.member import Member
 from aerobee.client.message import Message
+from aerobee.client.options import Duration, seconds_of
 from aerobee.client.pop_member import PopMember
+from aerobee.client.received_batch import ReceivedBatch
 from aerobee.client.session import Session
 from aerobee.client.start import find_offset
 from aerobee.errors import Misuse
@@ -60,12 +64,14 @@ class Consumer:
             )
         self._queues = self._member.queues
         self._asked = AskedConsumer(session, self._member, self._inbox)
-        self._last: Message | None = None
-        """What iterating gave last, until it is asked for more."""
+        self._last: Message | ReceivedBatch | None = None
+        """What iterating gave last, until it is asked for more; or a batch, with `auto_ack`."""
         self._reader: asyncio.Task[object] | None = None
         """Who iterates; None: nobody, or several."""
         self._received: list[tuple[asyncio.Task[object] | None, Message]] = []
         """What `receive` gave to whom, and is not settled."""
+        self._batches: list[tuple[asyncio.Task[object] | None, ReceivedBatch]] = []
+        """The same of `receive_many`."""
         self._is_auto = options.auto_ack
         self._is_begun = False
         self._is_open = False
@@ -112,10 +118,37 @@ class Consumer:
         self._check_begun()
         message = await self._inbox.take()
         if message is None:
-            raise Misuse("the consumer is closed", hint="receive inside its `async with`")
+            raise _closed()
         self._received = [one for one in self._received if not one[1].is_settled]
         self._received.append((asyncio.current_task(), message))
         return message
+
+    async def receive_many(self, count: int, *, timeout: Duration | None = None) -> ReceivedBatch:
+        """Those messages that there are, up to so many: the first one is waited for, and no other.
+        None at all if none comes within `timeout`.
+
+        Acknowledge all of them with `async with batch.process()` or `await batch.ack()`, or each
+        by itself. No more than `concurrency` are out at once, so say at least `count` there; where
+        order is kept there is one of each queue or key in a batch.
+        """
+        self._check_begun()
+        if count < 1:
+            raise Misuse(f"{count} messages are wanted", hint="ask for at least one")
+        if self._is_auto:
+            self._acknowledge_last()
+        seconds = None if timeout is None else seconds_of(timeout, "timeout")
+        try:
+            async with asyncio.timeout(seconds):
+                batch = ReceivedBatch(await self._inbox.take_many(count))
+        except TimeoutError:
+            return ReceivedBatch([])
+        if not batch:
+            raise _closed()
+        if self._is_auto:
+            self._last = batch
+        self._batches = [one for one in self._batches if not one[1].is_settled()]
+        self._batches.append((asyncio.current_task(), batch))
+        return batch
 
     async def run(self, handler: Handler, *, retry: Backoff | None = None) -> None:
         """Call a handler with every message, `concurrency` of them at once, until the consumer is
@@ -198,8 +231,10 @@ class Consumer:
 
     def _acknowledge_last(self) -> None:
         last, self._last = self._last, None
-        if last is not None:
+        if isinstance(last, Message):
             last.held_by().settle(last)
+        elif last is not None:
+            last.settle()
 
     def _check_begun(self) -> None:
         """Misuse for one that nobody opened: whoever iterates over it would wait for ever."""
@@ -213,8 +248,11 @@ class Consumer:
         """Of the task that leaves: it works on it no more."""
         task = asyncio.current_task()
         dropped = [message for taker, message in self._received if taker is task]
+        for taker, batch in self._batches:
+            if taker is task:
+                dropped += batch
         last, self._last = self._last, None
-        if last is not None and self._reader is task:
+        if isinstance(last, Message) and self._reader is task:
             dropped.append(last)
         for message in dropped:
             if not message.is_settled:
@@ -229,3 +267,7 @@ class Consumer:
                 self.options.grace,
                 self._inbox.out,
             )
+
+
+def _closed() -> Misuse:
+    return Misuse("the consumer is closed", hint="receive inside its `async with`")

@@ -41,6 +41,13 @@ class DirectMessage:
     def settle(self, message: Message) -> None:
         self._end(message, SUCCESS, "")
 
+    def settle_all(self, messages: list[Message]) -> None:
+        for message in messages:
+            self.settle(message)
+
+    async def told(self) -> None:
+        """The administrator is, by `outcome`."""
+
     async def ack(self, message: Message) -> None:
         self._end(message, SUCCESS, "")
 

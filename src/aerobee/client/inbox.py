@@ -91,11 +91,52 @@ class Inbox:
                 return message
         return None
 
+    async def take_many(self, count: int) -> list[Message]:
+        """What there is, at least one and at most so many; none when the inbox is closed."""
+        if self._turn >= FAIR_TURN:
+            self._turn = 0
+            await asyncio.sleep(0)
+        while True:
+            taken = self.take_some(count)
+            if taken or self.is_closed:
+                self._turn += len(taken)
+                return taken
+            self._turn = 0
+            await self._wait()
+
+    def take_some(self, count: int) -> list[Message]:
+        """What there is, at most so many."""
+        count = min(count, self._room - self.out)
+        if count <= 0 or self.is_paused or self.is_closed:
+            return []
+        ready = self._ready
+        taken: list[Message] = []
+        if self._aside:
+            while ready and len(taken) < count:
+                message = ready.popleft()
+                self._aside.get(message.holder, taken).append(message)
+        elif count < len(ready):
+            taken = [ready.popleft() for _ in range(count)]
+        else:
+            taken = list(ready)
+            ready.clear()
+        self.out += len(taken)
+        return taken
+
     def done(self, message: Message) -> None:
         """One that was taken is settled: there is room for another, and its lane goes on."""
         if self._lane_of is not None:
             self._next_of_lane(message)
         self.out -= 1
+        if self._waiters or self._idle is not None:
+            self._room_was_made()
+
+    def done_all(self, messages: list[Message]) -> None:
+        """The same of many."""
+        if self._lane_of is not None:
+            for message in messages:
+                self._next_of_lane(message)
+        self.out -= len(messages)
         if self._waiters or self._idle is not None:
             self._room_was_made()
 

@@ -30,6 +30,12 @@ class Holder(Protocol):
     def settle(self, message: "Message") -> None:
         """Acknowledge without waiting for anything."""
 
+    def settle_all(self, messages: "list[Message]") -> None:
+        """The same of many, all of them its own."""
+
+    def told(self) -> Awaitable[None]:
+        """Until whoever must know has heard of what was settled just now."""
+
     def ack(self, message: "Message") -> Awaitable[None]: ...
 
     def nack(self, message: "Message", seconds: float | None) -> Awaitable[None]: ...

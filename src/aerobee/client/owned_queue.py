@@ -25,7 +25,7 @@ from aerobee.client.pulling import Outcome, Pulls
 from aerobee.errors import AerobeeError, NoAnswer
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.subscription import Subscription
-from aerobee.protocol.received import MessageReader
+from aerobee.protocol.received import MessageReader, ReceivedMessage
 
 _log = logging.getLogger(__name__)
 
@@ -167,8 +167,24 @@ class OwnedQueue:
             self._all.inbox.done(message)
             if self._is_waiting and not self.in_hand.is_full():
                 self._room.set()
-            if self._finished is not None and self.out <= 0:
-                self._finished.set()
+            if self._finished is not None:
+                self._look_if_finished()
+
+    def settle_all(self, messages: list[Message]) -> None:
+        settled = self.in_hand.settle_all(cast("list[ReceivedMessage]", messages))
+        if settled:
+            self._all.inbox.done_all(cast("list[Message]", settled))
+            if self._is_waiting and not self.in_hand.is_full():
+                self._room.set()
+            if self._finished is not None:
+                self._look_if_finished()
+
+    async def told(self) -> None:
+        """The broker is, by the next pull or commit."""
+
+    def _look_if_finished(self) -> None:
+        if self._finished is not None and self.out <= 0:
+            self._finished.set()
 
     async def send_back_overdue(self, waiting: Container[Message]) -> None:
         """Be rid of what the application has had for too long, `waiting` not being with it. What it

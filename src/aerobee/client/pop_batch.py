@@ -107,6 +107,10 @@ class PopBatch:
             self._inbox.done(message)
             self.acknowledge(message)
 
+    def settle_all(self, messages: list[Message]) -> None:
+        for message in messages:
+            self.settle(message)
+
     def acknowledge(self, message: Message) -> None:
         """It is done with, whether it was handed out or not."""
         self.leave(1)
@@ -119,7 +123,13 @@ class PopBatch:
     async def ack(self, message: Message) -> None:
         if not message.is_settled:
             self.settle(message)
-            await self._told()
+            await self.told()
+
+    async def told(self) -> None:
+        """Until the broker knows what was acknowledged just now."""
+        sent = self._acks.sent
+        if sent is not None:
+            await asyncio.shield(sent)  # others wait for the same
 
     async def nack(self, message: Message, seconds: float | None) -> None:
         options = self.desk.all.options
@@ -158,7 +168,7 @@ class PopBatch:
             self._forget(message)
         else:
             self.acknowledge(message)
-            await self._told()
+            await self.told()
 
     async def extend(self, message: Message, seconds: float) -> None:
         if not message.is_settled:
@@ -224,9 +234,3 @@ class PopBatch:
     def _forget(self, message: Message) -> None:
         self._receipts.pop(message, None)
         self.leave(1)
-
-    async def _told(self) -> None:
-        """Until the broker knows what was acknowledged just now."""
-        sent = self._acks.sent
-        if sent is not None:
-            await asyncio.shield(sent)  # others wait for the same

@@ -23,6 +23,7 @@ from aerobee.client.message import Message
 from aerobee.client.offsets import BrokerOffsets, NoOffsets, Offsets
 from aerobee.client.options import READER_GROUP, Duration, seconds_of
 from aerobee.client.owned_queues import OwnedQueues
+from aerobee.client.received_batch import ReceivedBatch
 from aerobee.client.session import Session
 from aerobee.client.start import find_offset, first_offset
 from aerobee.errors import Misuse
@@ -87,16 +88,18 @@ class Reader:
     async def read(self, count: int = 32, *, timeout: Duration = 5.0) -> list[Message]:
         """Up to so many messages; fewer, or none, if there are not more in time."""
         self._check_begun()
+        if count < 1:
+            raise Misuse(f"{count} messages are wanted", hint="ask for at least one")
         found: list[Message] = []
         try:
             async with asyncio.timeout(seconds_of(timeout, "timeout")):
-                first = await self._inbox.take()
+                taken = await self._inbox.take_many(count)
         except TimeoutError:
             return found
-        while first is not None:
-            first.held_by().settle(first)
-            found.append(first)
-            first = self._inbox.take_nowait() if len(found) < count else None
+        while taken:
+            ReceivedBatch(taken).settle()
+            found += taken
+            taken = self._inbox.take_some(count - len(found))
         return found
 
     @property

@@ -5,15 +5,17 @@ Each line names an asynchronous verb; what it takes and gives is said there.
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self, TypeVar, overload
 
 from aerobee.client.blocking import Context, Facade, Fact, Portal, act, part, verb
 from aerobee.client.consumer import Consumer
 from aerobee.client.core.backoff import Backoff
 from aerobee.client.message import Message, Processing
+from aerobee.client.options import Duration
 from aerobee.client.reader import Reader
+from aerobee.client.received_batch import BatchProcessing, ReceivedBatch
 from aerobee.model.message_queue import MessageQueue
 
 T = TypeVar("T")
@@ -23,8 +25,8 @@ def _of_message(said: Callable[[Message], T]) -> Fact[Message, T]:
     return Fact(said)
 
 
-class SyncProcessing(Facade[Processing]):
-    """`with message.process()`."""
+class SyncProcessing(Facade[Processing | BatchProcessing]):
+    """`with message.process()`, or of a batch."""
 
     def __enter__(self) -> None:
         return None
@@ -65,6 +67,34 @@ class SyncMessage(Facade[Message]):
         return repr(self._subject)
 
 
+class SyncBatch(Facade[ReceivedBatch], Sequence[SyncMessage]):
+    """Messages that were received together."""
+
+    ack = verb(ReceivedBatch.ack)
+    nack = verb(ReceivedBatch.nack)
+    process = part(ReceivedBatch.process, SyncProcessing)
+
+    def __len__(self) -> int:
+        return len(self._subject)
+
+    @overload
+    def __getitem__(self, index: int) -> SyncMessage: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[SyncMessage]: ...
+
+    def __getitem__(self, index: int | slice) -> SyncMessage | list[SyncMessage]:
+        if isinstance(index, slice):
+            return [SyncMessage(message, self._portal) for message in self._subject[index]]
+        return SyncMessage(self._subject[index], self._portal)
+
+    def __iter__(self) -> Iterator[SyncMessage]:
+        return (SyncMessage(message, self._portal) for message in self._subject)
+
+    def __repr__(self) -> str:
+        return repr(self._subject)
+
+
 class SyncConsumer(Context[Consumer]):
     """Threads may share it; what a thread had in hand that an exception takes out of `with` comes
     again, and is not waited for."""
@@ -83,12 +113,22 @@ class SyncConsumer(Context[Consumer]):
     resume = act(Consumer.resume)
     queues = Fact[Consumer, tuple[MessageQueue, ...]](lambda consumer: consumer.queues)
     _receive = verb(Consumer.receive)
+    _receive_many = verb(Consumer.receive_many)
     _next = verb(Consumer.__anext__)
     _begin_iterating = act(Consumer.__aiter__)
 
     def receive(self) -> SyncMessage:
         """The next message, however long it takes."""
-        return self._given(self._receive())
+        message = self._receive()
+        self._hold([message])
+        return SyncMessage(message, self._portal)
+
+    def receive_many(self, count: int, *, timeout: Duration | None = None) -> SyncBatch:
+        """Those messages that there are, up to so many, with one change of threads: the first one
+        is waited for, and no other. None at all if none comes within `timeout`."""
+        batch = self._receive_many(count, timeout=timeout)
+        self._hold(batch)
+        return SyncBatch(batch, self._portal)
 
     def run(
         self, handler: Callable[[SyncMessage], object], *, retry: Backoff | None = None
@@ -106,9 +146,11 @@ class SyncConsumer(Context[Consumer]):
 
     def __next__(self) -> SyncMessage:
         try:
-            return self._given(self._next())
+            message = self._next()
         except StopAsyncIteration:
             raise StopIteration from None
+        self._hold([message])
+        return SyncMessage(message, self._portal)
 
     def __exit__(
         self,
@@ -121,11 +163,11 @@ class SyncConsumer(Context[Consumer]):
                 self._portal.call(_given_back(message))
         super().__exit__(kind, error, trace)
 
-    def _given(self, message: Message) -> SyncMessage:
+    def _hold(self, messages: Iterable[Message]) -> None:
+        """These were given to this thread."""
         in_hand = self._in_hand.setdefault(threading.get_ident(), [])
         in_hand[:] = [one for one in in_hand if not one.is_settled]
-        in_hand.append(message)
-        return SyncMessage(message, self._portal)
+        in_hand.extend(messages)
 
 
 class SyncReader(Context[Reader]):

@@ -33,7 +33,18 @@ class TracedInbox(Inbox):
 
     def take_nowait(self) -> Message | None:
         message = super().take_nowait()
-        if message is not None and message.properties.get(TRACE_SWITCH) != "false":
+        if message is not None:
+            self._begin(message)
+        return message
+
+    def take_some(self, count: int) -> list[Message]:
+        taken = super().take_some(count)
+        for message in taken:
+            self._begin(message)
+        return taken
+
+    def _begin(self, message: Message) -> None:
+        if message.properties.get(TRACE_SWITCH) != "false":
             clock = self._session.clock
             received = Received(
                 clock.now().wall_ms,
@@ -46,7 +57,6 @@ class TracedInbox(Inbox):
             )
             self._begun[message] = (received, clock.monotonic_ms())
             self._records.put(received_record(received))
-        return message
 
     def failed(self, message: Message, code: ConsumedCode = ConsumedCode.FAILED) -> None:
         self._end(message, code)
@@ -54,6 +64,11 @@ class TracedInbox(Inbox):
     def done(self, message: Message) -> None:
         self._end(message, ConsumedCode.SUCCESS)
         super().done(message)
+
+    def done_all(self, messages: list[Message]) -> None:
+        for message in messages:
+            self._end(message, ConsumedCode.SUCCESS)
+        super().done_all(messages)
 
     def _end(self, message: Message, code: ConsumedCode) -> None:
         received, started_ms = self._begun.pop(message, (None, 0))

@@ -11,8 +11,10 @@ from aerobee.client.consumer_options import ConsumerKeywords, Mode
 from aerobee.client.message import Message
 from aerobee.errors import Misuse, Unreachable
 from aerobee.model.message_queue import MessageQueue, QueueId
-from tests.client_kit import LocalCluster, until, with_cluster
-from tests.consume_kit import Wire, bodies, take
+from aerobee.testing import Cluster
+from tests.client_kit import LocalCluster, turn, until, with_cluster
+from tests.consume_kit import Wire, bodies, numbered, take
+from tests.net_kit import in_loop
 
 
 def test_what_was_sent_is_received_and_not_again(tmp_path: Path) -> None:
@@ -252,6 +254,8 @@ def test_a_consumer_that_nobody_opened_says_so_instead_of_waiting_for_ever(tmp_p
                     pass
             with pytest.raises(Misuse, match="not open"):
                 await consumer.receive()
+            with pytest.raises(Misuse, match="not open"):
+                await consumer.receive_many(5)
 
             async def handle(message: Message) -> None: ...
 
@@ -337,3 +341,112 @@ def test_leaving_says_what_it_waits_for(tmp_path: Path, caplog: pytest.LogCaptur
 
     with_cluster(tmp_path, test)
     assert "leaving g waits up to 0.1 s for 1 messages" in caplog.text
+
+
+def test_many_are_received_at_once_and_acknowledged_at_once() -> None:
+    async def test() -> None:
+        async with Cluster() as cluster:
+            client = cluster.client
+            await numbered(client, 1_000, queues=2)
+            found: list[int] = []
+            async with client.consumer(
+                "orders", group="g", start="earliest", concurrency=300
+            ) as consumer:
+                largest = 0
+                while len(found) < 1_000:
+                    batch = await consumer.receive_many(500)
+                    largest = max(largest, len(batch))
+                    found += [int(message.body) for message in batch]
+                    await batch.ack()
+                assert sorted(found) == list(range(1_000))
+                assert 100 < largest <= 300
+                assert consumer._inbox.out == 0
+                assert sum(map(consumer.position, _of("orders", consumer))) == 1_000
+            await client.send("orders", b"later")
+            async with client.consumer("orders", group="g", start="earliest") as consumer:
+                batch = await consumer.receive_many(500)
+                assert [one.body for one in batch] == [b"later"]
+                await batch.ack()
+
+    in_loop(test)
+
+
+def test_a_batch_that_an_exception_takes_out_of_the_block_is_not_waited_for() -> None:
+    async def test() -> None:
+        async with Cluster() as cluster:
+            client = cluster.client
+            await numbered(client, 4)
+            options: ConsumerKeywords = {"group": "g", "start": "earliest", "grace": 190}
+
+            async def fail() -> None:
+                async with asyncio.timeout(20), client.consumer("orders", **options) as consumer:
+                    async with (await consumer.receive_many(1)).process():
+                        pass
+                    batch = await consumer.receive_many(9)
+                    await batch[0].ack()
+                    raise ZeroDivisionError
+
+            with pytest.raises(ZeroDivisionError):
+                await fail()
+            async with client.consumer("orders", **options) as consumer:
+                again = await consumer.receive_many(9)
+                assert [one.body for one in again] == [b"2", b"3"]
+                await again.ack()
+                assert again.is_settled()
+
+    in_loop(test)
+
+
+def test_with_auto_ack_a_batch_is_acknowledged_when_the_next_is_asked_for() -> None:
+    async def test() -> None:
+        async with Cluster() as cluster:
+            await numbered(cluster.client, 5)
+            async with cluster.client.consumer(
+                "orders", group="g", start="earliest", auto_ack=True, grace=0.01
+            ) as consumer:
+                first = await consumer.receive_many(2)
+                assert first.unsettled() == list(first)
+                await consumer.receive_many(2)
+                assert first.unsettled() == []
+                await anext(consumer)
+                (queue,) = _of("orders", consumer)
+                assert consumer.position(queue) == 4
+            assert consumer._inbox.out == 0
+
+    in_loop(test)
+
+
+def test_a_wait_for_many_ends_in_time_and_with_the_consumer() -> None:
+    async def test() -> None:
+        async with Cluster() as cluster:
+            await cluster.client.admin.topics.create("orders", queues=1)
+            consumer = cluster.client.consumer("orders", group="g", start="earliest")
+            await consumer.open()
+            assert list(await consumer.receive_many(5, timeout=0.01)) == []
+            with pytest.raises(Misuse, match="0 messages are wanted"):
+                await consumer.receive_many(0)
+            waiting = asyncio.ensure_future(consumer.receive_many(5))
+            await turn()
+            await consumer.close()
+            with pytest.raises(Misuse, match="the consumer is closed"):
+                await waiting
+
+    in_loop(test)
+
+
+def test_leaving_waits_for_a_batch_that_is_being_worked_on() -> None:
+    async def test() -> None:
+        async with Cluster() as cluster:
+            await numbered(cluster.client, 3)
+            consumer = cluster.client.consumer("orders", group="g", start="earliest")
+            await consumer.open()
+            batch = await consumer.receive_many(3)
+            closing = asyncio.ensure_future(consumer.close())
+            await turn()
+            assert not closing.done()
+            await batch.ack()
+            await closing
+            progress = await cluster.client.admin.groups.progress("g")
+            assert progress.lag == 0
+
+    in_loop(test)

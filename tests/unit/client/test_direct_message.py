@@ -4,6 +4,7 @@ from aerobee.client.core.outgoing import Codec
 from aerobee.client.direct_message import DirectMessage
 from aerobee.client.inbox import Inbox
 from aerobee.client.message import Message
+from aerobee.client.received_batch import ReceivedBatch
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.stored_message import encode_record
 from tests.net_kit import in_loop
@@ -43,6 +44,17 @@ def test_what_came_of_it_is_told_in_javas_words() -> None:
             await message.ack()  # too late: it is settled
             assert (await direct.outcome())[0].startswith(said)
             assert inbox.out == 0
+
+    in_loop(test)
+
+
+def test_it_may_be_one_of_many_that_are_received_together() -> None:
+    async def test() -> None:
+        inbox = Inbox(2)
+        both = [DirectMessage(inbox, QUEUE, encode_record(stored(n)), no_reply) for n in (1, 2)]
+        await ReceivedBatch(await inbox.take_many(9)).ack()
+        assert [(await one.outcome())[0] for one in both] == ["CR_SUCCESS"] * 2
+        assert inbox.out == 0
 
     in_loop(test)
 

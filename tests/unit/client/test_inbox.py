@@ -136,3 +136,93 @@ def test_others_have_a_turn_while_messages_never_end() -> None:
         assert turns == ["heartbeat"]
 
     in_loop(test)
+
+
+def test_many_are_taken_as_there_are_and_as_they_went_in() -> None:
+    async def test() -> None:
+        inbox = Inbox(10)
+        messages = received(*range(5))
+        inbox.put(messages)
+        assert await inbox.take_many(3) == messages[:3]
+        assert await inbox.take_many(9) == messages[3:]
+        assert (inbox.out, len(inbox)) == (5, 0)
+        waiting = asyncio.ensure_future(inbox.take_many(9))
+        await turn()
+        assert not waiting.done()
+        later = received(5, 6)
+        inbox.put(later)
+        assert await waiting == later
+        waiting = asyncio.ensure_future(inbox.take_many(9))
+        await turn()
+        inbox.close()
+        assert await waiting == []
+        assert inbox.take_some(9) == []
+
+    in_loop(test)
+
+
+def test_of_many_only_so_many_are_out_at_once() -> None:
+    async def test() -> None:
+        inbox = Inbox(4)
+        messages = received(*range(7))
+        inbox.put(messages)
+        first = await inbox.take_many(9)
+        assert first == messages[:4]
+        assert inbox.take_some(9) == []
+        waiting = asyncio.ensure_future(inbox.take_many(9))
+        await turn()
+        assert not waiting.done()
+        inbox.done_all(first[:3])
+        assert await waiting == messages[4:]
+        idle = asyncio.ensure_future(inbox.idle(10))
+        await turn()
+        inbox.done_all([first[3], *messages[4:]])
+        assert await idle
+        assert inbox.out == 0
+
+    in_loop(test)
+
+
+def test_of_many_those_of_one_who_is_paused_wait() -> None:
+    async def test() -> None:
+        inbox = Inbox(10)
+        mine, theirs = received(0, 1, holder="me"), received(2, 3, 4, holder="you")
+        inbox.pause("me")
+        inbox.put([mine[0], theirs[0], mine[1], *theirs[1:]])
+        assert inbox.take_some(2) == theirs[:2]
+        assert inbox.out == 2
+        inbox.pause()
+        assert inbox.take_some(9) == []
+        inbox.resume()
+        inbox.resume("me")
+        assert inbox.take_some(9) == [*mine, theirs[2]]
+
+    in_loop(test)
+
+
+def test_of_many_there_is_one_of_each_lane_and_then_the_next_ones() -> None:
+    async def test() -> None:
+        inbox = Inbox(10, by_tag)
+        a1, a2 = received(0, 1, TAGS="a")
+        b1, b2 = received(2, 3, TAGS="b")
+        inbox.put([a1, a2, b1, b2])
+        first = await inbox.take_many(9)
+        assert first == [a1, b1]
+        inbox.done_all(first)
+        assert await inbox.take_many(9) == [a2, b2]
+
+    in_loop(test)
+
+
+def test_others_have_a_turn_while_batches_never_end() -> None:
+    async def test() -> None:
+        inbox = Inbox(10_000)
+        inbox.put(received(*range(2 * FAIR_TURN)))
+        turns: list[str] = []
+        asyncio.get_running_loop().call_soon(turns.append, "heartbeat")
+        await inbox.take_many(FAIR_TURN)
+        assert turns == []
+        await inbox.take_many(FAIR_TURN)
+        assert turns == ["heartbeat"]
+
+    in_loop(test)

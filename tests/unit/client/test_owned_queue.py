@@ -11,7 +11,7 @@ from aerobee.client.owned_queue import OwnedQueue
 from aerobee.errors import AerobeeError
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.testing import Cluster
-from tests.client_kit import LocalCluster, until, with_cluster
+from tests.client_kit import LocalCluster, turns, until, with_cluster
 from tests.consume_kit import Wire, bodies, take
 from tests.net_kit import in_loop
 
@@ -285,3 +285,45 @@ def _at(consumer: Consumer) -> int | None:
 
 def _owned(consumer: Consumer) -> OwnedQueue:
     return consumer._member.queues.of(MessageQueue("orders", "broker-a", QueueId(0)))
+
+
+def test_a_full_hand_pulls_again_when_a_batch_was_settled(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await fill(Wire(client), 9)
+            async with client.consumer(
+                "orders",
+                group="g",
+                start="earliest",
+                queue_messages_max=3,
+                pull_batch=3,
+                grace=0.01,
+            ) as consumer:
+                found: list[bytes] = []
+                for _ in range(3):
+                    await until(lambda: len(consumer._inbox) == 3)
+                    async with (await consumer.receive_many(9)).process() as batch:
+                        await turns(9)  # there is no room for another pull
+                        found += bodies(list(batch))
+                assert found == [b"%d" % number for number in range(9)]
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_queue_that_leaves_is_finished_when_a_batch_is_settled(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await fill(Wire(client), 2)
+            async with client.consumer(
+                "orders", group="g", start="earliest", grace=0.01
+            ) as consumer:
+                batch = await consumer.receive_many(2)
+                owned = batch[0].holder
+                assert isinstance(owned, OwnedQueue)
+                finishing = asyncio.ensure_future(owned.finish(60))
+                await turns(3)
+                assert not finishing.done()
+                await batch.ack()
+                await finishing  # long before a minute is over
+
+    with_cluster(tmp_path, test)

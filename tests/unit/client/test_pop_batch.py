@@ -6,7 +6,7 @@ from aerobee.client.consumer_options import ConsumerKeywords
 from aerobee.client.message import Message
 from aerobee.client.pop_batch import PopBatch
 from aerobee.testing import Cluster
-from tests.client_kit import until
+from tests.client_kit import turn, until
 from tests.net_kit import in_loop
 
 POP: ConsumerKeywords = {"group": "g", "start": "earliest", "mode": "pop", "invisible": 60}
@@ -112,5 +112,30 @@ def test_a_reply_that_nobody_asked_for_is_refused() -> None:
                 with pytest.raises(Exception, match="asks for no reply"):
                     await message.reply(b"x")
                 await asyncio.gather(message.ack(), message.ack())
+
+    in_loop(test)
+
+
+def test_messages_received_together_are_acknowledged_together() -> None:
+    async def test() -> None:
+        async with Cluster(settings=SOON) as cluster:
+            await fill(cluster, 40)
+            async with cluster.client.consumer("orders", **POP) as consumer:
+                found = 0
+                while found < 40:
+                    batch = await consumer.receive_many(40)
+                    found += len(batch)
+                    desk = batch_of(batch[0]).desk
+                    acking = asyncio.ensure_future(batch.ack())
+                    await turn()
+                    assert not acking.done()  # the broker has not been told yet
+                    await acking
+                await until(lambda: desk.held == 0)
+                assert consumer._inbox.out == 0
+                cluster.clock.advance(60)
+                await cluster.client.send("orders", b"new")
+                (new,) = await consumer.receive_many(40)
+                assert new.body == b"new"
+                await new.ack()
 
     in_loop(test)

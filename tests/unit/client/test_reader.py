@@ -95,3 +95,19 @@ def test_a_reader_that_nobody_opened_says_so_instead_of_waiting_for_ever(tmp_pat
                 await reader.read()
 
     with_cluster(tmp_path, test)
+
+
+def test_as_many_are_read_at_once_as_there_are(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await client.send_batch("orders", [b"%d" % n for n in range(300)], order_by="u")
+            async with client.reader("orders", start="earliest") as reader:
+                found = await reader.read(200, timeout=60)
+                while len(found) < 300:
+                    found += await reader.read(300 - len(found), timeout=60)
+                assert bodies(found) == [b"%d" % n for n in range(300)]
+                assert sum(map(reader.position, reader.queues)) == 300
+                with pytest.raises(Misuse, match="0 messages are wanted"):
+                    await reader.read(0)
+
+    with_cluster(tmp_path, test)

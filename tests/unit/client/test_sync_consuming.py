@@ -1,11 +1,12 @@
 import threading
 import time
+from collections.abc import Sequence
 
 import pytest
 
 from aerobee.client.message import Message
 from aerobee.client.sync import THREAD
-from aerobee.client.sync_consuming import SyncMessage
+from aerobee.client.sync_consuming import SyncBatch, SyncMessage
 from aerobee.errors import Misuse
 from aerobee.testing.thread_cluster import ThreadCluster
 
@@ -102,3 +103,45 @@ def test_a_consumer_and_a_reader_that_nobody_opened_say_so() -> None:
             iter(cluster.client.consumer("orders", group="g"))
         with pytest.raises(Misuse, match="not open"):
             iter(cluster.client.reader("orders"))
+
+
+def test_many_are_received_and_settled_at_once() -> None:
+    assert verbs(SyncBatch) - verbs(Sequence) == {"ack", "nack", "process"}
+    with ThreadCluster() as cluster:
+        client = cluster.client
+        client.send_batch("orders", [b"0", b"1", b"2"])
+        with client.consumer("orders", group="billing", start="earliest") as consumer:
+            batch = consumer.receive_many(2)
+            assert [message.body for message in batch] == [b"0", b"1"]
+            assert (len(batch), batch[1].body, batch[:1][0].body) == (2, b"1", b"0")
+            batch[0].ack()
+            with batch.process():
+                assert repr(batch) == "ReceivedBatch(2 messages, 1 to be settled)"
+            assert repr(batch) == "ReceivedBatch(2 messages, 0 to be settled)"
+            last = consumer.receive_many(2)
+            last.nack(delay=60)
+            assert len(consumer.receive_many(2, timeout=0.01)) == 0
+            cluster.clock.advance(60)
+            again = consumer.receive_many(2)
+            assert [(one.body, one.attempt) for one in again] == [(b"2", 2)]
+            again.ack()
+
+
+def test_a_batch_that_an_exception_takes_out_of_the_block_is_not_waited_for() -> None:
+    with ThreadCluster() as cluster:
+        client = cluster.client
+        client.send_batch("orders", [b"0", b"1"])
+        began = time.monotonic()
+
+        def fail() -> None:
+            with client.consumer("orders", group="g", start="earliest") as consumer:
+                consumer.receive_many(2)
+                raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            fail()
+        assert time.monotonic() - began < 20
+        with client.consumer("orders", group="g", start="earliest") as consumer:
+            again = consumer.receive_many(2)
+            assert [message.body for message in again] == [b"0", b"1"]
+            again.ack()

@@ -43,3 +43,21 @@ def test_a_reader_is_no_consumer_and_leaves_no_trace(tmp_path: Path) -> None:
             assert steps_in(client._session.traces) == []
 
     with_cluster(tmp_path, test)
+
+
+def test_each_of_many_leaves_a_trace_of_its_own(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with connect(cluster.address, trace=True) as client:
+            await client.send_batch("t", [b"x", b"y"])
+            steps_in(client._session.traces)
+            async with client.consumer("t", group="g", start="earliest", grace=0.01) as consumer:
+                async with (await consumer.receive_many(9)).process() as batch:
+                    assert len(batch) == 2
+                assert consumer._inbox.out == 0
+                steps = steps_in(client._session.traces)
+            assert [step.kind for step in steps] == ["received"] * 2 + ["consumed"] * 2
+            ids = [message.message_id for message in batch]
+            assert [step.message_id for step in steps] == ids * 2
+            assert [step.is_success for step in steps] == [None, None, True, True]
+
+    with_cluster(tmp_path, test)

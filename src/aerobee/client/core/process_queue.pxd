@@ -19,8 +19,13 @@ cdef class ProcessQueue:
     @cython.locals(message=ReceivedMessage)
     cpdef void put(self, list messages, long long next_offset) except *
 
-    @cython.locals(head=ReceivedMessage)
     cpdef bint settle(self, ReceivedMessage message) except -1
+
+    @cython.locals(settled=list, message=ReceivedMessage)
+    cpdef list settle_all(self, list messages)
+
+    @cython.locals(head=ReceivedMessage)
+    cdef void _let_go(self) except *
 
     @cython.locals(head=ReceivedMessage)
     cpdef long long oldest(self) except? -1

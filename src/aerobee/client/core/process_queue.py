@@ -79,13 +79,29 @@ class ProcessQueue:
         message.is_settled = True
         self.count -= 1
         self.size -= message.size
+        self._let_go()
+        return True
+
+    def settle_all(self, messages: list[ReceivedMessage]) -> list[ReceivedMessage]:
+        """These are done with. Those of them that were not already."""
+        settled: list[ReceivedMessage] = []
+        for message in messages:
+            if not message.is_settled:
+                message.is_settled = True
+                self.count -= 1
+                self.size -= message.size
+                settled.append(message)
+        self._let_go()
+        return settled
+
+    def _let_go(self) -> None:
+        """Of the oldest, as long as they are settled."""
         line = self._line
         while line:
             head = line[0]
             if not head.is_settled:
                 break
             line.popleft()
-        return True
 
     def oldest(self) -> int:
         """The smallest offset that is not settled; of the next pull if none is in hand."""

@@ -36,6 +36,18 @@ def test_a_message_is_settled_once() -> None:
     assert in_hand.unsettled() == [messages[1]]
 
 
+def test_many_are_settled_together_and_each_of_them_once() -> None:
+    in_hand = ProcessQueue(5, FlowLimits())
+    messages = received(5, 6, 8, 9)
+    in_hand.put([*messages], 12)
+    in_hand.settle(messages[1])
+    assert in_hand.settle_all([messages[3], messages[1]]) == [messages[3]]
+    assert (in_hand.commit_offset(), in_hand.count) == (5, 2)
+    assert in_hand.settle_all([*messages]) == [messages[0], messages[2]]
+    assert (in_hand.commit_offset(), in_hand.count, in_hand.size) == (12, 0, 0)
+    assert in_hand.settle_all([]) == []
+
+
 @pytest.mark.parametrize(
     "limits",
     [
