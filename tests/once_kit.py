@@ -25,8 +25,15 @@ FENCED, FORGOTTEN, TOO_MANY, FINISHED = 28101, 28102, 28103, 28104
 QUEUE = 1
 
 
-def mark_text(sequence: int, *, producer: str = "P", epoch: int = 1, queue: int = QUEUE) -> str:
-    return encode_mark(ProducerMark(producer, epoch, sequence, place_of("Orders", queue)))
+def mark_text(
+    sequence: int,
+    *,
+    producer: str = "P",
+    epoch: int = 1,
+    topic: str = "Orders",
+    queue: int = QUEUE,
+) -> str:
+    return encode_mark(ProducerMark(producer, epoch, sequence, place_of(topic, queue)))
 
 
 def once_fields(
