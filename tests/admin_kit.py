@@ -21,7 +21,7 @@ def with_admin(test: Test, *, brokers: int = 1, settings: Mapping[str, str] | No
     async def run() -> None:
         async with (
             Cluster(brokers=brokers, settings=settings) as cluster,
-            admin(cluster.address) as tool,
+            admin(cluster.address, timeout=60, connect_timeout=60) as tool,
         ):
             await test(tool, cluster)
 

@@ -86,7 +86,7 @@ def messages_of(server: Server, topic: str) -> list[list[StoredMessage]]:
     """The messages of each queue."""
 
     async def read() -> list[list[StoredMessage]]:
-        async with aerobee.admin(server.name_server) as admin:
+        async with aerobee.admin(server.name_server, timeout=60) as admin:
             stats = await admin.topics.stats(topic)
             return [
                 [message async for message in admin.queues.read(queue)] for queue in stats.queues

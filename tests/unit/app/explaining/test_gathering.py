@@ -83,7 +83,10 @@ Test = Callable[[Scene], Awaitable[None]]
 
 def with_scene(test: Test, *, settings: dict[str, str] | None = None) -> None:
     async def run() -> None:
-        async with Cluster(settings=settings) as cluster, admin(cluster.address) as tool:
+        async with (
+            Cluster(settings=settings) as cluster,
+            admin(cluster.address, timeout=60, connect_timeout=60) as tool,
+        ):
             await tool.topics.create("orders", queues=1)
             await test(Scene(cluster, tool))
 
