@@ -50,7 +50,15 @@ class CommandParser(argparse.ArgumentParser):
         return any(action.required for action in self._actions if action.nargs == argparse.PARSER)
 
     def error(self, message: str) -> NoReturn:
-        self._refuse(f": {message}", "")
+        self._refuse(f": {message}", self._choices_missing(message))
+
+    def _choices_missing(self, message: str) -> str:
+        """What could have been said, of the first argument that is missing and has choices."""
+        missing = message.partition("are required: ")[2].split(", ")
+        for action in self._actions:
+            if action.choices is not None and (action.metavar or action.dest) in missing:
+                return f"{action.dest} is one of {', '.join(map(str, action.choices))}; "
+        return ""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aerobee.cli.command_parser import HelpLayout
 from aerobee.cli.output import (
     FORMATS,
     NOT_FOUND,
@@ -49,7 +50,9 @@ def add_to(nouns: Verbs) -> None:
     add_local_verb(verbs, "list", "the jobs", list_jobs)
     describing = add_local_verb(verbs, "describe", "what a job does and takes", describe)
     describing.add_argument("job", metavar="JOB")
-    running = verbs.add_parser("run", help="run a job", description="run a job")
+    running = verbs.add_parser(
+        "run", help="run a job", description="run a job", formatter_class=HelpLayout
+    )
     jobs = running.add_subparsers(title="jobs", metavar="JOB", required=True)
     for job in JOBS.values():
         _add_job(jobs, job)

@@ -34,6 +34,11 @@ from aerobee.cli.main import main
             "`aerobee message send --help` lists all",
         ),
         (
+            "config list",
+            "config list: the following arguments are required: server",
+            "server is one of broker, nameserver; `aerobee config list --help` lists all",
+        ),
+        (
             "message send orders hello --count many",
             "message send: argument --count: invalid int value: 'many'",
             "`aerobee message send --help` lists all",
