@@ -80,7 +80,10 @@ class OptionTexts:
             return absent
         return int(found[1]) * _DURATION_SECONDS[found[2] or "ms"]
 
-    def one_of(self, name: str, choices: Mapping[str, V], absent: V) -> V:
+    def one_of(
+        self, name: str, choices: Mapping[str, V], absent: V, *, besides: Sequence[str] = ()
+    ) -> V:
+        """`besides` could have been said, too: what the caller has looked for itself."""
         text = self._given.get(name)
         if text is None:
             return absent
@@ -88,7 +91,8 @@ class OptionTexts:
             text.strip().lower()
         )
         if chosen is None:
-            self.mistakes.append(f"{name} is one of {', '.join(choices)}, not {text!r}")
+            listed = ", ".join((*choices, *besides))
+            self.mistakes.append(f"{name} is one of {listed}, not {text!r}")
             return absent
         return chosen
 

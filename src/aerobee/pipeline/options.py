@@ -242,7 +242,8 @@ class _Reading:
         places = {EARLIEST_TEXT: EARLIEST, LATEST_TEXT: LATEST}
         if which == "starting" and text.lower() == GROUP_TEXT:
             return Place(default, is_group=True)
-        return Place(self.texts.one_of(offsets, places, default))
+        besides = (GROUP_TEXT, "JSON") if which == "starting" else ("JSON",)
+        return Place(self.texts.one_of(offsets, places, default, besides=besides))
 
     def _schema(self, values: "ValueFormat | None") -> TopicSchema | None:
         chosen = [one.strip() for one in self.texts.text("columns", "").split(",") if one.strip()]

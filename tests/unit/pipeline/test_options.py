@@ -81,6 +81,7 @@ def test_credentials_and_encryption_come_with_the_address_or_beside_it() -> None
         ({"startingOffsets": "early"}, "earliest, latest"),
         ({"startingOffsets": "{"}, "startingOffsets: "),
         ({"startingOffsets": "earliest", "startingTimestamp": "1"}, "exclude each other"),
+        ({"startingOffsets": "begin"}, "is one of earliest, latest, group, JSON, not 'begin'"),
         ({"maxOffsetsPerTrigger": "5"}, "a batch does not take maxOffsetsPerTrigger"),
         ({"minPartitions": "0"}, "from 1 on"),
         ({"minPartitions": "many"}, "'many'"),
