@@ -259,6 +259,8 @@ class Registration:
             found = [config for name in names if (config := self._topics.find(name))]
             if not found:
                 teller.changed.clear()  # deleted: whoever deletes a topic tells the name servers
+                teller.uploads += 1
+                teller.heard = teller.uploads
                 return
             upload = self._encoded(found)
         teller.changed.clear()

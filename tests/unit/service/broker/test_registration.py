@@ -331,6 +331,20 @@ def test_where_there_is_nothing_to_tell_nobody_waits() -> None:
     assert told == ["none", "removed"]
 
 
+def test_who_deletes_a_topic_goes_on_when_no_upload_with_it_is_on_its_way() -> None:
+    kit, told = Kit(), list[str]()
+    kit.registered()
+    (upload,) = kit.tick(30_000)
+    assert "Orders" in topics_of(upload)
+    kit.topics.remove("Orders")
+    kit.registration.when_told(lambda: told.append("removed"))
+    assert kit.tick(5) == []
+    assert told == []
+    kit.answer(upload)
+    assert kit.tick(5) == []
+    assert told == ["removed"]
+
+
 def test_goodbye_is_said_to_those_who_know_us_and_nothing_after_it() -> None:
     kit = Kit(("ns:1", "ns:2"))
     first, second = kit.tick()

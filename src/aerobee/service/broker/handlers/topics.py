@@ -1,7 +1,7 @@
 """What administrators do with topics: make, change, delete.
 
-A topic is made, changed or deleted on the disk first and answered then; who makes or changes one is
-answered when name servers have heard of it, so that a route that is asked for next has it. With a
+A topic is made, changed or deleted on the disk first, and answered when name servers have heard all
+that the broker has to say of it: a route that is asked for next has it, or has it no more. With a
 topic go its queues,
 what groups have consumed of it, and the retry topics that popping it has made.
 """
@@ -154,7 +154,13 @@ class TopicHandlers:
         answer = answer_change(request)
 
         def removed(error: BaseException | None) -> None:
-            answer(self._forgotten(names) if error is None else error)
+            if error is not None:
+                answer(error)
+                return
+            failure = self._forgotten(names)
+            # Who deletes it has name servers forget it next: an upload that still has it and is on
+            # its way to them would bring it back after that.
+            self._announce(lambda: answer(failure))
 
         self._topics.remove(names, request.now, removed)
         return None

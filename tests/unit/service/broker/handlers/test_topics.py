@@ -281,6 +281,18 @@ def test_who_makes_a_topic_is_answered_when_name_servers_have_heard_of_it() -> N
     assert heard == []
 
 
+def test_who_deletes_a_topic_is_answered_when_no_name_server_hears_of_it_any_more() -> None:
+    heard: list[Callable[[], None]] = []
+    kit = AdminKit(announce=heard.append)
+    outbox = kit.send(215, {"topic": "Orders"})
+    kit.finish()
+    assert (kit.deleted, outbox) == ([b"Orders"], [])
+    heard.pop()()
+    (reply,) = outbox
+    assert isinstance(reply, Reply)
+    assert reply.command.code == 0
+
+
 def test_queues_that_cannot_be_deleted_are_answered_with_why() -> None:
     kit = AdminKit()
 
