@@ -16,6 +16,7 @@ from aerobee.cli.main import main
 from tests.process_kit import SECONDS_MAX
 from tests.server_kit import Server
 
+AGAIN_SECONDS = 20
 NOWHERE = Server("127.0.0.1:1")
 """Nobody is there."""
 
@@ -77,11 +78,12 @@ class OnTerminal:
         os.write(self._screen, text.encode())
 
     def interrupt(self) -> None:
-        """Ctrl-C, until it ends: the first may come a moment before it begins to wait."""
+        """Ctrl-C, until it ends: the first may come a moment before it begins to wait. Not soon
+        again: one that comes while Python itself ends kills the process."""
         is_open = True
         while is_open:
             self._process.send_signal(signal.SIGINT)
-            while is_open and select.select([self._screen], [], [], 1)[0]:
+            while is_open and select.select([self._screen], [], [], AGAIN_SECONDS)[0]:
                 is_open = self._read()
 
     def end(self) -> tuple[int, list[str]]:

@@ -21,7 +21,7 @@ WANTED = {
     "latency": "█",
     "plan": "brok",
 }
-BRIEFLY = ("--duration", "200ms", "--warm-up", "0")
+BRIEFLY = ("--duration", "500ms", "--warm-up", "0")
 COUNTED = ("--duration", "60s", "--warm-up", "0")  # over when as many are received as were said
 
 
