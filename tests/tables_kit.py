@@ -7,6 +7,7 @@ after = TablesKit(kit.disk.power_cut())            another process on what is le
 
 from collections.abc import Callable, Mapping
 
+from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId, Effects, Reply
 from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
@@ -90,21 +91,18 @@ class AdminKit(TablesKit):
         super().__init__(disk, config)
         self.offsets = Offsets()
         self.deleted: list[bytes] = []
-        self.compacted: dict[bytes, bool] = {}
+        self.cleaned: list[TopicConfig] = []
         topics = TopicHandlers(
             self.topics,
             self.offsets,
             IDENTITY,
             self.deleted.append,
-            self.compact,
+            self.cleaned.append,
             announce,
         )
         queries = TopicQueries(self.topics, IDENTITY)
         groups = GroupHandlers(self.groups, self.offsets)
         self._table = request_table([*topics.rows(), *queries.rows(), *groups.rows()])
-
-    def compact(self, topic: bytes, is_compacted: bool) -> None:
-        self.compacted[topic] = is_compacted
 
     def send(
         self, code: int, fields: Mapping[str, str] | None = None, body: bytes = b""

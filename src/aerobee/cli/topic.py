@@ -265,7 +265,11 @@ def delete(parsed: argparse.Namespace) -> int:
 
 def _add_attributes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="an attribute of the topic"
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an attribute of the topic: message.type, cleanup.policy, reserve.time (hours)",
     )
 
 

@@ -18,6 +18,8 @@ SINGLE_TAG = "SINGLE_TAG"
 CLEANUP_POLICY = "cleanup.policy"
 COMPACTION = "COMPACTION"
 """An attribute, and its value for topics of which the newest message of each key stays."""
+RESERVE_TIME = "reserve.time"
+"""An attribute: for how many hours messages are seen, if not as long as the log has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,12 @@ class TopicConfig:
     @property
     def is_compacted(self) -> bool:
         return self.attributes.get(CLEANUP_POLICY) == COMPACTION
+
+    @property
+    def reserved_hours(self) -> int:
+        """How long its messages are to be seen; 0: as long as there are any."""
+        text = self.attributes.get(RESERVE_TIME, "")
+        return int(text) if text.isascii() and text.isdigit() else 0
 
 
 class DataVersion(NamedTuple):

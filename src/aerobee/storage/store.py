@@ -321,8 +321,7 @@ class Store(Readers):
     def set_topic_retention(self, topic: bytes, retention_ms: int | None) -> None:
         """Hide messages of a topic that are older than this; None: show what the log has.
 
-        Not remembered: set it again after every start. Misuse if the store does not keep its log
-        that long. See `TopicRetention`.
+        Not remembered: set it again after every start. See `TopicRetention`.
         """
         self._cleaner.set_topic_retention(topic, retention_ms)
 
@@ -334,6 +333,7 @@ class Store(Readers):
         begin at 0 again. See `TopicDeletions`.
         """
         self.compaction.forget(topic)
+        self._cleaner.set_topic_retention(topic, None)
         self._deletions.delete(topic, self._log.end_offset())
 
     # Ending.

@@ -591,8 +591,20 @@ def test_the_retention_of_a_topic_is_passed_on() -> None:
         kit.worker.run_all()
     assert read_all(kit.store, b"Orders", 0) == []
     assert len(read_all(kit.store, b"Trades", 0)) == 1
-    with pytest.raises(Misuse):
-        kit.store.set_topic_retention(b"Orders", SMALL.retention_ms + 1)
+
+
+def test_a_topic_that_is_made_anew_has_no_time_of_its_own() -> None:
+    kit = StoreKit()
+    kit.store.set_topic_retention(b"Orders", 60_000)
+    kit.append(draft(b"Orders"))
+    kit.settle()
+    kit.store.delete_topic(b"Orders")
+    kit.settle()
+    kit.append(draft(b"Orders"))
+    for _ in range(40):
+        kit.step(60_000)
+        kit.worker.run_all()
+    assert len(read_all(kit.store, b"Orders", 0)) == 1
 
 
 def test_the_log_begins_where_cleaning_left_it() -> None:

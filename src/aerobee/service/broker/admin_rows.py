@@ -3,6 +3,8 @@
 Imports more than 15 modules because it puts the others together.
 """
 
+from functools import partial
+
 from aerobee.service.broker.client_relay import ClientRelay
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.handlers.client_status import ClientStatusHandlers
@@ -21,6 +23,7 @@ from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.statistics.statistics import Statistics
 from aerobee.service.broker.store_rows import store_rows
 from aerobee.service.broker.tables import Tables
+from aerobee.service.broker.topic_cleanup import set_cleanup
 from aerobee.storage.store import Store
 
 
@@ -45,7 +48,11 @@ def admin_rows(
         store.delete_topic(topic)
         tables.deduplication.finishing.forget_topic(topic.decode())
 
-    owned = (delete_queues, store.compaction.set, announce)
+    clean_up = partial(set_cleanup, store)
+    # Before the store's first step, which may clean up.
+    for topic in topics.all():
+        clean_up(topic)
+    owned = (delete_queues, clean_up, announce)
     relay = ClientRelay(consumers, calls)
     watched = (identity, offsets, queues, topics, groups)
     return [

@@ -85,10 +85,6 @@ def open_tables(
         config.current.offsets_interval_ms,
         now.monotonic_ms,
     )
-    # Before the store's first step, which may clean up.
-    for topic in topics.all():
-        if topic.is_compacted:
-            ground.store.compaction.set(topic.name.encode(), True)
     offsets_file.load(lambda topic, queue_id: _end_of(ground.store, topic, queue_id))
     for fault in (topics.fault, groups.fault, offsets_file.fault):
         if fault:

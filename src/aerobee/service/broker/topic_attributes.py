@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.model.topic import CLEANUP_POLICY, COMPACTION
+from aerobee.model.topic import CLEANUP_POLICY, COMPACTION, RESERVE_TIME
 from aerobee.protocol.fields import INT64, read_number
 
 CHANGES_CHARS_MAX = 4096
@@ -32,7 +32,7 @@ _KNOWN = {
     MESSAGE_TYPE: _Attribute(
         True, frozenset({"UNSPECIFIED", "NORMAL", "FIFO", "DELAY", "TRANSACTION", MIXED})
     ),
-    "reserve.time": _Attribute(True, frozenset()),
+    RESERVE_TIME: _Attribute(True, frozenset()),
 }
 
 

@@ -66,9 +66,7 @@ class Cleaner:
         self._space = DiskSpaceWatch(log.disk, log.directory, worker, limits)
         self._clock = AgeClock()
         self._retention = LogRetention(log, config.retention_ms, store_timestamp_at)
-        self._topics = TopicRetention(
-            derived, store_timestamp_at, self._removals, config.retention_ms
-        )
+        self._topics = TopicRetention(derived, store_timestamp_at, self._removals)
         # When the next log file may go, and when making a file may be tried again.
         self._next_file_ms = 0
         self._retry_ms: int | None = None
@@ -84,7 +82,6 @@ class Cleaner:
     def set_retention(self, retention_ms: int) -> None:
         """See `LogRetention`."""
         self._retention.set(retention_ms)
-        self._topics.set_max(retention_ms)
 
     def time_ms(self, now: Now) -> int | None:
         """The time by which things are old; None: too early to say."""

@@ -5,7 +5,8 @@ hidden. The first visible offset of each queue (min_offset) is raised past the m
 old, and queue files that hold nothing else are removed. By log offset and by key such messages are
 found as long as their log file is there.
 
-A shorter time than the store's is all that can be had: nothing keeps a log file for one topic.
+A shorter time than the store's is all that can be had: nothing keeps a log file for one topic. A
+longer one changes nothing.
 
 Nothing of this is on the disk. Whoever opens a store tells it again; until then, and for the minute
 in which the clock is not believed (`retention`), hidden messages of the last days are seen again.
@@ -38,12 +39,10 @@ class TopicRetention:
         derived: DerivedFiles,
         store_timestamp_at: Callable[[int], int | None],
         removals: Removals,
-        retention_ms_max: int,
     ) -> None:
         self._derived = derived
         self._store_timestamp_at = store_timestamp_at
         self._removals = removals
-        self._retention_ms_max = retention_ms_max
         self._retention_ms: dict[bytes, int] = {}
         self._next_pass_ms: int | None = None
         self._waiting: deque[ConsumeQueue | BatchConsumeQueue] = deque()
@@ -55,18 +54,8 @@ class TopicRetention:
             return
         if retention_ms <= 0:
             raise Misuse(f"a retention of {retention_ms} ms", hint="it must be positive")
-        if retention_ms > self._retention_ms_max:
-            raise Misuse(
-                f"a retention of {retention_ms} ms for {topic.decode(errors='replace')}, but the "
-                f"store keeps its log for {self._retention_ms_max} ms",
-                hint="one log holds all topics: raise the retention of the store first",
-            )
         self._retention_ms[topic] = retention_ms
         self._next_pass_ms = None
-
-    def set_max(self, retention_ms_max: int) -> None:
-        """The store keeps its log for so long from now on."""
-        self._retention_ms_max = retention_ms_max
 
     def step(self, time_ms: int, monotonic_ms: int) -> None:
         """Go on with the pass, or begin one if it is time."""

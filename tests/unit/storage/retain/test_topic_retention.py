@@ -20,7 +20,6 @@ from tests.store_kit import properties
 
 FILE_UNITS = 8
 START = 1_700_000_000_000
-STORE_RETENTION_MS = 1_000_000
 RECORD_BYTES = 100
 
 
@@ -42,7 +41,6 @@ class TopicKit:
             ),
             self.store_timestamp_at,
             self.removals,
-            STORE_RETENTION_MS,
         )
 
     def store_timestamp_at(self, log_offset: int) -> int | None:
@@ -251,24 +249,7 @@ def test_a_change_is_looked_at_without_waiting_for_the_next_pass() -> None:
     assert kit.min_offset() == 8
 
 
-def test_a_longer_time_than_the_store_keeps_its_log_is_refused_with_a_hint() -> None:
-    kit = TopicKit()
-    kit.topics.set(b"Orders", STORE_RETENTION_MS)
-    with pytest.raises(Misuse, match="1000001 ms for Orders, but the store keeps") as caught:
-        kit.topics.set(b"Orders", STORE_RETENTION_MS + 1)
-    assert caught.value.hint == "one log holds all topics: raise the retention of the store first"
-
-
 @pytest.mark.parametrize("retention_ms", [0, -1])
 def test_a_time_that_is_not_positive_is_refused(retention_ms: int) -> None:
     with pytest.raises(Misuse, match="must be positive"):
         TopicKit().topics.set(b"Orders", retention_ms)
-
-
-def test_a_topic_is_kept_no_longer_than_the_store_is_told_now() -> None:
-    kit = TopicKit()
-    kit.topics.set_max(2 * STORE_RETENTION_MS)
-    kit.topics.set(b"Orders", 2 * STORE_RETENTION_MS)
-    kit.topics.set_max(STORE_RETENTION_MS)
-    with pytest.raises(Misuse, match="keeps its log for"):
-        kit.topics.set(b"Orders", STORE_RETENTION_MS + 1)

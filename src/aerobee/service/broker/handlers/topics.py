@@ -49,16 +49,16 @@ class TopicHandlers:
         offsets: Offsets,
         identity: BrokerIdentity,
         delete_queues: Callable[[bytes], object],
-        set_compaction: Callable[[bytes, bool], object],
+        set_cleanup: Callable[[TopicConfig], object],
         announce: Announce,
     ) -> None:
-        """`delete_queues` takes a topic's queues out of the store, `set_compaction` tells it
-        whether one is compacted, `announce` has name servers hear of topics."""
+        """`delete_queues` takes a topic's queues out of the store, `set_cleanup` tells it how
+        one is cleaned up, `announce` has name servers hear of topics."""
         self._topics = topics
         self._offsets = offsets
         self._identity = identity
         self._delete_queues = delete_queues
-        self._set_compaction = set_compaction
+        self._set_cleanup = set_cleanup
         self._announce = announce
 
     def rows(self) -> list[Row]:
@@ -113,7 +113,7 @@ class TopicHandlers:
         for name in names:
             config = self._topics.find(name)
             if config is not None:
-                self._set_compaction(name.encode(), config.is_compacted)
+                self._set_cleanup(config)
 
     def _find_fault(self, wanted: TopicConfig) -> str | None:
         fault = find_topic_fault(wanted.name)

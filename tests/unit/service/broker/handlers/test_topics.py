@@ -138,15 +138,15 @@ def test_a_topic_that_cannot_be_is_refused_as_invalid(changed: dict[str, str], s
     assert kit.topics.all() == before
 
 
-def test_the_store_is_told_of_a_topic_that_is_compacted_once_it_is_on_the_disk() -> None:
+def test_the_store_is_told_how_a_topic_is_cleaned_up_once_that_is_on_the_disk() -> None:
     kit = AdminKit()
     assert kit.ask(17, {**fields(), "topic": "Plain"}).code == 0
     kit.disk.faults.fail_call(1)
     wanted = {**fields(), "attributes": "+cleanup.policy=COMPACTION"}
     assert kit.ask(17, wanted).code == 1
-    assert kit.compacted == {b"Plain": False}
+    assert [(one.name, one.is_compacted) for one in kit.cleaned] == [("Plain", False)]
     assert kit.ask(17, wanted).code == 0
-    assert kit.compacted == {b"Orders": True, b"Plain": False}
+    assert [(one.name, one.is_compacted) for one in kit.cleaned[1:]] == [("Orders", True)]
 
 
 def test_a_topic_without_queues_and_rights_can_be() -> None:
@@ -299,7 +299,7 @@ def test_queues_that_cannot_be_deleted_are_answered_with_why() -> None:
     def refuse(topic: bytes) -> None:
         raise StoreBusy(f"not now: {topic!r}")
 
-    handlers = TopicHandlers(kit.topics, kit.offsets, IDENTITY, refuse, kit.compact, at_once)
+    handlers = TopicHandlers(kit.topics, kit.offsets, IDENTITY, refuse, kit.cleaned.append, at_once)
     outbox: Effects = []
     command = RemotingCommand(215, ext_fields={"topic": "Orders"})
     request = Request(ChannelId(1), command, kit.clock.now(), outbox)
@@ -316,6 +316,6 @@ def test_queues_that_cannot_be_deleted_are_answered_with_why() -> None:
 def test_changes_are_for_administrators() -> None:
     kit = AdminKit()
     handlers = TopicHandlers(
-        kit.topics, kit.offsets, IDENTITY, kit.deleted.append, kit.compact, at_once
+        kit.topics, kit.offsets, IDENTITY, kit.deleted.append, kit.cleaned.append, at_once
     )
     assert {(row.lane, row.right) for row in handlers.rows()} == {(Lane.ADMIN, Right.ADMINISTER)}
