@@ -79,4 +79,4 @@ def test_a_topic_that_is_not_there_is_an_error_in_a_line(server: Server, tmp_pat
     assert "Nowhere" in error
     assert "at org.apache" not in error
     assert "Traceback" not in error
-    assert (tmp_path / "spark.log").exists()
+    assert not (tmp_path / "spark.log").exists(), "Spark was started for nothing"
