@@ -40,8 +40,9 @@ pipeline: install ## Orders of a database, captured, counted and copied on Spark
 demo: $(COMPILED) ## Watch the store survive a kill: write, kill -9, recover, read back
 	@$(PY) tools/demo_crash.py
 
-# In two halves at a time: what waits for processes, Spark and a database, and what computes.
-WAITING := tests/crash/test_sink.py tests/crash/test_spark_kill.py tests/integration tests/interop tests/unit/app tests/unit/cli tests/unit/pipeline
+# In two halves at a time, of about the same length: what waits for processes, Spark and a database,
+# with some that computes; and all the rest.
+WAITING := tests/crash/test_sink.py tests/crash/test_spark_kill.py tests/fault tests/hostile tests/integration tests/interop tests/property tests/unit/app tests/unit/cli tests/unit/pipeline
 test: install check ## Every check and every test of the compiled package
 	@mkdir -p build; echo "pytest, in two halves: the other one is shown when both are over"
 	@EXPECT_COMPILED=1 $(PY) -m pytest $(WAITING) > build/test-waiting.txt 2>&1 & waiting=$$!; \
