@@ -18,6 +18,7 @@ from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import FlushMode
 from tests.broker_kit import STORAGE, BrokerKit
+from tests.crash.moments import judge_every_moment
 from tests.once_kit import (
     FENCED,
     FINISH_ROUND,
@@ -140,13 +141,4 @@ def judge(story: Story, survivor: SimDisk, *, has_all: bool) -> None:
 @pytest.mark.parametrize("mode", FlushMode)
 def test_at_every_step_of_a_write_a_crash_leaves_each_row_once(mode: FlushMode) -> None:
     story = Story(mode)
-    moments = 0
-    for moment in story.run():
-        moments += 1
-        try:
-            judge(story, story.kit.disk.kill(), has_all=True)
-            for survivor in story.kit.disk.crash_states(1, moments, SHARE):
-                judge(story, survivor, has_all=mode is FlushMode.SYNC)
-        except AssertionError as error:
-            raise AssertionError(f"{mode}, {moment}: {error}") from error
-    assert moments > 40
+    assert judge_every_moment(story, judge, mode, SHARE) > 40

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from aerobee.model.names import SCHEDULE_TOPIC
 from aerobee.ports.disk import Disk
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
@@ -38,7 +39,7 @@ CONFIG = replace(SMALL, retention_ms=3_600_000)
 QUEUES = ("consumequeue", "batchconsumequeue")
 REMOVABLE = (*QUEUES, "index", "checkpoint", "durable_mark")
 DERIVED = (*QUEUES, "index")
-SCHEDULE = b"SCHEDULE_TOPIC_" + b"XXXX"
+SCHEDULE = SCHEDULE_TOPIC.encode()
 
 
 def combinations_of(names: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -16,6 +16,7 @@ from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import FlushMode
 from tests.broker_kit import STORAGE, BrokerKit
+from tests.crash.moments import judge_every_moment
 from tests.transaction_kit import (
     COMMIT,
     END,
@@ -135,15 +136,6 @@ def test_at_every_step_of_a_transaction_a_crash_loses_nothing_and_undoes_no_roll
     mode: FlushMode,
 ) -> None:
     story = Story(mode)
-    moments = 0
-    for moment in story.run():
-        moments += 1
-        try:
-            judge(story, story.kit.disk.kill(), has_all=True)
-            for survivor in story.kit.disk.crash_states(1, moments, SHARE):
-                judge(story, survivor, has_all=mode is FlushMode.SYNC)
-        except AssertionError as error:
-            raise AssertionError(f"{mode}, {moment}: {error}") from error
-    assert moments > 15
+    assert judge_every_moment(story, judge, mode, SHARE) > 15
     assert sorted(story.kit.bodies(queue_id=1)) == [b"c1", b"c2"]
     assert story.kit.bodies(GIVEN_UP) == [b"u1"]

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aerobee._compiled import is_compiled
+from aerobee.model.names import SCHEDULE_TOPIC
 from tests.pure import pure
 
 pytestmark = pytest.mark.skipif(
@@ -163,7 +164,7 @@ topics = st.sampled_from(
     [
         b"Orders",
         b"Refunds",
-        b"SCHEDULE_TOPIC_" + b"XXXX",
+        SCHEDULE_TOPIC.encode(),
         b"T" * 127,
         b"T" * 128,
         b"",

@@ -6,6 +6,7 @@ time. A batch has one receipt that is a sequence of receipts, made when they are
 went in several requests has a sequence of those.
 """
 
+from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from enum import Enum
@@ -109,7 +110,28 @@ class Receipt:
         )
 
 
-class BatchReceipt(Sequence[Receipt]):
+class _Receipts(Sequence[Receipt]):
+    """Receipts that are made when they are looked at."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _at(self, number: int) -> Receipt:
+        """The one at a place that there is."""
+
+    @overload
+    def __getitem__(self, index: int) -> Receipt: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Receipt]: ...
+
+    def __getitem__(self, index: int | slice) -> Receipt | Sequence[Receipt]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        return self._at(range(len(self))[index])
+
+
+class BatchReceipt(_Receipts):
     """Where the messages of a batch are, in their order: one after the other in one queue."""
 
     __slots__ = ("_message_ids", "_offset_ids", "durability", "first_offset", "queue")
@@ -132,16 +154,7 @@ class BatchReceipt(Sequence[Receipt]):
     def __len__(self) -> int:
         return len(self._message_ids)
 
-    @overload
-    def __getitem__(self, index: int) -> Receipt: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Receipt]: ...
-
-    def __getitem__(self, index: int | slice) -> Receipt | Sequence[Receipt]:
-        if isinstance(index, slice):
-            return [self[number] for number in range(*index.indices(len(self)))]
-        number = range(len(self))[index]
+    def _at(self, number: int) -> Receipt:
         return Receipt(
             self._message_ids[number],
             self._offset_id(number),
@@ -160,7 +173,7 @@ class BatchReceipt(Sequence[Receipt]):
         return f"BatchReceipt({len(self)} messages, {self.queue}, from offset {self.first_offset})"
 
 
-class LongBatchReceipt(Sequence[Receipt]):
+class LongBatchReceipt(_Receipts):
     """Where the messages of a batch are that went in several requests, in their order."""
 
     __slots__ = ("_ends", "parts")
@@ -177,16 +190,7 @@ class LongBatchReceipt(Sequence[Receipt]):
         for part in self.parts:
             yield from part
 
-    @overload
-    def __getitem__(self, index: int) -> Receipt: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Receipt]: ...
-
-    def __getitem__(self, index: int | slice) -> Receipt | Sequence[Receipt]:
-        if isinstance(index, slice):
-            return [self[number] for number in range(*index.indices(len(self)))]
-        number = range(len(self))[index]
+    def _at(self, number: int) -> Receipt:
         place = bisect_right(self._ends, number)
         return self.parts[place][number - self._ends[place]]
 

@@ -1,5 +1,6 @@
 import pytest
 
+from aerobee.model.names import SCHEDULE_TOPIC
 from aerobee.service.broker.real_place import Undeliverable, real_place
 
 
@@ -19,7 +20,7 @@ def test_a_queue_that_is_no_number_is_no_place(queue: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "topic", ["RMQ_SYS_TRANS_HALF_TOPIC", "SCHEDULE_TOPIC_" + "XXXX", "rmq_sys_wheel_timer"]
+    "topic", ["RMQ_SYS_TRANS_HALF_TOPIC", SCHEDULE_TOPIC, "rmq_sys_wheel_timer"]
 )
 def test_nothing_is_delivered_where_it_would_wait_again(topic: str) -> None:
     with pytest.raises(Undeliverable, match=topic):

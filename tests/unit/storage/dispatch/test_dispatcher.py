@@ -5,6 +5,7 @@ import struct
 import pytest
 
 from aerobee.errors import CorruptRecord
+from aerobee.model.names import SCHEDULE_TOPIC
 from aerobee.protocol.java_hash import tag_code
 from aerobee.protocol.message_draft import MessageDraft
 from aerobee.protocol.record import RecordWriter
@@ -31,7 +32,7 @@ from tests.store_kit import (
 HOST = bytes(8)
 NOW = 1_700_000_000_000
 LEVELS_MS = (1000, 5000, 60_000)
-SCHEDULE = b"SCHEDULE_TOPIC_" + b"XXXX"
+SCHEDULE = SCHEDULE_TOPIC.encode()
 EVER = 1 << 60
 
 
