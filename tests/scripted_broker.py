@@ -25,6 +25,8 @@ class ScriptedBroker:
         self.codes: list[int] = []
         self.sends: list[RemotingCommand] = []
         self.looked_up: list[str] = []
+        self.asked: list[int] = []
+        """The codes of all other requests."""
         self.is_holding = False
         self.not_known: frozenset[int] = frozenset()
         self.version = 513
@@ -100,6 +102,7 @@ class ScriptedBroker:
             else:
                 self._answer_send(writer, command)
         elif not command.is_oneway:
+            self.asked.append(command.code)
             reply = reply_to(command, 3 if command.code in self.not_known else 0)
             reply.version = self.version
             writer.writelines(encode(reply))

@@ -224,6 +224,6 @@ def test_a_broker_that_knows_no_such_request_is_left_alone() -> None:
         async with ScriptedBroker() as broker, broker.client() as client:
             broker.not_known = frozenset({RequestCode.FINISH_ROUND})
             await finish_write(session_of(client), "q", 5, [("Orders", "broker-a")])
-            assert broker.codes.count(RequestCode.FINISH_ROUND) == 1
+            assert broker.asked.count(RequestCode.FINISH_ROUND) == 1
 
     in_loop(test)
