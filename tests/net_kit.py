@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from aerobee.app.lifecycle import new_event_loop
+from aerobee.client.loop_portal import new_event_loop
 from aerobee.net.driver import Driver
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.clock import Clock, Now

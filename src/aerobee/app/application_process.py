@@ -11,8 +11,9 @@ import signal
 import sys
 from importlib import import_module
 
-from aerobee.app.lifecycle import FAILED, STOPPED, WRONG_CONFIG, new_event_loop
+from aerobee.app.lifecycle import FAILED, STOPPED, WRONG_CONFIG
 from aerobee.client.app import App
+from aerobee.client.loop_portal import new_event_loop
 from aerobee.errors import AerobeeError, Misuse
 
 _log = logging.getLogger(__name__)

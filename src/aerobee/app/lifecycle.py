@@ -24,6 +24,7 @@ from ipaddress import ip_address
 from typing import Protocol
 
 from aerobee.app.config import ListenConfig
+from aerobee.client.loop_portal import new_event_loop
 from aerobee.errors import AerobeeError
 from aerobee.ports.service import Peer
 from aerobee.system.heap import keep_heap
@@ -79,15 +80,6 @@ def allow_files() -> int:
         with contextlib.suppress(OSError, ValueError):  # a system that allows it only in words
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-
-
-def new_event_loop() -> asyncio.AbstractEventLoop:
-    """uvloop's where it is installed, else Python's own."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop()
-    return uvloop.new_event_loop()
 
 
 async def _live(parts: Sequence[Part], guests: Sequence[Part]) -> int:

@@ -83,7 +83,7 @@ def add_to(nouns: Verbs) -> None:
 def capture_mysql(parsed: argparse.Namespace) -> int:
     import asyncio
 
-    from aerobee.app.lifecycle import new_event_loop
+    from aerobee.client.loop_portal import new_event_loop
     from aerobee.pipeline.capture.meter import Meter
 
     meter = Meter()

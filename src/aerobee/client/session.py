@@ -15,11 +15,11 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from aerobee.client.blocking import ClosedPortal, Portal
 from aerobee.client.core.identity import UniqueIds, client_id
 from aerobee.client.core.outgoing import Codec
 from aerobee.client.core.trace_records import TraceBuffer
 from aerobee.client.lines import Lines
+from aerobee.client.loop_portal import ClosedPortal, Portal
 from aerobee.client.membership import Membership
 from aerobee.client.name_servers import NameServers
 from aerobee.client.options import ClientOptions

@@ -18,18 +18,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import ParamSpec, Self
 
-from aerobee.client.blocking import (
-    ClosedPortal,
-    Facade,
-    Fact,
-    LoopThread,
-    Portal,
-    giving,
-    part,
-    verb,
-)
 from aerobee.client.client import Client, connect
 from aerobee.client.core.outgoing import Codec, to_json
+from aerobee.client.facade import Facade, Fact, giving, part, verb
+from aerobee.client.loop_portal import ClosedPortal, LoopThread, Portal
 from aerobee.client.message import Message
 from aerobee.client.sync_admin import SyncAdmin
 from aerobee.client.sync_consuming import SyncConsumer, SyncMessage, SyncReader

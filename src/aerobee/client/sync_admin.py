@@ -16,7 +16,8 @@ from aerobee.client.admin.queues import QueueAdmin
 from aerobee.client.admin.topics import TopicAdmin
 from aerobee.client.admin.transactions import TransactionAdmin
 from aerobee.client.admin.tuning import TuningAdmin
-from aerobee.client.blocking import Facade, Portal, stream, verb
+from aerobee.client.facade import Facade, stream, verb
+from aerobee.client.loop_portal import Portal
 
 
 class SyncTopicAdmin(Facade[TopicAdmin]):

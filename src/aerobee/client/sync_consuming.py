@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Self, TypeVar, overload
 
-from aerobee.client.blocking import Context, Facade, Fact, Portal, act, part, verb
 from aerobee.client.consumer import Consumer
 from aerobee.client.core.backoff import Backoff
+from aerobee.client.facade import Context, Facade, Fact, act, part, verb
+from aerobee.client.loop_portal import Portal
 from aerobee.client.message import Message, Processing
 from aerobee.client.options import Duration
 from aerobee.client.reader import Reader

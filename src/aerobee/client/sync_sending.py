@@ -3,7 +3,7 @@
 Each line names an asynchronous verb; what it takes and gives is said there.
 """
 
-from aerobee.client.blocking import Context, Facade, Fact, act, giving, verb
+from aerobee.client.facade import Context, Facade, Fact, act, giving, verb
 from aerobee.client.producer import Producer
 from aerobee.client.receipt import Durability, Receipt
 from aerobee.model.message_queue import MessageQueue

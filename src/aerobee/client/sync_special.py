@@ -3,7 +3,8 @@
 Each line names an asynchronous verb; what it takes and gives is said there.
 """
 
-from aerobee.client.blocking import Context, Facade, Fact, Portal, act, giving, verb
+from aerobee.client.facade import Context, Facade, Fact, act, giving, verb
+from aerobee.client.loop_portal import Portal
 from aerobee.client.receipt import Receipt
 from aerobee.client.spill import Spill, Spilled
 from aerobee.client.sync_sending import SyncReceipt

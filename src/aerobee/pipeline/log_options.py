@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aerobee.pipeline.log_walk import ALWAYS_MS
-from aerobee.pipeline.option_texts import OptionTexts
-from aerobee.pipeline.options import ROWS_MAX
+from aerobee.pipeline.option_texts import ROWS_MAX, OptionTexts
 from aerobee.pipeline.schema import COLUMN_NAMES, LOG_OFFSET, NONE, RAW, TopicSchema, topic_schema
 
 LOG_OPTIONS = (

@@ -17,6 +17,9 @@ V = TypeVar("V")
 TRUE = {"true": True, "false": False}
 CONNECTION_OPTIONS = ("nameServer", "accessKey", "secretKey", "tls")
 """Of reads and of writes."""
+ROWS_MAX = 10_000
+"""Of one Arrow batch. Of usual messages that is a few megabytes: more of them at once fall out of a
+core's cache on their way from the decoder to Spark's rows, and take a tenth more CPU."""
 
 _DURATION = re.compile(r"(\d+)\s*(ms|s|m|h)?")
 _DURATION_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}

@@ -26,7 +26,7 @@ from aerobee.client.core.target import Target
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue
 from aerobee.pipeline.offsets import EARLIEST, LATEST, from_dict, read_offsets
-from aerobee.pipeline.option_texts import CONNECTION_OPTIONS, TRUE, OptionTexts
+from aerobee.pipeline.option_texts import CONNECTION_OPTIONS, ROWS_MAX, TRUE, OptionTexts
 from aerobee.pipeline.schema import RAW, VALUE, TopicSchema, topic_schema
 
 if TYPE_CHECKING:
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 EARLIEST_TEXT = "earliest"
 LATEST_TEXT = "latest"
 GROUP_TEXT = "group"
-ROWS_MAX = 10_000
-"""Of one Arrow batch. Of usual messages that is a few megabytes: more of them at once fall out of a
-core's cache on their way from the decoder to Spark's rows, and take a tenth more CPU."""
 
 SOURCE_OPTIONS = (
     *CONNECTION_OPTIONS,

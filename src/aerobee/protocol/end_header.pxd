@@ -1,10 +1,9 @@
 import cython
 
 from aerobee.protocol.frame cimport FrameReader
-from aerobee.protocol.json_machine cimport number_end, parse_decimal, plain_end
+from aerobee.protocol.json_machine cimport is_bare_integer, number_end, parse_decimal, plain_end
 from aerobee.protocol.machine cimport byte, bytes_address, load_i16, load_i32, same_bytes
 from aerobee.protocol.send_machine cimport top_name
-from aerobee.protocol.send_template cimport is_bare_integer
 
 @cython.final
 cdef class EndHeader:

@@ -20,9 +20,8 @@ else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
     from aerobee.protocol.big_endian import bytes_address, load_i16, load_i32, same_bytes
-    from aerobee.protocol.json_bytes import number_end, parse_decimal, plain_end
+    from aerobee.protocol.json_bytes import is_bare_integer, number_end, parse_decimal, plain_end
     from aerobee.protocol.send_name import top_name
-    from aerobee.protocol.send_template import is_bare_integer
 
 
 def is_compiled() -> bool:

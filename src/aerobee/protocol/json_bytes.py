@@ -101,6 +101,13 @@ def number_end(memory: memoryview, position: int, end: int) -> int:
     return position
 
 
+def is_bare_integer(memory: memoryview, position: int, end: int) -> bool:
+    """Whether JSON allows these digits outside a string: no zero before others."""
+    if memory[position] == 0x2D:
+        position += 1
+    return end - position == 1 or memory[position] != 0x30
+
+
 def parse_decimal(memory: memoryview, position: int, end: int) -> int:
     """The number of 64 bits that [position, end) is, or NO_NUMBER."""
     text = bytes(memory[position:end])

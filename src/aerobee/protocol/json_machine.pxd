@@ -135,6 +135,12 @@ cdef extern from *:
         return at;
     }
 
+    static inline int aerobee_is_bare_integer(const unsigned char* m, Py_ssize_t at,
+                                              Py_ssize_t end) {
+        if (m[at] == '-') at++;
+        return end - at == 1 || m[at] != '0';
+    }
+
     static inline long long aerobee_parse_decimal(const unsigned char* m, Py_ssize_t at,
                                                   Py_ssize_t end) {
         int is_negative = at < end && m[at] == '-';
@@ -160,4 +166,5 @@ cdef extern from *:
     int escaped_unit "aerobee_escaped_unit"(const byte* memory, Py_ssize_t position) noexcept nogil
     Py_ssize_t put_character "aerobee_put_character"(byte* target, Py_ssize_t position, int unit) noexcept nogil
     Py_ssize_t number_end "aerobee_number_end"(const byte* memory, Py_ssize_t position, Py_ssize_t end) noexcept nogil
+    bint is_bare_integer "aerobee_is_bare_integer"(const byte* memory, Py_ssize_t position, Py_ssize_t end) noexcept nogil
     long long parse_decimal "aerobee_parse_decimal"(const byte* memory, Py_ssize_t position, Py_ssize_t end) noexcept nogil

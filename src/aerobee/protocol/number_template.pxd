@@ -1,8 +1,7 @@
 import cython
 
-from aerobee.protocol.json_machine cimport NO_NUMBER, number_end, parse_decimal
+from aerobee.protocol.json_machine cimport NO_NUMBER, is_bare_integer, number_end, parse_decimal
 from aerobee.protocol.machine cimport byte, bytes_address, same_bytes
-from aerobee.protocol.send_template cimport is_bare_integer
 
 @cython.final
 cdef class NumberTemplate:

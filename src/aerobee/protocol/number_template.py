@@ -20,8 +20,7 @@ else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
     from aerobee.protocol.big_endian import bytes_address, same_bytes
-    from aerobee.protocol.json_bytes import NO_NUMBER, number_end, parse_decimal
-    from aerobee.protocol.send_template import is_bare_integer
+    from aerobee.protocol.json_bytes import NO_NUMBER, is_bare_integer, number_end, parse_decimal
 
 PLACES_MAX = 10
 

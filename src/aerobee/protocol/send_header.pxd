@@ -5,14 +5,14 @@ from aerobee.protocol.frame cimport FrameReader
 from aerobee.protocol.header_binary cimport decode_binary_header
 from aerobee.protocol.header_json cimport decode_json_header
 from aerobee.protocol.json_machine cimport (
-    NO_NUMBER, is_utf8, number_end, parse_decimal, plain_end,
+    NO_NUMBER, is_bare_integer, is_utf8, number_end, parse_decimal, plain_end,
 )
 from aerobee.protocol.machine cimport (
     byte, bytes_address, bytes_at, copy_bytes, load_i16, load_i32, same_bytes,
 )
 from aerobee.protocol.message_draft cimport MessageDraft
 from aerobee.protocol.send_machine cimport long_name, memory_part, short_name, top_name
-from aerobee.protocol.send_template cimport SendTemplate, is_bare_integer, scan_properties
+from aerobee.protocol.send_template cimport SendTemplate, scan_properties
 
 @cython.final
 cdef class SendHeader:

@@ -37,13 +37,14 @@ if not cython.compiled:
     )
     from aerobee.protocol.json_bytes import (
         NO_NUMBER,
+        is_bare_integer,
         is_utf8,
         number_end,
         parse_decimal,
         plain_end,
     )
     from aerobee.protocol.send_name import long_name, memory_part, short_name, top_name
-    from aerobee.protocol.send_template import is_bare_integer, scan_properties
+    from aerobee.protocol.send_template import scan_properties
 
 
 def is_compiled() -> bool:

@@ -1,7 +1,7 @@
 import cython
 
 from aerobee.protocol.json_machine cimport (
-    NO_NUMBER, copy_plain, escaped_unit, is_utf8, number_end, parse_decimal, put_character,
+    NO_NUMBER, copy_plain, escaped_unit, is_bare_integer, is_utf8, number_end, parse_decimal, put_character,
 )
 from aerobee.protocol.machine cimport address, byte, copy_bytes, same_bytes
 from aerobee.protocol.message_draft cimport MessageDraft
@@ -34,5 +34,3 @@ cdef class SendTemplate:
 
     @cython.locals(stop=Py_ssize_t, number="long long")
     cdef Py_ssize_t _read_place(self, int kind, const byte* memory, Py_ssize_t position, Py_ssize_t end, MessageDraft draft) noexcept
-
-cdef bint is_bare_integer(const byte* memory, Py_ssize_t position, Py_ssize_t end) noexcept

@@ -23,6 +23,7 @@ if not cython.compiled:
         NO_NUMBER,
         copy_plain,
         escaped_unit,
+        is_bare_integer,
         is_utf8,
         number_end,
         parse_decimal,
@@ -186,10 +187,3 @@ class SendTemplate:
         else:
             self.opaque = number
         return stop
-
-
-def is_bare_integer(memory: memoryview, position: int, end: int) -> bool:
-    """Whether JSON allows these digits outside a string: no zero before others."""
-    if memory[position] == 0x2D:
-        position += 1
-    return end - position == 1 or memory[position] != 0x30

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from aerobee.client.blocking import ClosedPortal, LoopThread, Portal
 from aerobee.client.client import Client
+from aerobee.client.loop_portal import ClosedPortal, LoopThread, Portal
 from aerobee.client.sync import SyncClient, sync
 from aerobee.testing.cluster import Cluster
 from aerobee.testing.movable_clock import MovableClock

@@ -18,7 +18,6 @@ from aerobee.app.lifecycle import (
     CannotStart,
     Ended,
     explained,
-    new_event_loop,
     run,
     warn_if_open,
 )
@@ -152,19 +151,6 @@ def test_a_process_may_open_as_many_files_as_the_system_allows() -> None:
         "assert allow_files() == hard\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
-
-
-def test_the_loop_is_uvloops_where_it_is_installed() -> None:
-    loop = new_event_loop()
-    try:
-        try:
-            import uvloop
-        except ImportError:
-            assert isinstance(loop, asyncio.AbstractEventLoop)
-        else:
-            assert isinstance(loop, uvloop.Loop)
-    finally:
-        loop.close()
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from aerobee.app.config import ListenConfig
-from aerobee.app.lifecycle import CannotStart, new_event_loop
+from aerobee.app.lifecycle import CannotStart
 from aerobee.app.monitor_settings import Exporter, MonitorConfig
 from aerobee.app.nameserver_process import NameServerPart
 from aerobee.app.nameserver_settings import NameServerPaths, NameServerSettings
+from aerobee.client.loop_portal import new_event_loop
 from aerobee.service.nameserver.config import NameServerConfig
 
 

@@ -1,7 +1,8 @@
 import inspect
 
 from aerobee.client.admin.admin import Admin
-from aerobee.client.blocking import Facade, LoopThread
+from aerobee.client.facade import Facade
+from aerobee.client.loop_portal import LoopThread
 from aerobee.client.options import options_for
 from aerobee.client.session import Session
 from aerobee.client.sync_admin import SyncAdmin

@@ -5,6 +5,7 @@ from aerobee.protocol.json_bytes import (
     copy_plain,
     escaped_unit,
     hex_digit,
+    is_bare_integer,
     is_utf8,
     number_end,
     parse_decimal,
@@ -116,3 +117,19 @@ def test_a_number_ends_where_its_digits_do(text: bytes, end: int) -> None:
 )
 def test_a_decimal_is_digits_and_perhaps_a_sign(text: bytes, number: int) -> None:
     assert parse_decimal(memoryview(text), 0, len(text)) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "is_bare"),
+    [
+        (b"0", True),
+        (b"-0", True),
+        (b"7", True),
+        (b"-70", True),
+        (b"01", False),
+        (b"-01", False),
+        (b"00", False),
+    ],
+)
+def test_json_has_no_zero_before_other_digits_outside_a_string(text: bytes, is_bare: bool) -> None:
+    assert is_bare_integer(memoryview(text), 0, len(text)) is is_bare

@@ -16,11 +16,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from aerobee.app.lifecycle import allow_files, new_event_loop
+from aerobee.app.lifecycle import allow_files
 from aerobee.app.load.job import Job, from_line
 from aerobee.app.load.receiver import Receiver
 from aerobee.app.load.sender import Sender
 from aerobee.client.client import connect
+from aerobee.client.loop_portal import new_event_loop
 from aerobee.errors import AerobeeError
 
 TICK_NS = 250_000_000

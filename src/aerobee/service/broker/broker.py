@@ -7,7 +7,7 @@ What has something to do from time to time, when a connection closes or at the e
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from aerobee.errors import DiskFailed
 from aerobee.ports.clock import Now
@@ -18,8 +18,8 @@ from aerobee.protocol.remoting_command import RemotingCommand
 from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.protocol.request_codes import request_name
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.fast_path import NONE, SOME, FastPath
 from aerobee.service.broker.peers import Peers
-from aerobee.service.broker.plain_pull import NONE, SOME
 from aerobee.service.broker.pull_ways import PullWays
 from aerobee.service.broker.request_table import RequestTable
 from aerobee.service.broker.send_way import SendWay
@@ -49,17 +49,6 @@ class Duties(NamedTuple):
     """What was stored can be read."""
 
 
-class ShortWay(Protocol):
-    """Who handles frames in place."""
-
-    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> int:
-        """From the current frame on: NONE, SOME, or ALL that there are (see `plain_pull`). But for
-        ALL, the current frame is another one's."""
-
-    def recheck(self) -> None:
-        """Something was done that may change what was decided."""
-
-
 class Broker:
     """A `ports.service.FastService`."""
 
@@ -67,7 +56,7 @@ class Broker:
         self,
         send_way: SendWay,
         pull_ways: PullWays,
-        short_pops: ShortWay,
+        short_pops: FastPath,
         table: RequestTable,
         peers: Peers,
         duties: Duties,

@@ -21,6 +21,7 @@ from aerobee.protocol.number_template import NumberTemplate, template_of
 from aerobee.protocol.pop_receipt import PopReceipt
 from aerobee.protocol.pull_answer import matches
 from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.service.broker.fast_path import ALL, GRANTS_MAX, NONE, SOME
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Request
 from aerobee.storage.index.consume_queue import ConsumeQueue
@@ -31,15 +32,9 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 
-GRANTS_MAX = 8
-"""Of one connection: as many topics and groups as one client commonly pops."""
 _HEADER_BYTES_MAX = 4096
 _INT32_MAX = 0x7FFFFFFF
 _INT64_MAX = 0x7FFFFFFFFFFFFFFF
-
-NONE = 0
-SOME = 1
-ALL = 2
 
 _BEGINNING = b'{"code":200051,'
 _PATTERNS = tuple(

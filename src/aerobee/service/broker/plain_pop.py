@@ -21,13 +21,11 @@ from aerobee.protocol.headers.popping import PopHeader
 from aerobee.protocol.number_template import NumberTemplate, template_of
 from aerobee.protocol.pull_answer import matches
 from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.service.broker.fast_path import ALL, GRANTS_MAX, NONE, SOME
 from aerobee.service.broker.parked.held_pops import LATE_MS_MAX, PopPlan
-from aerobee.service.broker.plain_pull import ALL, NONE, SOME
 from aerobee.service.broker.pop.hot_pop import HotPop, PopTarget
 from aerobee.service.request import Request
 
-GRANTS_MAX = 8
-"""Of one connection: as many topics and groups as one client commonly pops."""
 _OUTPUT_BYTES_MAX = 1 << 20  # beyond, the answers of one read are handed out as slices
 _HEADER_BYTES_MAX = 2048
 _INT32 = range(-(2**31), 2**31)

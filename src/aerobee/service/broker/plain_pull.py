@@ -22,6 +22,7 @@ from aerobee.protocol.number_template import NumberTemplate, template_of
 from aerobee.protocol.property_filter import PropertyFilter
 from aerobee.protocol.pull_answer import PullAnswer, matches
 from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.service.broker.fast_path import ALL, GRANTS_MAX, NONE, SOME
 from aerobee.service.broker.parked.held_pulls import PullPlan
 from aerobee.service.broker.state.offsets import Offsets
 from aerobee.service.broker.statistics.flow import Flow, FlowOf
@@ -34,14 +35,8 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 
-GRANTS_MAX = 8
-"""Of one connection: as many topics and groups as one client commonly pulls."""
 _OUTPUT_BYTES_MAX = 1 << 20  # beyond, the answers of one read are handed out as slices
 _HEADER_BYTES_MAX = 2048
-
-NONE = 0
-SOME = 1
-ALL = 2
 
 _BEGINNINGS = (b'{"code":11,', b'{"code":361,')
 _PLACES = tuple(

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Protocol
 from aerobee.errors import AerobeeError
 from aerobee.ports.clock import Now
 from aerobee.protocol.message_draft import MessageDraft
+from aerobee.service.broker.transaction.half_timing import HalfTerms
 from aerobee.service.broker.transaction.open_halves import Half, OpenHalves
 from aerobee.service.broker.transaction.progress import Progress
 
@@ -37,9 +38,6 @@ _SCHEDULE_TOPIC = b"SCHEDULE_TOPIC_XXXX"
 _HALF_TOPIC = b"RMQ_SYS_TRANS_HALF_TOPIC"
 _TIMER_TOPIC = b"rmq_sys_wheel_timer"
 _GROUP_BYTES_MAX = 120
-
-Terms = tuple[int, int, int]
-"""How many halves may be open; when the producers of one of now are asked; when it is given up."""
 
 
 class Ticks(Protocol):
@@ -81,7 +79,7 @@ class SendDiversion:
         ticks: Ticks,
         halves: OpenHalves,
         progress: Progress,
-        terms: Callable[[Now], Terms],
+        terms: Callable[[Now], HalfTerms],
     ) -> None:
         """`levels`: how many delays there are."""
         self._levels = levels
@@ -89,7 +87,7 @@ class SendDiversion:
         self._halves = halves
         self._progress = progress
         self._terms = terms
-        # See `Terms`; -1: not asked yet.
+        # See `HalfTerms`; -1: not asked yet.
         self._room = -1
         self._due_ms = 0
         self._expiry_ms = 0

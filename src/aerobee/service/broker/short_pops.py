@@ -15,11 +15,11 @@ from aerobee.protocol.headers.popping import PopHeader
 from aerobee.protocol.reply_buffer import ReplyBuffer
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.fast_path import ALL, NONE, SOME
 from aerobee.service.broker.intake import Intake
 from aerobee.service.broker.parked.held_pops import PopPlan
 from aerobee.service.broker.plain_ack import PlainAck
 from aerobee.service.broker.plain_pop import Basis, PlainPop
-from aerobee.service.broker.plain_pull import ALL, NONE, SOME
 from aerobee.service.broker.pop.ack_way import AckWay, NoteAnswers
 from aerobee.service.broker.pop.hot_pop import HotPop
 from aerobee.service.broker.pop.parts import PopParts

@@ -12,12 +12,11 @@ from aerobee.service.broker.handlers.end_transaction import EndTransactionHandle
 from aerobee.service.broker.handlers.transaction_status import TransactionStatusHandlers
 from aerobee.service.broker.intake import Intake
 from aerobee.service.broker.request_table import Row
-from aerobee.service.broker.send_diversion import Terms
 from aerobee.service.broker.tables import Tables
 from aerobee.service.broker.transaction.askable import Askable
 from aerobee.service.broker.transaction.check_back import CheckBack
 from aerobee.service.broker.transaction.given_up_topic import GivenUpTopic
-from aerobee.service.broker.transaction.half_timing import HalfTiming
+from aerobee.service.broker.transaction.half_timing import HalfTerms, HalfTiming
 from aerobee.service.broker.transaction.ledger import Ledger
 from aerobee.service.broker.transaction.plain_end import PlainEnd
 from aerobee.service.live_config import LiveConfig
@@ -69,7 +68,7 @@ class TransactionWays:
         status = TransactionStatusHandlers(self.ledger, self._tables.producers)
         return [*ends.rows(), *status.rows()]
 
-    def terms(self, now: Now) -> Terms:
+    def terms(self, now: Now) -> HalfTerms:
         """For halves that take the short way."""
         room = 0 if self._config.current.rejects_transactions else self.ledger.open_max
         timing = self._timing

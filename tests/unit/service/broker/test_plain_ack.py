@@ -10,7 +10,8 @@ from aerobee.ports.service import Peer
 from aerobee.protocol.bodies.revive_records import decode_ack
 from aerobee.protocol.pop_receipt import encode_pop_receipt
 from aerobee.protocol.remoting_command import RemotingCommand, encode
-from aerobee.service.broker.plain_ack import GRANTS_MAX, PlainAck
+from aerobee.service.broker.fast_path import GRANTS_MAX
+from aerobee.service.broker.plain_ack import PlainAck
 from tests.broker_kit import CLIENT, OTHER, create_fields
 from tests.pop_kit import Got, PopKit
 

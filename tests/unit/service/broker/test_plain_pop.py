@@ -5,8 +5,8 @@ That both ways mean the same is a property test; here it is what goes which way.
 
 import pytest
 
+from aerobee.service.broker.fast_path import GRANTS_MAX
 from aerobee.service.broker.parked.held_pops import LATE_MS_MAX
-from aerobee.service.broker.plain_pop import GRANTS_MAX
 from tests.broker_kit import CLIENT, OTHER
 from tests.short_pop_rig import ShortPopRig
 

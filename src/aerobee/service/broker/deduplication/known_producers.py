@@ -23,8 +23,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from aerobee.protocol.producer_mark import ROUND_EPOCHS, ROUND_SEQUENCES, ProducerMark
+from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.deduplication.finished_rounds import FinishedRounds, tasks_of
 from aerobee.service.broker.deduplication.seen import Place, Seen, Verdict
+from aerobee.service.request import Answer
 
 PRODUCERS_MAX = 10_000
 QUEUES_MAX = 10_000
@@ -317,6 +319,14 @@ class KnownProducers:
             if family.producers == 0:
                 del self._families[known.family]
         self.changes += 1
+
+
+def fenced(producer: str, epoch: int, known: int) -> Answer:
+    """The refusal of a producer that another one with its id has succeeded."""
+    return Answer(
+        ResponseCode.PRODUCER_FENCED,
+        f"another sends as {producer!r} now: its epoch is {known}, yours {epoch}",
+    )
 
 
 def too_many(producer: str, limits: Limits) -> str:

@@ -12,8 +12,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.deduplication.finished_rounds import is_task
 from aerobee.service.broker.deduplication.finishing import Finishing
-from aerobee.service.broker.deduplication.known_producers import KnownProducers
-from aerobee.service.broker.handlers.send_once import fenced
+from aerobee.service.broker.deduplication.known_producers import KnownProducers, fenced
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import OK, Answer, Request
 

@@ -29,8 +29,7 @@ from aerobee.protocol.producer_mark import (
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.deduplication.epochs import Epochs, Opened, Round
-from aerobee.service.broker.deduplication.known_producers import KnownProducers, too_many
-from aerobee.service.broker.handlers.send_once import fenced
+from aerobee.service.broker.deduplication.known_producers import KnownProducers, fenced, too_many
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import Answer, Request
 

@@ -30,7 +30,7 @@ from aerobee.protocol.producer_mark import (
     place_of,
 )
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.deduplication.known_producers import KnownProducers
+from aerobee.service.broker.deduplication.known_producers import KnownProducers, fenced
 from aerobee.service.broker.deduplication.seen import NO_PLACE, Place, Verdict
 from aerobee.service.broker.intake import Stored
 from aerobee.service.broker.sending import Sending
@@ -176,14 +176,6 @@ def _property_of(entry: bytes) -> bytes:
     """Of a batch's entry: a body that looks like a mark is before the properties."""
     body_end = 20 + int.from_bytes(entry[16:20], "big")
     return find_property(entry[body_end + 2 :], _MARK) or b""
-
-
-def fenced(producer: str, epoch: int, known: int) -> Answer:
-    """The refusal of whoever was succeeded."""
-    return Answer(
-        ResponseCode.PRODUCER_FENCED,
-        f"another sends as {producer!r} now: its epoch is {known}, yours {epoch}",
-    )
 
 
 def _forgotten(mark: ProducerMark, what: str) -> Answer:

@@ -11,6 +11,10 @@ from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.transaction.open_finder import OpenHalf
 
+HalfTerms = tuple[int, int, int]
+"""The limit of open half messages, and for one stored now the monotonic times in milliseconds at
+which its producers are asked and at which it is given up."""
+
 
 class HalfTiming:
     def __init__(self, config: Callable[[], BrokerConfig], retention_ms: int) -> None:
