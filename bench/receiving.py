@@ -8,8 +8,8 @@ import time
 from dataclasses import dataclass
 from typing import Literal
 
+from aerobee.client.api.consumer_options import ConsumerKeywords
 from aerobee.client.client import connect
-from aerobee.client.consumer_options import ConsumerKeywords
 
 How = Literal["auto", "ack", "process"]
 """Acknowledged by going on, by a word, or by `async with message.process()`."""

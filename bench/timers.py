@@ -25,11 +25,11 @@ from pathlib import Path
 
 from aerobee.errors import StoreBusy
 from aerobee.ports.clock import Now
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.stored_message import decode_records
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.stored_message import decode_records
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
-from aerobee.service.broker.intake import Intake
-from aerobee.service.broker.tables import Ground
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.state.tables import Ground
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from aerobee.storage.config import StorageConfig

@@ -1,10 +1,10 @@
 """Any bytes are a batch or RemoteProtocolError, and both readers of batches say the same."""
 
 from aerobee.errors import LocalProtocolError, RemoteProtocolError
-from aerobee.protocol.message_batch import count_messages, decode_batch, encode_batch
+from aerobee.protocol.message.message_batch import count_messages, decode_batch, encode_batch
 from tests.pure import pure
 
-_batch_cursor = pure("aerobee.protocol.batch_cursor")
+_batch_cursor = pure("aerobee.protocol.message.batch_cursor")
 
 
 def check(data: bytes) -> None:

@@ -2,7 +2,7 @@
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.flags import CompressionType, compression_type
-from aerobee.protocol.compression import compress, decompress
+from aerobee.protocol.message.compression import compress, decompress
 
 _BYTES_MAX = 65536
 

@@ -2,14 +2,18 @@
 
 from typing import Any
 
-from aerobee.protocol import end_header, frame
-from aerobee.protocol.declared_header import read_header
 from aerobee.protocol.headers.transactions import EndTransactionHeader
-from aerobee.protocol.remoting_command import decode
+from aerobee.protocol.remoting import frame
+from aerobee.protocol.remoting.declared_header import read_header
+from aerobee.protocol.remoting.remoting_command import decode
+from aerobee.protocol.send import end_transaction_header
 from tests.pure import pure
 from tests.wire import frame as framed
 
-_pure_header, _pure_frame = pure("aerobee.protocol.end_header"), pure("aerobee.protocol.frame")
+_pure_header, _pure_frame = (
+    pure("aerobee.protocol.send.end_transaction_header"),
+    pure("aerobee.protocol.remoting.frame"),
+)
 
 
 def check(data: bytes) -> None:
@@ -17,7 +21,7 @@ def check(data: bytes) -> None:
     if not data:
         return
     whole = framed(data[1:], b"body", data[0] & 1)
-    found = _read(end_header, frame, whole)
+    found = _read(end_transaction_header, frame, whole)
     assert _read(_pure_header, _pure_frame, whole) == found
     if found is None:
         return

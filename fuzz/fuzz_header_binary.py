@@ -5,7 +5,7 @@ Written back means: to the same bytes, but for a language without a number.
 
 from importlib import import_module
 
-from aerobee.protocol.command_header import LANGUAGES
+from aerobee.protocol.remoting.command_header import LANGUAGES
 from tests.pure import pure
 from tests.wire import Wire
 

@@ -5,7 +5,7 @@ What strict JSON accepts within the limits, this accepts with the same meaning.
 
 import json
 
-from aerobee.protocol.json_text import BadJson, parse, write_compact, write_pretty
+from aerobee.protocol.text.json_text import BadJson, parse, write_compact, write_pretty
 
 
 def check(data: bytes) -> None:

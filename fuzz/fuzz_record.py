@@ -8,11 +8,11 @@ import struct
 import zlib
 
 from aerobee.errors import LocalProtocolError, RemoteProtocolError
-from aerobee.protocol import record as fast
-from aerobee.protocol.stored_message import client_messages, decode_record, encode_record
+from aerobee.protocol.message import record as fast
+from aerobee.protocol.message.stored_message import client_messages, decode_record, encode_record
 from tests.pure import pure
 
-_slow = pure("aerobee.protocol.record")
+_slow = pure("aerobee.protocol.message.record")
 _FIELDS = _slow.Record.__slots__
 
 

@@ -9,7 +9,7 @@ from aerobee.model.message_queue import MessageQueue
 from aerobee.model.properties import encode_properties
 from aerobee.protocol.bodies.heartbeat import ConsumerBeat
 from aerobee.protocol.bodies.subscription import make_subscription
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.testing import Cluster
 from tests.net_kit import in_loop

@@ -16,10 +16,10 @@ from aerobee.model.properties import (
     WAIT,
     decode_properties,
 )
-from aerobee.protocol.json_text import parse
-from aerobee.protocol.recall_handle import decode_recall_handle
-from aerobee.protocol.remoting_command import RemotingCommand
-from aerobee.protocol.stored_message import decode_records
+from aerobee.protocol.message.recall_handle import decode_recall_handle
+from aerobee.protocol.message.stored_message import decode_records
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.text.json_text import parse
 from tests.broker_past import RECORDS
 
 _OF_ONE_BROKER = (

@@ -20,10 +20,10 @@ from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId, CloseChannel, Dial, Effects, Peer, Reply, Write
 from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat, encode_heartbeat
 from aerobee.protocol.bodies.subscription import make_subscription
-from aerobee.protocol.frame import FrameLimits, FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
-from aerobee.protocol.reply_buffer import ReplyBuffer
-from aerobee.protocol.stored_message import decode_records
+from aerobee.protocol.message.stored_message import decode_records
+from aerobee.protocol.remoting.frame import FrameLimits, FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.service.broker.assembly import build_broker
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
 from aerobee.service.live_config import ChangesFile, LiveConfig

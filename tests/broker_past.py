@@ -16,12 +16,12 @@ from aerobee.model.properties import POP_CHECKPOINT, REAL_TOPIC
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.topic_config import topic_config_from
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.stored_message import decode_records, fill_draft
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.stored_message import decode_records, fill_draft
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse
 from tests.broker_kit import BrokerKit, create_fields, pull_fields
 from tests.conversation import Conversation
 from tests.store_kit import draft, properties

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from aerobee.model.message_id import OffsetMessageId, parse_offset_message_id
 from aerobee.model.message_queue import LogOffset
 from aerobee.ports.service import ChannelId
-from aerobee.protocol.remoting_command import RemotingCommand, encode
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.sim.clock import SimClock
 from tests.broker_kit import STORAGE, BrokerKit

@@ -8,11 +8,11 @@ from typing import Any
 import aerobee
 from aerobee.model.message import StoredMessage
 from aerobee.pipeline.capture.capture import Capture, CaptureOptions, SnapshotMode
+from aerobee.pipeline.capture.database.server import ServerAddress
 from aerobee.pipeline.capture.envelope import Envelope
 from aerobee.pipeline.capture.meter import Meter
 from aerobee.pipeline.capture.position import CaptureState, Position
 from aerobee.pipeline.capture.replica import Replica
-from aerobee.pipeline.capture.server import ServerAddress
 from aerobee.pipeline.capture.state_topic import state_topic
 from aerobee.pipeline.capture.table_schema import TableName
 from aerobee.pipeline.capture.tables import TablePatterns, TopicNames

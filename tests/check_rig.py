@@ -10,10 +10,10 @@ rig.asked()                what producers were asked since the last look
 from dataclasses import replace
 
 from aerobee.ports.service import ChannelId, Effects, Reply
+from aerobee.service.broker.clients.consumers import Member
+from aerobee.service.broker.clients.producers import Producers
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.state.consumers import Member
-from aerobee.service.broker.state.producers import Producers
-from aerobee.service.broker.transaction.askable import Askable
+from aerobee.service.broker.transaction.askable_producers import Askable
 from aerobee.service.broker.transaction.check_back import CheckBack
 from aerobee.service.broker.transaction.given_up_topic import GivenUpTopic
 from aerobee.sim.clock import SimClock

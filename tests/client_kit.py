@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from aerobee.app import broker_settings, nameserver_settings
-from aerobee.app.broker_process import BrokerPart
-from aerobee.app.config import Given
-from aerobee.app.nameserver_process import NameServerPart
+from aerobee.app.process.broker_process import BrokerPart
+from aerobee.app.process.nameserver_process import NameServerPart
+from aerobee.app.settings import broker_settings, nameserver_settings
+from aerobee.app.settings.config import Given
 from aerobee.client.client import Client, connect
-from aerobee.client.session import Session
-from aerobee.protocol.remoting_command import RemotingCommand
-from aerobee.protocol.stored_message import client_messages
+from aerobee.client.connection.session import Session
+from aerobee.protocol.message.stored_message import client_messages
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.assembly import build_broker
 from tests.broker_kit import pull_fields
 from tests.net_kit import in_loop

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
+from aerobee.client.api.message import Message
 from aerobee.client.client import Client
-from aerobee.client.consumer import Consumer
-from aerobee.client.message import Message
+from aerobee.client.consumer.consumer import Consumer
 from aerobee.model.properties import encode_properties
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aerobee.model.topic import TopicConfig
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.response_codes import ResponseCode
 from tests.broker_kit import commands_in
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
 from aerobee.model.properties import DELAY
-from aerobee.service.broker.delay.delay_offsets import DelayOffsets
-from aerobee.service.broker.delay.levels import DelayLevels
-from aerobee.service.broker.intake import Intake, Stored
+from aerobee.service.broker.delay.delay_levels import DelayLevels
+from aerobee.service.broker.log_access.message_writer import Intake, Stored
+from aerobee.service.broker.state.delay_offsets import DelayOffsets
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import FlushMode, StorageConfig

@@ -1,6 +1,6 @@
 """JSON headers that every reader must judge alike: what is accepted as what, and what is not."""
 
-from aerobee.protocol.command_header import CommandHeader
+from aerobee.protocol.remoting.command_header import CommandHeader
 
 ACCEPTED: dict[str, tuple[bytes, CommandHeader]] = {
     "nothing said": (b"{}", CommandHeader()),

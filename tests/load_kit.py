@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from aerobee.app.load.cluster_facts import BrokerFacts
-from aerobee.app.load.histogram import Histogram
-from aerobee.app.load.result import Point, Result, Side
-from aerobee.app.load.usage import PartUsage, Usage
-from aerobee.app.load.verdict import Verdict
-from aerobee.app.load.workload import Workload
+from aerobee.app.load.measure.cluster_facts import BrokerFacts
+from aerobee.app.load.measure.histogram import Histogram
+from aerobee.app.load.measure.usage import PartUsage, Usage
+from aerobee.app.load.result.result import Point, Result, Side
+from aerobee.app.load.result.verdict import Verdict
+from aerobee.app.load.workload.workload import Workload
 
 MS = 1_000_000
 BROKER = BrokerFacts("broker-a", "127.0.0.1:10911", "V5_5_0", "ASYNC_FLUSH", "", 77)

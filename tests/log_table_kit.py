@@ -7,12 +7,12 @@ from typing import Any
 
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
-from aerobee.pipeline.log_files import USUAL_REACH, Reach
-from aerobee.pipeline.log_options import log_options
-from aerobee.pipeline.log_planning import plan_log
-from aerobee.pipeline.log_reader import read_part
-from aerobee.protocol.record import FILLER_BYTES, MAGIC_FILLER
-from aerobee.protocol.stored_message import encode_record
+from aerobee.pipeline.log_table.log_files import USUAL_REACH, Reach
+from aerobee.pipeline.log_table.log_options import log_options
+from aerobee.pipeline.log_table.log_planning import plan_log
+from aerobee.pipeline.log_table.log_reader import read_part
+from aerobee.protocol.message.record import FILLER_BYTES, MAGIC_FILLER
+from aerobee.protocol.message.stored_message import encode_record
 
 FILE_BYTES = 4096
 

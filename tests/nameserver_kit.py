@@ -9,8 +9,8 @@ from aerobee.protocol.bodies.register_broker import (
     body_crc,
     encode_register_broker,
 )
-from aerobee.protocol.command_header import ONEWAY_FLAG
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.command_header import ONEWAY_FLAG
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from aerobee.service.nameserver.config import SETTINGS, NameServerConfig
 from aerobee.service.nameserver.key_values import KeyValues

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from aerobee.client.loop_portal import new_event_loop
+from aerobee.client.connection.loop_portal import new_event_loop
 from aerobee.net.driver import Driver
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.clock import Clock, Now
 from aerobee.ports.service import ChannelId, CloseChannel, Dial, Effects, Peer, Reply
-from aerobee.protocol.frame import FrameLimits
-from aerobee.protocol.remoting_command import RemotingCommand, reply_to
+from aerobee.protocol.remoting.frame import FrameLimits
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, reply_to
 from aerobee.sim.clock import SimClock
 from tests.process_kit import SECONDS_MAX
 

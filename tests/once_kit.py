@@ -13,9 +13,14 @@ from collections.abc import Sequence
 from aerobee.model.properties import PRODUCER_MARK
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.producer_sequences import decode_last_sequences
-from aerobee.protocol.message_batch import BatchMessage, encode_batch
-from aerobee.protocol.producer_mark import ProducerMark, encode_follower, encode_mark, place_of
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.message.producer_mark import (
+    ProducerMark,
+    encode_follower,
+    encode_mark,
+    place_of,
+)
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from tests.broker_kit import BrokerKit
 from tests.wire import JAVA_FIELDS
 

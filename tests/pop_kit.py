@@ -14,8 +14,8 @@ from typing import NamedTuple
 from aerobee.model.message import StoredMessage
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId, Dial
-from aerobee.protocol.pop_receipt import PopReceipt, encode_pop_receipt
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.consume.pop_receipt import PopReceipt, encode_pop_receipt
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk

@@ -5,9 +5,9 @@ read = kit.read(1)                   from offset 1 on
 offsets(read)                        which messages it found
 """
 
-from aerobee.protocol.java_hash import tag_code
-from aerobee.protocol.record import RecordWriter
-from aerobee.protocol.stored_message import decode_records
+from aerobee.protocol.message.record import RecordWriter
+from aerobee.protocol.message.stored_message import decode_records
+from aerobee.protocol.primitives.java_hash import tag_code
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.commit.commit_log import CommitLog

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from aerobee.client.message import Message
+from aerobee.client.api.message import Message
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_queue import LogOffset, MessageQueue, QueueId, QueueOffset
-from aerobee.protocol.received import MessageReader
-from aerobee.protocol.stored_message import encode_record
+from aerobee.protocol.message.received_message import MessageReader
+from aerobee.protocol.message.stored_message import encode_record
 
 QUEUE = MessageQueue("T", "b", QueueId(0))
 

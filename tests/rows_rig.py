@@ -1,20 +1,20 @@
 """The rows of a broker's table, made over one store."""
 
 from aerobee.ports.service import Effects
-from aerobee.service.broker.admin_rows import admin_rows
-from aerobee.service.broker.broker_status import BrokerStatus
+from aerobee.service.broker.admin.admin_assembly import admin_rows
+from aerobee.service.broker.admin.broker.broker_status import BrokerStatus
+from aerobee.service.broker.clients.client_calls import ClientCalls
+from aerobee.service.broker.clients.peers import Peers
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
-from aerobee.service.broker.consumer_rows import consumer_rows
-from aerobee.service.broker.delay.delay_offsets import DelayOffsets
-from aerobee.service.broker.delay.levels import DelayLevels
-from aerobee.service.broker.intake import Intake
-from aerobee.service.broker.membership import Membership
-from aerobee.service.broker.parked.client_calls import ClientCalls
-from aerobee.service.broker.peers import Peers
+from aerobee.service.broker.delay.delay_levels import DelayLevels
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.membership.member_lifecycle import Membership
+from aerobee.service.broker.membership.membership_assembly import consumer_rows
 from aerobee.service.broker.request_table import Row, request_table
+from aerobee.service.broker.state.delay_offsets import DelayOffsets
+from aerobee.service.broker.state.tables import Ground, open_tables
 from aerobee.service.broker.statistics.request_times import RequestTimes
 from aerobee.service.broker.statistics.statistics import Statistics
-from aerobee.service.broker.tables import Ground, open_tables
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from tests.store_kit import StoreKit

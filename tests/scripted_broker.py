@@ -11,9 +11,9 @@ from aerobee.client.client import Client, connect
 from aerobee.model.properties import decode_properties
 from aerobee.model.route import BrokerData, QueueData, TopicRoute
 from aerobee.protocol.bodies.topic_route import encode_topic_route
-from aerobee.protocol.frame import FrameReader
-from aerobee.protocol.message_batch import decode_batch
-from aerobee.protocol.remoting_command import RemotingCommand, decode, encode, reply_to
+from aerobee.protocol.message.message_batch import decode_batch
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode, reply_to
 from aerobee.protocol.request_codes import RequestCode
 
 _SENDS = (RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE)

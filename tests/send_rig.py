@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aerobee.ports.clock import Now
-from aerobee.protocol.frame import FrameLimits, FrameReader
-from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.protocol.remoting.frame import FrameLimits, FrameReader
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from tests import wire
 from tests.broker_kit import CLIENT, BrokerKit
 
@@ -41,30 +41,32 @@ class SendRig:
         disk = module("aerobee.sim.disk").SimDisk()
         self.store = module("aerobee.storage.store").Store.open(disk, ROOT, config, self.worker)
         topic = module("aerobee.model.topic").TopicConfig("Orders", read_queues=4, write_queues=4)
-        self.entries = {b"Orders": module("aerobee.service.broker.topic_entry").TopicEntry(topic)}
-        answer = module("aerobee.protocol.send_answer").SendAnswer(
+        self.entries = {
+            b"Orders": module("aerobee.service.broker.state.topic_entry").TopicEntry(topic)
+        }
+        answer = module("aerobee.protocol.send.send_answer_writer").SendAnswer(
             "DefaultRegion", True, config.store_host
         )
-        self.plain = module("aerobee.service.broker.plain_send").PlainSend(
+        self.plain = module("aerobee.service.broker.send.fast_send").PlainSend(
             self.store.appender, self.entries, answer, SUFFIX, BODY_BYTES_MAX
         )
         self.ends: Any = None
         if diverts:
             self._divert(module)
-        frame = module("aerobee.protocol.frame")
+        frame = module("aerobee.protocol.remoting.frame")
         self.frames = frame.FrameReader(frame.FrameLimits())
         self._frame = frame
-        self._decode = module("aerobee.protocol.remoting_command").decode
-        self.output = module("aerobee.protocol.reply_buffer").ReplyBuffer()
+        self._decode = module("aerobee.protocol.remoting.remoting_command").decode
+        self.output = module("aerobee.protocol.remoting.reply_buffer").ReplyBuffer()
 
     def _divert(self, module: Callable[[str], Any]) -> None:
         transaction = "aerobee.service.broker.transaction"
         self.halves = module(f"{transaction}.open_halves").OpenHalves()
-        progress = module(f"{transaction}.progress").Progress(0, 0)
-        self.ends = module(f"{transaction}.plain_end").PlainEnd(
+        progress = module(f"{transaction}.queue_progress").Progress(0, 0)
+        self.ends = module(f"{transaction}.fast_end_transaction").PlainEnd(
             self.store.appender, self.store.hot_records, self.entries, self.halves
         )
-        diversion = module("aerobee.service.broker.send_diversion").SendDiversion(
+        diversion = module("aerobee.service.broker.send.send_diversion").SendDiversion(
             18, Ticks(), self.halves, progress, lambda now: (2, 6000, 60_000)
         )
         self.plain.divert(diversion, self.ends, "broker-a")

@@ -5,17 +5,17 @@ async with SendBench(cluster) as bench:
     assert (await bench.stored(receipt)).body == b"x"
 """
 
-from aerobee.client.options import ClientOptions
-from aerobee.client.receipt import Receipt
-from aerobee.client.sending import Sending
-from aerobee.client.session import Session
+from aerobee.client.api.client_options import ClientOptions
+from aerobee.client.api.receipt import Receipt
+from aerobee.client.connection.session import Session
+from aerobee.client.send.sender import Sending
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_id import parse_offset_message_id
-from aerobee.protocol.declared_header import write_header
 from aerobee.protocol.headers.queries import ViewMessageHeader
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.message.stored_message import decode_record, expanded
+from aerobee.protocol.remoting.declared_header import write_header
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.stored_message import decode_record, expanded
 from tests.client_kit import LocalCluster
 
 

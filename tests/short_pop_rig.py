@@ -1,7 +1,7 @@
 """Pops by the short way: a consumer whose pops are counted by the way that they went."""
 
-from aerobee.protocol.remoting_command import RemotingCommand
-from aerobee.service.broker.plain_pop import PlainPop
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.service.broker.pop.take.fast_pop import PlainPop
 from aerobee.storage.config import StorageConfig
 from tests.broker_kit import STORAGE
 from tests.pop_kit import Got, PopKit, got_in

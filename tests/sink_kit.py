@@ -13,12 +13,12 @@ from typing import Any
 import pyarrow as pa
 
 from aerobee.errors import TopicNotFound
-from aerobee.pipeline.blocking import Blocking
-from aerobee.pipeline.options import source_options
-from aerobee.pipeline.partition_reader import read_ranges
-from aerobee.pipeline.partition_writer import WriteTask, write_partition
-from aerobee.pipeline.planning import Planner
-from aerobee.pipeline.sink_options import SinkOptions, sink_options
+from aerobee.pipeline.sink.partition_writer import WriteTask, write_partition
+from aerobee.pipeline.sink.sink_options import SinkOptions, sink_options
+from aerobee.pipeline.source.partition_reader import read_ranges
+from aerobee.pipeline.source.source_options import source_options
+from aerobee.pipeline.source.source_planning import Planner
+from aerobee.pipeline.spark.worker_client import Blocking
 from tests.server_kit import Server
 
 

@@ -15,7 +15,7 @@ from typing import Self
 
 import pyspark
 
-from aerobee.pipeline.java import java_home
+from aerobee.pipeline.spark.java import java_home
 from tests.process_kit import SECONDS_MAX
 
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"

@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import Any
 
 from aerobee.model.message import StoredMessage
-from aerobee.protocol.message_batch import BatchMessage, encode_batch
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.stored_message import decode_records
+from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.stored_message import decode_records
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId, Effects, Reply
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.service.broker.admin.group.group_handlers import GroupHandlers
+from aerobee.service.broker.admin.topic.topic_handlers import Announce, TopicHandlers
+from aerobee.service.broker.admin.topic.topic_query_handlers import TopicQueries
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
-from aerobee.service.broker.handlers.groups import GroupHandlers
-from aerobee.service.broker.handlers.topic_queries import TopicQueries
-from aerobee.service.broker.handlers.topics import Announce, TopicHandlers
 from aerobee.service.broker.request_table import request_table
+from aerobee.service.broker.state.consumer_offsets import Offsets
 from aerobee.service.broker.state.groups import GROUPS_MAX, Groups
-from aerobee.service.broker.state.offsets import Offsets
 from aerobee.service.broker.state.topics import TOPICS_MAX, Topics
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from aerobee.service.request import Request, answer_with

@@ -18,8 +18,8 @@ from aerobee.model.properties import (
     UNIQUE_KEY,
 )
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
-from aerobee.service.broker.intake import Intake, Stored
-from aerobee.service.broker.tables import Ground
+from aerobee.service.broker.log_access.message_writer import Intake, Stored
+from aerobee.service.broker.state.tables import Ground
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from aerobee.sim.clock import SimClock

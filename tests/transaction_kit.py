@@ -17,13 +17,13 @@ from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.heartbeat import Heartbeat, encode_heartbeat
 from aerobee.protocol.bodies.open_transactions import OpenTransactions, decode_open_transactions
-from aerobee.protocol.declared_header import read_header
 from aerobee.protocol.headers.transactions import CheckTransactionHeader
-from aerobee.protocol.remoting_command import RemotingCommand
-from aerobee.protocol.stored_message import decode_record
+from aerobee.protocol.message.stored_message import decode_record
+from aerobee.protocol.remoting.declared_header import read_header
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
-from aerobee.service.broker.intake import Intake
-from aerobee.service.broker.state.offsets import Offsets
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.state.consumer_offsets import Offsets
 from aerobee.service.broker.transaction.half_timing import HalfTiming
 from aerobee.service.broker.transaction.ledger import OPEN_MAX, Ledger
 from aerobee.service.live_config import ChangesFile, LiveConfig

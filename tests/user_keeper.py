@@ -8,8 +8,8 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from aerobee.protocol.frame import FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand, decode, encode, reply_to
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode, reply_to
 from aerobee.protocol.request_codes import RequestCode
 
 _PUT_USER = (RequestCode.AUTH_CREATE_USER, RequestCode.AUTH_UPDATE_USER)

@@ -7,8 +7,8 @@ from urllib.request import urlopen
 
 from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat, encode_heartbeat
 from aerobee.protocol.bodies.subscription import make_subscription
-from aerobee.protocol.remoting_command import RemotingCommand, encode
-from aerobee.protocol.stored_message import decode_records
+from aerobee.protocol.message.stored_message import decode_records
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from tests.broker_kit import pull_fields
 from tests.process_kit import SECONDS_MAX
 from tests.send_rig import send_frame

@@ -165,13 +165,13 @@ class Wire:
     """One face of the wire modules: as imported, or their uncompiled twins."""
 
     def __init__(self, load: Callable[[str], Any]) -> None:
-        self.frame = load("aerobee.protocol.frame")
-        self.command_header = load("aerobee.protocol.command_header")
-        self.json_scan = load("aerobee.protocol.json_scan")
-        self.header_json = load("aerobee.protocol.header_json")
-        self.header_binary = load("aerobee.protocol.header_binary")
-        self.send_header = load("aerobee.protocol.send_header")
-        self.message_draft = load("aerobee.protocol.message_draft")
+        self.frame = load("aerobee.protocol.remoting.frame")
+        self.command_header = load("aerobee.protocol.remoting.command_header")
+        self.json_scan = load("aerobee.protocol.remoting.json_scan")
+        self.header_json = load("aerobee.protocol.remoting.header_json")
+        self.header_binary = load("aerobee.protocol.remoting.header_binary")
+        self.send_header = load("aerobee.protocol.send.send_header")
+        self.message_draft = load("aerobee.protocol.message.message_draft")
         self.protocol_error = load("aerobee.errors").ProtocolError
 
     def frames(self, chunks: Iterable[bytes], limits: tuple[int, int]) -> list[Any]:

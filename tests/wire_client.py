@@ -4,8 +4,8 @@ import itertools
 import socket
 from collections.abc import Mapping
 
-from aerobee.protocol.frame import FRAME_BYTES_MAX, FrameLimits, FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
+from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX, FrameLimits, FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode
 from tests.process_kit import SECONDS_MAX
 
 

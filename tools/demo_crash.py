@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 from aerobee._compiled import report
 from aerobee.errors import StoreBusy
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.stored_message import decode_records
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.stored_message import decode_records
 from aerobee.storage.config import MIB, FlushMode, StorageConfig
 from aerobee.storage.store import Store
 from aerobee.system.clock import SystemClock

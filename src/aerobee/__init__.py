@@ -30,10 +30,10 @@ to the linter, and a test compares the two.
 
 The walk of one message, from the bytes of a send to the slice that answers a pull:
 
-    1  bytes → frame       protocol/frame.py
-    2  header → draft      protocol/send_header.py, protocol/message_draft.py
+    1  bytes → frame       protocol/remoting/frame.py
+    2  header → draft      protocol/send/send_header.py, protocol/message/message_draft.py
     3  a place in a queue  storage/appender.py
-    4  draft → record      storage/commit/commit_log.py, protocol/record.py
+    4  draft → record      storage/commit/commit_log.py, protocol/message/record.py
     5  record → durable    storage/commit/flush.py
     6  record → units      storage/dispatch/dispatcher.py
     7  units               storage/index/consume_queue.py, storage/index/key_index.py
@@ -51,31 +51,31 @@ if TYPE_CHECKING:
     __version__: str
     from aerobee.client.admin.admin import Admin as Admin
     from aerobee.client.admin.admin import admin as admin
-    from aerobee.client.app import App as App
+    from aerobee.client.api.message import Message as Message
+    from aerobee.client.api.receipt import BatchReceipt as BatchReceipt
+    from aerobee.client.api.receipt import Durability as Durability
+    from aerobee.client.api.receipt import Receipt as Receipt
+    from aerobee.client.api.received_batch import ReceivedBatch as ReceivedBatch
+    from aerobee.client.application.app import App as App
     from aerobee.client.client import Client as Client
     from aerobee.client.client import connect as connect
-    from aerobee.client.consumer import Consumer as Consumer
-    from aerobee.client.core.allocation import Averagely as Averagely
-    from aerobee.client.core.allocation import AveragelyByCircle as AveragelyByCircle
-    from aerobee.client.core.allocation import ByConfiguration as ByConfiguration
-    from aerobee.client.core.allocation import ByMachineRoom as ByMachineRoom
-    from aerobee.client.core.allocation import ConsistentHash as ConsistentHash
-    from aerobee.client.core.allocation import NearbyMachineRoom as NearbyMachineRoom
-    from aerobee.client.core.backoff import Backoff as Backoff
-    from aerobee.client.core.outgoing import Outgoing as Outgoing
-    from aerobee.client.message import Message as Message
-    from aerobee.client.producer import Producer as Producer
-    from aerobee.client.reader import Reader as Reader
-    from aerobee.client.receipt import BatchReceipt as BatchReceipt
-    from aerobee.client.receipt import Durability as Durability
-    from aerobee.client.receipt import Receipt as Receipt
-    from aerobee.client.received_batch import ReceivedBatch as ReceivedBatch
-    from aerobee.client.spill import Spill as Spill
-    from aerobee.client.spill import Spilled as Spilled
-    from aerobee.client.sync import SyncClient as SyncClient
-    from aerobee.client.sync import connect_sync as connect_sync
-    from aerobee.client.sync import sync as sync
-    from aerobee.client.transactions import Transaction as Transaction
+    from aerobee.client.consumer.consumer import Consumer as Consumer
+    from aerobee.client.consumer.reader import Reader as Reader
+    from aerobee.client.core.consume.allocation import Averagely as Averagely
+    from aerobee.client.core.consume.allocation import AveragelyByCircle as AveragelyByCircle
+    from aerobee.client.core.consume.allocation import ByConfiguration as ByConfiguration
+    from aerobee.client.core.consume.allocation import ByMachineRoom as ByMachineRoom
+    from aerobee.client.core.consume.allocation import ConsistentHash as ConsistentHash
+    from aerobee.client.core.consume.allocation import NearbyMachineRoom as NearbyMachineRoom
+    from aerobee.client.core.consume.backoff import Backoff as Backoff
+    from aerobee.client.core.send.outgoing import Outgoing as Outgoing
+    from aerobee.client.send.producer import Producer as Producer
+    from aerobee.client.send_modes.spill import Spill as Spill
+    from aerobee.client.send_modes.spill import Spilled as Spilled
+    from aerobee.client.send_modes.transactions import Transaction as Transaction
+    from aerobee.client.sync.sync_client import SyncClient as SyncClient
+    from aerobee.client.sync.sync_client import connect_sync as connect_sync
+    from aerobee.client.sync.sync_client import sync as sync
     from aerobee.errors import AerobeeError as AerobeeError
     from aerobee.errors import ConnectionLost as ConnectionLost
     from aerobee.errors import Misuse as Misuse
@@ -93,33 +93,33 @@ if TYPE_CHECKING:
 # What `import aerobee` offers, by where it is. Imported at its first use: a command line that only
 # asks for help need not load an event loop.
 _PUBLIC = {
-    "App": "aerobee.client.app",
-    "SyncClient": "aerobee.client.sync",
-    "connect_sync": "aerobee.client.sync",
-    "sync": "aerobee.client.sync",
+    "App": "aerobee.client.application.app",
+    "SyncClient": "aerobee.client.sync.sync_client",
+    "connect_sync": "aerobee.client.sync.sync_client",
+    "sync": "aerobee.client.sync.sync_client",
     "Admin": "aerobee.client.admin.admin",
     "admin": "aerobee.client.admin.admin",
-    "Backoff": "aerobee.client.core.backoff",
+    "Backoff": "aerobee.client.core.consume.backoff",
     "Client": "aerobee.client.client",
-    "Consumer": "aerobee.client.consumer",
-    "Message": "aerobee.client.message",
-    "Reader": "aerobee.client.reader",
-    "ReceivedBatch": "aerobee.client.received_batch",
+    "Consumer": "aerobee.client.consumer.consumer",
+    "Message": "aerobee.client.api.message",
+    "Reader": "aerobee.client.consumer.reader",
+    "ReceivedBatch": "aerobee.client.api.received_batch",
     "connect": "aerobee.client.client",
-    "Outgoing": "aerobee.client.core.outgoing",
-    "BatchReceipt": "aerobee.client.receipt",
-    "Producer": "aerobee.client.producer",
-    "Durability": "aerobee.client.receipt",
-    "Receipt": "aerobee.client.receipt",
-    "Spill": "aerobee.client.spill",
-    "Spilled": "aerobee.client.spill",
-    "Transaction": "aerobee.client.transactions",
-    "Averagely": "aerobee.client.core.allocation",
-    "AveragelyByCircle": "aerobee.client.core.allocation",
-    "ByConfiguration": "aerobee.client.core.allocation",
-    "ByMachineRoom": "aerobee.client.core.allocation",
-    "ConsistentHash": "aerobee.client.core.allocation",
-    "NearbyMachineRoom": "aerobee.client.core.allocation",
+    "Outgoing": "aerobee.client.core.send.outgoing",
+    "BatchReceipt": "aerobee.client.api.receipt",
+    "Producer": "aerobee.client.send.producer",
+    "Durability": "aerobee.client.api.receipt",
+    "Receipt": "aerobee.client.api.receipt",
+    "Spill": "aerobee.client.send_modes.spill",
+    "Spilled": "aerobee.client.send_modes.spill",
+    "Transaction": "aerobee.client.send_modes.transactions",
+    "Averagely": "aerobee.client.core.consume.allocation",
+    "AveragelyByCircle": "aerobee.client.core.consume.allocation",
+    "ByConfiguration": "aerobee.client.core.consume.allocation",
+    "ByMachineRoom": "aerobee.client.core.consume.allocation",
+    "ConsistentHash": "aerobee.client.core.consume.allocation",
+    "NearbyMachineRoom": "aerobee.client.core.consume.allocation",
     "AerobeeError": "aerobee.errors",
     "ConnectionLost": "aerobee.errors",
     "Misuse": "aerobee.errors",

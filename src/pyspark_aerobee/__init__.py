@@ -1,5 +1,5 @@
 """Where Spark finds the data source `aerobee`: it looks through every module named `pyspark_…`."""
 
-from aerobee.pipeline.source import AerobeeSource as DefaultSource
+from aerobee.pipeline.source.spark_source import AerobeeSource as DefaultSource
 
 __all__ = ["DefaultSource"]

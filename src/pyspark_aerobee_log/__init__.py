@@ -1,5 +1,5 @@
 """Where Spark finds the data source `aerobee-log`: it looks through every module `pyspark_…`."""
 
-from aerobee.pipeline.log_source import AerobeeLogSource as DefaultSource
+from aerobee.pipeline.log_table.log_source import AerobeeLogSource as DefaultSource
 
 __all__ = ["DefaultSource"]

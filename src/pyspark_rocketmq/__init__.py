@@ -1,5 +1,5 @@
 """Where Spark finds the data source `rocketmq`: it looks through every module named `pyspark_…`."""
 
-from aerobee.pipeline.source import RocketmqSource as DefaultSource
+from aerobee.pipeline.source.spark_source import RocketmqSource as DefaultSource
 
 __all__ = ["DefaultSource"]

@@ -15,7 +15,7 @@ Each law is an assertion that names the state of the disk in which it fails.
 
 from typing import NamedTuple
 
-from aerobee.protocol.stored_message import decode_record
+from aerobee.protocol.message.stored_message import decode_record
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.config import StorageConfig

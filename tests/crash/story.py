@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from aerobee.errors import MessageIllegal, StoreBusy
 from aerobee.ports.disk_worker import Lane
-from aerobee.protocol.message_batch import BatchMessage, encode_batch
-from aerobee.protocol.message_draft import MessageDraft
+from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker

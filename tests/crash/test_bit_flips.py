@@ -16,8 +16,8 @@ from typing import NamedTuple
 import pytest
 
 from aerobee.errors import CorruptFile, CorruptRecord
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.record import CRC_PROPERTY_BYTES, RECORD_BYTES_MIN
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.record import CRC_PROPERTY_BYTES, RECORD_BYTES_MIN
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.config import StorageConfig

@@ -6,7 +6,7 @@ whose they are. Set before the mark is past them, it would call them ours, and d
 
 import pytest
 
-from aerobee.protocol.record import RecordWriter
+from aerobee.protocol.message.record import RecordWriter
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.faults import PowerCut
 from tests.store_kit import ROOT, SMALL, StoreKit, bodies_of, draft

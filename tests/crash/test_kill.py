@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from aerobee.protocol.stored_message import decode_record
+from aerobee.protocol.message.stored_message import decode_record
 from aerobee.storage.config import FlushMode
 from aerobee.storage.store import Store
 from aerobee.system.disk import MappedDisk

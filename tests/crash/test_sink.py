@@ -24,16 +24,16 @@ from typing import Any
 import pytest
 
 from aerobee.errors import AerobeeError
-from aerobee.pipeline.blocking import Blocking, close_kept
-from aerobee.pipeline.partition_writer import WriteTask, write_partition
-from aerobee.pipeline.round_opening import finish_write
-from aerobee.pipeline.staging import StagedRows, publish
+from aerobee.pipeline.sink.partition_writer import WriteTask, write_partition
+from aerobee.pipeline.sink.staged_write import StagedRows, publish
+from aerobee.pipeline.sink.write_round import finish_write
+from aerobee.pipeline.spark.worker_client import Blocking, close_kept
 from tests.server_kit import RestartableServer, Server
 from tests.sink_kit import batch, options_of, stored
 
 PROCESSES = multiprocessing.get_context("forkserver")
 # What every attempt would import by itself.
-PROCESSES.set_forkserver_preload(["aerobee.pipeline.partition_writer"])
+PROCESSES.set_forkserver_preload(["aerobee.pipeline.sink.partition_writer"])
 QUEUES = 3
 ROWS = 120
 SIZE = 20

@@ -29,7 +29,7 @@ from pathlib import Path
 import pytest
 
 import aerobee
-from aerobee.pipeline.blocking import close_kept
+from aerobee.pipeline.spark.worker_client import close_kept
 from tests.crash.score import LINES
 from tests.server_kit import RestartableServer
 from tests.sink_kit import stored

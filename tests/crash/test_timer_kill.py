@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from aerobee.model.message import StoredMessage
-from aerobee.protocol.stored_message import decode_records
+from aerobee.protocol.message.stored_message import decode_records
 from tests.broker_kit import pull_fields
 from tests.process_kit import Started
 from tests.wire_client import WireClient

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from aerobee.protocol.json_text import Key, Value
+from aerobee.protocol.text.json_text import Key, Value
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.faults import PowerCut
 from aerobee.storage.config import FlushMode

@@ -32,8 +32,8 @@ from typing import NamedTuple
 from aerobee.errors import StoreBusy
 from aerobee.model.message import StoredMessage
 from aerobee.ports.disk_worker import Lane
-from aerobee.protocol.message_batch import BatchMessage, encode_batch
-from aerobee.protocol.message_draft import MessageDraft
+from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.storage.commit.write_through import LARGE_BYTES
 from aerobee.storage.config import KIB, MIB, FlushMode, StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects

@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from aerobee.protocol.command_header import BINARY_TYPE, JSON_TYPE
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.command_header import BINARY_TYPE, JSON_TYPE
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from tests.broker_kit import BrokerKit

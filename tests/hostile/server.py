@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from aerobee.protocol.remoting_command import RemotingCommand, encode
-from aerobee.protocol.stored_message import decode_records
+from aerobee.protocol.message.stored_message import decode_records
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from tests.process_kit import PATIENT, SECONDS_MAX
 from tests.wire_client import WireClient
 

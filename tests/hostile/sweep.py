@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from aerobee.protocol.command_header import JSON_TYPE, ONEWAY_FLAG
-from aerobee.protocol.remoting_command import RemotingCommand, encode
+from aerobee.protocol.remoting.command_header import JSON_TYPE, ONEWAY_FLAG
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from tests.hostile.cases import Case
 from tests.wire_client import WireClient
 

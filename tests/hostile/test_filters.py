@@ -2,7 +2,7 @@
 
 import json
 
-from aerobee.protocol.command_header import BINARY_TYPE, JSON_TYPE
+from aerobee.protocol.remoting.command_header import BINARY_TYPE, JSON_TYPE
 from tests.hostile.cases import Case
 from tests.hostile.server import MIB, Server, pull_fields, send_fields, undisturbed
 from tests.hostile.sweep import ask_all

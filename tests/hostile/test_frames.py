@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
-from aerobee.protocol.command_header import BINARY_TYPE, JSON_TYPE
-from aerobee.protocol.frame import FRAME_BYTES_MAX, FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
+from aerobee.protocol.remoting.command_header import BINARY_TYPE, JSON_TYPE
+from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX, FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode
 from tests.hostile.raw import connect, heard_until_closed, pour, rest_of
 from tests.hostile.server import MIB, Server, heartbeat, pull_fields, send_fields, undisturbed
 

@@ -9,9 +9,14 @@ from aerobee.protocol.bodies.register_broker import (
     RegisterBroker,
     encode_compressed_register_broker,
 )
-from aerobee.protocol.command_header import BINARY_TYPE, JSON_TYPE
-from aerobee.protocol.frame import FRAME_BYTES_MAX, HEADER_BYTES_MAX, FrameLimits, FrameReader
-from aerobee.protocol.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.remoting.command_header import BINARY_TYPE, JSON_TYPE
+from aerobee.protocol.remoting.frame import (
+    FRAME_BYTES_MAX,
+    HEADER_BYTES_MAX,
+    FrameLimits,
+    FrameReader,
+)
 from aerobee.storage.commit.commit_log import BATCH_ENTRIES_MAX
 from tests.hostile.cases import Case
 from tests.hostile.raw import connect

@@ -8,8 +8,8 @@ from typing import Annotated, NamedTuple, Union, get_args, get_origin, get_type_
 
 import pytest
 
-from aerobee.protocol.command_header import BINARY_TYPE, JSON_TYPE, ONEWAY_FLAG
-from aerobee.protocol.declared_header import write_header
+from aerobee.protocol.remoting.command_header import BINARY_TYPE, JSON_TYPE, ONEWAY_FLAG
+from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.request_codes import request_name
 from tests.broker_kit import BrokerKit
 from tests.hostile.cases import (

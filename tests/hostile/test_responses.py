@@ -2,8 +2,13 @@
 
 import pytest
 
-from aerobee.protocol.command_header import BINARY_TYPE, JSON_TYPE, ONEWAY_FLAG, RESPONSE_FLAG
-from aerobee.protocol.remoting_command import RemotingCommand, encode
+from aerobee.protocol.remoting.command_header import (
+    BINARY_TYPE,
+    JSON_TYPE,
+    ONEWAY_FLAG,
+    RESPONSE_FLAG,
+)
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.protocol.request_codes import RequestCode
 from tests.hostile.cases import GARBAGE_BODIES
 from tests.hostile.server import MIB, Server, heartbeat, undisturbed

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import aerobee as mq
-from aerobee.cli.completion import places_in
+from aerobee.cli.commands.completion import places_in
 from aerobee.cli.main import parser_for
 from aerobee.cli.nouns import NOUNS
 from aerobee.model.flags import TransactionType

@@ -6,8 +6,8 @@ from collections.abc import Coroutine
 from pathlib import Path
 
 from aerobee.client.client import Client
-from aerobee.client.spill import Spill
-from aerobee.client.transactions import Transaction
+from aerobee.client.send_modes.spill import Spill
+from aerobee.client.send_modes.transactions import Transaction
 from aerobee.errors import Misuse
 from tests.client_kit import LocalCluster, with_cluster
 

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from aerobee.protocol.message_draft import MessageDraft
+from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.storage.config import FlushMode
 from aerobee.storage.store import Store
 from aerobee.system.disk import MappedDisk

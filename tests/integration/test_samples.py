@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from aerobee.app import up_settings
-from aerobee.app.broker_settings import PORT, VIP_PORT_STEP, BrokerSettings, read_settings
-from aerobee.app.monitor_settings import MonitorConfig
-from aerobee.app.nameserver_settings import PORT as NAMESERVER_PORT
+from aerobee.app.settings import up_settings
+from aerobee.app.settings.broker_settings import PORT, VIP_PORT_STEP, BrokerSettings, read_settings
+from aerobee.app.settings.monitor_settings import MonitorConfig
+from aerobee.app.settings.nameserver_settings import PORT as NAMESERVER_PORT
 from aerobee.cli.main import main, parser_for
 from aerobee.storage.config import FlushMode
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aerobee.model.message import StoredMessage
-from aerobee.protocol.stored_message import client_messages
+from aerobee.protocol.message.stored_message import client_messages
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.store import Store
 from tests.interop.apache import Broker

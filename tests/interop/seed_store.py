@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from aerobee.model.properties import decode_properties
-from aerobee.protocol.json_text import Key, Value
-from aerobee.protocol.message_draft import MessageDraft
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.text.json_text import Key, Value
 from aerobee.storage.config import MIB, StorageConfig
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.store import Store

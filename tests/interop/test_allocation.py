@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from aerobee.client.core.allocation import (
+from aerobee.client.core.consume.allocation import (
     Averagely,
     AveragelyByCircle,
     ByMachineRoom,

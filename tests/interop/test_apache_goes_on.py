@@ -13,10 +13,10 @@ import pytest
 
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.heartbeat import Heartbeat, encode_heartbeat
-from aerobee.protocol.declared_header import read_header
+from aerobee.protocol.consume.pop_receipt import encode_pop_receipt
 from aerobee.protocol.headers.transactions import CheckTransactionHeader
-from aerobee.protocol.pop_receipt import encode_pop_receipt
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.declared_header import read_header
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.sim.clock import SimClock
 from tests.broker_kit import BrokerKit, pull_fields, records_in

@@ -6,8 +6,12 @@ import subprocess
 
 import pytest
 
-from aerobee.client.core.backoff import DELAY_SECONDS, POP_SECONDS
-from aerobee.client.core.latency_faults import ISOLATION_LATENCY_MS, LATENCY_TABLE, LatencyFaults
+from aerobee.client.core.consume.backoff import DELAY_SECONDS, POP_SECONDS
+from aerobee.client.core.send.latency_faults import (
+    ISOLATION_LATENCY_MS,
+    LATENCY_TABLE,
+    LatencyFaults,
+)
 from tests.interop.apache import Jars
 
 pytestmark = pytest.mark.java

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 
+from aerobee.client.api.message import Message
 from aerobee.client.client import Client, connect
-from aerobee.client.core.backoff import Backoff
-from aerobee.client.message import Message
+from aerobee.client.core.consume.backoff import Backoff
 from aerobee.model.message_queue import MessageQueue, QueueId
 from tests.client_kit import until
 from tests.consume_kit import bodies, take

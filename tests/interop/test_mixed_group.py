@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from aerobee.client.api.message import Message
 from aerobee.client.client import connect
-from aerobee.client.consumer import Consumer
-from aerobee.client.message import Message
+from aerobee.client.consumer.consumer import Consumer
 from tests.client_kit import until
 from tests.interop.features import install
 from tests.interop.features.conftest import check_tools

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.record import WHOLE, Record
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.record import WHOLE, Record
 from aerobee.storage.read.time_search import Boundary
 from tests.interop.apache import Jars
 from tests.interop.apache_sends import APACHE_QUEUES, apache_sends

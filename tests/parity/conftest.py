@@ -19,9 +19,9 @@ ROOT = HERE.parent.parent
 PACKAGE = Path(aerobee.__file__).parent
 SOURCES = [
     HERE / "twins.pyx",
-    PACKAGE / "protocol" / "machine.pxd",
-    PACKAGE / "protocol" / "json_machine.pxd",
-    PACKAGE / "protocol" / "send_machine.pxd",
+    PACKAGE / "protocol" / "primitives" / "machine.pxd",
+    PACKAGE / "protocol" / "text" / "json_machine.pxd",
+    PACKAGE / "protocol" / "send" / "send_machine.pxd",
 ]
 
 

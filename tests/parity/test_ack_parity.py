@@ -15,7 +15,7 @@ from tests.pure import pure
 from tests.store_kit import properties
 
 pytestmark = pytest.mark.skipif(
-    not is_compiled("aerobee.service.broker.plain_ack"), reason="nothing is compiled"
+    not is_compiled("aerobee.service.broker.pop.ack.fast_ack"), reason="nothing is compiled"
 )
 
 CHANNEL = 1
@@ -45,7 +45,7 @@ class AckRig:
         worker = module("aerobee.sim.disk_worker").SimDiskWorker()
         disk = module("aerobee.sim.disk").SimDisk()
         store = module("aerobee.storage.store").Store.open(disk, "store", config, worker)
-        draft = module("aerobee.protocol.message_draft").MessageDraft()
+        draft = module("aerobee.protocol.message.message_draft").MessageDraft()
         draft.topic = b"Orders"
         draft.set_properties(properties())
         for _ in range(10):
@@ -53,18 +53,18 @@ class AckRig:
         store.dispatch()
         topic = module("aerobee.model.topic").TopicConfig("Orders", 2, 2)
         topics = SimpleNamespace(find=lambda name: topic if name == "Orders" else None)
-        plain_ack = module("aerobee.service.broker.plain_ack")
+        plain_ack = module("aerobee.service.broker.pop.ack.fast_ack")
         self.plain = plain_ack.PlainAck(store.hot_ways[0], topics, 8)
-        frame = module("aerobee.protocol.frame")
+        frame = module("aerobee.protocol.remoting.frame")
         self._frames = frame.FrameReader(frame.FrameLimits())
-        self._output = module("aerobee.protocol.reply_buffer").ReplyBuffer()
+        self._output = module("aerobee.protocol.remoting.reply_buffer").ReplyBuffer()
         self._store = store
         self._learn(module)
 
     def _learn(self, module: Callable[[str], Any]) -> None:
         assert self.take([LIKE]) == (0, [], b"")
         header = module("aerobee.protocol.headers.popping").AckHeader("g", "Orders", 0, "", 3)
-        receipt = module("aerobee.protocol.pop_receipt").decode_pop_receipt(
+        receipt = module("aerobee.protocol.consume.pop_receipt").decode_pop_receipt(
             "0 1700000000000 60000 5 0 broker-a 0 3"
         )
         request = SimpleNamespace(channel=CHANNEL, command=SimpleNamespace(is_oneway=False))

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from aerobee._compiled import is_compiled
 from aerobee.model.message import Host, StoredMessage
-from aerobee.protocol.stored_message import encode_record
+from aerobee.protocol.message.stored_message import encode_record
 from tests.pure import pure
 
 pytestmark = pytest.mark.skipif(
-    not is_compiled("aerobee.pipeline.columns"), reason="nothing is compiled"
+    not is_compiled("aerobee.pipeline.arrow.message_columns"), reason="nothing is compiled"
 )
 
 _texts = st.text(
@@ -42,7 +42,7 @@ _FIXED = ("queue_id", "offset", "timestamp", "born_timestamp", "reconsume_times"
 
 
 def outcome(module: Callable[[str], Any], data: bytes, wanted: int, rows: int) -> Any:
-    columns = module("aerobee.pipeline.columns").MessageColumns(wanted, rows, 1 << 20)
+    columns = module("aerobee.pipeline.arrow.message_columns").MessageColumns(wanted, rows, 1 << 20)
     came_to = columns.take(memoryview(data), 0, len(data), 2**62)
     sized = [
         [None if part is None else bytes(part) for part in getattr(columns, name).finish()]

@@ -14,7 +14,7 @@ from tests.pure import pure
 from tests.sql_kit import NAMES, VALUES, expressions
 
 pytestmark = pytest.mark.skipif(
-    not is_compiled("aerobee.protocol.property_filter"), reason="nothing is compiled"
+    not is_compiled("aerobee.protocol.message.property_filter"), reason="nothing is compiled"
 )
 
 _pieces = st.one_of(

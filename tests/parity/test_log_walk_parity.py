@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from aerobee._compiled import is_compiled
 from aerobee.model.message_queue import LogOffset
-from aerobee.protocol.stored_message import encode_record
+from aerobee.protocol.message.stored_message import encode_record
 from tests.log_table_kit import message
 from tests.pure import pure
 
 pytestmark = pytest.mark.skipif(
-    not is_compiled("aerobee.pipeline.log_walk"), reason="nothing is compiled"
+    not is_compiled("aerobee.pipeline.log_table.log_walk"), reason="nothing is compiled"
 )
 
 _records = st.lists(
@@ -35,8 +35,8 @@ _records = st.lists(
 def outcome(
     module: Callable[[str], Any], data: bytes, start: int, topics: list[bytes], times: list[int]
 ) -> Any:
-    columns = module("aerobee.pipeline.columns").MessageColumns(0xFFF, 4, 1 << 20)
-    walk = module("aerobee.pipeline.log_walk").LogWalk(columns, frozenset(topics), *times)
+    columns = module("aerobee.pipeline.arrow.message_columns").MessageColumns(0xFFF, 4, 1 << 20)
+    walk = module("aerobee.pipeline.log_table.log_walk").LogWalk(columns, frozenset(topics), *times)
     view = memoryview(data)
     found = walk.find(view, start, 100, 100 + len(data) + 50), walk.finding, walk.record_size
     came_to = walk.take(view, start, len(data), 100)

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 import aerobee
 from aerobee._compiled import is_compiled
-from aerobee.protocol import big_endian
-from aerobee.protocol.crc32 import crc32
-from aerobee.protocol.record import Record, RecordWriter
+from aerobee.protocol.message.record import Record, RecordWriter
+from aerobee.protocol.primitives import big_endian
+from aerobee.protocol.primitives.crc32 import crc32
 from tests.store_kit import draft
 
 pytestmark = pytest.mark.skipif(
-    not is_compiled("aerobee.protocol.record"), reason="nothing is compiled"
+    not is_compiled("aerobee.protocol.message.record"), reason="nothing is compiled"
 )
 
 NUMBERS = {
@@ -30,7 +30,7 @@ RANDOM = random.Random(7).randbytes(70_000)
 
 
 def test_every_twin_is_called_here(twins: ModuleType) -> None:
-    text = (Path(aerobee.__file__).parent / "protocol" / "machine.pxd").read_text()
+    text = (Path(aerobee.__file__).parent / "protocol" / "primitives" / "machine.pxd").read_text()
     named = set(re.findall(r'(\w+) "aerobee_\w+"\(', text))
     assert len(named) == 15
     # `address` stands in every other one.

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aerobee._compiled import is_compiled
-from aerobee.protocol.stored_message import encode_record
+from aerobee.protocol.message.stored_message import encode_record
 from tests.pure import pure
 from tests.received_kit import stored
 
 pytestmark = pytest.mark.skipif(
-    not is_compiled("aerobee.protocol.received"), reason="nothing is compiled"
+    not is_compiled("aerobee.protocol.message.received_message"), reason="nothing is compiled"
 )
 
-NAME = "aerobee.protocol.received"
+NAME = "aerobee.protocol.message.received_message"
 QUEUE_NAME = "aerobee.model.message_queue"
 FIELDS = [
     *("topic", "offset", "log_offset", "born_timestamp", "store_timestamp", "flag", "sys_flag"),

@@ -9,7 +9,7 @@ from tests.pure import pure
 from tests.send_rig import SendRig, end_frame, send_frame
 
 pytestmark = pytest.mark.skipif(
-    not is_compiled("aerobee.service.broker.plain_send"), reason="nothing is compiled"
+    not is_compiled("aerobee.service.broker.send.fast_send"), reason="nothing is compiled"
 )
 
 NAMES = st.sampled_from(

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from aerobee._compiled import is_compiled
 from aerobee.errors import ProtocolError
-from aerobee.protocol.frame import FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode
 from tests.pure import pure
 
 pytestmark = pytest.mark.skipif(
-    not is_compiled("aerobee.protocol.send_mould"), reason="nothing is compiled"
+    not is_compiled("aerobee.protocol.send.send_frame_template"), reason="nothing is compiled"
 )
 
 FIELDS = {"a": "group", "b": "topic", "e": "3", "f": "0", "g": "0", "i": ""}
@@ -38,9 +38,11 @@ ANSWERS = st.one_of(
 
 
 def written(load: Any, calls: list[tuple[int, int, bytes, bytes, bytes]]) -> bytes:
-    header = load("aerobee.protocol.command_header").CommandHeader(310, ext_fields=dict(FIELDS))
-    mould = load("aerobee.protocol.send_mould").SendMould(header, b"v\x011\x02")
-    output = load("aerobee.protocol.reply_buffer").ReplyBuffer()
+    header = load("aerobee.protocol.remoting.command_header").CommandHeader(
+        310, ext_fields=dict(FIELDS)
+    )
+    mould = load("aerobee.protocol.send.send_frame_template").SendMould(header, b"v\x011\x02")
+    output = load("aerobee.protocol.remoting.reply_buffer").ReplyBuffer()
     for call in calls:
         mould.put(output, *call)
     bodies, texts = [call[-1] for call in calls], [call[-2] for call in calls]
@@ -55,10 +57,10 @@ def written(load: Any, calls: list[tuple[int, int, bytes, bytes, bytes]]) -> byt
 
 
 def read(load: Any, frame: bytes) -> tuple[object, ...] | None:
-    frames = load("aerobee.protocol.frame").FrameReader()
+    frames = load("aerobee.protocol.remoting.frame").FrameReader()
     frames.receive(frame)
     assert frames.advance()
-    answer = load("aerobee.protocol.sent_answer").SentAnswer()
+    answer = load("aerobee.protocol.send.send_answer_reader").SentAnswer()
     if not answer.read(frames):
         return None
     return (answer.code, answer.ids, answer.queue_id, answer.queue_offset)
@@ -82,7 +84,7 @@ def test_moulds_write_the_same(calls: list[tuple[int, int, bytes, bytes, bytes]]
 
 def cuts(load: Any, *arguments: object) -> object:
     try:
-        return load("aerobee.protocol.send_mould").cut_batch(*arguments)
+        return load("aerobee.protocol.send.send_frame_template").cut_batch(*arguments)
     except load("aerobee.errors").Misuse as error:
         return str(error)
 

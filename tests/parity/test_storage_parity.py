@@ -30,7 +30,7 @@ class World:
     def __init__(self, module: Callable[[str], Any], mode: str, with_crc: bool) -> None:
         config = module("aerobee.storage.config")
         self._errors = module("aerobee.errors").AerobeeError
-        self._draft = module("aerobee.protocol.message_draft").MessageDraft
+        self._draft = module("aerobee.protocol.message.message_draft").MessageDraft
         self._store = module("aerobee.storage.store").Store
         self._boundary = module("aerobee.storage.read.time_search").Boundary
         self._worker_type = module("aerobee.sim.disk_worker").SimDiskWorker

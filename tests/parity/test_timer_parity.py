@@ -17,7 +17,7 @@ from aerobee._compiled import is_compiled
 from tests.pure import pure
 
 pytestmark = pytest.mark.skipif(
-    not is_compiled("aerobee.service.broker.redelivery"), reason="nothing is compiled"
+    not is_compiled("aerobee.service.broker.log_access.redelivery"), reason="nothing is compiled"
 )
 
 ROOT = "store"
@@ -55,23 +55,27 @@ class World:
         self.store = module("aerobee.storage.store").Store.open(
             self.disk, ROOT, config, self.worker
         )
-        intake = module("aerobee.service.broker.intake").Intake(self.store, config.flush_mode, 2)
-        ground = module("aerobee.service.broker.tables").Ground(self.store, self.disk, self.worker)
+        intake = module("aerobee.service.broker.log_access.message_writer").Intake(
+            self.store, config.flush_mode, 2
+        )
+        ground = module("aerobee.service.broker.state.tables").Ground(
+            self.store, self.disk, self.worker
+        )
         changes = live.ChangesFile(self.disk, f"{ROOT}/config/changes", {})
         now = self.clock.now()
         self.timers = module("aerobee.service.broker.timer.timers").Timers(
             ground, intake, live.LiveConfig(told, broker.SETTINGS, changes, self.worker, {}), now
         )
         files = module("aerobee.storage.metadata.config_file")
-        offsets = module("aerobee.service.broker.delay.delay_offsets").DelayOffsets(
+        offsets = module("aerobee.service.broker.state.delay_offsets").DelayOffsets(
             files.ConfigFile(self.disk, f"{ROOT}/config/delayOffset.json"), self.worker
         )
-        self.levels = module("aerobee.service.broker.delay.levels").DelayLevels(
+        self.levels = module("aerobee.service.broker.delay.delay_levels").DelayLevels(
             self.store, intake, offsets, self.worker, config.delay_levels_ms, now
         )
 
     def put(self, topic: bytes, queue_id: int, text: bytes, body: bytes) -> None:
-        draft = self._module("aerobee.protocol.message_draft").MessageDraft()
+        draft = self._module("aerobee.protocol.message.message_draft").MessageDraft()
         draft.topic, draft.queue_id = topic, queue_id
         draft.born_timestamp = self.clock.now().wall_ms
         draft.set_properties(text)

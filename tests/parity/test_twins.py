@@ -8,10 +8,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from aerobee._compiled import is_compiled
-from aerobee.protocol import json_bytes, send_name
+from aerobee.protocol.send import send_field_names
+from aerobee.protocol.text import json_bytes
 
 pytestmark = pytest.mark.skipif(
-    not is_compiled("aerobee.protocol.send_header"), reason="nothing is compiled"
+    not is_compiled("aerobee.protocol.send.send_header"), reason="nothing is compiled"
 )
 
 # Bytes with a taste for the edges of what the twins tell apart.
@@ -137,15 +138,20 @@ def test_numbers(twins: ModuleType, text: bytes) -> None:
     for end in (len(text), max(0, len(text) - 1)):
         assert twins.number_end(view, 0, end) == json_bytes.number_end(view, 0, end)
         assert twins.parse_decimal(view, 0, end) == json_bytes.parse_decimal(view, 0, end)
+        assert twins.is_bare_integer(view, 0, end) == json_bytes.is_bare_integer(view, 0, end)
     assert twins.no_number() == json_bytes.NO_NUMBER
 
 
 def test_names(twins: ModuleType) -> None:
-    words = [*send_name.LETTERS, *send_name.TOP_NAMES, *(bytes([byte]) for byte in range(256))]
+    words = [
+        *send_field_names.LETTERS,
+        *send_field_names.TOP_NAMES,
+        *(bytes([byte]) for byte in range(256)),
+    ]
     for word in words:
         for text in (word, word[:-1], word + b"s", word[:-1] + b"~", b"~" + word[1:], word.upper()):
             view = memoryview(text + b"--")
             for name in ("top_name", "long_name", "short_name"):
                 if text or name != "short_name":
-                    twin, original = getattr(twins, name), getattr(send_name, name)
+                    twin, original = getattr(twins, name), getattr(send_field_names, name)
                     assert twin(view, 0, len(text)) == original(view, 0, len(text))

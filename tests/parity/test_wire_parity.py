@@ -21,7 +21,7 @@ from tests.wire_strategies import (
 )
 
 pytestmark = pytest.mark.skipif(
-    not is_compiled("aerobee.protocol.send_header"), reason="nothing is compiled"
+    not is_compiled("aerobee.protocol.send.send_header"), reason="nothing is compiled"
 )
 
 COMPILED = Wire(import_module)

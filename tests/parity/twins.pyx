@@ -1,9 +1,11 @@
 # cython: language_level=3
-"""The C twins, callable from Python: of json_bytes.py and send_name.py for test_twins.py, of
+"""The C twins, callable from Python: of json_bytes.py and send_field_names.py for test_twins.py, of
 big_endian.py and crc32.py for test_machine_parity.py."""
 
-from aerobee.protocol cimport json_machine, machine, send_machine
-from aerobee.protocol.machine cimport address
+from aerobee.protocol.primitives cimport machine
+from aerobee.protocol.send cimport send_machine
+from aerobee.protocol.text cimport json_machine
+from aerobee.protocol.primitives.machine cimport address
 
 
 def plain_end(memory, Py_ssize_t position, Py_ssize_t end):
@@ -38,6 +40,10 @@ def put_character(target, Py_ssize_t position, int unit):
 
 def number_end(memory, Py_ssize_t position, Py_ssize_t end):
     return json_machine.number_end(address(memory), position, end)
+
+
+def is_bare_integer(memory, Py_ssize_t position, Py_ssize_t end):
+    return bool(json_machine.is_bare_integer(address(memory), position, end))
 
 
 def parse_decimal(memory, Py_ssize_t position, Py_ssize_t end):

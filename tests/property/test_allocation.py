@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aerobee.client.core.allocation import (
+from aerobee.client.core.consume.allocation import (
     Averagely,
     AveragelyByCircle,
     ConsistentHash,
@@ -11,7 +11,7 @@ from aerobee.client.core.allocation import (
     Strategy,
     in_order,
 )
-from aerobee.client.core.rebalance import TopicShare, change, wanted_queues
+from aerobee.client.core.consume.rebalance import TopicShare, change, wanted_queues
 from aerobee.model.message_queue import MessageQueue, QueueId
 
 names = st.text("abxyz@1", min_size=1, max_size=5)

@@ -4,7 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.message_batch import BatchMessage, count_messages, decode_batch, encode_batch
+from aerobee.protocol.message.message_batch import (
+    BatchMessage,
+    count_messages,
+    decode_batch,
+    encode_batch,
+)
 from tests.property.test_properties import words
 
 messages = st.builds(

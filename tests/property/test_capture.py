@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aerobee.pipeline.capture.column_values import shortest_single, time_text
+from aerobee.pipeline.capture.database.snapshot import after_condition, key_value, stored_key_value
 from aerobee.pipeline.capture.envelope import Change, Envelope, Op, Origin, changes_of, encode
 from aerobee.pipeline.capture.position import CaptureState, Phase, Position, sequence
 from aerobee.pipeline.capture.replica import Replica
 from aerobee.pipeline.capture.row_key import key_text
-from aerobee.pipeline.capture.snapshot import after_condition, key_value, stored_key_value
 from aerobee.pipeline.capture.table_schema import Column, Kind, TableName, TableSchema
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

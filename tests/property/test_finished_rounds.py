@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aerobee.model.topic import TopicConfig
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from tests.broker_kit import SYNC, BrokerKit
 from tests.once_kit import (
     FENCED,

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aerobee.protocol.json_text import BadJson, Value, parse, write_compact, write_pretty
+from aerobee.protocol.text.json_text import BadJson, Value, parse, write_compact, write_pretty
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
 scalars = st.one_of(

@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aerobee.app.load.histogram import Histogram, bucket_of, from_json, last_of, merged
-from aerobee.app.load.rate_search import RateSearch
-from aerobee.app.load.schedule import SECOND_NS, Schedule, shares, unsent_waits
-from aerobee.app.load.tally import Tally
+from aerobee.app.load.measure.histogram import Histogram, bucket_of, from_json, last_of, merged
+from aerobee.app.load.run.rate_search import RateSearch
+from aerobee.app.load.worker.tally import Tally
+from aerobee.app.load.workload.schedule import SECOND_NS, Schedule, shares, unsent_waits
 
 _values = st.integers(0, 10**13)
 _lists = st.lists(_values, max_size=80)

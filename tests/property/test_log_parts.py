@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aerobee.pipeline.log_files import Reach
+from aerobee.pipeline.log_table.log_files import Reach
 from tests.log_table_kit import Log, message, rows
 
 _sizes = st.lists(st.integers(0, 700), min_size=1, max_size=14)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aerobee.model.message_queue import MessageQueue
-from aerobee.pipeline.offset_ranges import QueueRange, limited, pack, split
+from aerobee.pipeline.source.offset_ranges import QueueRange, limited, pack, split
 
 _ranges = st.dictionaries(
     st.builds(MessageQueue, st.sampled_from("tu"), st.sampled_from("ab"), st.integers(0, 5)),

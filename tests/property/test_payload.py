@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aerobee.client.payload import BadPayload, payload_reader
+from aerobee.client.application.payload import BadPayload, payload_reader
 
 
 @dataclasses.dataclass

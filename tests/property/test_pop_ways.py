@@ -18,8 +18,8 @@ from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import LogOffset
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.revive_records import decode_ack, decode_checkpoint
-from aerobee.protocol.pop_receipt import encode_pop_receipt
-from aerobee.protocol.remoting_command import RemotingCommand, encode
+from aerobee.protocol.consume.pop_receipt import encode_pop_receipt
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from tests.broker_kit import OTHER, STORAGE, SYNC, create_fields, records_in
 from tests.pop_kit import Got, PopKit, got_in
 

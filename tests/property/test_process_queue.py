@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aerobee.client.core.process_queue import FlowLimits, ProcessQueue
-from aerobee.client.message import Message
+from aerobee.client.api.message import Message
+from aerobee.client.core.consume.process_queue import FlowLimits, ProcessQueue
 from tests.received_kit import received
 
 steps = st.lists(st.tuples(st.booleans(), st.integers(min_value=0, max_value=50)), max_size=60)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aerobee.model.topic import TopicConfig
-from aerobee.protocol.remoting_command import RemotingCommand, encode
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from tests.broker_kit import CLIENT, OTHER, BrokerKit, create_fields, pull_fields
 from tests.send_rig import send_frame
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aerobee.protocol.java_hash import tag_code
+from aerobee.protocol.primitives.java_hash import tag_code
 from aerobee.storage.read.queue_read import QueueRead, ReadStatus
 from aerobee.storage.read.queue_reader import UNITS_SCANNED_MIN
 from tests.store_kit import EVERYTHING, SMALL, StoreKit, draft, messages_of, properties

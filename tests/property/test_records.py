@@ -12,8 +12,8 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_queue import QueueOffset
 from aerobee.model.properties import encode_properties
-from aerobee.protocol.message_batch import BatchMessage, encode_batch
-from aerobee.protocol.stored_message import (
+from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.message.stored_message import (
     client_messages,
     decode_record,
     decode_records,

@@ -17,12 +17,12 @@ from aerobee.model.properties import (
     UNIQUE_KEY,
     find_property,
 )
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.record import Record, RecordWriter
-from aerobee.protocol.stored_message import copy_to_draft, without_crc
-from aerobee.protocol.waiting_text import WaitingText
-from aerobee.service.broker.real_place import real_place
-from aerobee.service.broker.redelivery import Redelivery
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.record import Record, RecordWriter
+from aerobee.protocol.message.stored_message import copy_to_draft, without_crc
+from aerobee.protocol.message.waiting_properties import WaitingText
+from aerobee.service.broker.log_access.real_topic import real_place
+from aerobee.service.broker.log_access.redelivery import Redelivery
 from tests.store_kit import SMALL, StoreKit
 
 CONFIG = replace(SMALL, log_file_bytes=1 << 18)

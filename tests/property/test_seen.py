@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aerobee.service.broker.deduplication.seen import NO_PLACE, Place, Seen, Verdict
+from aerobee.service.broker.deduplication.seen_sequences import NO_PLACE, Place, Seen, Verdict
 
 # Mostly counting on, with holes, late ones and repetitions.
 STEPS = st.lists(

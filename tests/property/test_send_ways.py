@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from aerobee.model.message import StoredMessage
 from aerobee.model.topic import TopicConfig
-from aerobee.protocol.message_batch import BatchMessage, encode_batch
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from tests.broker_kit import BrokerKit
 from tests.send_rig import send_frame
 

@@ -9,9 +9,9 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.heartbeat import ConsumerBeat
-from aerobee.service.broker.state.consumers import Consumers, Member, MemberLimits
-from aerobee.service.broker.state.producers import Producers
-from aerobee.service.broker.state.queue_locks import QueueLocks
+from aerobee.service.broker.clients.consumers import Consumers, Member, MemberLimits
+from aerobee.service.broker.clients.producers import Producers
+from aerobee.service.broker.clients.queue_locks import QueueLocks
 
 LIMITS = MemberLimits(members_max=3, groups_max=2)
 CHANNELS = [ChannelId(number) for number in range(4)]

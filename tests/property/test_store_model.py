@@ -15,10 +15,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from aerobee.errors import MessageIllegal, StoreBusy
 from aerobee.ports.disk_worker import Lane
-from aerobee.protocol.java_hash import tag_code
-from aerobee.protocol.message_batch import BatchMessage, encode_batch
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.stored_message import decode_record
+from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.stored_message import decode_record
+from aerobee.protocol.primitives.java_hash import tag_code
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import FlushMode
 from aerobee.storage.read.queue_read import ReadStatus

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 from aerobee.model.route import MASTER_ID, TopicRoute
 from aerobee.protocol.bodies.topic_route import decode_topic_route
-from aerobee.protocol.command_header import BINARY_TYPE, ONEWAY_FLAG
-from aerobee.protocol.frame import FrameLimits, FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
+from aerobee.protocol.remoting.command_header import BINARY_TYPE, ONEWAY_FLAG
+from aerobee.protocol.remoting.frame import FrameLimits, FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.sim.network import Host
 from tests.sim.history import History

@@ -13,16 +13,16 @@ from aerobee.model.message import StoredMessage
 from aerobee.model.names import retry_topic
 from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat, encode_heartbeat
 from aerobee.protocol.bodies.subscription import make_subscription
-from aerobee.protocol.declared_header import write_header
 from aerobee.protocol.headers.clients import ConsumerGroupHeader
 from aerobee.protocol.headers.offsets import CommitOffsetHeader, QueryOffsetHeader
 from aerobee.protocol.headers.pulling import COMMIT_OFFSET, SUBSCRIPTION, SUSPEND, PullHeader
 from aerobee.protocol.headers.sending_back import SendBackHeader
-from aerobee.protocol.json_text import parse
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.message.stored_message import decode_records
+from aerobee.protocol.remoting.declared_header import write_header
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.protocol.stored_message import decode_records
+from aerobee.protocol.text.json_text import parse
 from tests.sim.client import Client, Line, addresses_of
 from tests.sim.history import Place
 

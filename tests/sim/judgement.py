@@ -15,11 +15,11 @@ from aerobee.model.names import (
     TRANSACTION_HALF_TOPIC,
     TRANSACTION_OP_TOPIC,
 )
-from aerobee.protocol.json_text import parse
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.broker.pop.revive import REVIVE_GROUP
-from aerobee.service.broker.transaction.open_finder import OFFSETS_GROUP
+from aerobee.protocol.text.json_text import parse
+from aerobee.service.broker.pop.revive.revive_queue import REVIVE_GROUP
+from aerobee.service.broker.transaction.open_half_recovery import OFFSETS_GROUP
 from aerobee.sim.broker_node import BrokerNode
 from tests.log_check import Found, Outcome, Queue, Sent, check
 from tests.sim.consumer import Taste

@@ -6,17 +6,17 @@ that took it was one that may take something.
 """
 
 from aerobee.model.message import StoredMessage
-from aerobee.protocol.declared_header import write_header
+from aerobee.protocol.consume.pop_receipt import PopReceipt, encode_pop_receipt
 from aerobee.protocol.headers.popping import (
     ANY_QUEUE,
     AckHeader,
     InvisibleTimeHeader,
     PopHeader,
 )
-from aerobee.protocol.pop_receipt import PopReceipt, encode_pop_receipt
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.message.stored_message import decode_records
+from aerobee.protocol.remoting.declared_header import write_header
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.stored_message import decode_records
 from tests.sim.client import Client, addresses_of
 from tests.sim.consumer import Taste
 from tests.sim.history import Place

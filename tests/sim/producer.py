@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from aerobee.model.names import AUTO_CREATE_TEMPLATE_TOPIC, SCHEDULE_TOPIC
 from aerobee.model.properties import encode_properties
-from aerobee.protocol.message_batch import BatchMessage, encode_batch
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import SendOutcome, outcome_of
 from tests.sim.client import Client, addresses_of

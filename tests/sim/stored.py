@@ -11,10 +11,10 @@ from aerobee.model.properties import (
     TRANSACTION_PREPARED_QUEUE_OFFSET,
 )
 from aerobee.protocol.bodies.open_transactions import decode_open_transactions
-from aerobee.protocol.json_text import parse
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.message.stored_message import decode_records
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.stored_message import decode_records
+from aerobee.protocol.text.json_text import parse
 from aerobee.sim.broker_node import BrokerNode
 from aerobee.storage.store import Store
 from tests.log_check import Outcome

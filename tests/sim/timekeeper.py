@@ -16,9 +16,9 @@ from aerobee.model.properties import (
     TIMER_DEQUEUE_MS,
     TIMER_OUT_MS,
 )
-from aerobee.protocol.declared_header import write_header
 from aerobee.protocol.headers.recalling import RecallHeader
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.declared_header import write_header
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import SendOutcome, outcome_of
 from tests.log_check import Outcome

@@ -9,12 +9,12 @@ from aerobee.model.flags import TransactionType
 from aerobee.model.message_id import parse_offset_message_id
 from aerobee.model.names import TRANSACTION_HALF_TOPIC
 from aerobee.protocol.bodies.heartbeat import Heartbeat, encode_heartbeat
-from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.transactions import CheckTransactionHeader, EndTransactionHeader
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.message.stored_message import decode_record
+from aerobee.protocol.remoting.declared_header import read_header, write_header
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import SendOutcome, outcome_of
-from aerobee.protocol.stored_message import decode_record
 from tests.sim.history import NAME_END, Attempt, Ending, Place, name_of
 from tests.sim.producer import SEND_MS_MAX, TRIES_MAX, Load, Producer, Target, send_fields
 

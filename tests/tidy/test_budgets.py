@@ -116,9 +116,11 @@ def test_a_module_that_imports_16_others_needs_a_reason_and_21_are_too_many(
 def test_a_module_that_31_others_import_is_found_unless_it_is_a_value_or_a_port(
     planted: Plant,
 ) -> None:
-    text = "import aerobee.protocol.frame\nimport aerobee.model.message\n"
+    text = "import aerobee.protocol.remoting.frame\nimport aerobee.model.message\n"
     tree = planted({f"src/aerobee/m{index}.py": text for index in range(31)})
-    assert budgets.known_by_too_many(tree) == ["aerobee.protocol.frame: imported by 31 modules"]
+    assert budgets.known_by_too_many(tree) == [
+        "aerobee.protocol.remoting.frame: imported by 31 modules"
+    ]
 
 
 def test_a_module_with_a_thin_docstring_is_found(planted: Plant) -> None:

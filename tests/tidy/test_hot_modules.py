@@ -114,10 +114,10 @@ def test_a_cimport_that_the_layer_contracts_cannot_see_is_found(planted: Plant) 
         {
             "src/aerobee/b.py": "",
             "src/aerobee/above.py": "",
-            "src/aerobee/protocol/machine.pxd": "",
+            "src/aerobee/protocol/primitives/machine.pxd": "",
             PY: "from aerobee.b import B\n",
             PXD: """\
-            from aerobee.protocol.machine cimport byte
+            from aerobee.protocol.primitives.machine cimport byte
             from aerobee.b cimport B
             from aerobee.above cimport Secret
             from libc.string cimport memcpy
@@ -134,9 +134,9 @@ def test_a_name_that_only_the_interpreter_would_find_is_found(planted: Plant) ->
         {
             PY: """\
             if not cython.compiled:
-                from aerobee.protocol.big_endian import load_i32, load_i64
+                from aerobee.protocol.primitives.big_endian import load_i32, load_i64
             """,
-            PXD: "from aerobee.protocol.machine cimport load_i32\n",
+            PXD: "from aerobee.protocol.primitives.machine cimport load_i32\n",
         }
     )
     assert hot_modules.names_lost_when_compiled(tree) == [f"{PXD}: does not cimport load_i64"]

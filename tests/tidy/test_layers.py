@@ -16,9 +16,9 @@ BREACHES = {
         "aerobee.storage.files -> aerobee.storage.index",
     ),
     "protocol/__init__.py": ("import os.path", "aerobee.protocol -> os"),
-    "protocol/big_endian.py": (
-        "import aerobee.protocol.record",
-        "aerobee.protocol.big_endian -> aerobee.protocol.record",
+    "protocol/primitives/big_endian.py": (
+        "import aerobee.protocol.message.record",
+        "aerobee.protocol.primitives.big_endian -> aerobee.protocol.message.record",
     ),
     "net/__init__.py": ("import aerobee.service", "aerobee.net -> aerobee.service"),
     "service/__init__.py": ("from asyncio import sleep", "aerobee.service -> asyncio"),
@@ -33,6 +33,48 @@ BREACHES = {
     "unplaced/__init__.py": ("", "- aerobee.unplaced"),
     "storage/unplaced.py": ("", "- aerobee.storage.unplaced"),
     "protocol/unplaced.py": ("", "- aerobee.protocol.unplaced"),
+    "service/broker/state/__init__.py": (
+        "import aerobee.service.broker.send",
+        "aerobee.service.broker.state -> aerobee.service.broker.send",
+    ),
+    "service/broker/unplaced.py": ("", "- aerobee.service.broker.unplaced"),
+    "service/broker/pop/revive/__init__.py": (
+        "import aerobee.service.broker.pop.take",
+        "aerobee.service.broker.pop.revive -> aerobee.service.broker.pop.take",
+    ),
+    "service/broker/pop/unplaced.py": ("", "- aerobee.service.broker.pop.unplaced"),
+    "service/broker/admin/topic/__init__.py": (
+        "import aerobee.service.broker.admin.group",
+        "aerobee.service.broker.admin.topic -> aerobee.service.broker.admin.group",
+    ),
+    "service/broker/admin/unplaced.py": ("", "- aerobee.service.broker.admin.unplaced"),
+    "client/connection/__init__.py": (
+        "import aerobee.client.send",
+        "aerobee.client.connection -> aerobee.client.send",
+    ),
+    "client/unplaced.py": ("", "- aerobee.client.unplaced"),
+    "client/core/send/__init__.py": (
+        "import aerobee.client.core.consume",
+        "aerobee.client.core.send -> aerobee.client.core.consume",
+    ),
+    "client/core/unplaced.py": ("", "- aerobee.client.core.unplaced"),
+    "pipeline/sink/__init__.py": (
+        "import aerobee.pipeline.source",
+        "aerobee.pipeline.sink -> aerobee.pipeline.source",
+    ),
+    "pipeline/unplaced.py": ("", "- aerobee.pipeline.unplaced"),
+    "cli/output.py": ("import aerobee.cli.commands", "aerobee.cli.output -> aerobee.cli.commands"),
+    "cli/unplaced.py": ("", "- aerobee.cli.unplaced"),
+    "app/settings/__init__.py": (
+        "import aerobee.app.process",
+        "aerobee.app.settings -> aerobee.app.process",
+    ),
+    "app/unplaced.py": ("", "- aerobee.app.unplaced"),
+    "app/load/measure/__init__.py": (
+        "import aerobee.app.load.run",
+        "aerobee.app.load.measure -> aerobee.app.load.run",
+    ),
+    "app/load/unplaced.py": ("", "- aerobee.app.load.unplaced"),
 }
 
 

@@ -32,7 +32,7 @@ from aerobee.protocol.bodies.running_info import (
 from aerobee.protocol.bodies.stats_data import decode_stats_data, encode_stats_data
 from aerobee.protocol.bodies.topic_stats import decode_topic_stats, encode_topic_stats
 from aerobee.protocol.bodies.topic_table import decode_topic_config, encode_topic_config
-from aerobee.protocol.json_text import parse
+from aerobee.protocol.text.json_text import parse
 from tests.captured import captured
 
 Again = Callable[[bytes], bytes]

@@ -18,8 +18,8 @@ from typing import Any
 
 import pytest
 
-from aerobee.protocol.java_properties import parse_properties
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.text.java_properties import parse_properties
 from tests.answer_meaning import body_of, fields_of, in_any_order, own_words
 from tests.broker_replay import Exchange, Replay
 from tests.conversation import conversations

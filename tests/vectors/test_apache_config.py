@@ -2,7 +2,7 @@
 
 import pytest
 
-from aerobee.protocol.json_text import by_number, parse, write_compact, write_pretty
+from aerobee.protocol.text.json_text import by_number, parse, write_compact, write_pretty
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.metadata.config_file import ConfigFile
 from tests.fixture_store import STORES, expected, files

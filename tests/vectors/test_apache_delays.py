@@ -13,12 +13,12 @@ import pytest
 from aerobee.model.group import GroupConfig
 from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
-from aerobee.protocol.stored_message import encode_record
-from aerobee.service.broker.delay.delay_offsets import DelayOffsets
-from aerobee.service.broker.delay.levels import DelayLevels
-from aerobee.service.broker.intake import Intake
-from aerobee.service.broker.redelivery import Redelivery
-from aerobee.service.broker.retries import copy_to_return, place_to_return
+from aerobee.protocol.message.stored_message import encode_record
+from aerobee.service.broker.delay.delay_levels import DelayLevels
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.redelivery import Redelivery
+from aerobee.service.broker.log_access.retry_destination import copy_to_return, place_to_return
+from aerobee.service.broker.state.delay_offsets import DelayOffsets
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.config import FlushMode

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from aerobee.protocol.record import FILLER, WHOLE, Record
+from aerobee.protocol.message.record import FILLER, WHOLE, Record
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.index.batch_consume_queue import UNIT_BYTES, BatchConsumeQueue
 from aerobee.storage.index.key_index import KeyIndex, KeyIndexConfig, index_names

@@ -15,13 +15,13 @@ from aerobee.protocol.bodies.revive_records import (
     encode_ack,
     encode_checkpoint,
 )
-from aerobee.service.broker.intake import Intake
-from aerobee.service.broker.pop.in_flight import InFlight
-from aerobee.service.broker.pop.retry_copy import Origin
-from aerobee.service.broker.pop.retrying import Retrying, RetryTables
-from aerobee.service.broker.pop.revive import ReviveQueue
-from aerobee.service.broker.pop.revive_log import broker_host
-from aerobee.service.broker.state.offsets import Offsets
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.pop.revive.in_flight import InFlight
+from aerobee.service.broker.pop.revive.retry_copy import Origin
+from aerobee.service.broker.pop.revive.retry_writer import Retrying, RetryTables
+from aerobee.service.broker.pop.revive.revive_queue import ReviveQueue
+from aerobee.service.broker.pop.revive.revive_writer import broker_host
+from aerobee.service.broker.state.consumer_offsets import Offsets
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.config import FlushMode
 from aerobee.storage.store import Store

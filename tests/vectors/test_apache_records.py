@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aerobee.model.message import StoredMessage
-from aerobee.protocol.stored_message import client_messages, decode_record, encode_record
+from aerobee.protocol.message.stored_message import client_messages, decode_record, encode_record
 from tests.fixture_store import (
     BATCH_QUEUE_TOPIC,
     STORES,

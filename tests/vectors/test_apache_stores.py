@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from aerobee.model.message import StoredMessage
-from aerobee.protocol.stored_message import client_messages, decode_record
+from aerobee.protocol.message.stored_message import client_messages, decode_record
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.config import HOUR_MS, MINUTE_MS, StorageConfig
 from aerobee.storage.index.batch_consume_queue import UNIT_BYTES

@@ -10,14 +10,14 @@ import pytest
 
 from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
-from aerobee.protocol.stored_message import encode_record
+from aerobee.protocol.message.stored_message import encode_record
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
-from aerobee.service.broker.intake import Intake
-from aerobee.service.broker.redelivery import Redelivery
-from aerobee.service.broker.tables import Ground
-from aerobee.service.broker.timer.putting_back import stamp
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.redelivery import Redelivery
+from aerobee.service.broker.state.tables import Ground
 from aerobee.service.broker.timer.slot_walk import SlotWalk
-from aerobee.service.broker.timer.timer_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TimerScale
+from aerobee.service.broker.timer.timer_roll import stamp
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from aerobee.sim.disk import SimDisk

@@ -12,13 +12,13 @@ import pytest
 from aerobee.model.message import Host, StoredMessage
 from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.intake import Intake
-from aerobee.service.broker.state.offsets import Offsets
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.state.consumer_offsets import Offsets
 from aerobee.service.broker.transaction.half_message import committed
 from aerobee.service.broker.transaction.half_timing import HalfTiming
 from aerobee.service.broker.transaction.ledger import Ledger
 from aerobee.service.broker.transaction.op_record import offsets_over, op_message
-from aerobee.service.broker.transaction.open_finder import find_open
+from aerobee.service.broker.transaction.open_half_recovery import find_open
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.store import Store
 from aerobee.system.disk import MappedDisk

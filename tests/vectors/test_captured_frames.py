@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from aerobee.errors import LocalProtocolError
-from aerobee.protocol.command_header import BINARY_TYPE, JSON_TYPE
-from aerobee.protocol.frame import FrameReader
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.remoting_command import RemotingCommand, decode, encode, reply_to
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.remoting.command_header import BINARY_TYPE, JSON_TYPE
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode, reply_to
 from aerobee.protocol.request_codes import RequestCode, request_name
 from aerobee.protocol.response_codes import find_response_code
-from aerobee.protocol.send_header import SendHeader
+from aerobee.protocol.send.send_header import SendHeader
 from tests.wire import cpp_header, frame, go_header, node_header, send_values
 from tools.capture_vectors import plain_header
 

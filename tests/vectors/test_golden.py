@@ -10,16 +10,16 @@ import pytest
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_id import OffsetMessageId, parse_offset_message_id
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
-from aerobee.protocol.ack_bits import decode_ack_bits, encode_ack_bits
-from aerobee.protocol.java_hash import tag_code
-from aerobee.protocol.message_batch import BatchMessage, decode_batch, encode_batch
-from aerobee.protocol.recall_handle import (
+from aerobee.protocol.message.message_batch import BatchMessage, decode_batch, encode_batch
+from aerobee.protocol.message.recall_handle import (
     RecallHandle,
     decode_recall_handle,
     encode_recall_handle,
 )
-from aerobee.protocol.signature import SIGNATURE, sign, signed_text
-from aerobee.protocol.stored_message import decode_record, encode_record
+from aerobee.protocol.message.stored_message import decode_record, encode_record
+from aerobee.protocol.primitives.ack_bits import decode_ack_bits, encode_ack_bits
+from aerobee.protocol.primitives.java_hash import tag_code
+from aerobee.protocol.remoting.signature import SIGNATURE, sign, signed_text
 
 GOLDEN: dict[str, Any] = json.loads(
     (Path(__file__).parent / "golden.json").read_text(encoding="utf-8")

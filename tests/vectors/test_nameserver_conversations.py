@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from aerobee.app.config import Given, ListenConfig
-from aerobee.app.nameserver_settings import read_settings
+from aerobee.app.settings.config import Given, ListenConfig
+from aerobee.app.settings.nameserver_settings import read_settings
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.register_broker import RegisterBroker, encode_register_broker
 from aerobee.protocol.bodies.small_tables import decode_topic_list
 from aerobee.protocol.bodies.topic_route import decode_topic_route
-from aerobee.protocol.frame import FrameReader
-from aerobee.protocol.java_properties import parse_properties
-from aerobee.protocol.remoting_command import RemotingCommand, decode
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode
+from aerobee.protocol.text.java_properties import parse_properties
 from tests.nameserver_kit import NameServerKit, place
 
 ROWS: list[dict[str, Any]] = [

@@ -19,7 +19,7 @@ from typing import Any
 
 import aerobee
 from aerobee.errors import AerobeeError
-from aerobee.pipeline.delta_table import opened
+from aerobee.pipeline.delta.delta_table import opened
 from aerobee.pipeline.jobs.failure import explained
 from aerobee.pipeline.jobs.job import chosen_of
 from aerobee.pipeline.jobs.registry import job_of

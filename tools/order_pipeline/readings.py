@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from aerobee.client.sync import SyncClient
+from aerobee.client.sync.sync_client import SyncClient
 from aerobee.pipeline.jobs.progress_line import places_of
 from tools.order_pipeline.picture import Sample
 from tools.order_pipeline.shop import Shop

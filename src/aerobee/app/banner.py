@@ -11,14 +11,14 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from aerobee.app import process_figures
-from aerobee.app.broker_process import BrokerPart
 from aerobee.app.data_folder import DataFolder, shown_path
-from aerobee.app.holdings import Holdings, together
 from aerobee.app.ink import Ink, ink_for
-from aerobee.app.lifecycle import Ended
-from aerobee.app.nameserver_process import NameServerPart
-from aerobee.app.process_figures import MIB, Memory
+from aerobee.app.process import process_figures
+from aerobee.app.process.broker_process import BrokerPart
+from aerobee.app.process.holdings import Holdings, together
+from aerobee.app.process.lifecycle import Ended
+from aerobee.app.process.nameserver_process import NameServerPart
+from aerobee.app.process.process_figures import MIB, Memory
 from aerobee.net.listener import outward_address
 from aerobee.ports.service import Peer
 

@@ -9,6 +9,7 @@ import sys
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
+from aerobee.cli.cluster_verbs import write_shown
 from aerobee.cli.moments import shown_ms
 from aerobee.cli.output import (
     NDJSON,
@@ -20,7 +21,6 @@ from aerobee.cli.output import (
     write_records,
     write_report,
 )
-from aerobee.cli.verbs import write_shown
 
 if TYPE_CHECKING:
     from aerobee.model.message import StoredMessage

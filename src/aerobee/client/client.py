@@ -14,12 +14,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
-from aerobee.client.core.outgoing import Codec, to_json
-from aerobee.client.core.spill_rules import MAX_BYTES as SPILL_BYTES_MAX
-from aerobee.client.core.target import Credentials, Target
-from aerobee.client.delivery import RETRIES
-from aerobee.client.drafting import MessageKeywords, SendKeywords
-from aerobee.client.options import (
+from aerobee.client.api.client_options import (
     MESSAGE_BYTES_MAX,
     READER_GROUP,
     AvoidSlow,
@@ -28,22 +23,32 @@ from aerobee.client.options import (
     options_for,
     seconds_of,
 )
-from aerobee.client.receipt import Receipt
-from aerobee.client.sending import Sending
-from aerobee.client.session import Session
+from aerobee.client.api.receipt import Receipt
+from aerobee.client.connection.session import Session
+from aerobee.client.core.send.outgoing import Codec, to_json
+from aerobee.client.core.send.spill_rules import MAX_BYTES as SPILL_BYTES_MAX
+from aerobee.client.core.target import Credentials, Target
+from aerobee.client.send.delivery import RETRIES
+from aerobee.client.send.drafts import MessageKeywords, SendKeywords
+from aerobee.client.send.sender import Sending
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue
 from aerobee.ports.clock import Clock
 
 if TYPE_CHECKING:
     from aerobee.client.admin.admin import Admin
-    from aerobee.client.consumer import Consumer
-    from aerobee.client.consumer_options import ConsumerKeywords, ReaderKeywords, Topics
-    from aerobee.client.message import Message
-    from aerobee.client.producer import Producer
-    from aerobee.client.reader import Reader
-    from aerobee.client.receiving import Receiving
-    from aerobee.client.special_sends import Check, SpecialSends, Spill, Transaction
+    from aerobee.client.api.consumer_options import ConsumerKeywords, ReaderKeywords, Topics
+    from aerobee.client.api.message import Message
+    from aerobee.client.consumer.consumer import Consumer
+    from aerobee.client.consumer.reader import Reader
+    from aerobee.client.consumer.receive_consumers import Receiving
+    from aerobee.client.send.producer import Producer
+    from aerobee.client.send_modes.send_modes_assembly import (
+        Check,
+        SpecialSends,
+        Spill,
+        Transaction,
+    )
 
 
 def connect(
@@ -104,13 +109,13 @@ class Client:
 
     @cached_property
     def _special(self) -> "SpecialSends":
-        from aerobee.client.special_sends import SpecialSends
+        from aerobee.client.send_modes.send_modes_assembly import SpecialSends
 
         return SpecialSends(self._session, self._sending)
 
     @cached_property
     def _receiving(self) -> "Receiving":
-        from aerobee.client.receiving import Receiving
+        from aerobee.client.consumer.receive_consumers import Receiving
 
         return Receiving(self._session)
 
@@ -221,7 +226,7 @@ class Client:
         A batch leaves when it is full or `linger` is over. No more than `max_pending` messages
         wait or are on their way. `dedup`, a producer id, has each of them stored once.
         """
-        from aerobee.client.producer import Producer, producer_options
+        from aerobee.client.send.producer import Producer, producer_options
 
         options = producer_options(
             linger=linger,
@@ -264,8 +269,8 @@ class Client:
                                   how often, how long (15 s, 5 s, 20 s, 0.5 s)
         offsets_folder            where a broadcasting member keeps its place (the home folder)
         """
-        from aerobee.client.consumer import Consumer
-        from aerobee.client.consumer_options import consumer_options
+        from aerobee.client.api.consumer_options import consumer_options
+        from aerobee.client.consumer.consumer import Consumer
 
         return Consumer(self._session, consumer_options(topics, **options))
 
@@ -273,8 +278,8 @@ class Client:
         self, topics: "Topics", *, group: str = READER_GROUP, **options: "Unpack[ReaderKeywords]"
     ) -> "Reader":
         """Read queues from a place of your choice, as no member of a group; see `Reader`."""
-        from aerobee.client.consumer_options import consumer_options
-        from aerobee.client.reader import Reader
+        from aerobee.client.api.consumer_options import consumer_options
+        from aerobee.client.consumer.reader import Reader
 
         return Reader(self._session, consumer_options(topics, group=group, **options))
 

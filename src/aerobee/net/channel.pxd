@@ -1,8 +1,8 @@
 import cython
 
 from aerobee.net.round cimport Round
-from aerobee.protocol.frame cimport FrameReader
-from aerobee.protocol.reply_buffer cimport ReplyBuffer
+from aerobee.protocol.remoting.frame cimport FrameReader
+from aerobee.protocol.remoting.reply_buffer cimport ReplyBuffer
 
 cdef class Channel:
     cdef Py_ssize_t _begun_bytes

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from aerobee.errors import ProtocolError
 from aerobee.net.round import Round
 from aerobee.ports.service import ChannelId, FastService, Peer
-from aerobee.protocol.frame import FrameLimits, FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand, decode
-from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.protocol.remoting.frame import FrameLimits, FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 
 if TYPE_CHECKING:
     import cython

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from aerobee.errors import LocalProtocolError, NoAnswer
 from aerobee.net.line import Line, open_line
 from aerobee.ports.service import Dial
-from aerobee.protocol.frame import FrameLimits
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.frame import FrameLimits
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 
 _log = logging.getLogger(__name__)
 

@@ -32,8 +32,8 @@ from aerobee.ports.service import (
     Service,
     Write,
 )
-from aerobee.protocol.frame import FrameLimits
-from aerobee.protocol.remoting_command import RemotingCommand, encode
+from aerobee.protocol.remoting.frame import FrameLimits
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.protocol.response_codes import ResponseCode
 
 _log = logging.getLogger(__name__)

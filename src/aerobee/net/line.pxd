@@ -1,9 +1,9 @@
 import cython
 
 from aerobee.net.waiter cimport Waiter
-from aerobee.protocol.frame cimport FrameReader
-from aerobee.protocol.machine cimport load_i32
-from aerobee.protocol.reply_buffer cimport ReplyBuffer
+from aerobee.protocol.remoting.frame cimport FrameReader
+from aerobee.protocol.primitives.machine cimport load_i32
+from aerobee.protocol.remoting.reply_buffer cimport ReplyBuffer
 
 cdef int _OPAQUE_MASK
 cdef Py_ssize_t _GATHERED_BYTES_MAX

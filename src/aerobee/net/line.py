@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from aerobee.errors import ConnectionLost, ProtocolError, RequestTimeout
 from aerobee.net.waiter import Waiter
-from aerobee.protocol.frame import FrameLimits, FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
-from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.protocol.remoting.frame import FrameLimits, FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 
 if TYPE_CHECKING:
     import cython
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import load_i32
+    from aerobee.protocol.primitives.big_endian import load_i32
 
 _log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-from aerobee.protocol.reply_buffer cimport ReplyBuffer
+from aerobee.protocol.remoting.reply_buffer cimport ReplyBuffer
 
 cdef class Round:
     cdef object _begin

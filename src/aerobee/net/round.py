@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from aerobee.ports.clock import Now
-from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 
 if TYPE_CHECKING:
     import cython

@@ -1,4 +1,4 @@
-from aerobee.protocol.frame cimport FrameReader
+from aerobee.protocol.remoting.frame cimport FrameReader
 
 cdef class Waiter:
     cdef readonly object answer

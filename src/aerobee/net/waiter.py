@@ -7,7 +7,7 @@ from the bytes that came; everybody else gets the whole command.
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from aerobee.protocol.frame import FrameReader
+from aerobee.protocol.remoting.frame import FrameReader
 
 if TYPE_CHECKING:
     import cython

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 from aerobee.errors import AerobeeError, Misuse
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.metric import Metric, Sample, counter, gauge
-from aerobee.pipeline.offsets import from_dict, is_enveloped
-from aerobee.protocol.metric_text import metrics_text
+from aerobee.pipeline.source.stream_offsets import from_dict, is_enveloped
+from aerobee.protocol.text.metric_text import metrics_text
 
 _log = logging.getLogger(__name__)
 

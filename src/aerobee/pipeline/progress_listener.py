@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from aerobee.model.message_queue import MessageQueue
-from aerobee.pipeline.blocking import Blocking
-from aerobee.pipeline.options import SourceOptions, source_options
 from aerobee.pipeline.progress import OnLag, QueryProgress
 from aerobee.pipeline.progress_page import ProgressPage
-from aerobee.pipeline.queues import Queues
+from aerobee.pipeline.source.queue_lookup import Queues
+from aerobee.pipeline.source.source_options import SourceOptions, source_options
+from aerobee.pipeline.spark.worker_client import Blocking
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from aerobee.errors import Misuse
-from aerobee.protocol.metric_text import CONTENT_TYPE
+from aerobee.protocol.text.metric_text import CONTENT_TYPE
 
 
 class ProgressPage:

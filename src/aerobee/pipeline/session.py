@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from aerobee.errors import AerobeeError
-from aerobee.pipeline.java import java_home
-from aerobee.pipeline.spark_home import quick_home
+from aerobee.pipeline.spark.java import java_home
+from aerobee.pipeline.spark.spark_home import quick_home
 
 DEFAULTS = {
     "spark.python.unix.domain.socket.enabled": "true",

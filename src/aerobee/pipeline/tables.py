@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.options import source_options
+from aerobee.pipeline.source.source_options import source_options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -50,7 +50,7 @@ def register_table(spark: "SparkSession", name: str, **options: str) -> "DataFra
 
 def table_source(provider: str, options: Mapping[str, str]) -> Any:
     """A source that knows its options."""
-    from aerobee.pipeline.source import AerobeeSource
+    from aerobee.pipeline.source.spark_source import AerobeeSource
 
     baked = dict(options)
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import NamedTuple, NewType, Protocol, TypeAlias
 
 from aerobee.ports.clock import Now
-from aerobee.protocol.frame import FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand
-from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 
 ChannelId = NewType("ChannelId", int)
 """One live connection. Numbers are not used again in the life of a process."""

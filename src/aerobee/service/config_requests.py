@@ -8,8 +8,8 @@ import re
 from typing import TypeVar
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.java_properties import parse_properties, write_properties
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.text.java_properties import parse_properties, write_properties
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer, Request
 

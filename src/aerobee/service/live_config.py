@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 from aerobee.model.setting import Setting, changed, texts
 from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker
-from aerobee.protocol.java_properties import write_properties
+from aerobee.protocol.text.java_properties import write_properties
 from aerobee.storage.metadata.saved_value import Done, SavedValue
 
 C = TypeVar("C")

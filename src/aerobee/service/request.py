@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeAlias
 from aerobee.errors import AerobeeError
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Effects, Reply
-from aerobee.protocol.fields import Fields
-from aerobee.protocol.remoting_command import RemotingCommand, reply_to
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, reply_to
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.text.fields import Fields
 
 _log = logging.getLogger(__name__)
 

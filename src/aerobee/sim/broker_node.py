@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from aerobee.ports.service import ChannelId, Peer, Reply, Service
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.assembly import build_broker
 from aerobee.service.broker.broker import Broker
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity

@@ -15,7 +15,7 @@ from typing import cast
 from aerobee.errors import StorageError
 from aerobee.net.driver import Driver
 from aerobee.ports.service import Peer, Service
-from aerobee.protocol.frame import FrameLimits
+from aerobee.protocol.remoting.frame import FrameLimits
 from aerobee.sim.crash_choice import CrashChoice
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.event_loop import SimSocket

@@ -1,6 +1,6 @@
 import cython
 
-from aerobee.protocol.message_draft cimport MessageDraft
+from aerobee.protocol.message.message_draft cimport MessageDraft
 from aerobee.storage.commit.commit_log cimport CommitLog
 from aerobee.storage.index.consume_queue cimport ConsumeQueue
 from aerobee.storage.index.consume_queues cimport ConsumeQueues

@@ -7,7 +7,7 @@ dispatch. Called from the core's thread only.
 from typing import TYPE_CHECKING
 
 from aerobee.errors import StorageError, StoreBusy
-from aerobee.protocol.message_draft import MessageDraft
+from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.storage.commit.commit_log import CommitLog
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from aerobee.errors import StoreLocked
 from aerobee.ports.disk import Disk, FileLock
 from aerobee.ports.disk_worker import DiskWorker
-from aerobee.protocol.record import RecordWriter
+from aerobee.protocol.message.record import RecordWriter
 from aerobee.storage.commit.commit_log import CommitLog
 from aerobee.storage.commit.log_files import LogFiles
 from aerobee.storage.config import MIB, FlushMode, StorageConfig

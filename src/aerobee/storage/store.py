@@ -24,7 +24,7 @@ from aerobee.model.histogram import Histogram
 from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk, DiskSpace
 from aerobee.ports.disk_worker import DiskWorker, Lane
-from aerobee.protocol.message_draft import MessageDraft
+from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.storage.appender import Appender
 from aerobee.storage.commit.flush import Flush
 from aerobee.storage.config import FlushMode, StorageConfig

@@ -14,12 +14,12 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from aerobee.app import broker_settings, nameserver_settings
-from aerobee.app.broker_process import BrokerPart
-from aerobee.app.config import Given
-from aerobee.app.nameserver_process import NameServerPart
+from aerobee.app.process.broker_process import BrokerPart
+from aerobee.app.process.nameserver_process import NameServerPart
+from aerobee.app.settings import broker_settings, nameserver_settings
+from aerobee.app.settings.config import Given
+from aerobee.client.api.client_options import options_for
 from aerobee.client.client import Client
-from aerobee.client.options import options_for
 from aerobee.errors import AerobeeError, Misuse
 from aerobee.service.broker.assembly import build_broker
 from aerobee.testing.movable_clock import MovableClock

@@ -6,7 +6,7 @@ told, on both clocks at once. Whoever watches is told of a jump, on the thread t
 
 from collections.abc import Callable
 
-from aerobee.client.options import Duration, seconds_of
+from aerobee.client.api.client_options import Duration, seconds_of
 from aerobee.ports.clock import Now
 from aerobee.system.clock import SystemClock
 

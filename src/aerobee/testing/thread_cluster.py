@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from aerobee.client.client import Client
-from aerobee.client.loop_portal import ClosedPortal, LoopThread, Portal
-from aerobee.client.sync import SyncClient, sync
+from aerobee.client.connection.loop_portal import ClosedPortal, LoopThread, Portal
+from aerobee.client.sync.sync_client import SyncClient, sync
 from aerobee.testing.cluster import Cluster
 from aerobee.testing.movable_clock import MovableClock
 

@@ -8,7 +8,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
-from aerobee.pipeline.delta_table import opened
+from aerobee.pipeline.delta.delta_table import opened
 from aerobee.pipeline.jobs.failure import explained
 from aerobee.pipeline.jobs.job import Outcome, chosen_of
 from aerobee.pipeline.jobs.registry import job_of

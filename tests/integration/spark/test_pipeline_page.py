@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from aerobee.cli.main import main
 from aerobee.pipeline.jobs.registry import JOBS
-from aerobee.pipeline.options import SOURCE_OPTIONS
-from aerobee.pipeline.sink_options import SINK_COLUMNS, SINK_OPTIONS
+from aerobee.pipeline.sink.sink_options import SINK_COLUMNS, SINK_OPTIONS
+from aerobee.pipeline.source.source_options import SOURCE_OPTIONS
 from tests.server_kit import Server
 from tests.sink_kit import all_values
 

@@ -8,7 +8,7 @@ import pytest
 
 import aerobee as mq
 from aerobee.client.admin.admin import Admin
-from aerobee.client.admin.tracks import Track
+from aerobee.client.admin.message_tracks import Track
 from aerobee.model.group import GroupConfig
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.topic import TopicConfig

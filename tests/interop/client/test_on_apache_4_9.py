@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 import pytest
 
 import aerobee as mq
-from aerobee.client.core.backoff import Backoff
+from aerobee.client.core.consume.backoff import Backoff
 from aerobee.errors import AerobeeError
 from tests.client_kit import until
 from tests.consume_kit import bodies, take

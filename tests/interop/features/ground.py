@@ -10,8 +10,8 @@ import time
 from aerobee.model.message import StoredMessage
 from aerobee.model.properties import encode_properties
 from aerobee.protocol.bodies.topic_route import decode_topic_route
-from aerobee.protocol.remoting_command import RemotingCommand
-from aerobee.protocol.stored_message import client_messages
+from aerobee.protocol.message.stored_message import client_messages
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from tests.interop.features.servers import Server
 from tests.interop.features.waiting import until
 from tests.wire_client import WireClient

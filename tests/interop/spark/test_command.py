@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aerobee.cli.output import NOT_FOUND
-from aerobee.pipeline.delta_table import opened
+from aerobee.pipeline.delta.delta_table import opened
 from tests.server_kit import Server, running_server
 from tests.sink_kit import lag_of
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from aerobee.pipeline.delta_table import opened
-from aerobee.pipeline.java import java_home
+from aerobee.pipeline.delta.delta_table import opened
+from aerobee.pipeline.spark.java import java_home
 from tests.server_kit import Server, running_server
 from tests.spark_cluster import Cluster
 

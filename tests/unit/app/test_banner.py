@@ -16,11 +16,11 @@ from aerobee.app.banner import (
     reachable,
 )
 from aerobee.app.data_folder import DataFolder
-from aerobee.app.holdings import Holdings
 from aerobee.app.ink import Ink
-from aerobee.app.process_figures import MIB, Memory
+from aerobee.app.process.holdings import Holdings
+from aerobee.app.process.process_figures import MIB, Memory
+from aerobee.cli.cluster_verbs import NAME_SERVER_VARIABLES
 from aerobee.cli.main import parser_for
-from aerobee.cli.verbs import NAME_SERVER_VARIABLES
 from aerobee.net.listener import outward_address
 
 FOLDER = DataFolder(os.path.abspath("data"), False)

@@ -3,8 +3,8 @@ import re
 import pytest
 
 import aerobee
-from aerobee.client.consumer_options import ConsumerKeywords
-from aerobee.client.drafting import SendKeywords
+from aerobee.client.api.consumer_options import ConsumerKeywords
+from aerobee.client.send.drafts import SendKeywords
 from aerobee.errors import Misuse
 from tests.net_kit import in_loop
 

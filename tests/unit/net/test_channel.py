@@ -14,9 +14,9 @@ from aerobee.net.channel import (
 from aerobee.net.round import Round
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, FastService, Peer
-from aerobee.protocol.frame import FrameLimits, FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand, encode
-from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.protocol.remoting.frame import FrameLimits, FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 
 
 class Wire(asyncio.Transport):

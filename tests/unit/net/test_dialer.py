@@ -3,9 +3,9 @@ import asyncio
 from aerobee.net.dialer import Dialer
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.service import Dial
-from aerobee.protocol.command_header import ONEWAY_FLAG
-from aerobee.protocol.frame import FRAME_BYTES_MAX, FrameLimits
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.command_header import ONEWAY_FLAG
+from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX, FrameLimits
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from tests.net_kit import CLOSE_ME, ECHO, SILENCE, Running, in_loop
 
 

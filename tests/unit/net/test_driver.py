@@ -17,8 +17,8 @@ from aerobee.net.driver import (
 )
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Dial, Effects, Reply
-from aerobee.protocol.frame import FRAME_BYTES_MAX, FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
+from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX, FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode
 from aerobee.sim.clock import SimClock
 from tests.net_kit import CLOSE_ME, DIAL, ECHO, SILENCE, EchoService, Running, in_loop
 

@@ -5,9 +5,9 @@ import pytest
 
 from aerobee.errors import ConnectionLost, RequestTimeout
 from aerobee.net.line import Line, open_line
-from aerobee.protocol.command_header import ONEWAY_FLAG
-from aerobee.protocol.frame import FrameLimits, FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand, decode, encode, reply_to
+from aerobee.protocol.remoting.command_header import ONEWAY_FLAG
+from aerobee.protocol.remoting.frame import FrameLimits, FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode, reply_to
 from tests.net_kit import CLOSE_ME, ECHO, SILENCE, Running, in_loop
 
 

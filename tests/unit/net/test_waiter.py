@@ -4,8 +4,8 @@ import pytest
 
 from aerobee.errors import ConnectionLost
 from aerobee.net.waiter import Waiter
-from aerobee.protocol.frame import FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 
 
 def test_an_answer_is_handed_over_with_a_body_of_its_own() -> None:

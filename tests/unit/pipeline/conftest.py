@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from aerobee.pipeline.blocking import close_kept
+from aerobee.pipeline.spark.worker_client import close_kept
 from tests.server_kit import Server, running_server
 
 

@@ -3,8 +3,8 @@ from typing import Any
 
 from aerobee.errors import NoAnswer
 from aerobee.model.message_queue import MessageQueue, QueueId
-from aerobee.pipeline.offsets import as_dict
 from aerobee.pipeline.progress import QueryProgress, QueueLag, lags_of, query_name
+from aerobee.pipeline.source.stream_offsets import as_dict
 
 
 def queue(number: int, topic: str = "t") -> MessageQueue:

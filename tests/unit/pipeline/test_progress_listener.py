@@ -3,9 +3,9 @@ import json
 from typing import Any
 
 from aerobee.model.message_queue import MessageQueue, QueueId
-from aerobee.pipeline.offsets import as_dict
-from aerobee.pipeline.options import source_options
 from aerobee.pipeline.progress_listener import GroupCommit, ProgressListener
+from aerobee.pipeline.source.source_options import source_options
+from aerobee.pipeline.source.stream_offsets import as_dict
 from tests.server_kit import Server
 
 

@@ -3,7 +3,7 @@ import pickle
 import pytest
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.source import AerobeeSource
+from aerobee.pipeline.source.spark_source import AerobeeSource
 from aerobee.pipeline.tables import merged, register_table, table_source
 
 

@@ -3,7 +3,7 @@ import pytest
 from aerobee.errors import RemoteProtocolError
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Effects, Reply
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.config_requests import change_config, config_text, is_secret
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from aerobee.service.nameserver.config import SETTINGS, NameServerConfig

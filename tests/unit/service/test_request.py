@@ -1,7 +1,7 @@
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Effects, Reply
-from aerobee.protocol.command_header import BINARY_TYPE, ONEWAY_FLAG
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.command_header import BINARY_TYPE, ONEWAY_FLAG
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.request import OK, Answer, Request, answer_with
 

@@ -3,8 +3,8 @@
 import random
 from dataclasses import replace
 
-from aerobee.protocol.frame import FrameLimits, FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand, decode, encode
+from aerobee.protocol.remoting.frame import FrameLimits, FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.nameserver.config import NameServerConfig
 from aerobee.sim.broker_node import BrokerNode, BrokerPlan

@@ -1,6 +1,6 @@
 import pytest
 
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from tests.store_kit import read_all
 from tests.unit.sim.node_kit import Cluster
 from tests.wire import JAVA_FIELDS

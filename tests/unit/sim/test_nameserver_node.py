@@ -1,5 +1,5 @@
 from aerobee.protocol.bodies.topic_route import decode_topic_route
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from tests.unit.sim.node_kit import Cluster
 
 

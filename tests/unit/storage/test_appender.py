@@ -3,9 +3,9 @@
 import pytest
 
 from aerobee.errors import DiskFull, MessageIllegal, Misuse
-from aerobee.protocol.message_batch import BatchMessage, encode_batch
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.record import WHOLE, Record, RecordWriter
+from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.record import WHOLE, Record, RecordWriter
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.appender import Appender

@@ -17,9 +17,9 @@ from aerobee.app.demo.story import (
     login,
     pace,
 )
+from aerobee.client.api.message import Message
 from aerobee.client.client import Client
-from aerobee.client.consumer import Consumer
-from aerobee.client.message import Message
+from aerobee.client.consumer.consumer import Consumer
 
 RETRY_SECONDS = 1.0
 COMMIT_SECONDS = 0.5

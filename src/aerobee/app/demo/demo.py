@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TextIO
 
-from aerobee.app import process_figures
 from aerobee.app.demo.consumers import Consumers
 from aerobee.app.demo.figures import Asker
 from aerobee.app.demo.history import History
@@ -20,14 +19,15 @@ from aerobee.app.demo.picture import Places, Vitals, picture, plain_line
 from aerobee.app.demo.screen import KeptLog, Screen
 from aerobee.app.demo.traffic import Traffic
 from aerobee.app.ink import Ink
-from aerobee.app.lifecycle import CannotStart, Ended, say
+from aerobee.app.process import process_figures
+from aerobee.app.process.lifecycle import CannotStart, Ended, say
 from aerobee.client.client import connect
 from aerobee.errors import AerobeeError
 
 _log = logging.getLogger(__name__)
 
 # Warns of every dead letter: here they are part of the story.
-_EXPECTED = logging.getLogger("aerobee.client.owned_queue")
+_EXPECTED = logging.getLogger("aerobee.client.pull.owned_queue")
 TURN_SECONDS = 0.2
 DRAW_SECONDS = 0.5
 FIRST_SECONDS = (1.0, 2.0)

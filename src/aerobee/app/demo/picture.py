@@ -12,7 +12,7 @@ from aerobee.app.demo.figures import Figures
 from aerobee.app.demo.history import COLUMNS, History
 from aerobee.app.demo.story import GROUPS, GUARD, ORDERS, SHIPPING, TOPICS, is_slow
 from aerobee.app.ink import Ink
-from aerobee.app.process_figures import MIB, Memory
+from aerobee.app.process.process_figures import MIB, Memory
 
 WIDTH = 80
 HEIGHT = 24

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TextIO
 
-from aerobee.app.log_setup import LineFormatter
+from aerobee.app.process.log_setup import LineFormatter
 
 _OPEN = "\x1b[?1049h\x1b[?25l"
 _CLOSE = "\x1b[?25h\x1b[?1049l"

@@ -25,9 +25,9 @@ from aerobee.app.demo.story import (
     tag,
     was_paid,
 )
+from aerobee.client.api.message import Message
 from aerobee.client.client import Client
-from aerobee.client.core.outgoing import Outgoing
-from aerobee.client.message import Message
+from aerobee.client.core.send.outgoing import Outgoing
 from aerobee.errors import AerobeeError
 
 _log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ Limits of room are those of brokers: what they delete and refuse at.
 from dataclasses import dataclass
 
 from aerobee.app.diagnosis.finding import BAD, OK, WARN, Finding
-from aerobee.app.load.amounts import shown_bytes
+from aerobee.app.load.workload.amounts import shown_bytes
 
 AREA = "disk"
 DELETES_AT = 0.75

@@ -8,8 +8,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from aerobee.app import broker_settings
-from aerobee.app.config import BadConfig
 from aerobee.app.diagnosis import machine
 from aerobee.app.diagnosis.addresses import address_findings, missing_somewhere
 from aerobee.app.diagnosis.clock import clock_findings
@@ -19,6 +17,8 @@ from aerobee.app.diagnosis.kernel import kernel_findings
 from aerobee.app.diagnosis.neighbours import look_at
 from aerobee.app.diagnosis.runtime import runtime_findings
 from aerobee.app.diagnosis.settings import SettingsFacts, settings_findings
+from aerobee.app.settings import broker_settings
+from aerobee.app.settings.config import BadConfig
 
 
 @dataclass(frozen=True, slots=True)

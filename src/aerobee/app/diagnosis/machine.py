@@ -21,7 +21,7 @@ from aerobee.app.diagnosis.clock import ClockFacts
 from aerobee.app.diagnosis.disk import DiskFacts
 from aerobee.app.diagnosis.kernel import KernelFacts
 from aerobee.app.diagnosis.runtime import RuntimeFacts
-from aerobee.app.load.proc import Proc
+from aerobee.app.load.measure.proc import Proc
 
 SYNCS = 15
 _SYNC_BYTES = 4096

@@ -12,7 +12,7 @@ from ipaddress import ip_address
 
 from aerobee.app.diagnosis.addresses import AddressFacts, NameServerFacts
 from aerobee.app.diagnosis.clock import broker_offset
-from aerobee.app.load.cluster_facts import is_here
+from aerobee.app.load.measure.cluster_facts import is_here
 from aerobee.client.admin.admin import Admin, admin
 from aerobee.client.core.target import parse_target
 from aerobee.errors import AerobeeError

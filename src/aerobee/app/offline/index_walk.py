@@ -12,9 +12,9 @@ from typing import NamedTuple
 from aerobee.app.offline.log_walk import LogWalk
 from aerobee.app.offline.store_folder import StoredFile, StoreFolder, open_file
 from aerobee.model.properties import KEYS, TAGS, UNIQUE_KEY, decode_properties
-from aerobee.protocol.java_hash import tag_code
-from aerobee.protocol.record import Record
-from aerobee.protocol.stored_message import without_crc
+from aerobee.protocol.message.record import Record
+from aerobee.protocol.message.stored_message import without_crc
+from aerobee.protocol.primitives.java_hash import tag_code
 from aerobee.storage.index.key_index_file import (
     HEADER_BYTES,
     SLOT_BYTES,

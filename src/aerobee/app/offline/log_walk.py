@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from aerobee.app.offline.store_folder import StoredFile, StoreFolder
-from aerobee.protocol.record import FILLER, FILLER_BYTES, FINDINGS, WHOLE, Record
+from aerobee.protocol.message.record import FILLER, FILLER_BYTES, FINDINGS, WHOLE, Record
 
 _MAGIC_BEGIN = b"\xda\xa3\x20"  # of both versions
 _MAGIC_AT = 4

@@ -12,9 +12,9 @@ from aerobee.app.offline.log_walk import LogWalk
 from aerobee.app.offline.store_folder import QueueFolder, StoredFile, StoreFolder, files_of
 from aerobee.model.names import LIGHT_QUEUE_PREFIX, SCHEDULE_TOPIC
 from aerobee.model.properties import TAGS, decode_properties
-from aerobee.protocol.java_hash import tag_code
-from aerobee.protocol.record import Record
-from aerobee.protocol.stored_message import without_crc
+from aerobee.protocol.message.record import Record
+from aerobee.protocol.message.stored_message import without_crc
+from aerobee.protocol.primitives.java_hash import tag_code
 from aerobee.storage.index.batch_consume_queue import UNIT_BYTES as BATCH_UNIT_BYTES
 from aerobee.storage.index.consume_queue import FILLER_SIZE, UNIT_BYTES
 

@@ -13,8 +13,8 @@ from aerobee.cli.mqadmin.options import Option
 from aerobee.errors import Misuse
 from aerobee.model.route import MASTER_ID
 from aerobee.protocol.bodies.consume_stats import ConsumeStats
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import write_pretty
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import write_pretty
 
 _CLEAN_CLUSTER = Option("c", "cluster", "all masters of a cluster")
 _GROUP = required(Option("g", "consumerGroup", "the group"))

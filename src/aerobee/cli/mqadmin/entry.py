@@ -15,10 +15,10 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from aerobee.cli.cluster_verbs import Verbs, target_of
 from aerobee.cli.mqadmin import catalog
 from aerobee.cli.mqadmin.options import HELP, NAME_SERVER, Given, Option, read
 from aerobee.cli.output import OK, TABLE, WRONG_USE, write_error
-from aerobee.cli.verbs import Verbs, target_of
 from aerobee.errors import AerobeeError, Misuse
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from aerobee.model.names import (
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.group_config import group_config_json
 from aerobee.protocol.bodies.topic_config import topic_config_json
-from aerobee.protocol.json_text import Value
+from aerobee.protocol.text.json_text import Value
 
 _FOLDER = Option("f", "filePath", "the folder (rocketmq/export in the system's temporary one)")
 _EXPORTED = (

@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 from aerobee.errors import Misuse, ProtocolError
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Value, parse, write_pretty
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value, parse, write_pretty
 
 _HOME = "rocketmq"
 

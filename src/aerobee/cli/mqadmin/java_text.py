@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from aerobee.client.receipt import Durability, Receipt
+from aerobee.client.api.receipt import Durability, Receipt
 from aerobee.errors import Misuse
 from aerobee.model.flags import Permission
 from aerobee.model.group import GroupConfig

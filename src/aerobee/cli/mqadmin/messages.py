@@ -9,7 +9,7 @@ from aerobee.cli.mqadmin.command import Call, Command, required
 from aerobee.cli.mqadmin.files import write_body
 from aerobee.cli.mqadmin.java_text import queue_text, result_text, table_text, time_with_ms
 from aerobee.cli.mqadmin.options import Option
-from aerobee.client.admin.tracks import Track
+from aerobee.client.admin.message_tracks import Track
 from aerobee.errors import Misuse, NotFound
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import MessageQueue, QueueId

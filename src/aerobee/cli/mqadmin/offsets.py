@@ -11,7 +11,7 @@ from aerobee.cli.mqadmin.java_text import moment
 from aerobee.cli.mqadmin.options import Option
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.protocol.bodies.subscription import subscription_json
-from aerobee.protocol.json_text import write_pretty
+from aerobee.protocol.text.json_text import write_pretty
 
 _LATEST = -1
 _LINE = "=" * 38

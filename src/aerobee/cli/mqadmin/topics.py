@@ -20,10 +20,10 @@ _TOPIC = required(Option("t", "topic", "the topic"))
 
 
 async def allocate_queues(call: Call) -> None:
-    from aerobee.client.core.allocation import Averagely
+    from aerobee.client.core.consume.allocation import Averagely
     from aerobee.client.core.routes import client_route
     from aerobee.protocol.bodies.message_queue import queue_json
-    from aerobee.protocol.json_text import write_compact
+    from aerobee.protocol.text.json_text import write_compact
 
     topic = call.given.text("topic")
     route = client_route(topic, await call.admin.topics.route(topic))
@@ -71,7 +71,7 @@ async def list_topics(call: Call) -> None:
 
 async def show_route(call: Call) -> None:
     from aerobee.protocol.bodies.topic_route import encode_topic_route
-    from aerobee.protocol.json_text import parse, write_pretty
+    from aerobee.protocol.text.json_text import parse, write_pretty
 
     route = await call.admin.topics.route(call.given.text("topic"))
     if "list" not in call.given:

@@ -4,7 +4,7 @@ Each broker keeps its own; what is changed is changed on all masters. A broker t
 it is refuses, and says so.
 """
 
-from aerobee.client.admin.asking import Asking, Where
+from aerobee.client.admin.fan_out import Asking, Where
 from aerobee.protocol.bodies.access import (
     Rights,
     User,

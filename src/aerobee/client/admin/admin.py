@@ -18,10 +18,10 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from aerobee.client.admin.asking import Asking
+from aerobee.client.admin.fan_out import Asking
+from aerobee.client.api.client_options import Duration, options_for
+from aerobee.client.connection.session import Session
 from aerobee.client.core.target import Credentials, Target
-from aerobee.client.options import Duration, options_for
-from aerobee.client.session import Session
 from aerobee.model.route import ClusterInfo
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from aerobee.client.admin.dead_letters import DeadLetterAdmin
     from aerobee.client.admin.groups import GroupAdmin
     from aerobee.client.admin.messages import MessageAdmin
-    from aerobee.client.admin.name_server_admin import NameServerAdmin
+    from aerobee.client.admin.name_servers import NameServerAdmin
     from aerobee.client.admin.offsets import OffsetAdmin
     from aerobee.client.admin.queues import QueueAdmin
     from aerobee.client.admin.topics import TopicAdmin
@@ -80,8 +80,8 @@ class Admin:
 
     @cached_property
     def messages(self) -> "MessageAdmin":
+        from aerobee.client.admin.message_tracks import Tracks
         from aerobee.client.admin.messages import MessageAdmin
-        from aerobee.client.admin.tracks import Tracks
 
         tracks = Tracks(self._asking, self.offsets, self.connections)
         return MessageAdmin(self._asking, self.offsets, self.queues, tracks)
@@ -106,7 +106,7 @@ class Admin:
 
     @cached_property
     def name_servers(self) -> "NameServerAdmin":
-        from aerobee.client.admin.name_server_admin import NameServerAdmin
+        from aerobee.client.admin.name_servers import NameServerAdmin
 
         return NameServerAdmin(self._asking)
 

@@ -6,7 +6,7 @@ Everything is by broker name: brokers of one cluster need not be alike.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aerobee.client.admin.asking import Asking, Where
+from aerobee.client.admin.fan_out import Asking, Where
 from aerobee.errors import RemoteAnswer
 from aerobee.model.route import BrokerData
 from aerobee.protocol.bodies.absent_parts import Replication, decode_replication
@@ -14,12 +14,12 @@ from aerobee.protocol.bodies.small_tables import decode_text_table
 from aerobee.protocol.bodies.stats_data import StatsData, decode_stats_data
 from aerobee.protocol.bodies.topic_route import decode_member_group
 from aerobee.protocol.headers.status import StatsDataHeader
-from aerobee.protocol.java_properties import parse_properties, write_properties
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.text.java_properties import parse_properties, write_properties
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from aerobee.client.admin.asking import Asking, Where
+from aerobee.client.admin.fan_out import Asking, Where
 from aerobee.errors import AerobeeError, Misuse, RemoteAnswer
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.subscription import Subscription
@@ -24,7 +24,7 @@ from aerobee.protocol.bodies.group_offsets import decode_consumer_status
 from aerobee.protocol.bodies.running_info import RunningInfo, decode_running_info
 from aerobee.protocol.headers.clients import ConsumerGroupHeader, ProducerGroupHeader
 from aerobee.protocol.headers.group_status import ConsumerStatusHeader, RunningInfoHeader
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 

@@ -8,7 +8,7 @@ its first attempt; the dead letter itself stays where it is.
 import asyncio
 from collections.abc import AsyncIterator
 
-from aerobee.client.admin.asking import Asking
+from aerobee.client.admin.fan_out import Asking
 from aerobee.client.admin.messages import MessageAdmin
 from aerobee.client.admin.offsets import Moment
 from aerobee.client.core.routes import client_route
@@ -28,7 +28,7 @@ from aerobee.model.properties import (
 from aerobee.protocol.bodies.small_tables import decode_topic_list
 from aerobee.protocol.bodies.topic_stats import decode_topic_stats
 from aerobee.protocol.headers.topics import TopicHeader
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 
 GROUP = "CLIENT_INNER_PRODUCER"

@@ -9,7 +9,7 @@ Imports more than 15 modules because requests, headers and answers are in one ea
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aerobee.client.admin.asking import Asking, Where
+from aerobee.client.admin.fan_out import Asking, Where
 from aerobee.errors import RemoteAnswer
 from aerobee.model.group import GroupConfig
 from aerobee.model.message_queue import MessageQueue

@@ -6,10 +6,10 @@ them, their bodies expanded and batches taken apart.
 
 from collections.abc import AsyncIterator
 
-from aerobee.client.admin.asking import Asking, Where
+from aerobee.client.admin.fan_out import Asking, Where
+from aerobee.client.admin.message_tracks import Track, Tracks
 from aerobee.client.admin.offsets import LATEST_MS, Moment, OffsetAdmin, moment_ms
 from aerobee.client.admin.queues import NO_LIMIT, QueueAdmin
-from aerobee.client.admin.tracks import Track, Tracks
 from aerobee.client.core.routes import client_route
 from aerobee.errors import RemoteAnswer, RemoteProtocolError
 from aerobee.model.message import StoredMessage
@@ -17,9 +17,9 @@ from aerobee.model.message_id import parse_offset_message_id
 from aerobee.protocol.bodies.running_info import ConsumeResult, decode_consume_result
 from aerobee.protocol.headers.group_status import ConsumeDirectlyHeader
 from aerobee.protocol.headers.queries import QueryMessageHeader, ViewMessageHeader
+from aerobee.protocol.message.stored_message import client_messages
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.protocol.stored_message import client_messages
 
 UNIQUE_COUNT_MAX = 32  # whatever is asked for
 

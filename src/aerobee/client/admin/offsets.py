@@ -6,11 +6,10 @@ A place in time is a datetime with its zone, milliseconds since 1970, "earliest"
 from datetime import datetime
 from typing import TypeAlias
 
-from aerobee.client.admin.asking import Asking, Where
+from aerobee.client.admin.fan_out import Asking, Where
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue, QueueOffset
 from aerobee.protocol.bodies.group_offsets import decode_correction, decode_reset_offsets
-from aerobee.protocol.declared_header import read_header
 from aerobee.protocol.headers.group_status import (
     CloneOffsetsHeader,
     CorrectionHeader,
@@ -25,10 +24,11 @@ from aerobee.protocol.headers.offsets import (
     SearchOffsetHeader,
     StoreTimeAnswerHeader,
 )
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse
+from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse
 
 Moment: TypeAlias = datetime | int | str
 LATEST_MS = -1

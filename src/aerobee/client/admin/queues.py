@@ -7,13 +7,12 @@ them, their bodies expanded and batches taken apart.
 
 from collections.abc import AsyncIterator
 
-from aerobee.client.admin.asking import Asking, Where
+from aerobee.client.admin.fan_out import Asking, Where
 from aerobee.client.admin.offsets import OffsetAdmin
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.subscription import ALL, BY_TAG
 from aerobee.protocol.bodies.queue_units import QueueUnits, decode_queue_units
-from aerobee.protocol.declared_header import read_header
 from aerobee.protocol.headers.popping import (
     ANY_QUEUE,
     PeekHeader,
@@ -22,10 +21,11 @@ from aerobee.protocol.headers.popping import (
 )
 from aerobee.protocol.headers.pulling import SUBSCRIPTION, PullAnswerHeader, PullHeader
 from aerobee.protocol.headers.status import QueueUnitsHeader
+from aerobee.protocol.message.stored_message import client_messages
+from aerobee.protocol.message.tag_filter import tags_of
+from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.protocol.stored_message import client_messages
-from aerobee.protocol.tag_filter import tags_of
 
 GROUP = "TOOLS_CONSUMER"
 PULL_COUNT = 32

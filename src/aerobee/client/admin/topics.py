@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from aerobee.client.admin.asking import Asking, Where
+from aerobee.client.admin.fan_out import Asking, Where
 from aerobee.errors import Refused, TopicNotFound
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.route import TopicRoute

@@ -7,7 +7,7 @@ other way round, is a decision of whoever asks for it.
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from aerobee.client.admin.asking import Asking, Where
+from aerobee.client.admin.fan_out import Asking, Where
 from aerobee.client.admin.queues import QueueAdmin
 from aerobee.errors import RemoteAnswer
 from aerobee.model.flags import TransactionType

@@ -4,12 +4,12 @@ engine keeps time. RocketMQ's brokers have these; ours refuse them with the reas
 
 from dataclasses import dataclass
 
-from aerobee.client.admin.asking import Asking, Where
-from aerobee.protocol.declared_header import on_wire
-from aerobee.protocol.java_properties import write_properties
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Parsed, parse
+from aerobee.client.admin.fan_out import Asking, Where
+from aerobee.protocol.remoting.declared_header import on_wire
 from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.text.java_properties import write_properties
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Parsed, parse
 
 WHEEL = "F"
 ROCKSDB = "R"

@@ -1,6 +1,6 @@
 import cython
 
-from aerobee.protocol.machine cimport address, byte, bytes_at
+from aerobee.protocol.primitives.machine cimport address, byte, bytes_at
 
 cdef int _TAIL_DIGITS
 cdef int _COUNTER_MASK

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import address, bytes_at
+    from aerobee.protocol.primitives.big_endian import address, bytes_at
 
 _TAIL_DIGITS = 12  # elapsed ms, 8 hexadecimal digits, and counter, 4
 _COUNTER_MASK = 0xFFFF

@@ -19,7 +19,7 @@ from enum import Enum
 from typing import TypeVar
 
 from aerobee.client.client import Client
-from aerobee.pipeline.capture.binlog import (
+from aerobee.pipeline.capture.database.binlog import (
     Altered,
     BinlogReader,
     Boundary,
@@ -29,18 +29,12 @@ from aerobee.pipeline.capture.binlog import (
     Noted,
     RowsChanged,
 )
-from aerobee.pipeline.capture.catalog import (
+from aerobee.pipeline.capture.database.catalog import (
     captured_tables,
     cascading_tables,
     disguised_columns,
 )
-from aerobee.pipeline.capture.delivery import Delivery, now_ms
-from aerobee.pipeline.capture.envelope import Origin
-from aerobee.pipeline.capture.errors import Unfit
-from aerobee.pipeline.capture.meter import Meter
-from aerobee.pipeline.capture.outlet import Outlet
-from aerobee.pipeline.capture.position import CaptureState, Phase, Position
-from aerobee.pipeline.capture.server import (
+from aerobee.pipeline.capture.database.server import (
     ServerAddress,
     ServerFacts,
     check,
@@ -48,7 +42,13 @@ from aerobee.pipeline.capture.server import (
     current_position,
     explained,
 )
-from aerobee.pipeline.capture.snapshot import Snapshot
+from aerobee.pipeline.capture.database.snapshot import Snapshot
+from aerobee.pipeline.capture.delivery import Delivery, now_ms
+from aerobee.pipeline.capture.envelope import Origin
+from aerobee.pipeline.capture.errors import Unfit
+from aerobee.pipeline.capture.meter import Meter
+from aerobee.pipeline.capture.outlet import Outlet
+from aerobee.pipeline.capture.position import CaptureState, Phase, Position
 from aerobee.pipeline.capture.state_topic import StateTopic, begun
 from aerobee.pipeline.capture.table_schema import Kind, TableName, TableSchema
 from aerobee.pipeline.capture.tables import TablePatterns, TopicNames

@@ -10,7 +10,7 @@ from aerobee.errors import Misuse
 from aerobee.net.http_listener import HttpListener, Page
 from aerobee.net.listener import bind, port_of
 from aerobee.pipeline.capture.meter import Meter
-from aerobee.protocol.metric_text import CONTENT_TYPE, metrics_text
+from aerobee.protocol.text.metric_text import CONTENT_TYPE, metrics_text
 
 
 @contextlib.asynccontextmanager

@@ -10,7 +10,7 @@ O1. After `drain` returns, all that was sent is stored. After it raises, some of
 import contextlib
 
 from aerobee.client.client import Client
-from aerobee.client.producer import Producer
+from aerobee.client.send.producer import Producer
 from aerobee.errors import ProducerFull
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.capture.errors import BrokerGone

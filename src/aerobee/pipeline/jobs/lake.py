@@ -7,9 +7,9 @@ sees each batch whole or not at all.
 
 from typing import TYPE_CHECKING
 
+from aerobee.pipeline.arrow.schema import COLUMN_NAMES
 from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, Outcome
 from aerobee.pipeline.jobs.topic_io import STREAM_OPTIONS, started, stream_of
-from aerobee.pipeline.schema import COLUMN_NAMES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,7 +32,7 @@ def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
     rows = transform(stream_of(spark, chosen, NAME, COLUMN_NAMES), is_text=chosen.is_on("text"))
     folder = chosen.text("to-folder")
     if chosen.text("format") == DELTA:
-        from aerobee.pipeline import delta_sink, delta_table
+        from aerobee.pipeline.delta import delta_sink, delta_table
 
         delta_table.opened(folder)  # without the library it is better to hear of it now
         spark.dataSource.register(delta_sink.DeltaSink)

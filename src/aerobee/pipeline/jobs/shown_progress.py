@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from aerobee.errors import Misuse
 from aerobee.pipeline.jobs.job import Chosen
 from aerobee.pipeline.jobs.topic_io import group_of
-from aerobee.pipeline.options import SourceOptions, source_options
 from aerobee.pipeline.progress import QueryProgress
+from aerobee.pipeline.source.source_options import SourceOptions, source_options
 
 PORT_MAX = 65_535
 

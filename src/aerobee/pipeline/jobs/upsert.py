@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.delta_table import GONE, SEQUENCE
+from aerobee.pipeline.delta.delta_table import GONE, SEQUENCE
 from aerobee.pipeline.jobs.captured_schema import (
     Announcements,
     columns_of,
@@ -131,7 +131,7 @@ class _Applying:
     def __init__(self, spark: "SparkSession", chosen: Chosen) -> None:
         from pyspark.sql.types import StructType
 
-        from aerobee.pipeline.delta_table import DeltaCopy
+        from aerobee.pipeline.delta.delta_table import DeltaCopy
 
         self._table = chosen.text("table")
         self._keys = chosen.names("key")

@@ -11,8 +11,8 @@ A master without slaves, no limits for groups that read old messages, no light t
 
 from typing import NamedTuple
 
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse, write_compact
 
 
 class Replica(NamedTuple):

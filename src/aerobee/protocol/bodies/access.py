@@ -10,8 +10,8 @@ A broker shows passwords as it keeps them; what is read here never shows one by 
 from dataclasses import dataclass, field
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Parsed, Value, parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Parsed, Value, parse, write_compact
 
 SUPER = "Super"
 NORMAL = "Normal"

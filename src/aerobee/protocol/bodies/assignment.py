@@ -17,8 +17,8 @@ from aerobee.model.message_queue import MessageQueue
 from aerobee.model.names import DERIVED_TOPIC_CHARS_MAX
 from aerobee.protocol.bodies.heartbeat import GROUP_CHARS_MAX
 from aerobee.protocol.bodies.message_queue import queue_json
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Value, parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value, parse, write_compact
 
 PULL = "PULL"
 POP = "POP"

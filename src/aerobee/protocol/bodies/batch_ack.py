@@ -4,8 +4,8 @@
       "t":"topic"}],"brokerName":"broker-a"}
 
 One entry for each checkpoint; t is the topic that was asked for, r says whether the messages lie in
-a retry topic of it; b is a set of distances from so (`protocol/ack_bits.py`). Java's parser also
-takes the long names of the members, so they are taken here.
+a retry topic of it; b is a set of distances from so (`protocol/primitives/ack_bits.py`). Java's
+parser also takes the long names of the members, so they are taken here.
 """
 
 import re
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.ack_bits import decode_ack_bits, encode_ack_bits
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse, write_compact
+from aerobee.protocol.primitives.ack_bits import decode_ack_bits, encode_ack_bits
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse, write_compact
 
 BATCH_BYTES_MAX = 4 * 1024 * 1024
 ENTRIES_MAX = 10_000

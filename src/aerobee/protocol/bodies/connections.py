@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from aerobee.model.subscription import ConsumeFrom, ConsumeType, MessageModel, Subscription
 from aerobee.protocol.bodies.subscription import subscription_from, subscription_json
-from aerobee.protocol.command_header import LANGUAGES, OTHER_LANGUAGE
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Value, parse, write_compact
+from aerobee.protocol.remoting.command_header import LANGUAGES, OTHER_LANGUAGE
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value, parse, write_compact
 
 
 class Connection(NamedTuple):

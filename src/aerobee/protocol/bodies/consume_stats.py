@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from aerobee.model.message_queue import MessageQueue
 from aerobee.protocol.bodies.message_queue import by_queue, queue_from, queue_json, queue_key
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import ObjectKey, Value, parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import ObjectKey, Value, parse, write_compact
 
 
 class Progress(NamedTuple):

@@ -17,8 +17,8 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.model.group import CUSTOMIZED_RETRIES, RETRIES_MAX, GroupConfig
 from aerobee.model.topic import DataVersion
 from aerobee.protocol.bodies.topic_config import data_version_from, data_version_json
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Value, parse, write_compact, write_standard
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value, parse, write_compact, write_standard
 
 LIST_BYTES_MAX = 8 * 1024 * 1024  # 20,000 groups
 CARRIED_BYTES_MAX = 16 * 1024  # of one group, what we carry without looking into it

@@ -23,8 +23,8 @@ from aerobee.model.subscription import (
     Subscription,
 )
 from aerobee.protocol.bodies.subscription import subscription_from, subscription_json
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Parsed, Value, parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Parsed, Value, parse, write_compact
 
 HEARTBEAT_BYTES_MAX = 1024 * 1024
 DIALECT_BYTES_MAX = 64 * 1024

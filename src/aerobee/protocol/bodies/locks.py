@@ -12,8 +12,8 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.model.message_queue import MessageQueue
 from aerobee.protocol.bodies.heartbeat import CLIENT_ID_CHARS_MAX, GROUP_CHARS_MAX
 from aerobee.protocol.bodies.message_queue import queue_from, queue_json
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse, write_compact
 
 LOCK_BYTES_MAX = 4 * 1024 * 1024
 DIALECT_BYTES_MAX = 64 * 1024

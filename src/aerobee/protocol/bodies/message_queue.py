@@ -6,8 +6,8 @@
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.names import DERIVED_TOPIC_CHARS_MAX
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import ObjectKey, Parsed, Value
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import ObjectKey, Parsed, Value
 
 BROKER_CHARS_MAX = 255
 

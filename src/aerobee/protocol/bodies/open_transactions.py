@@ -12,8 +12,8 @@ group and both offsets are what an END_TRANSACTION by hand needs.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Value, parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value, parse, write_compact
 
 NO_MORE = -1
 

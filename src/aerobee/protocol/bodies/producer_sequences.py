@@ -8,8 +8,8 @@ A queue that is not there has nothing of it.
 from collections.abc import Mapping
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import by_number, parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import by_number, parse, write_compact
 
 _MEMBER = "lastSequences"
 

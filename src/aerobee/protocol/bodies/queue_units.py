@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from aerobee.model.subscription import Subscription
 from aerobee.protocol.bodies.subscription import subscription_from, subscription_json
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Value, parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value, parse, write_compact
 
 NO_FILTER = "null"
 

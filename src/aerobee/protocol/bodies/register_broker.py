@@ -33,10 +33,10 @@ from aerobee.protocol.bodies.topic_config import (
     topic_config_from,
     topic_config_json,
 )
-from aerobee.protocol.compression import decompress
-from aerobee.protocol.fields import INT32, read_number
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Key, Parsed, Value, parse, write_compact, write_standard
+from aerobee.protocol.message.compression import decompress
+from aerobee.protocol.text.fields import INT32, read_number
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Key, Parsed, Value, parse, write_compact, write_standard
 
 EXPANDED_BYTES_MAX = 32 * 1024 * 1024  # 300,000 topics; a JSON body ends at the frame's 16 MiB
 MAPPING_VERSION_MIN = 413  # V5_0_0

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Parsed, parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Parsed, parse, write_compact
 
 RUN_MAX = 64
 """Messages of one checkpoint: Apache's map of bits has so many. A pop brings half as many."""

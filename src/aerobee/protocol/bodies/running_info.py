@@ -15,8 +15,8 @@ from aerobee.model.message_queue import MessageQueue
 from aerobee.model.subscription import Subscription
 from aerobee.protocol.bodies.message_queue import by_queue, queue_key
 from aerobee.protocol.bodies.subscription import subscription_from, subscription_json
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import ObjectKey, Value, parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import ObjectKey, Value, parse, write_compact
 
 BYTES_PER_MIB = 1024 * 1024
 PAUSED_QUEUES = "PROP_PAUSED_QUEUES"

@@ -6,8 +6,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Value, parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value, parse, write_compact
 
 
 def encode_topic_list(topics: Iterable[str], broker_address: str = "") -> bytes:

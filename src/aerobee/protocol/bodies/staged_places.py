@@ -8,8 +8,8 @@ In the order in which they are to be stored.
 from collections.abc import Sequence
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse, write_compact
 
 _MEMBER = "places"
 

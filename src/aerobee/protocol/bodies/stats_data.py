@@ -5,8 +5,8 @@
 
 from typing import NamedTuple
 
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse, write_compact
 
 
 class StretchData(NamedTuple):

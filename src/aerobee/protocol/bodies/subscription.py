@@ -12,10 +12,10 @@ from typing import NamedTuple
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.names import DERIVED_TOPIC_CHARS_MAX
 from aerobee.model.subscription import BY_TAG, Subscription
-from aerobee.protocol.java_hash import tag_code
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Value, parse, write_compact
-from aerobee.protocol.tag_filter import ALL, find_expression_fault, tag_codes, tags_of
+from aerobee.protocol.message.tag_filter import ALL, find_expression_fault, tag_codes, tags_of
+from aerobee.protocol.primitives.java_hash import tag_code
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value, parse, write_compact
 
 CHECK_BYTES_MAX = 256 * 1024
 GROUP_CHARS_MAX = 255

@@ -8,8 +8,8 @@ What is missing has Java's default: brokers of 4.x write no attributes.
 """
 
 from aerobee.model.topic import DEFAULT_QUEUES, SINGLE_TAG, DataVersion, TopicConfig
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Value, parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value, parse, write_compact
 
 READ_AND_WRITE = 6
 VERSION_BYTES_MAX = 1024

@@ -12,8 +12,8 @@ of an address. Readers here take both. Cluster information is always bare, as at
 from typing import cast
 
 from aerobee.model.route import BrokerData, ClusterInfo, QueueData, TopicRoute
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Value, parse, write_compact, write_standard
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value, parse, write_compact, write_standard
 
 STANDARD_VERSION_MIN = 401  # V4_9_4
 DIALECT_BYTES_MAX = 256 * 1024  # 1,000 brokers

@@ -17,8 +17,8 @@ from aerobee.protocol.bodies.topic_config import (
     topic_config_from,
     topic_config_json,
 )
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse, write_compact, write_standard
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse, write_compact, write_standard
 
 LIST_BYTES_MAX = 8 * 1024 * 1024  # 40,000 topics
 

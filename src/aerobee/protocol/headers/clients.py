@@ -4,7 +4,7 @@ them.
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import on_wire
+from aerobee.protocol.remoting.declared_header import on_wire
 
 
 @dataclass(frozen=True, slots=True)

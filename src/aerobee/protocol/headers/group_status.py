@@ -4,7 +4,7 @@ of those groups.
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import Int32, Int64
+from aerobee.protocol.remoting.declared_header import Int32, Int64
 
 UNSET = -1
 

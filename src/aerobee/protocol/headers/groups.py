@@ -4,7 +4,7 @@ far they are.
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import Int32
+from aerobee.protocol.remoting.declared_header import Int32
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ and of their answers.
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import Int32, Int64
+from aerobee.protocol.remoting.declared_header import Int32, Int64
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ and of the answers.
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import Int32, Int64
+from aerobee.protocol.remoting.declared_header import Int32, Int64
 
 FROM_MIN = 0
 """The init mode of a group that begins with the oldest message; any other begins at the end."""

@@ -5,7 +5,7 @@ Those of SEND_ONCE are SEND_MESSAGE_V2's, by letter, and one more (`producer_mar
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import Int32, Int64
+from aerobee.protocol.remoting.declared_header import Int32, Int64
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Clients read all four offsets of an answer whatever its code, so all are always 
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import Int32, Int64, on_wire
+from aerobee.protocol.remoting.declared_header import Int32, Int64, on_wire
 
 COMMIT_OFFSET = 0x1
 SUSPEND = 0x2

@@ -5,7 +5,7 @@ Agrees with Java's RecallMessageRequestHeader.
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import on_wire
+from aerobee.protocol.remoting.declared_header import on_wire
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ QUERY_DATA_VERSION (322), which only say who asks.
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import Int32, Int64
+from aerobee.protocol.remoting.declared_header import Int32, Int64
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Everything that a consumer would find in the record, because the requester reads
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import Int32, Int64
+from aerobee.protocol.remoting.declared_header import Int32, Int64
 
 
 @dataclass(frozen=True, slots=True)

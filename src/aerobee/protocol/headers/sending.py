@@ -7,7 +7,7 @@ SendMessageResponseHeader. A broker reads sends by `send_header` and writes most
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import Int32, Int64, on_wire
+from aerobee.protocol.remoting.declared_header import Int32, Int64, on_wire
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Agrees with Java's ConsumerSendMsgBackRequestHeader; what only some clients say 
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import Int32, Int64, on_wire
+from aerobee.protocol.remoting.declared_header import Int32, Int64, on_wire
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ The batch itself is the body of the one, the places of a round's batches that of
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import Int32, Int64
+from aerobee.protocol.remoting.declared_header import Int32, Int64
 
 
 @dataclass(frozen=True, slots=True)

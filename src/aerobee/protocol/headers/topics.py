@@ -5,7 +5,7 @@ nobody reads is left out.
 from dataclasses import dataclass
 
 from aerobee.model.topic import SINGLE_TAG
-from aerobee.protocol.declared_header import Int32
+from aerobee.protocol.remoting.declared_header import Int32
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ ResumeCheckHalfMessageRequestHeader; what only some clients say may be absent.
 
 from dataclasses import dataclass
 
-from aerobee.protocol.declared_header import Int32, Int64, on_wire
+from aerobee.protocol.remoting.declared_header import Int32, Int64, on_wire
 
 
 @dataclass(frozen=True, slots=True)

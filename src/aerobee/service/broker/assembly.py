@@ -9,19 +9,19 @@ from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.ports.service import ChannelId
-from aerobee.protocol.remoting_command import RemotingCommand
-from aerobee.service.broker.admin_rows import admin_rows
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.service.broker.admin.admin_assembly import admin_rows
 from aerobee.service.broker.broker import Broker, Duties
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
-from aerobee.service.broker.consumer_rows import consumer_rows
-from aerobee.service.broker.handlers.finish_round import FinishRoundHandlers
-from aerobee.service.broker.handlers.open_producer import OpenProducerHandlers
-from aerobee.service.broker.handlers.staging import StagingHandlers
+from aerobee.service.broker.deduplication.finish_round_handlers import FinishRoundHandlers
+from aerobee.service.broker.deduplication.open_producer_handlers import OpenProducerHandlers
+from aerobee.service.broker.membership.membership_assembly import consumer_rows
+from aerobee.service.broker.metrics.metrics_assembly import Pending
 from aerobee.service.broker.parts import Parts, build_parts
 from aerobee.service.broker.request_table import RequestTable, request_table
-from aerobee.service.broker.staging.publishing import Publishing
-from aerobee.service.broker.tables import Ground
-from aerobee.service.broker.watching import Pending
+from aerobee.service.broker.staging.round_publishing import Publishing
+from aerobee.service.broker.staging.staging_handlers import StagingHandlers
+from aerobee.service.broker.state.tables import Ground
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
 

@@ -13,16 +13,16 @@ from aerobee.errors import DiskFailed
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Effects, Peer
 from aerobee.ports.watch import Watch
-from aerobee.protocol.frame import FrameReader
-from aerobee.protocol.remoting_command import RemotingCommand
-from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.protocol.request_codes import request_name
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.clients.peers import Peers
 from aerobee.service.broker.fast_path import NONE, SOME, FastPath
-from aerobee.service.broker.peers import Peers
-from aerobee.service.broker.pull_ways import PullWays
+from aerobee.service.broker.pull.pull_assembly import PullWays
 from aerobee.service.broker.request_table import RequestTable
-from aerobee.service.broker.send_way import SendWay
+from aerobee.service.broker.send.send_path import SendWay
 from aerobee.service.request import Answer, Heard, Request, answer_with
 
 _log = logging.getLogger(__name__)

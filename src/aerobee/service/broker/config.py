@@ -8,7 +8,7 @@ the files on disk depend on can be reached by a request.
 from dataclasses import dataclass
 
 from aerobee.model.setting import TEXT, TRUTH, Setting, Whole
-from aerobee.protocol.frame import FRAME_BYTES_MAX
+from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX
 
 FRAME_BYTES_BESIDE_BODY = 1 << 20
 

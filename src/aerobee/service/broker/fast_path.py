@@ -8,8 +8,8 @@ from typing import Protocol
 
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
-from aerobee.protocol.frame import FrameReader
-from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 
 NONE = 0
 """No frame was taken; the current frame is for another path."""

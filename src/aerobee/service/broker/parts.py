@@ -8,23 +8,23 @@ from typing import NamedTuple
 
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
-from aerobee.service.broker.broker_status import BrokerStatus
+from aerobee.service.broker.admin.broker.broker_status import BrokerStatus
+from aerobee.service.broker.clients.client_calls import ClientCalls
+from aerobee.service.broker.clients.peers import Peers
+from aerobee.service.broker.cluster.registration import Registration
+from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
-from aerobee.service.broker.delay.levels import DelayLevels
-from aerobee.service.broker.membership import Membership
-from aerobee.service.broker.parked.client_calls import ClientCalls
-from aerobee.service.broker.peers import Peers
-from aerobee.service.broker.pop_ways import PopWays
-from aerobee.service.broker.pull_ways import PullWays
-from aerobee.service.broker.registration import Registration
-from aerobee.service.broker.send_diversion import SendDiversion
-from aerobee.service.broker.send_ways import SendWays
-from aerobee.service.broker.short_pops import Outlets
-from aerobee.service.broker.tables import Ground, Tables, open_tables
-from aerobee.service.broker.timer_ways import TimerWays
-from aerobee.service.broker.topic_routes import TopicRoutes
-from aerobee.service.broker.transaction_ways import TransactionWays
-from aerobee.service.broker.watching import Watching
+from aerobee.service.broker.delay.delay_levels import DelayLevels
+from aerobee.service.broker.membership.member_lifecycle import Membership
+from aerobee.service.broker.metrics.metrics_assembly import Watching
+from aerobee.service.broker.pop.pop_assembly import PopWays
+from aerobee.service.broker.pop.pop_fast_path import Outlets
+from aerobee.service.broker.pull.pull_assembly import PullWays
+from aerobee.service.broker.send.send_assembly import SendWays
+from aerobee.service.broker.send.send_diversion import SendDiversion
+from aerobee.service.broker.state.tables import Ground, Tables, open_tables
+from aerobee.service.broker.timer.timer_assembly import TimerWays
+from aerobee.service.broker.transaction.transaction_assembly import TransactionWays
 from aerobee.service.live_config import LiveConfig
 
 

@@ -2,5 +2,5 @@
 
     text ─▶ sql_lexer: words ─▶ sql_parser: a tree, its types checked ─▶ sql_compiler: a filter
 
-What a filter does with a message is `protocol/property_filter.py`.
+What a filter does with a message is `protocol/message/property_filter.py`.
 """

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from aerobee.protocol.property_filter import PropertyFilter
+from aerobee.protocol.message.property_filter import PropertyFilter
 from aerobee.service.filters.sql_compiler import compile_sql
 from aerobee.service.filters.sql_lexer import BadExpression
 

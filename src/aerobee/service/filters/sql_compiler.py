@@ -4,8 +4,8 @@ Done once for a subscription. Every property is one operand, however often it is
 message's text is looked through once.
 """
 
-from aerobee.protocol import property_filter as machine
-from aerobee.protocol.property_filter import (
+from aerobee.protocol.message import property_filter as machine
+from aerobee.protocol.message.property_filter import (
     CONTAINS,
     ENDS_WITH,
     EQUAL,

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from aerobee.errors import CorruptFile, ProtocolError, RemoteProtocolError
 from aerobee.ports.disk_worker import DiskWorker
-from aerobee.protocol.json_members import Members
+from aerobee.protocol.text.json_members import Members
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.metadata.saved_value import Done, SavedValue
 

@@ -23,7 +23,7 @@ from aerobee.model.topic import UNIT, UNIT_SUBSCRIPTION, DataVersion
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.register_broker import RegisterBroker
-from aerobee.protocol.json_text import Key, Parsed, Value, write_compact
+from aerobee.protocol.text.json_text import Key, Parsed, Value, write_compact
 
 # A topic of brokers among themselves: they must see who is really there.
 _MEMBERSHIP_TOPIC_PREFIX = "rmq_sys_SYNC_BROKER_MEMBER_"

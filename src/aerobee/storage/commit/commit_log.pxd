@@ -1,9 +1,9 @@
 import cython
 
-from aerobee.protocol.batch_cursor cimport BatchCursor
-from aerobee.protocol.machine cimport byte, load_i32
-from aerobee.protocol.message_draft cimport MessageDraft
-from aerobee.protocol.record cimport RecordWriter, write_filler
+from aerobee.protocol.message.batch_cursor cimport BatchCursor
+from aerobee.protocol.primitives.machine cimport byte, load_i32
+from aerobee.protocol.message.message_draft cimport MessageDraft
+from aerobee.protocol.message.record cimport RecordWriter, write_filler
 from aerobee.storage.commit.write_through cimport WriteThrough
 from aerobee.storage.files.file_sequence cimport FileSequence
 from aerobee.storage.files.mapped_file cimport MappedFile

@@ -16,9 +16,9 @@ Called from the core's thread only.
 from typing import TYPE_CHECKING
 
 from aerobee.errors import MessageIllegal
-from aerobee.protocol.batch_cursor import BatchCursor
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.record import RecordWriter
+from aerobee.protocol.message.batch_cursor import BatchCursor
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.record import RecordWriter
 from aerobee.storage.commit.log_files import LogFiles
 from aerobee.storage.commit.write_through import LARGE_BYTES, WriteThrough
 from aerobee.storage.files.file_sequence import FileSequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import load_i32
-    from aerobee.protocol.record import write_filler
+    from aerobee.protocol.message.record import write_filler
+    from aerobee.protocol.primitives.big_endian import load_i32
 
 BATCH_ENTRIES_MAX = 4096  # far above what a 4 MiB body is used for; bounds one append
 _LARGE_BYTES = LARGE_BYTES

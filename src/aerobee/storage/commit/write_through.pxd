@@ -1,4 +1,4 @@
-from aerobee.protocol.machine cimport address, byte, copy_bytes
+from aerobee.protocol.primitives.machine cimport address, byte, copy_bytes
 from aerobee.storage.files.mapped_file cimport MappedFile
 
 cdef class WriteThrough:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import address, copy_bytes
+    from aerobee.protocol.primitives.big_endian import address, copy_bytes
 
 LARGE_BYTES = 64 << 10
 """An append of so much is large."""

@@ -1,8 +1,8 @@
 import cython
 
-from aerobee.protocol.java_hash cimport signed32, text_hash
-from aerobee.protocol.machine cimport byte, bytes_address, bytes_at, load_u32, same_bytes
-from aerobee.protocol.record cimport Record
+from aerobee.protocol.primitives.java_hash cimport signed32, text_hash
+from aerobee.protocol.primitives.machine cimport byte, bytes_address, bytes_at, load_u32, same_bytes
+from aerobee.protocol.message.record cimport Record
 from aerobee.storage.files.file_sequence cimport FileSequence
 from aerobee.storage.files.mapped_file cimport MappedFile
 from aerobee.storage.index.consume_queue cimport ConsumeQueue

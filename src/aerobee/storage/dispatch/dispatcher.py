@@ -18,8 +18,8 @@ Called from the core's thread only.
 from typing import TYPE_CHECKING
 
 from aerobee.errors import CorruptRecord, Misuse
-from aerobee.protocol.java_hash import signed32
-from aerobee.protocol.record import FINDINGS, Record
+from aerobee.protocol.message.record import FINDINGS, Record
+from aerobee.protocol.primitives.java_hash import signed32
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import bytes_address, bytes_at, load_u32, same_bytes
-    from aerobee.protocol.java_hash import text_hash
+    from aerobee.protocol.primitives.big_endian import bytes_address, bytes_at, load_u32, same_bytes
+    from aerobee.protocol.primitives.java_hash import text_hash
 
 _SCHEDULE_TOPIC = b"SCHEDULE_TOPIC_XXXX"  # where delayed messages wait
 _UNKNOWN_LEVEL_MS = 1000  # what a delay level without an entry means

@@ -1,4 +1,4 @@
-from aerobee.protocol.machine cimport address, byte
+from aerobee.protocol.primitives.machine cimport address, byte
 
 cdef class MappedFile:
     cdef readonly object disk_file

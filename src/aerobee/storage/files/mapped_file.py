@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import address
+    from aerobee.protocol.primitives.big_endian import address
 
 
 PAGE_BYTES = 4096

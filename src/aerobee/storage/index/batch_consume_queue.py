@@ -20,7 +20,7 @@ Agrees with Apache's BatchConsumeQueue. Called from the core's thread only.
 from typing import NamedTuple
 
 from aerobee.ports.disk import Disk
-from aerobee.protocol.big_endian import (
+from aerobee.protocol.primitives.big_endian import (
     load_i16,
     load_i32,
     load_i64,

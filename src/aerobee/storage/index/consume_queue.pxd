@@ -1,7 +1,7 @@
 import cython
 
-from aerobee.protocol.java_hash cimport text_hash
-from aerobee.protocol.machine cimport (
+from aerobee.protocol.primitives.java_hash cimport text_hash
+from aerobee.protocol.primitives.machine cimport (
     byte, bytes_address, load_i32, load_i64, store_i32, store_i64, zero_bytes,
 )
 from aerobee.storage.files.file_sequence cimport FileSequence

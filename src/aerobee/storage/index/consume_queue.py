@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import (
+    from aerobee.protocol.primitives.big_endian import (
         bytes_address,
         load_i32,
         load_i64,
@@ -40,7 +40,7 @@ if not cython.compiled:
         store_i64,
         zero_bytes,
     )
-    from aerobee.protocol.java_hash import text_hash
+    from aerobee.protocol.primitives.java_hash import text_hash
 
 UNIT_BYTES = 20
 FILLER_SIZE = 0x7FFFFFFF

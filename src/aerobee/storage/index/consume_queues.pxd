@@ -1,6 +1,6 @@
 import cython
 
-from aerobee.protocol.machine cimport byte, bytes_address, bytes_at, same_bytes
+from aerobee.protocol.primitives.machine cimport byte, bytes_address, bytes_at, same_bytes
 from aerobee.storage.index.consume_queue cimport ConsumeQueue
 
 cdef class ConsumeQueues:

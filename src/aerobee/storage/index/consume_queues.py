@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import bytes_address, bytes_at, same_bytes
+    from aerobee.protocol.primitives.big_endian import bytes_address, bytes_at, same_bytes
 
 QUEUE_ID_MAX = 4095  # every id makes a folder: an id of 2**30 must not
 # Each has a mapped file or more, of which Linux grants a process 65,530 (vm.max_map_count): at one

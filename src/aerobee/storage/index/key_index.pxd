@@ -1,7 +1,7 @@
 import cython
 
-from aerobee.protocol.java_hash cimport text_hash
-from aerobee.protocol.machine cimport (
+from aerobee.protocol.primitives.java_hash cimport text_hash
+from aerobee.protocol.primitives.machine cimport (
     address, byte, bytes_address, load_i64, load_u32, store_i64, store_u32,
 )
 from aerobee.storage.index.key_index_file cimport KeyIndexFile, index_hash

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import (
+    from aerobee.protocol.primitives.big_endian import (
         address,
         bytes_address,
         load_i64,
@@ -38,7 +38,7 @@ if not cython.compiled:
         store_i64,
         store_u32,
     )
-    from aerobee.protocol.java_hash import text_hash
+    from aerobee.protocol.primitives.java_hash import text_hash
     from aerobee.storage.index.key_index_file import index_hash
 
 FIND_LIMIT_MAX = 64  # RocketMQ's maxMsgsNumBatch

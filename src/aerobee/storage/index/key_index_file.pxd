@@ -1,6 +1,6 @@
 import cython
 
-from aerobee.protocol.machine cimport (
+from aerobee.protocol.primitives.machine cimport (
     address, byte, load_i32, load_i64, load_u32, same_bytes, store_i32, store_i64, store_u32,
     zero_bytes,
 )

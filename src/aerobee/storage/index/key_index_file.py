@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import (
+    from aerobee.protocol.primitives.big_endian import (
         address,
         load_i32,
         load_i64,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from aerobee.errors import CorruptFile
 from aerobee.ports.disk import Disk
-from aerobee.protocol.json_text import (
+from aerobee.protocol.text.json_text import (
     BadJson,
     Key,
     Parsed,

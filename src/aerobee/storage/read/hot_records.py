@@ -7,7 +7,7 @@ at first, by `record_reader`. Called from the core's thread only.
 
 from typing import TYPE_CHECKING
 
-from aerobee.protocol.record import Record
+from aerobee.protocol.message.record import Record
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.read.queue_reader import QueueReader

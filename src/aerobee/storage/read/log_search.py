@@ -6,7 +6,7 @@ looked at. Blocks while it reads. Records are not checked.
 
 from collections.abc import Iterator
 
-from aerobee.protocol.record import WHOLE, Record
+from aerobee.protocol.message.record import WHOLE, Record
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.mapped_file import MappedFile
 

@@ -1,8 +1,8 @@
 import cython
 
-from aerobee.protocol.machine cimport byte, bytes_address, same_bytes
-from aerobee.protocol.property_filter cimport PropertyFilter
-from aerobee.protocol.record cimport Record
+from aerobee.protocol.primitives.machine cimport byte, bytes_address, same_bytes
+from aerobee.protocol.message.property_filter cimport PropertyFilter
+from aerobee.protocol.message.record cimport Record
 from aerobee.storage.files.mapped_file cimport MappedFile
 from aerobee.storage.index.consume_queue cimport ConsumeQueue
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from aerobee.errors import CorruptFile, CorruptRecord
 from aerobee.model.names import LIGHT_QUEUE_PREFIX
-from aerobee.protocol.property_filter import PropertyFilter
-from aerobee.protocol.record import Record
+from aerobee.protocol.message.property_filter import PropertyFilter
+from aerobee.protocol.message.record import Record
 from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.index.consume_queue import ConsumeQueue
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import bytes_address, same_bytes
+    from aerobee.protocol.primitives.big_endian import bytes_address, same_bytes
 
 _LIGHT_TOPIC = LIGHT_QUEUE_PREFIX.encode()  # such queues point at records of other queues
 

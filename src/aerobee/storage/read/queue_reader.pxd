@@ -1,9 +1,9 @@
 import cython
 
-from aerobee.protocol.machine cimport copy_bytes, load_i32, load_i64
-from aerobee.protocol.property_filter cimport PropertyFilter
-from aerobee.protocol.record cimport Record
-from aerobee.protocol.reply_buffer cimport ReplyBuffer
+from aerobee.protocol.primitives.machine cimport copy_bytes, load_i32, load_i64
+from aerobee.protocol.message.property_filter cimport PropertyFilter
+from aerobee.protocol.message.record cimport Record
+from aerobee.protocol.remoting.reply_buffer cimport ReplyBuffer
 from aerobee.storage.files.file_sequence cimport FileSequence
 from aerobee.storage.files.mapped_file cimport MappedFile
 from aerobee.storage.index.consume_queue cimport ConsumeQueue

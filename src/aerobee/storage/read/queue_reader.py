@@ -18,9 +18,9 @@ Called from the core's thread only.
 from typing import TYPE_CHECKING
 
 from aerobee.errors import CorruptFile, CorruptRecord
-from aerobee.protocol.property_filter import PropertyFilter
-from aerobee.protocol.record import Record
-from aerobee.protocol.reply_buffer import ReplyBuffer
+from aerobee.protocol.message.property_filter import PropertyFilter
+from aerobee.protocol.message.record import Record
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.index.consume_queue import ConsumeQueue
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import (
+    from aerobee.protocol.primitives.big_endian import (
         copy_bytes,
         load_i32,
         load_i64,

@@ -8,7 +8,7 @@ Called from the core's thread only, but for `verify`.
 
 from collections.abc import Iterator
 
-from aerobee.protocol.property_filter import PropertyFilter
+from aerobee.protocol.message.property_filter import PropertyFilter
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues

@@ -1,6 +1,6 @@
 import cython
 
-from aerobee.protocol.record cimport Record
+from aerobee.protocol.message.record cimport Record
 from aerobee.storage.files.file_sequence cimport FileSequence
 from aerobee.storage.files.mapped_file cimport MappedFile
 

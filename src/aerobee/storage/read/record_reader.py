@@ -7,7 +7,7 @@ against its checksums before it is handed out, wherever it lies.
 from typing import TYPE_CHECKING
 
 from aerobee.errors import CorruptRecord
-from aerobee.protocol.record import WHOLE, Record
+from aerobee.protocol.message.record import WHOLE, Record
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.index.key_index import KeyIndex

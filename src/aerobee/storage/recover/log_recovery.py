@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from aerobee.errors import CorruptFile, CorruptRecord
-from aerobee.protocol.record import FILLER, WHOLE, Record
+from aerobee.protocol.message.record import FILLER, WHOLE, Record
 from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.mapped_file import MappedFile

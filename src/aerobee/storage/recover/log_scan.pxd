@@ -1,7 +1,7 @@
 import cython
 
-from aerobee.protocol.machine cimport byte
-from aerobee.protocol.record cimport Record
+from aerobee.protocol.primitives.machine cimport byte
+from aerobee.protocol.message.record cimport Record
 from aerobee.storage.files.mapped_file cimport MappedFile
 
 cdef class LogScan:

@@ -6,7 +6,7 @@ or with one of three findings of its own. Called from the core's thread only.
 
 from typing import TYPE_CHECKING
 
-from aerobee.protocol.record import FINDINGS, Record
+from aerobee.protocol.message.record import FINDINGS, Record
 from aerobee.storage.files.mapped_file import MappedFile
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from typing import NamedTuple, TypeAlias
 from aerobee.errors import CorruptRecord, DiskFailed
 from aerobee.model.properties import find_property
 from aerobee.ports.disk import Disk
-from aerobee.protocol.record import WHOLE, Record
+from aerobee.protocol.message.record import WHOLE, Record
 from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.index.kept_file import (
     DELETION,

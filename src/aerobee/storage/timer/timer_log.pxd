@@ -1,6 +1,6 @@
 import cython
 
-from aerobee.protocol.machine cimport byte, load_i32, load_i64, store_i32, store_i64
+from aerobee.protocol.primitives.machine cimport byte, load_i32, load_i64, store_i32, store_i64
 from aerobee.storage.files.file_sequence cimport FileSequence
 from aerobee.storage.files.mapped_file cimport MappedFile
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import load_i32, load_i64, store_i32, store_i64
+    from aerobee.protocol.primitives.big_endian import load_i32, load_i64, store_i32, store_i64
 
 UNIT_BYTES = 52
 FILE_BYTES = 100 << 20

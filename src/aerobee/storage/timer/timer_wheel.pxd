@@ -1,6 +1,6 @@
 import cython
 
-from aerobee.protocol.machine cimport address, byte, load_i32, load_i64, store_i32, store_i64
+from aerobee.protocol.primitives.machine cimport address, byte, load_i32, load_i64, store_i32, store_i64
 
 cdef Slot _NO_SLOT
 cdef long long _TICK_MAX

@@ -30,7 +30,13 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import address, load_i32, load_i64, store_i32, store_i64
+    from aerobee.protocol.primitives.big_endian import (
+        address,
+        load_i32,
+        load_i64,
+        store_i32,
+        store_i64,
+    )
 
 SLOT_BYTES = 32
 SLOT_COUNT = 2 * 7 * 86_400

@@ -7,7 +7,7 @@ import pytest
 from aerobee.app.demo.demo import Demo
 from aerobee.app.demo.picture import Places
 from aerobee.app.ink import Ink
-from aerobee.app.lifecycle import CannotStart
+from aerobee.app.process.lifecycle import CannotStart
 from aerobee.testing.cluster import Cluster
 from tests.net_kit import in_loop
 from tools.terminal_picture import Terminal

@@ -19,7 +19,7 @@ from aerobee.app.demo.picture import (
 )
 from aerobee.app.demo.story import GROUPS, GUARD, ORDERS, SHIPPING, TOPICS
 from aerobee.app.ink import ASCII, BLOCKS, Ink
-from aerobee.app.process_figures import MIB, Memory
+from aerobee.app.process.process_figures import MIB, Memory
 from aerobee.cli.main import parser_for
 
 PLACES = Places("127.0.0.1:9876", "127.0.0.1:5557", "./data", "aerobee")

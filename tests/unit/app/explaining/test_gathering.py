@@ -13,7 +13,7 @@ from aerobee.app.explaining.gathering import Gathering, born_ms
 from aerobee.app.explaining.group_causes import explain_group
 from aerobee.app.explaining.message_causes import explain_message
 from aerobee.client.admin.admin import Admin, admin
-from aerobee.client.consumer import Consumer
+from aerobee.client.consumer.consumer import Consumer
 from aerobee.model.group import GroupConfig
 from aerobee.model.message_id import UniqueId
 from aerobee.model.message_queue import MessageQueue

@@ -16,7 +16,7 @@ from aerobee.cli.mqadmin.java_text import (
     topic_text,
     version_name,
 )
-from aerobee.client.receipt import Durability, Receipt
+from aerobee.client.api.receipt import Durability, Receipt
 from aerobee.errors import Misuse
 from aerobee.model.group import GroupConfig
 from aerobee.model.message import Host, StoredMessage

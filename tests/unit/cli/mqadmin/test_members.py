@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 import aerobee
-from aerobee.client.sync_consuming import SyncConsumer
+from aerobee.client.sync.sync_consumer import SyncConsumer
 from tests.cli_kit import Said
 from tests.mqadmin_kit import Fails, Place, Works
 

@@ -4,7 +4,7 @@ from aerobee.client.admin.admin import Admin
 from aerobee.errors import Refused, Retriable
 from aerobee.model.flags import COMPRESSED, CompressionType
 from aerobee.model.message_queue import MessageQueue, QueueId
-from aerobee.protocol.compression import compress
+from aerobee.protocol.message.compression import compress
 from aerobee.testing import Cluster
 from tests.admin_kit import put, with_admin
 

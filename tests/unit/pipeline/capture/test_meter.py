@@ -4,7 +4,7 @@ import pytest
 
 from aerobee.pipeline.capture.meter import LINE_COLUMNS_MAX, Meter, lag_text
 from aerobee.pipeline.capture.position import Phase, Position
-from aerobee.protocol.metric_text import metrics_text
+from aerobee.protocol.text.metric_text import metrics_text
 
 
 def test_a_line_says_what_is_done_and_fits() -> None:

@@ -8,7 +8,7 @@ from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.jobs.job import Chosen
 from aerobee.pipeline.jobs.shown_progress import committed_by, port_of, shown_progress
-from aerobee.pipeline.offsets import as_dict
+from aerobee.pipeline.source.stream_offsets import as_dict
 from tests.server_kit import Server
 from tests.sink_kit import lag_of
 

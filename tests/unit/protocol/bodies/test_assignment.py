@@ -13,7 +13,7 @@ from aerobee.protocol.bodies.assignment import (
     encode_request_mode,
     request_mode_json,
 )
-from aerobee.protocol.json_text import write_compact
+from aerobee.protocol.text.json_text import write_compact
 from tests.captured import captured
 
 

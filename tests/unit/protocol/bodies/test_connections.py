@@ -10,8 +10,8 @@ from aerobee.protocol.bodies.connections import (
     encode_producer_table,
 )
 from aerobee.protocol.bodies.subscription import subscription_from
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse
 from tests.captured import captured
 
 

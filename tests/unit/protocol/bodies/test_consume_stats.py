@@ -12,8 +12,8 @@ from aerobee.protocol.bodies.consume_stats import (
     encode_time_spans,
 )
 from aerobee.protocol.bodies.message_queue import queue_from
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse
 from tests.captured import captured
 
 QUEUE = MessageQueue("T", "b", QueueId(0))

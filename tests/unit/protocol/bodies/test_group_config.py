@@ -17,7 +17,7 @@ from aerobee.protocol.bodies.group_config import (
     encode_group_table,
     group_config_from,
 )
-from aerobee.protocol.json_members import Members
+from aerobee.protocol.text.json_members import Members
 
 # As Apache 5.5.0 writes it.
 PLAIN = (

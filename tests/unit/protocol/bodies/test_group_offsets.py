@@ -17,8 +17,8 @@ from aerobee.protocol.bodies.group_offsets import (
 )
 from aerobee.protocol.bodies.message_queue import queue_from
 from aerobee.protocol.bodies.subscription import make_subscription
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse
 from tests.captured import captured
 
 QUEUE = MessageQueue("T", "b", QueueId(0))

@@ -10,7 +10,7 @@ from aerobee.protocol.bodies.heartbeat import (
     decode_heartbeat,
     encode_heartbeat,
 )
-from aerobee.protocol.json_text import parse, write_compact
+from aerobee.protocol.text.json_text import parse, write_compact
 from tests.captured import captured
 
 # As the Java client 5.5.0 writes it.

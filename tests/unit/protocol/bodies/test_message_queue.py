@@ -10,8 +10,8 @@ from aerobee.protocol.bodies.message_queue import (
     queue_json,
     queue_key,
 )
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Key, ObjectKey, Parsed, parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Key, ObjectKey, Parsed, parse, write_compact
 
 QUEUE = MessageQueue("T", "broker-a", QueueId(3))
 TEXT = b'{"brokerName":"broker-a","queueId":3,"topic":"T"}'

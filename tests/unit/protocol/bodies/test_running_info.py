@@ -14,7 +14,7 @@ from aerobee.protocol.bodies.running_info import (
     encode_running_info,
 )
 from aerobee.protocol.bodies.subscription import make_subscription
-from aerobee.protocol.json_text import parse
+from aerobee.protocol.text.json_text import parse
 
 QUEUE = MessageQueue("T", "b", QueueId(0))
 

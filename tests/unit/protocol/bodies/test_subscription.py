@@ -10,9 +10,9 @@ from aerobee.protocol.bodies.subscription import (
     subscription_from,
     subscription_json,
 )
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse, write_compact
-from aerobee.protocol.tag_filter import EXPRESSION_CHARS_MAX
+from aerobee.protocol.message.tag_filter import EXPRESSION_CHARS_MAX
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse, write_compact
 
 # As the Java client 5.5.0 writes it.
 TEXT = (

@@ -8,8 +8,8 @@ from aerobee.protocol.bodies.topic_config import (
     topic_config_from,
     topic_config_json,
 )
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import parse, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse, write_compact
 
 # As Apache 5.5.0 writes it.
 TEXT = (

@@ -1,10 +1,10 @@
-from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.clients import (
     ConsumerGroupHeader,
     HeartbeatAnswerHeader,
     ProducerGroupHeader,
     UnregisterHeader,
 )
+from aerobee.protocol.remoting.declared_header import read_header, write_header
 from tests.captured import captured
 
 

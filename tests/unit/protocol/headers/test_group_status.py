@@ -1,7 +1,6 @@
 import pytest
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.group_status import (
     BrokerConsumeStatsHeader,
     CloneOffsetsHeader,
@@ -13,6 +12,7 @@ from aerobee.protocol.headers.group_status import (
     ResetOffsetHeader,
     RunningInfoHeader,
 )
+from aerobee.protocol.remoting.declared_header import read_header, write_header
 from tests.captured import captured
 
 

@@ -1,9 +1,9 @@
-from aerobee.protocol.declared_header import read_header
 from aerobee.protocol.headers.groups import (
     AllGroupsHeader,
     DeleteGroupHeader,
     GroupForbiddenHeader,
 )
+from aerobee.protocol.remoting.declared_header import read_header
 
 
 def test_whether_offsets_go_is_said_in_two_ways() -> None:

@@ -1,7 +1,6 @@
 import pytest
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.offsets import (
     CommitOffsetHeader,
     MaxOffsetHeader,
@@ -11,6 +10,7 @@ from aerobee.protocol.headers.offsets import (
     SearchOffsetHeader,
     StoreTimeAnswerHeader,
 )
+from aerobee.protocol.remoting.declared_header import read_header, write_header
 from tests.captured import captured
 
 

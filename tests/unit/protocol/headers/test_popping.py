@@ -1,7 +1,6 @@
 import pytest
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.popping import (
     AckHeader,
     InvisibleTimeAnswerHeader,
@@ -10,6 +9,7 @@ from aerobee.protocol.headers.popping import (
     PopAnswerHeader,
     PopHeader,
 )
+from aerobee.protocol.remoting.declared_header import read_header, write_header
 from tests.captured import captured
 
 

@@ -1,5 +1,5 @@
-from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.producing_once import OpenedProducerHeader, OpenProducerHeader
+from aerobee.protocol.remoting.declared_header import read_header, write_header
 
 
 def test_an_opening_names_the_producer_and_perhaps_an_epoch() -> None:

@@ -1,7 +1,6 @@
 import pytest
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.pulling import (
     COMMIT_OFFSET,
     SUBSCRIPTION,
@@ -9,6 +8,7 @@ from aerobee.protocol.headers.pulling import (
     PullAnswerHeader,
     PullHeader,
 )
+from aerobee.protocol.remoting.declared_header import read_header, write_header
 from tests.captured import captured
 
 REQUIRED = {

@@ -1,9 +1,9 @@
-from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.queries import (
     QueryMessageAnswerHeader,
     QueryMessageHeader,
     ViewMessageHeader,
 )
+from aerobee.protocol.remoting.declared_header import read_header, write_header
 from tests.captured import captured
 
 

@@ -1,8 +1,8 @@
 import pytest
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.recalling import RecallHeader
+from aerobee.protocol.remoting.declared_header import read_header, write_header
 from tests.captured import captured
 
 

@@ -1,8 +1,8 @@
-from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.registration import (
     BrokerPlaceHeader,
     RegisterBrokerHeader,
 )
+from aerobee.protocol.remoting.declared_header import read_header, write_header
 from tests.captured import captured
 
 

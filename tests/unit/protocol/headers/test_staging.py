@@ -1,9 +1,9 @@
-from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.staging import (
     PublishStagedHeader,
     StageBatchHeader,
     StagedBatchHeader,
 )
+from aerobee.protocol.remoting.declared_header import read_header, write_header
 
 
 def test_headers_come_back_from_their_fields() -> None:

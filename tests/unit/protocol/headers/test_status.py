@@ -1,5 +1,5 @@
-from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.status import QueueUnitsHeader, StatsDataHeader
+from aerobee.protocol.remoting.declared_header import read_header, write_header
 from tests.captured import captured
 
 

@@ -1,14 +1,14 @@
 import pytest
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.protocol.declared_header import read_header, write_header
 from aerobee.protocol.headers.transactions import (
     CheckTransactionHeader,
     EndTransactionHeader,
     OpenTransactionsHeader,
     ResumeCheckHeader,
 )
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.declared_header import read_header, write_header
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from tests.conversation import conversations
 
 NAMES = ("java-4.9.8-transaction", "java-5.5.0-transaction")

@@ -5,7 +5,7 @@ import pytest
 
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId, Peer
-from aerobee.protocol.remoting_command import RemotingCommand, encode, reply_to
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode, reply_to
 from tests import wire
 from tests.broker_kit import CLIENT, OPAQUE, OTHER, SYNC, BrokerKit, pull_fields
 from tests.send_rig import send_frame

@@ -5,8 +5,8 @@ import pytest
 from aerobee.errors import RemoteProtocolError
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
-from aerobee.protocol.declared_header import Int32
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.declared_header import Int32
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.request_table import Lane, Right, request_table, row
 from aerobee.service.request import Answer, Request

@@ -2,8 +2,8 @@ import pytest
 
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId, CloseChannel
-from aerobee.protocol.command_header import RESPONSE_FLAG
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.command_header import RESPONSE_FLAG
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.nameserver.config import NameServerConfig
 from tests.nameserver_kit import BROKER, NameServerKit

@@ -5,9 +5,9 @@ import struct
 import pytest
 
 from aerobee.errors import DiskFull, MessageIllegal
-from aerobee.protocol.message_batch import BatchMessage, encode_batch
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.record import MAGIC_FILLER, WHOLE, Record, RecordWriter
+from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.record import MAGIC_FILLER, WHOLE, Record, RecordWriter
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.commit.commit_log import BATCH_ENTRIES_MAX, CommitLog

@@ -4,9 +4,9 @@ import errno
 
 import pytest
 
-from aerobee.protocol.message_batch import BatchMessage, encode_batch
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.record import RecordWriter
+from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.record import RecordWriter
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.commit.commit_log import CommitLog

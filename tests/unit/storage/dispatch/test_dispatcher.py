@@ -6,9 +6,9 @@ import pytest
 
 from aerobee.errors import CorruptRecord
 from aerobee.model.names import SCHEDULE_TOPIC
-from aerobee.protocol.java_hash import tag_code
-from aerobee.protocol.message_draft import MessageDraft
-from aerobee.protocol.record import RecordWriter
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.record import RecordWriter
+from aerobee.protocol.primitives.java_hash import tag_code
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.commit.commit_log import CommitLog

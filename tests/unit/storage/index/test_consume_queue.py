@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from aerobee.errors import CorruptFile
-from aerobee.protocol.java_hash import signed32, tag_code
+from aerobee.protocol.primitives.java_hash import signed32, tag_code
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.index.consume_queue import FILLER_SIZE, UNIT_BYTES, ConsumeQueue
 from tests.store_kit import contents

@@ -3,7 +3,7 @@
 import pytest
 
 from aerobee.errors import StorageError
-from aerobee.protocol.java_hash import tag_code
+from aerobee.protocol.primitives.java_hash import tag_code
 from aerobee.service.filters.sql_compiler import compile_sql
 from aerobee.storage.index.kept_file import KeptFile
 from aerobee.storage.read.queue_read import ReadStatus

@@ -1,5 +1,5 @@
-from aerobee.protocol.record import RecordWriter
-from aerobee.protocol.stored_message import decode_record
+from aerobee.protocol.message.record import RecordWriter
+from aerobee.protocol.message.stored_message import decode_record
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.read.log_search import records_holding

@@ -5,9 +5,9 @@ import struct
 import pytest
 
 from aerobee.errors import CorruptFile, CorruptRecord
-from aerobee.protocol.java_hash import tag_code
-from aerobee.protocol.reply_buffer import ReplyBuffer
-from aerobee.protocol.stored_message import decode_records
+from aerobee.protocol.message.stored_message import decode_records
+from aerobee.protocol.primitives.java_hash import tag_code
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.service.filters.sql_compiler import compile_sql
 from aerobee.storage.read.queue_read import QueueRead, ReadStatus
 from aerobee.storage.read.queue_reader import UNITS_SCANNED_MIN

@@ -8,8 +8,8 @@ import pytest
 from aerobee.errors import CorruptRecord
 from aerobee.model.message import StoredMessage
 from aerobee.ports.disk_worker import Lane
-from aerobee.protocol.java_hash import tag_code
-from aerobee.protocol.stored_message import decode_records
+from aerobee.protocol.message.stored_message import decode_records
+from aerobee.protocol.primitives.java_hash import tag_code
 from aerobee.service.filters.sql_compiler import compile_sql
 from aerobee.storage.read.queue_read import ReadStatus
 from aerobee.storage.read.time_search import Boundary

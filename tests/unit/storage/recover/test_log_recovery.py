@@ -5,7 +5,7 @@ from typing import Any, cast
 import pytest
 
 from aerobee.errors import CorruptFile, CorruptRecord
-from aerobee.protocol.record import RecordWriter
+from aerobee.protocol.message.record import RecordWriter
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defect

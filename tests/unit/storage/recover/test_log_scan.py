@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from aerobee.protocol.record import (
+from aerobee.protocol.message.record import (
     FILLER,
     MAGIC_FILLER,
     SIZES_DISAGREE,

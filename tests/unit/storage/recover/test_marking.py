@@ -7,7 +7,7 @@ import pytest
 
 from aerobee.errors import DiskFailed
 from aerobee.ports.disk_worker import Lane
-from aerobee.protocol.record import RecordWriter
+from aerobee.protocol.message.record import RecordWriter
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker

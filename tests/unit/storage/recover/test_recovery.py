@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aerobee.errors import CorruptFile, CorruptRecord
-from aerobee.protocol.record import MAGIC_FILLER
+from aerobee.protocol.message.record import MAGIC_FILLER
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects

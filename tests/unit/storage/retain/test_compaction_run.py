@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from aerobee.errors import CorruptRecord
-from aerobee.protocol.record import RecordWriter
+from aerobee.protocol.message.record import RecordWriter
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.index.kept_file import KeptFile

@@ -21,7 +21,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from aerobee.protocol.producer_mark import ROUND_EPOCHS, ROUND_SEQUENCES
+from aerobee.protocol.message.producer_mark import ROUND_EPOCHS, ROUND_SEQUENCES
 
 WRITES_MAX = 10_000
 RUNS_MAX = 1_000

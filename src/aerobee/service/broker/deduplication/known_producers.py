@@ -22,10 +22,10 @@ Whoever sent longest ago is forgotten first. Called from the core's thread only.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from aerobee.protocol.producer_mark import ROUND_EPOCHS, ROUND_SEQUENCES, ProducerMark
+from aerobee.protocol.message.producer_mark import ROUND_EPOCHS, ROUND_SEQUENCES, ProducerMark
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.deduplication.finished_rounds import FinishedRounds, tasks_of
-from aerobee.service.broker.deduplication.seen import Place, Seen, Verdict
+from aerobee.service.broker.deduplication.seen_sequences import Place, Seen, Verdict
 from aerobee.service.request import Answer
 
 PRODUCERS_MAX = 10_000

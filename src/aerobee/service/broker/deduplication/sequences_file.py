@@ -18,11 +18,11 @@ from typing import NamedTuple, cast
 from aerobee.errors import CorruptFile, ProtocolError, RemoteProtocolError
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Parsed, Value, write_compact
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Parsed, Value, write_compact
 from aerobee.service.broker.deduplication.known_producers import KnownProducers, Producer
-from aerobee.service.broker.deduplication.replay import replay
-from aerobee.service.broker.deduplication.seen import Seen
+from aerobee.service.broker.deduplication.log_replay import replay
+from aerobee.service.broker.deduplication.seen_sequences import Seen
 from aerobee.storage.metadata.background_save import BackgroundSave
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.store import Store

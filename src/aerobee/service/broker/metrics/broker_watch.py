@@ -11,16 +11,16 @@ from aerobee.model.metric import Metric, single_gauge
 from aerobee.model.names import is_system_group, is_system_topic
 from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
-from aerobee.service.broker.metrics.clients import ClientMetrics
+from aerobee.service.broker.log_access.queue_facts import QueueFacts
+from aerobee.service.broker.metrics.client_metrics import ClientMetrics
 from aerobee.service.broker.metrics.health import Health
 from aerobee.service.broker.metrics.lag import Lags
 from aerobee.service.broker.metrics.lag_metrics import lag_metrics
-from aerobee.service.broker.metrics.store_state import store_metrics
-from aerobee.service.broker.metrics.traffic import TrafficMetrics
-from aerobee.service.broker.queue_facts import QueueFacts
+from aerobee.service.broker.metrics.store_metrics import store_metrics
+from aerobee.service.broker.metrics.traffic_metrics import TrafficMetrics
+from aerobee.service.broker.state.tables import Tables
 from aerobee.service.broker.statistics.request_times import RequestTimes
 from aerobee.service.broker.statistics.statistics import Statistics
-from aerobee.service.broker.tables import Tables
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
 

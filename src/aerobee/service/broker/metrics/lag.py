@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from aerobee.ports.clock import Now
-from aerobee.service.broker.queue_facts import NEVER, QueueFacts
-from aerobee.service.broker.state.consumers import Consumers
-from aerobee.service.broker.state.offsets import UNKNOWN, Offsets
+from aerobee.service.broker.clients.consumers import Consumers
+from aerobee.service.broker.log_access.queue_facts import NEVER, QueueFacts
+from aerobee.service.broker.state.consumer_offsets import UNKNOWN, Offsets
 from aerobee.service.broker.state.topics import Topics
 
 

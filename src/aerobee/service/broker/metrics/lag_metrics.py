@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from aerobee.model.metric import Metric, gauge
 from aerobee.model.names import is_retry_topic
-from aerobee.service.broker.metrics.bounds import Join, added, bounded
 from aerobee.service.broker.metrics.lag import QueueLag, TopicLag
+from aerobee.service.broker.metrics.sample_bounds import Join, added, bounded
 
 IsSystem = Callable[[str, str], bool]
 """(topic, group) → whether one of them is the system's."""

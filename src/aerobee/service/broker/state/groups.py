@@ -21,8 +21,8 @@ from aerobee.model.topic import DataVersion
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.bodies.group_config import group_config_from, group_config_json
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Parsed
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Parsed
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.state.versioned_table import Form, VersionedTable, load_table
 from aerobee.service.live_config import LiveConfig

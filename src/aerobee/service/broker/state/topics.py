@@ -35,8 +35,8 @@ from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.bodies.topic_config import topic_config_from, topic_config_json
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.state.topic_entry import TopicEntry
 from aerobee.service.broker.state.versioned_table import Form, VersionedTable, load_table
-from aerobee.service.broker.topic_entry import TopicEntry
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.metadata.saved_value import Done, SavedValue

@@ -19,8 +19,8 @@ from typing import Generic, NamedTuple, TypeVar, cast
 from aerobee.errors import CorruptFile, ProtocolError
 from aerobee.model.topic import DataVersion
 from aerobee.protocol.bodies.topic_config import data_version_from, data_version_json
-from aerobee.protocol.json_members import Members
-from aerobee.protocol.json_text import Value, write_pretty
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value, write_pretty
 from aerobee.storage.metadata.config_file import ConfigFile
 
 C = TypeVar("C")

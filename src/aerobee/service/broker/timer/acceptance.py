@@ -23,7 +23,7 @@ from aerobee.model.properties import (
     TIMER_OUT_MS,
 )
 from aerobee.ports.clock import Now
-from aerobee.service.broker.timer.timer_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TimerScale
 
 TIME_NAMES = (TIMER_DELAY_SECONDS, TIMER_DELAY_MS, TIMER_DELIVER_MS)
 """The first that is there counts."""

@@ -1,10 +1,10 @@
 import cython
 
-from aerobee.protocol.java_hash cimport signed32, text_hash
-from aerobee.protocol.machine cimport address, byte
-from aerobee.protocol.record cimport Record
-from aerobee.protocol.waiting_text cimport WaitingText
-from aerobee.service.broker.timer.timer_scale cimport TimerScale
+from aerobee.protocol.primitives.java_hash cimport signed32, text_hash
+from aerobee.protocol.primitives.machine cimport address, byte
+from aerobee.protocol.message.record cimport Record
+from aerobee.protocol.message.waiting_properties cimport WaitingText
+from aerobee.service.broker.timer.tick_scale cimport TimerScale
 from aerobee.storage.timer.timer_log cimport TimerLog, UnitFields
 from aerobee.storage.timer.timer_wheel cimport Slot, TimerWheel
 

@@ -15,11 +15,11 @@ import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 from aerobee.model.names import TIMER_TOPIC
-from aerobee.protocol.record import Record
-from aerobee.protocol.waiting_text import WaitingText
-from aerobee.service.broker.delay.schedule_reader import ScheduleReader
+from aerobee.protocol.message.record import Record
+from aerobee.protocol.message.waiting_properties import WaitingText
+from aerobee.service.broker.log_access.due_reader import ScheduleReader
 from aerobee.service.broker.timer.slot_walk import TimerDamaged
-from aerobee.service.broker.timer.timer_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TimerScale
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.store import Store
 from aerobee.storage.timer.timer_log import TimerLog, UnitFields
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.big_endian import address
-    from aerobee.protocol.java_hash import signed32, text_hash
+    from aerobee.protocol.primitives.big_endian import address
+    from aerobee.protocol.primitives.java_hash import signed32, text_hash
 
 _log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 import cython
 
-from aerobee.service.broker.redelivery cimport Redelivery
+from aerobee.service.broker.log_access.redelivery cimport Redelivery
 from aerobee.service.broker.timer.slot_walk cimport SlotWalk
 from aerobee.storage.files.mapped_file cimport MappedFile
 from aerobee.storage.read.record_reader cimport RecordReader

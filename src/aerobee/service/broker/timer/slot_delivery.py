@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from aerobee.errors import CorruptRecord, MessageIllegal, Misuse, ProtocolError
 from aerobee.ports.clock import Now
-from aerobee.service.broker.real_place import Undeliverable
-from aerobee.service.broker.redelivery import Redelivery
+from aerobee.service.broker.log_access.real_topic import Undeliverable
+from aerobee.service.broker.log_access.redelivery import Redelivery
 from aerobee.service.broker.timer.clock_shifts import ClockShifts
-from aerobee.service.broker.timer.putting_back import PuttingBack, stamp
 from aerobee.service.broker.timer.slot_walk import SlotWalk, TimerDamaged
+from aerobee.service.broker.timer.timer_roll import PuttingBack, stamp
 from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.read.record_reader import RecordReader
 from aerobee.storage.store import Store

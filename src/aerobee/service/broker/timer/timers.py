@@ -27,20 +27,20 @@ import logging
 from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
 from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.delay.schedule_reader import ScheduleReader
-from aerobee.service.broker.intake import Intake
-from aerobee.service.broker.tables import Ground
+from aerobee.service.broker.log_access.due_reader import ScheduleReader
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.state.tables import Ground
 from aerobee.service.broker.timer.acceptance import TimerAcceptance
-from aerobee.service.broker.timer.cleaning import TimerCleaning
 from aerobee.service.broker.timer.clock_shifts import ClockShifts
 from aerobee.service.broker.timer.dequeue import Budget, Dequeue
 from aerobee.service.broker.timer.enqueue import Done, Enqueue
-from aerobee.service.broker.timer.opening import TimerFiles, open_timer_files
-from aerobee.service.broker.timer.putting_back import PuttingBack
-from aerobee.service.broker.timer.saving import Position, TimerSaving
 from aerobee.service.broker.timer.slot_delivery import SlotDelivery
 from aerobee.service.broker.timer.slot_walk import TimerDamaged
-from aerobee.service.broker.timer.timer_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TimerScale
+from aerobee.service.broker.timer.timer_files import TimerFiles, open_timer_files
+from aerobee.service.broker.timer.timer_log_cleaning import TimerCleaning
+from aerobee.service.broker.timer.timer_roll import PuttingBack
+from aerobee.service.broker.timer.timer_saving import Position, TimerSaving
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.files.lack_of_room import is_out_of_handles, is_out_of_room
 from aerobee.storage.timer.timer_checkpoint import Seal, TimerCheck

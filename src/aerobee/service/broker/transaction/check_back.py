@@ -34,8 +34,8 @@ from aerobee.errors import (
 from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Effects, Reply
-from aerobee.service.broker.intake import Intake
-from aerobee.service.broker.transaction.askable import Askable
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.transaction.askable_producers import Askable
 from aerobee.service.broker.transaction.check_request import check_request
 from aerobee.service.broker.transaction.given_up_topic import GivenUpTopic
 from aerobee.service.broker.transaction.half_message import RealPlace, real_place

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import QueueId
-from aerobee.protocol.command_header import ONEWAY_FLAG
-from aerobee.protocol.declared_header import write_header
 from aerobee.protocol.headers.transactions import CheckTransactionHeader
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.message.stored_message import encode_record
+from aerobee.protocol.remoting.command_header import ONEWAY_FLAG
+from aerobee.protocol.remoting.declared_header import write_header
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.stored_message import encode_record
 from aerobee.service.broker.transaction.half_message import RealPlace
 
 

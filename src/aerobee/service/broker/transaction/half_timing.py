@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.transaction.open_finder import OpenHalf
+from aerobee.service.broker.transaction.open_half_recovery import OpenHalf
 
 HalfTerms = tuple[int, int, int]
 """The limit of open half messages, and for one stored now the monotonic times in milliseconds at

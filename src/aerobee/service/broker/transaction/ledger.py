@@ -22,9 +22,9 @@ from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_queue import LogOffset, QueueOffset
 from aerobee.model.names import TRANSACTION_HALF_TOPIC, TRANSACTION_OP_TOPIC
 from aerobee.ports.clock import Now
-from aerobee.protocol.stored_message import decode_record
-from aerobee.service.broker.intake import Intake, Safe, Stored
-from aerobee.service.broker.state.offsets import Offsets
+from aerobee.protocol.message.stored_message import decode_record
+from aerobee.service.broker.log_access.message_writer import Intake, Safe, Stored
+from aerobee.service.broker.state.consumer_offsets import Offsets
 from aerobee.service.broker.transaction.half_message import (
     committed,
     first_offset,
@@ -37,9 +37,9 @@ from aerobee.service.broker.transaction.half_message import (
 )
 from aerobee.service.broker.transaction.half_timing import HalfTiming
 from aerobee.service.broker.transaction.op_record import count_that_fits, op_message
-from aerobee.service.broker.transaction.open_finder import OFFSETS_GROUP, find_open
+from aerobee.service.broker.transaction.open_half_recovery import OFFSETS_GROUP, find_open
 from aerobee.service.broker.transaction.open_halves import Half, OpenHalves
-from aerobee.service.broker.transaction.progress import Progress
+from aerobee.service.broker.transaction.queue_progress import Progress
 from aerobee.storage.store import Store
 
 _log = logging.getLogger(__name__)

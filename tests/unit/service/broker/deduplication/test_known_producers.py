@@ -1,10 +1,10 @@
-from aerobee.protocol.producer_mark import ProducerMark
+from aerobee.protocol.message.producer_mark import ProducerMark
 from aerobee.service.broker.deduplication.known_producers import (
     KnownProducers,
     Limits,
     Producer,
 )
-from aerobee.service.broker.deduplication.seen import Place, Seen
+from aerobee.service.broker.deduplication.seen_sequences import Place, Seen
 
 PLACE = Place(3, 4)
 

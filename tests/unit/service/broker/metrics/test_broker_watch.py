@@ -3,7 +3,7 @@
 import pytest
 
 from aerobee.model.topic import TopicConfig
-from aerobee.protocol.metric_text import metrics_text
+from aerobee.protocol.text.metric_text import metrics_text
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.storage.config import StorageConfig
 from tests.broker_kit import OTHER, STORAGE, SYNC, BrokerKit

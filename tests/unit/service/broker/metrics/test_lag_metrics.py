@@ -1,7 +1,7 @@
 from aerobee.model.metric import Metric
-from aerobee.service.broker.metrics.bounds import OVERFLOW_LABELS
 from aerobee.service.broker.metrics.lag import QueueLag, TopicLag
 from aerobee.service.broker.metrics.lag_metrics import lag_metrics
+from aerobee.service.broker.metrics.sample_bounds import OVERFLOW_LABELS
 
 LAGS = [
     TopicLag("g", "Orders", [QueueLag(0, 5, 2_000, 2, 3, 700), QueueLag(1, 7, 900, 7, 0, 0)]),

@@ -3,7 +3,7 @@ import pytest
 from aerobee.errors import CorruptFile
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.bodies.topic_config import topic_config_from, topic_config_json
-from aerobee.protocol.json_text import parse, write_pretty
+from aerobee.protocol.text.json_text import parse, write_pretty
 from aerobee.service.broker.state.versioned_table import Form, Row, VersionedTable, load_table
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.metadata.config_file import ConfigFile

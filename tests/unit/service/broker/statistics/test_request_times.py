@@ -1,6 +1,6 @@
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
-from aerobee.protocol.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.statistics.request_times import RequestTimes

@@ -9,7 +9,7 @@ from aerobee.service.broker.timer.acceptance import (
     TimerCrowded,
     TimerDisabled,
 )
-from aerobee.service.broker.timer.timer_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TimerScale
 from tests.delay_kit import message
 from tests.timer_kit import message_with
 

@@ -2,10 +2,10 @@ import logging
 
 import pytest
 
-from aerobee.service.broker.delay.schedule_reader import ScheduleReader
+from aerobee.service.broker.log_access.due_reader import ScheduleReader
 from aerobee.service.broker.timer.enqueue import ROLL_DOUBT_MS, Done, Enqueue
 from aerobee.service.broker.timer.slot_walk import TimerDamaged
-from aerobee.service.broker.timer.timer_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TimerScale
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.timer.timer_log import TimerLog, TimerUnit
 from aerobee.storage.timer.timer_wheel import Slot, TimerWheel

@@ -5,10 +5,10 @@ import pytest
 from aerobee.errors import StoreBusy
 from aerobee.ports.clock import Now
 from aerobee.service.broker.timer.clock_shifts import ClockShifts
-from aerobee.service.broker.timer.putting_back import PuttingBack
 from aerobee.service.broker.timer.slot_delivery import SlotDelivery
 from aerobee.service.broker.timer.slot_walk import SlotWalk, TimerDamaged
-from aerobee.service.broker.timer.timer_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TimerScale
+from aerobee.service.broker.timer.timer_roll import PuttingBack
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.timer.timer_log import DEFAULT, DELETE, ROLL, TimerLog
 from aerobee.storage.timer.timer_wheel import Slot

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from aerobee.model.message_queue import LogOffset, QueueOffset
-from aerobee.protocol.stored_message import decode_record
+from aerobee.protocol.message.stored_message import decode_record
 from aerobee.service.broker.transaction.check_request import check_request
 from aerobee.service.broker.transaction.half_message import RealPlace, half_of, renewed
 from tests.delay_kit import message

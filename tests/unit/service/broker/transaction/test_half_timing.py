@@ -3,7 +3,7 @@ import pytest
 from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.transaction.half_timing import HalfTiming
-from aerobee.service.broker.transaction.open_finder import OpenHalf
+from aerobee.service.broker.transaction.open_half_recovery import OpenHalf
 from tests.tables_kit import TablesKit
 from tests.transaction_kit import INTERVAL_MS, TIMEOUT_MS
 

@@ -1,0 +1,1 @@
+"""Results of load tests: series, verdict, comparison, report, plot."""

@@ -1,0 +1,1 @@
+"""Runs of load tests: trials, worker fleets, rate searches, capacity, the live view."""

@@ -1,0 +1,1 @@
+"""Worker processes of load tests: sending, receiving, pacing and counting."""

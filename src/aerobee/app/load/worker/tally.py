@@ -1,0 +1,92 @@
+"""What one worker has seen so far: how many, how long, what failed. Times are in nanoseconds.
+
+    due ──── late ────▶ began ──── service ────▶ done
+     └───────────────── latency ────────────────┘
+
+`late` is what the load itself added: its window was full, or its process was busy. What was due
+before the measured time (warm-up) is not counted at all.
+
+T1. What is taken interval by interval adds up to the whole.
+"""
+
+from typing import Any
+
+from aerobee.app.load.measure.histogram import Histogram
+
+
+class Tally:
+    def __init__(self, measured_from_ns: int) -> None:
+        self.measured_from_ns = measured_from_ns
+        self.messages = 0
+        self.bytes = 0
+        self.errors: dict[str, int] = {}
+        self.service_ns = 0
+        """All service times together: divided by the time that passed, how many were in flight."""
+        self.first_ns = 0
+        self.last_ns = 0
+        self.latency = Histogram()
+        self.late = Histogram()
+        self._interval = Histogram()
+        self._told_messages = 0
+        self._told_bytes = 0
+        self._told_errors = 0
+
+    def done(self, due_ns: int, began_ns: int, done_ns: int, messages: int, size: int) -> None:
+        """A send was answered."""
+        if due_ns < self.measured_from_ns:
+            return
+        self._passed(done_ns, messages, size)
+        self.service_ns += done_ns - began_ns
+        self._interval.record(done_ns - due_ns, messages)
+        self.late.record(began_ns - due_ns, messages)
+
+    def failed(self, due_ns: int, messages: int, reason: str) -> None:
+        if due_ns >= self.measured_from_ns:
+            self.errors[reason] = self.errors.get(reason, 0) + messages
+
+    def received(self, now_ns: int, size: int, due_ns: int | None) -> None:
+        """A message came. `due_ns`: when it was to be sent, if it says so."""
+        if (now_ns if due_ns is None else due_ns) < self.measured_from_ns:
+            return
+        self._passed(now_ns, 1, size)
+        if due_ns is not None:
+            self._interval.record(now_ns - due_ns)
+
+    def never_sent(self, waited_ns: int, messages: int) -> None:
+        """Due, and not sent before the end: at least so long."""
+        self._interval.record(waited_ns, messages)
+
+    def take_interval(self) -> dict[str, Any]:
+        """What came since it was last asked for."""
+        failed = sum(self.errors.values())
+        said = {
+            "messages": self.messages - self._told_messages,
+            "bytes": self.bytes - self._told_bytes,
+            "errors": failed - self._told_errors,
+            "latency": self._interval.to_json(),
+        }
+        self._told_messages, self._told_bytes = self.messages, self.bytes
+        self._told_errors = failed
+        self.latency.add(self._interval)
+        self._interval = Histogram()
+        return said
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it; call `take_interval` before."""
+        return {
+            "messages": self.messages,
+            "bytes": self.bytes,
+            "errors": self.errors,
+            "service_ns": self.service_ns,
+            "first_ns": self.first_ns,
+            "last_ns": self.last_ns,
+            "latency": self.latency.to_json(),
+            "late": self.late.to_json(),
+        }
+
+    def _passed(self, now_ns: int, messages: int, size: int) -> None:
+        if self.messages == 0:
+            self.first_ns = now_ns
+        self.messages += messages
+        self.bytes += size
+        self.last_ns = now_ns

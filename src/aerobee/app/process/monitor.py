@@ -1,0 +1,104 @@
+"""The pages of a process for those who watch it: metrics, health, readiness.
+
+    /metrics   Prometheus's text
+    /healthz   200 `ok`, or 503 and what is wrong, a line each
+    /readyz    the same, for whoever gives work to it; 503 while it starts
+
+They are there from the moment its ports are taken: a store that takes minutes to be opened is not a
+process that hangs.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from http import HTTPStatus
+
+from aerobee.app.process.lifecycle import explained, warn_if_open
+from aerobee.app.process.process_figures import cpu_seconds, memory
+from aerobee.app.settings.config import ListenConfig
+from aerobee.model.metric import Metric, Sample, counter, single_gauge
+from aerobee.net.http_listener import HttpListener, Page, Pages
+from aerobee.net.listener import bind, port_of
+from aerobee.ports.clock import Clock
+from aerobee.ports.service import Peer
+from aerobee.ports.watch import Watch
+from aerobee.protocol.text.metric_text import CONTENT_TYPE, metrics_text
+
+STARTING = "it has not started yet"
+
+_FILES = "/proc/self/fd"
+
+
+class Monitor:
+    """What is shown; nothing but that it starts, before `show`."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._watch: Watch | None = None
+        self._connections: Callable[[], int] = lambda: 0
+        self._started = time.time()
+        self._listener = HttpListener(self.pages())
+
+    async def listen(self, at: ListenConfig) -> str:
+        """Show it there; where that is. CannotStart: the port is taken."""
+        hint = "choose another with metricsPromExporterPort; 0 is any that is free"
+        with explained(at, hint=hint):
+            sockets = bind(at.host, at.port)
+            await self._listener.start(sockets)
+        warn_if_open(sockets)
+        return str(Peer(at.host, port_of(sockets[0])))
+
+    async def close(self) -> None:
+        """Show nothing any more. May be called twice."""
+        await self._listener.stop()
+
+    def show(self, watch: Watch, connections: Callable[[], int]) -> None:
+        """The service is there; how many connections it has."""
+        self._watch = watch
+        self._connections = connections
+
+    def pages(self) -> Pages:
+        return {"/metrics": self._metrics, "/healthz": self._health, "/readyz": self._readiness}
+
+    def _metrics(self) -> Page:
+        watch = self._watch
+        labels = watch.labels if watch is not None else {}
+        return Page(metrics_text(self._all(), labels), content_type=CONTENT_TYPE)
+
+    def _all(self) -> Iterator[Metric]:
+        if self._watch is not None:
+            yield from self._watch.metrics(self._clock.now())
+        yield single_gauge(
+            "aerobee_connections", "Connections of clients and tools", self._connections()
+        )
+        yield from process_metrics(self._started)
+
+    def _health(self) -> Page:
+        watch = self._watch
+        return _judged(watch.ailments(self._clock.now()) if watch is not None else [])
+
+    def _readiness(self) -> Page:
+        watch = self._watch
+        return _judged(watch.obstacles(self._clock.now()) if watch is not None else [STARTING])
+
+
+def _judged(wrong: Sequence[str]) -> Page:
+    if not wrong:
+        return Page([b"ok\n"])
+    return Page(["".join(f"{line}\n" for line in wrong).encode()], HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+def process_metrics(started: float) -> Iterator[Metric]:
+    """This process, under the names that Prometheus's own clients use."""
+    yield counter(
+        "process_cpu_seconds_total",
+        "Time on a processor",
+        [Sample({}, cpu_seconds())],
+    )
+    yield single_gauge("process_start_time_seconds", "When it started, since 1970", started)
+    held = memory()
+    if held is None:
+        return  # not every system tells
+    files = len(os.listdir(_FILES))
+    yield single_gauge("process_resident_memory_bytes", "Memory", held.resident)
+    yield single_gauge("process_open_fds", "Open files and connections", files)

@@ -1,0 +1,1 @@
+"""Settings of processes: files, variables, flags and RocketMQ's names for them."""

@@ -1,0 +1,290 @@
+"""What a broker process can be told: RocketMQ's `broker.conf`, variables that begin with
+`AEROBEE_BROKER_`, flags, and what administrators changed by request.
+
+    defaults  <  NAMESRV_ADDR  <  file (-c)  <  changes  <  environment  <  flags
+
+The operator's file is only read; changes are in the store, `config/aerobee.properties`. A key of
+RocketMQ's whose other values promise what is not kept here (a slave's copy, a password) may only
+say what is so; other keys without a meaning are named and left alone.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from aerobee.app.settings.config import (
+    PATH,
+    Given,
+    ListenConfig,
+    Reading,
+    given_in_environment,
+    given_in_file,
+)
+from aerobee.app.settings.monitor_settings import MONITOR_SETTINGS, MonitorConfig
+from aerobee.app.settings.rocketmq_names import BROKER_NAMES
+from aerobee.app.settings.setting_kinds import (
+    ADDRESSES,
+    HOST,
+    NAME,
+    BytesOfUnits,
+    Choice,
+    Delays,
+    Only,
+    Percent,
+)
+from aerobee.model.setting import TEXT, TRUTH, Setting, Whole, texts
+from aerobee.service.broker.config import SETTINGS, BrokerConfig
+from aerobee.storage.config import FlushMode, StorageConfig
+
+PREFIX = "AEROBEE_BROKER_"
+PORT = 10911
+VIP_PORT_STEP = 2
+"""Java clients send to the port so much below the broker's: the same service is there."""
+DELAY_LEVELS_MAX = 18
+
+_INT32_MAX = 2**31 - 1
+_UNIT_BYTES = 20
+_FLUSH_MS_MAX = 60_000
+_BUSY_MS_MAX = 3_600_000
+
+
+class PortKind:
+    """A port with another one below it."""
+
+    def read(self, text: str) -> int:
+        if text.isascii() and text.isdigit():
+            port = int(text[:6])
+            if port == 0 or VIP_PORT_STEP < port < 65536:
+                return port
+        raise ValueError(f"0 or a whole number from {VIP_PORT_STEP + 1} to 65535")
+
+    def write(self, value: int) -> str:
+        return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerNames:
+    """Who a broker is, before it is known where."""
+
+    name: str = "broker-a"
+    cluster: str = "DefaultCluster"
+    host: str = ""
+    """Where clients reach it; empty: where it listens, or this machine's address."""
+    ha_port: int = 0
+    """0: the port after the broker's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerLinks:
+    nameservers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerPaths:
+    """Everything is in one folder, under RocketMQ's names."""
+
+    root: str = os.path.expanduser("~/store")
+    commit_log: str = ""
+    consume_queue: str = ""
+    index: str = ""
+    checkpoint: str = ""
+    abort: str = ""
+
+    def __post_init__(self) -> None:
+        for setting in PATH_SETTINGS[1:]:
+            given = os.path.expanduser(getattr(self, setting.field))
+            wanted = os.path.join(self.root, _PLACES[setting.field])
+            if given and os.path.abspath(given) != os.path.abspath(wanted):
+                raise ValueError(
+                    f"{setting.key} must be {wanted}, not {given}: "
+                    "everything is in the folder storePathRootDir"
+                )
+
+    @property
+    def changes(self) -> str:
+        """What administrators changed by request. Nothing else is in it."""
+        return f"{self.root}/config/aerobee.properties"
+
+
+@dataclass(frozen=True, slots=True)
+class DiskPatience:
+    busy_ms_max: int = StorageConfig().flush_lag_ms_max
+    """For how long a disk may be busy before appends are refused: twice the interval at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """What is always so."""
+
+    role: str = "ASYNC_MASTER"
+    number: str = "0"
+    has_dledger: str = "false"
+    has_controller: str = "false"
+    store_type: str = "default"
+    plug_in: str = ""
+    has_acl: str = "false"
+    authenticates: str = "false"
+    authorizes: str = "false"
+    has_tls: str = "false"
+    asks_address_server: str = "false"
+    asks_dns: str = "false"
+
+
+_PLACES = {
+    "commit_log": "commitlog",
+    "consume_queue": "consumequeue",
+    "index": "index",
+    "checkpoint": "checkpoint",
+    "abort": "abort",
+}
+_NO_COPIES = "copies on other brokers are not there yet"
+_NO_ACCESS = "nobody is asked yet who it is"
+_SAY_WHERE = "give the addresses with namesrvAddr"
+
+LISTEN_SETTINGS = (
+    Setting("listenPort", "port", PortKind()),
+    Setting("bindAddress", "host", HOST),
+)
+NAME_SETTINGS = (
+    Setting("brokerName", "name", NAME),
+    Setting("brokerClusterName", "cluster", NAME),
+    Setting("brokerIP1", "host", HOST),
+    Setting("haListenPort", "ha_port", Whole(0, 65535)),
+)
+LINK_SETTINGS = (Setting("namesrvAddr", "nameservers", ADDRESSES),)
+PATH_SETTINGS = (
+    Setting("storePathRootDir", "root", PATH),
+    Setting("storePathCommitLog", "commit_log", TEXT),
+    Setting("storePathConsumeQueue", "consume_queue", TEXT),
+    Setting("storePathIndex", "index", TEXT),
+    Setting("storeCheckpoint", "checkpoint", TEXT),
+    Setting("abortFile", "abort", TEXT),
+)
+STORAGE_SETTINGS = (
+    Setting("mappedFileSizeCommitLog", "log_file_bytes", Whole(4096, _INT32_MAX)),
+    Setting(
+        "mappedFileSizeConsumeQueue", "queue_file_units", BytesOfUnits(_UNIT_BYTES, _INT32_MAX)
+    ),
+    Setting("maxHashSlotNum", "index_slots", Whole(1, 100_000_000)),
+    Setting("maxIndexNum", "index_units", Whole(2, 100_000_000)),
+    Setting("messageIndexEnable", "index_enabled", TRUTH),
+    Setting("enabledAppendPropCRC", "record_crc", TRUTH),
+    Setting("messageDelayLevel", "delay_levels_ms", Delays(DELAY_LEVELS_MAX)),
+    Setting("flushDiskType", "flush_mode", Choice(FlushMode)),
+    Setting("flushIntervalCommitLog", "flush_interval_ms", Whole(1, _FLUSH_MS_MAX)),
+    Setting("diskSpaceCleanForciblyRatio", "disk_used_ratio_clean", Percent(10, 100)),
+    Setting("diskSpaceWarningLevelRatio", "disk_used_ratio_full", Percent(10, 100)),
+    Setting("deleteCommitLogFilesInterval", "delete_interval_ms", Whole(1, 60_000)),
+    Setting("compactionScheduleInternal", "compaction_interval_ms", Whole(1, _INT32_MAX)),
+    Setting("maxOffsetMapSize", "compaction_map_bytes", Whole(1, _INT32_MAX)),
+)
+PATIENCE_SETTINGS = (
+    Setting("osPageCacheBusyTimeOutMills", "busy_ms_max", Whole(100, _BUSY_MS_MAX)),
+)
+FIXED_SETTINGS = (
+    Setting("brokerRole", "role", Only("ASYNC_MASTER", _NO_COPIES)),
+    Setting("brokerId", "number", Only("0", _NO_COPIES)),
+    Setting("enableDLegerCommitLog", "has_dledger", Only("false", _NO_COPIES)),
+    Setting("enableControllerMode", "has_controller", Only("false", _NO_COPIES)),
+    Setting("storeType", "store_type", Only("default", "there is one kind of store")),
+    Setting("messageStorePlugIn", "plug_in", Only("", "there is one kind of store")),
+    Setting("aclEnable", "has_acl", Only("false", _NO_ACCESS)),
+    Setting("authenticationEnabled", "authenticates", Only("false", _NO_ACCESS)),
+    Setting("authorizationEnabled", "authorizes", Only("false", _NO_ACCESS)),
+    Setting("useTLS", "has_tls", Only("false", "connections are not encrypted yet")),
+    Setting("fetchNamesrvAddrByAddressServer", "asks_address_server", Only("false", _SAY_WHERE)),
+    Setting("fetchNameSrvAddrByDnsLookup", "asks_dns", Only("false", _SAY_WHERE)),
+)
+ALL_SETTINGS = (
+    *LISTEN_SETTINGS,
+    *NAME_SETTINGS,
+    *LINK_SETTINGS,
+    *MONITOR_SETTINGS,
+    *PATH_SETTINGS,
+    *STORAGE_SETTINGS,
+    *PATIENCE_SETTINGS,
+    *FIXED_SETTINGS,
+    *SETTINGS,
+)
+IGNORED = BROKER_NAMES - {setting.key for setting in ALL_SETTINGS}
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerSettings:
+    """Everything that a broker process was told."""
+
+    listen: ListenConfig
+    names: BrokerNames
+    nameservers: tuple[str, ...]
+    monitor: MonitorConfig
+    paths: BrokerPaths
+    storage: StorageConfig
+    service: BrokerConfig
+    changes: Mapping[str, str]
+    """What the file of changes says, as it says it."""
+    ignored: Sequence[str]
+    effective: str
+
+    def shown(self) -> dict[str, str]:
+        """What else than the service's own settings may be shown to who asks: no path."""
+        return {
+            **texts(self.listen, LISTEN_SETTINGS),
+            **texts(self.names, NAME_SETTINGS),
+            **texts(BrokerLinks(self.nameservers), LINK_SETTINGS),
+            **texts(self.monitor, MONITOR_SETTINGS),
+            **texts(self.storage, STORAGE_SETTINGS),
+            **texts(Fixed(), FIXED_SETTINGS),
+        }
+
+
+def read_settings(
+    file: str | None,
+    environment: Mapping[str, str],
+    flags: Sequence[Given],
+    defaults: Sequence[Given] = (),
+) -> BrokerSettings:
+    """BadConfig: everything that is wrong."""
+    in_file = given_in_file(file) if file is not None else []
+    keys = [*(setting.key for setting in ALL_SETTINGS), *IGNORED]
+    lowest = [*defaults, *_nameservers_in(environment), *in_file]
+    highest = [*given_in_environment(environment, PREFIX, keys), *flags]
+    # Where the changes are has to be known before they can be read, below the environment.
+    first = Reading([*lowest, *highest], prefix=PREFIX, ignored=IGNORED)
+    path = first.build(BrokerPaths(), PATH_SETTINGS).changes
+    changed = given_in_file(path) if os.path.exists(path) else []
+    reading = Reading([*lowest, *changed, *highest], prefix=PREFIX, ignored=IGNORED)
+    listen = reading.build(ListenConfig(PORT), LISTEN_SETTINGS)
+    names = reading.build(BrokerNames(), NAME_SETTINGS)
+    links = reading.build(BrokerLinks(), LINK_SETTINGS)
+    monitor = reading.build(MonitorConfig(), MONITOR_SETTINGS)
+    paths = reading.build(BrokerPaths(), PATH_SETTINGS)
+    reading.build(Fixed(), FIXED_SETTINGS)
+    service = reading.build(BrokerConfig(), SETTINGS)
+    storage = replace(_storage(reading), retention_ms=service.retention_ms)
+    reading.finish()
+    return BrokerSettings(
+        listen,
+        names,
+        links.nameservers,
+        monitor,
+        paths,
+        storage,
+        service,
+        {key: text for key, text, _ in changed},
+        reading.ignored(),
+        reading.effective(),
+    )
+
+
+def _nameservers_in(environment: Mapping[str, str]) -> list[Given]:
+    """RocketMQ's own variable, which its clients and brokers both read."""
+    text = environment.get("NAMESRV_ADDR", "")
+    return [Given("namesrvAddr", text, "environment variable NAMESRV_ADDR")] if text else []
+
+
+def _storage(reading: Reading) -> StorageConfig:
+    """How far the disk may fall behind goes with how often it is written to."""
+    patient = StorageConfig(flush_lag_ms_max=2 * _FLUSH_MS_MAX)
+    found = reading.build(patient, STORAGE_SETTINGS)
+    busy_ms_max = reading.build(DiskPatience(), PATIENCE_SETTINGS).busy_ms_max
+    return replace(found, flush_lag_ms_max=max(busy_ms_max, 2 * found.flush_interval_ms))

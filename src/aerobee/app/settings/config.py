@@ -1,0 +1,172 @@
+"""Configuration: RocketMQ's property files, environment variables and flags, read once, checked at
+once, handed out in frozen pieces.
+
+    defaults  <  file (-c)  <  environment (AEROBEE_…)  <  flags          the later one counts
+
+Every mistake is collected before any is reported: a value of the wrong kind, a key that nobody
+knows (with the one that was probably meant), a relation that does not hold. RocketMQ's keys that
+mean nothing here are taken and named, so that its files work as they are.
+"""
+
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import NamedTuple, TypeVar
+
+from aerobee.errors import Misuse, ProtocolError
+from aerobee.model.setting import PORT, TEXT, Setting, texts
+from aerobee.protocol.text.java_properties import parse_properties, write_properties
+
+C = TypeVar("C")
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class BadConfig(Misuse):
+    """What is wrong with a configuration: everything, one line each."""
+
+    def __init__(self, mistakes: Sequence[str]) -> None:
+        super().__init__("\n".join(mistakes))
+        self.mistakes = tuple(mistakes)
+
+
+class Given(NamedTuple):
+    key: str
+    text: str
+    place: str
+    """Where it was given, for people: `namesrv.conf line 3`."""
+
+
+class PathKind:
+    """A path; `~` is the home directory."""
+
+    def read(self, text: str) -> str:
+        if not text:
+            raise ValueError("a path")
+        return os.path.expanduser(text)
+
+    def write(self, value: str) -> str:
+        return value
+
+
+PATH = PathKind()
+
+
+@dataclass(frozen=True, slots=True)
+class ListenConfig:
+    """Where a service is reached."""
+
+    port: int
+    host: str = "127.0.0.1"
+    """Loopback until somebody says otherwise: off it, whoever reaches the port can do anything."""
+    connections_max: int = 10_000
+    """More are refused. Each costs a file descriptor and some 20 KB."""
+
+
+LISTEN_SETTINGS = (Setting("listenPort", "port", PORT), Setting("bindAddress", "host", TEXT))
+
+
+def environment_name(prefix: str, key: str) -> str:
+    """`AEROBEE_NAMESRV_` and `listenPort` → `AEROBEE_NAMESRV_LISTEN_PORT`."""
+    return prefix + _HUMP.sub("_", key).upper()
+
+
+def given_in_file(path: str) -> list[Given]:
+    """BadConfig: there is no such file, or it is no text."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no UTF-8"
+        raise BadConfig([f"{path} cannot be read: {reason}"]) from None
+    try:
+        found = parse_properties(text)
+    except ProtocolError as error:
+        raise BadConfig([f"{path} {error.message}"]) from None
+    return [Given(key, value, f"{path} line {line}") for line, key, value in found]
+
+
+def given_in_environment(
+    environment: Mapping[str, str], prefix: str, keys: Collection[str]
+) -> list[Given]:
+    """Every variable with the prefix; one that is none of the keys' keeps its own name."""
+    known = {environment_name(prefix, key): key for key in keys}
+    return [
+        Given(known.get(name, name), text, f"environment variable {name}")
+        for name, text in sorted(environment.items())
+        if name.startswith(prefix)
+    ]
+
+
+class Reading:
+    """Pieces of configuration made of what was given; `finish` when all pieces were made."""
+
+    def __init__(self, given: Sequence[Given], *, prefix: str, ignored: Collection[str]) -> None:
+        """`ignored` are RocketMQ's keys that cannot apply here."""
+        self._given: dict[str, list[Given]] = {}
+        for item in given:
+            self._given.setdefault(item.key, []).append(item)
+        self._prefix = prefix
+        self._ignored = ignored
+        self._known: set[str] = set()
+        self._mistakes: list[str] = []
+        self._effective: dict[str, str] = {}
+
+    def build(self, default: C, settings: Sequence[Setting]) -> C:
+        """The default with what was given for these settings."""
+        fields = {}
+        for setting in settings:
+            self._known.add(setting.key)
+            # What is overridden is read, too: a mistake in a file is worth knowing.
+            for item in self._given.get(setting.key, ()):
+                try:
+                    fields[setting.field] = setting.kind.read(item.text.strip())
+                except ValueError as wanted:
+                    self._mistakes.append(
+                        f"{item.place}: {setting.key} must be {wanted}, not {item.text.strip()!r}"
+                    )
+        try:
+            config = type(default)(**{**_fields(default), **fields})
+        except ValueError as error:
+            self._mistakes.append(str(error))
+            config = default
+        self._effective |= texts(config, settings)
+        return config
+
+    def finish(self) -> None:
+        """BadConfig: everything that is wrong."""
+        for key, items in self._given.items():
+            if key in self._known or key in self._ignored:
+                continue
+            for item in items:
+                what = item.place if item.place.endswith(key) else f"{item.place}: {key}"
+                self._mistakes.append(f"{what} is not known{self._meant(key)}")
+        if self._mistakes:
+            raise BadConfig(self._mistakes)
+
+    def ignored(self) -> list[str]:
+        """Keys that were given and mean nothing here."""
+        return sorted(key for key in self._given if key in self._ignored)
+
+    def effective(self) -> str:
+        """What holds, as a file that could be given, with where it comes from."""
+        lines = []
+        for key, text in self._effective.items():
+            place = self._given[key][-1].place if key in self._given else "default"
+            lines.append(f"# {place}\n{write_properties({key: text})}")
+        return "".join(lines)
+
+    def _meant(self, key: str) -> str:
+        candidates = [*self._known, *self._ignored]
+        if key.startswith(self._prefix):
+            candidates = [environment_name(self._prefix, name) for name in candidates]
+        lower = {name.lower(): name for name in candidates}
+        close = get_close_matches(key.lower(), lower, n=1, cutoff=0.7)
+        return f": did you mean {lower[close[0]]}?" if close else ""
+
+
+def _fields(config: object) -> dict[str, object]:
+    names: Mapping[str, object] = getattr(config, "__dataclass_fields__", {})
+    return {name: getattr(config, name) for name in names}

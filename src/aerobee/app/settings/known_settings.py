@@ -1,0 +1,110 @@
+"""Every setting that a server of ours knows, with what it means: for people who ask.
+
+What a setting means is written once, below its field in the configuration that it fills; it is read
+from there. Which values it takes is what its kind says when it refuses one.
+"""
+
+import ast
+import inspect
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from aerobee.app.settings import broker_settings, config, nameserver_settings
+from aerobee.app.settings.monitor_settings import MONITOR_SETTINGS, MonitorConfig
+from aerobee.model.setting import Kind, Setting, texts
+from aerobee.service.broker.config import SETTINGS as BROKER_SERVICE
+from aerobee.service.broker.config import BrokerConfig
+from aerobee.service.nameserver.config import SETTINGS as NAME_SERVER_SERVICE
+from aerobee.service.nameserver.config import NameServerConfig
+from aerobee.storage.config import StorageConfig
+
+BROKER, NAME_SERVER = SERVERS = ("broker", "nameserver")
+_NOTHING_MEANT = "\0"  # a value that no kind but text takes
+
+
+class KnownSetting(NamedTuple):
+    server: str
+    key: str
+    """RocketMQ's name for it."""
+    default: str
+    wanted: str
+    """Which values it takes."""
+    is_live: bool
+    """Whether it can be changed while the server runs."""
+    variable: str
+    """The environment variable that sets it."""
+    meaning: str
+    """Empty: its name says it."""
+
+
+def known_settings(server: str) -> list[KnownSetting]:
+    """In the order in which they are read."""
+    is_broker = server == BROKER
+    prefix = broker_settings.PREFIX if is_broker else nameserver_settings.PREFIX
+    return [
+        KnownSetting(
+            server,
+            setting.key,
+            defaults[setting.key],
+            _wanted(setting.kind),
+            setting.is_live,
+            config.environment_name(prefix, setting.key),
+            notes.get(setting.field, ""),
+        )
+        for default, settings in (_of_broker() if is_broker else _of_name_server())
+        for defaults in [texts(default, settings)]
+        for notes in [_field_notes(type(default))]
+        for setting in settings
+    ]
+
+
+def ignored_settings(server: str) -> frozenset[str]:
+    """RocketMQ's settings that are taken and mean nothing here."""
+    return broker_settings.IGNORED if server == BROKER else nameserver_settings.IGNORED
+
+
+def _of_broker() -> Iterator[tuple[object, Sequence[Setting]]]:
+    yield config.ListenConfig(broker_settings.PORT), broker_settings.LISTEN_SETTINGS
+    yield broker_settings.BrokerNames(), broker_settings.NAME_SETTINGS
+    yield broker_settings.BrokerLinks(), broker_settings.LINK_SETTINGS
+    yield MonitorConfig(), MONITOR_SETTINGS
+    yield broker_settings.BrokerPaths(), broker_settings.PATH_SETTINGS
+    yield StorageConfig(), broker_settings.STORAGE_SETTINGS
+    yield broker_settings.DiskPatience(), broker_settings.PATIENCE_SETTINGS
+    yield broker_settings.Fixed(), broker_settings.FIXED_SETTINGS
+    yield BrokerConfig(), BROKER_SERVICE
+
+
+def _of_name_server() -> Iterator[tuple[object, Sequence[Setting]]]:
+    yield config.ListenConfig(nameserver_settings.PORT), config.LISTEN_SETTINGS
+    yield nameserver_settings.NameServerPaths(), nameserver_settings.PATH_SETTINGS
+    yield MonitorConfig(port=nameserver_settings.MONITOR_PORT), MONITOR_SETTINGS
+    yield NameServerConfig(), NAME_SERVER_SERVICE
+
+
+def _wanted(kind: Kind) -> str:
+    try:
+        kind.read(_NOTHING_MEANT)
+    except ValueError as wanted:
+        return str(wanted)
+    return "text"
+
+
+def _field_notes(kind: type[object]) -> dict[str, str]:
+    """By field, the text below it. Nothing where the source is not there."""
+    try:
+        (tree,) = ast.parse(inspect.getsource(kind)).body
+    except (OSError, TypeError, ValueError, SyntaxError):
+        return {}
+    assert isinstance(tree, ast.ClassDef)
+    notes = {}
+    for field, note in zip(tree.body, tree.body[1:], strict=False):
+        if (
+            isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(note, ast.Expr)
+            and isinstance(note.value, ast.Constant)
+            and isinstance(note.value.value, str)
+        ):
+            notes[field.target.id] = " ".join(note.value.value.split())
+    return notes

@@ -1,0 +1,30 @@
+"""Where those look who watch a process: RocketMQ's keys, the same for brokers and name servers.
+
+Nobody is asked who it is there, so nothing is shown unless it is said.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from aerobee.app.settings.setting_kinds import HOST, Choice
+from aerobee.model.setting import Setting, Whole
+
+
+class Exporter(Enum):
+    DISABLE = "DISABLE"
+    PROM = "PROM"
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorConfig:
+    exporter: Exporter = Exporter.DISABLE
+    port: int = 5557
+    host: str = ""
+    """Empty: where the process listens."""
+
+
+MONITOR_SETTINGS = (
+    Setting("metricsExporterType", "exporter", Choice(Exporter)),
+    Setting("metricsPromExporterPort", "port", Whole(0, 65535)),
+    Setting("metricsPromExporterHost", "host", HOST),
+)

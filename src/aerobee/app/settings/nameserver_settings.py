@@ -1,0 +1,123 @@
+"""What a name server process can be told: RocketMQ's `namesrv.conf`, variables that begin with
+`AEROBEE_NAMESRV_`, flags, and what administrators changed by request.
+
+    defaults  <  file (-c)  <  changes (configStorePath)  <  environment  <  flags
+
+The operator's file is only read. Changes are in a file of their own, so that they can be told apart
+and taken back by removing it.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from aerobee.app.settings.config import (
+    LISTEN_SETTINGS,
+    PATH,
+    BadConfig,
+    Given,
+    ListenConfig,
+    Reading,
+    given_in_environment,
+    given_in_file,
+)
+from aerobee.app.settings.monitor_settings import MONITOR_SETTINGS, MonitorConfig
+from aerobee.model.setting import Setting
+from aerobee.service.nameserver.config import SETTINGS, NameServerConfig
+
+PREFIX = "AEROBEE_NAMESRV_"
+PORT = 9876
+MONITOR_PORT = 5558
+"""The one after a broker's: both may be on one machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameServerPaths:
+    key_values: str = os.path.expanduser("~/namesrv/kvConfig.json")
+    """RocketMQ's own place, so that a name server that takes over finds what is there."""
+    changes: str = os.path.expanduser("~/namesrv/namesrv.properties")
+    """What administrators changed by request. Nothing else is in it."""
+
+
+PATH_SETTINGS = (
+    Setting("kvConfigPath", "key_values", PATH),
+    Setting("configStorePath", "changes", PATH),
+)
+ALL_SETTINGS = (*LISTEN_SETTINGS, *PATH_SETTINGS, *MONITOR_SETTINGS, *SETTINGS)
+# Threads, buffers and Java's network library; what is always so here; what is not offered.
+IGNORED = frozenset(
+    {
+        "clientRequestThreadPoolNums",
+        "clientRequestThreadPoolQueueCapacity",
+        "defaultThreadPoolNums",
+        "defaultThreadPoolQueueCapacity",
+        "serverAsyncSemaphoreValue",
+        "serverCallbackExecutorThreads",
+        "serverChannelMaxIdleTimeSeconds",
+        "serverNettyWorkerGroupEnable",
+        "serverOnewaySemaphoreValue",
+        "serverPooledByteBufAllocatorEnable",
+        "serverSelectorThreads",
+        "serverSocketBacklog",
+        "serverSocketRcvBufSize",
+        "serverSocketSndBufSize",
+        "serverWorkerThreads",
+        "useEpollNativeSelector",
+        "writeBufferHighWaterMark",
+        "writeBufferLowWaterMark",
+        "unRegisterBrokerQueueCapacity",
+        "enableShutdownGracefully",
+        "shutdownWaitTimeSeconds",
+        "rocketmqHome",
+        "configBlackList",
+        "productEnvName",
+        "clusterTest",
+        "deleteTopicWithBrokerRegistration",
+        "enableControllerInNamesrv",
+        "notifyMinBrokerIdChanged",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NameServerSettings:
+    """Everything that a name server process was told."""
+
+    listen: ListenConfig
+    paths: NameServerPaths
+    monitor: MonitorConfig
+    service: NameServerConfig
+    changes: Mapping[str, str]
+    """What the file of changes says, as it says it."""
+    ignored: Sequence[str]
+    effective: str
+
+
+def read_settings(
+    file: str | None, environment: Mapping[str, str], flags: Sequence[Given]
+) -> NameServerSettings:
+    """BadConfig: everything that is wrong."""
+    in_file = given_in_file(file) if file is not None else []
+    keys = [*(setting.key for setting in ALL_SETTINGS), *IGNORED]
+    in_environment = given_in_environment(environment, PREFIX, keys)
+    # Where the changes are has to be known before they can be read, below the environment.
+    first = Reading([*in_file, *in_environment, *flags], prefix=PREFIX, ignored=IGNORED)
+    path = first.build(NameServerPaths(), PATH_SETTINGS).changes
+    if file is not None and os.path.realpath(file) == os.path.realpath(path):
+        raise BadConfig([f"configStorePath is {file} itself, which is only read"])
+    changed = given_in_file(path) if os.path.exists(path) else []
+    reading = Reading([*in_file, *changed, *in_environment, *flags], prefix=PREFIX, ignored=IGNORED)
+    listen = reading.build(ListenConfig(PORT), LISTEN_SETTINGS)
+    paths = reading.build(NameServerPaths(), PATH_SETTINGS)
+    monitor = reading.build(MonitorConfig(port=MONITOR_PORT), MONITOR_SETTINGS)
+    service = reading.build(NameServerConfig(), SETTINGS)
+    reading.finish()
+    return NameServerSettings(
+        listen,
+        paths,
+        monitor,
+        service,
+        {key: text for key, text, _ in changed},
+        reading.ignored(),
+        reading.effective(),
+    )

@@ -1,0 +1,118 @@
+"""`aerobee up`: a name server and brokers in one process, to try things out.
+
+Everything is in one folder that can be thrown away; its files are small. Once it is ready it says
+where everything is and what to try; `--demo` shows traffic.
+"""
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aerobee.cli.server_verbs import add_server_verb, serve, settings_from
+
+if TYPE_CHECKING:
+    from aerobee.app.data_folder import DataFolder
+    from aerobee.app.process.broker_process import BrokerPart
+    from aerobee.app.process.lifecycle import Part
+    from aerobee.app.process.nameserver_process import NameServerPart
+    from aerobee.app.settings.up_settings import UpFlags, UpSettings
+    from aerobee.cli.cluster_verbs import Verbs
+
+_EXAMPLES = """\
+  aerobee up                       name server on 9876, broker on 10911, metrics on 5557
+  aerobee up --demo                with live sample topics, and a picture of them
+  aerobee up --store try           keep messages in ./try instead of ./data
+  aerobee up --temp                keep nothing
+  aerobee up --brokers 3           three masters in this process
+  aerobee up --port 20911 --nameserver-port 29876
+"""
+
+
+def add_to(nouns: "Verbs") -> None:
+    text = "run a name server and a broker in one process, to try things out"
+    parser = add_server_verb(nouns, "up", text, start, (), _EXAMPLES)
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("--store", metavar="DIR", help="where everything is kept (./data)")
+    place.add_argument(
+        "--temp", action="store_true", help="in a temporary folder, removed at the stop"
+    )
+    parser.add_argument("--demo", action="store_true", help="live sample topics, shown as they go")
+    parser.add_argument("--brokers", metavar="N", type=int, default=1, help="masters (1)")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="log what happens, not only what goes wrong"
+    )
+    parser.add_argument("--host", help="address to listen on (127.0.0.1)")
+    parser.add_argument("--port", metavar="N", help="the first broker's port (10911; 0: any)")
+    parser.add_argument(
+        "--nameserver-port", metavar="N", help="the name server's port (9876; 0: any)"
+    )
+
+
+def start(parsed: argparse.Namespace) -> int:
+    from aerobee.app.data_folder import data_folder
+    from aerobee.app.process import lifecycle
+    from aerobee.app.settings import up_settings
+
+    with data_folder(parsed.store, is_temporary=parsed.temp) as folder:
+        flags = flags_of(parsed, folder.path)
+        settings = settings_from(lambda: up_settings.read_settings(flags, os.environ))
+        status = serve(
+            settings, lambda told: _life(told, folder, parsed.demo), is_quiet=not parsed.verbose
+        )
+    if status == lifecycle.STOPPED:
+        left = "nothing is left" if parsed.temp else f"data stays in {folder.shown}"
+        lifecycle.say(f"stopped; {left}")
+    return status
+
+
+def flags_of(parsed: argparse.Namespace, folder: str) -> "UpFlags":
+    from aerobee.app.demo.story import SETTINGS
+    from aerobee.app.settings.up_settings import UpFlags
+
+    return UpFlags(
+        folder,
+        parsed.host,
+        parsed.port,
+        parsed.nameserver_port,
+        parsed.brokers,
+        SETTINGS if parsed.demo else None,
+    )
+
+
+def _life(
+    settings: "UpSettings", folder: "DataFolder", has_demo: bool
+) -> "tuple[Sequence[Part], Sequence[Part]]":
+    from aerobee.app.banner import Banner
+    from aerobee.app.process.broker_process import BrokerPart
+    from aerobee.app.process.nameserver_process import NameServerPart
+    from aerobee.app.settings.up_settings import brokers_kept
+    from aerobee.service.broker.assembly import build_broker
+
+    nameserver = NameServerPart(settings.nameserver)
+    brokers = [
+        BrokerPart(one, build_broker, nameservers=lambda: [nameserver.address])
+        for one in settings.brokers
+    ]
+    guests: list[Part] = [Banner(nameserver, brokers, folder, brokers_kept(folder.path))]
+    if has_demo:
+        guests.append(_demo(nameserver, brokers[0], folder))
+    return [nameserver, *brokers], guests
+
+
+def _demo(nameserver: "NameServerPart", broker: "BrokerPart", folder: "DataFolder") -> "Part":
+    import sys
+
+    from aerobee.app.banner import programs_here, reachable
+    from aerobee.app.demo.demo import Demo
+    from aerobee.app.demo.picture import Places
+    from aerobee.app.ink import ink_for, is_screen
+
+    command = programs_here().aerobee
+
+    def places() -> Places:
+        metrics = broker.metrics_address and reachable(broker.metrics_address)
+        return Places(reachable(nameserver.address), metrics, folder.shown, command)
+
+    is_drawn = is_screen(sys.stdout, os.environ)
+    return Demo(places, ink_for(sys.stdout, os.environ), is_drawn=is_drawn)

@@ -1,0 +1,122 @@
+"""What the verbs share that run servers: flags become settings, mistakes are said, parts are run.
+
+    status   as aerobee.app.process.lifecycle has it: 2 for wrong settings; then nothing starts
+
+Mistakes go to stderr, all of them, one line each.
+"""
+
+import argparse
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, TypeVar
+
+from aerobee.cli.examples import laid_out
+
+if TYPE_CHECKING:
+    from aerobee.app.process.lifecycle import Part
+    from aerobee.app.settings.config import Given
+    from aerobee.cli.cluster_verbs import Verbs
+
+S = TypeVar("S")
+Verb = Callable[[argparse.Namespace], int]
+Life: TypeAlias = "tuple[Sequence[Part], Sequence[Part]]"
+"""The parts of a process, and its guests."""
+
+
+class Flag(NamedTuple):
+    """A setting that can be said on the command line."""
+
+    name: str
+    key: str
+    help: str
+    metavar: str | None = None
+    short: str = ""
+
+
+class Told(Protocol):
+    """Settings, wherever each comes from."""
+
+    @property
+    def ignored(self) -> Sequence[str]: ...
+
+    @property
+    def effective(self) -> str: ...
+
+
+def add_server(nouns: "Verbs", name: str, text: str, examples: str) -> "Verbs":
+    """The noun of a server, and where its verbs go."""
+    noun = _add(nouns, name, text, examples)
+    return noun.add_subparsers(title="verbs", metavar="VERB", required=True)
+
+
+def add_server_verb(
+    verbs: "Verbs", name: str, text: str, verb: Verb, flags: Sequence[Flag], examples: str
+) -> argparse.ArgumentParser:
+    """A verb that takes settings as flags."""
+    parser = _add(verbs, name, text, examples)
+    for flag in flags:
+        names = [flag.short, f"--{flag.name}"] if flag.short else [f"--{flag.name}"]
+        parser.add_argument(*names, dest=flag.name, metavar=flag.metavar, help=flag.help)
+    parser.set_defaults(verb=verb)
+    return parser
+
+
+def given(parsed: argparse.Namespace, flags: Sequence[Flag]) -> "list[Given]":
+    """The settings that were said as flags."""
+    from aerobee.app.settings.config import Given
+
+    said = ((flag, getattr(parsed, flag.name)) for flag in flags)
+    return [Given(flag.key, text, f"--{flag.name}") for flag, text in said if text is not None]
+
+
+def settings_from(read: Callable[[], S]) -> S | None:
+    """What was told; None: it was said what is wrong."""
+    from aerobee.app.settings.config import BadConfig
+
+    try:
+        return read()
+    except BadConfig as error:
+        for mistake in error.mistakes:
+            print(f"aerobee: {mistake}", file=sys.stderr)
+        return None
+
+
+def print_settings(settings: Told | None) -> int:
+    """What would hold, and where each value comes from."""
+    from aerobee.app.process import lifecycle
+
+    if settings is None:
+        return lifecycle.WRONG_CONFIG
+    for key in settings.ignored:
+        print(f"# {key} has no meaning here")
+    print(settings.effective, end="")
+    return lifecycle.STOPPED
+
+
+def serve(settings: S | None, life_of: "Callable[[S], Life]", *, is_quiet: bool = False) -> int:
+    """Run the parts and guests that the settings make, until told to stop. Quiet: the log has
+    warnings only, and what a start that takes its time has to say."""
+    from aerobee.app.process import lifecycle, log_setup
+
+    if settings is None:
+        return lifecycle.WRONG_CONFIG
+    starts = logging.getLogger("aerobee.app.process.broker_process")
+    starts_level = starts.level
+    with log_setup.logs_shown("WARNING" if is_quiet else "INFO"):
+        if is_quiet:
+            starts.setLevel(logging.INFO)
+        try:
+            return lifecycle.run(*life_of(settings))
+        finally:
+            starts.setLevel(starts_level)
+
+
+def _add(where: "Verbs", name: str, text: str, examples: str) -> argparse.ArgumentParser:
+    return where.add_parser(
+        name,
+        help=text,
+        description=text,
+        epilog=f"examples:\n{laid_out(examples)}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )

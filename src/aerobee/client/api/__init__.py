@@ -1,0 +1,1 @@
+"""Values that applications see: messages, receipts and options. Nothing here runs."""

@@ -1,0 +1,1 @@
+"""App: functions that handle messages, and how they are bound and called."""

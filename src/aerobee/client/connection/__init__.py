@@ -1,0 +1,1 @@
+"""The shared parts of one running client: connections, routes, heartbeats, calls both ways."""

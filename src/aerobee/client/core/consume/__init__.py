@@ -1,0 +1,1 @@
+"""Decisions of a consumer: allocation, rebalance, process queues, retry delays, start offsets."""

@@ -1,0 +1,161 @@
+"""What an answer to a pop says of where its messages lie, and what that is for acknowledging them.
+
+    0 2 7      7,8,9        of queue 2, from 7 on, these: one run, acknowledged by its start
+
+A message that comes from a retry topic brings its receipt as a property. The others are counted:
+the n-th message of a queue in the answer has the n-th offset that the answer names for that queue.
+Agrees with Java's ExtraInfoUtil; the texts are drawn in `protocol.pop_receipt`.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from aerobee.errors import RemoteProtocolError
+from aerobee.model.names import is_retry_topic
+from aerobee.protocol.consume.pop_receipt import (
+    FROM_RETRY,
+    FROM_RETRY_V2,
+    FROM_TOPIC,
+    PopReceipt,
+    decode_pop_receipt,
+)
+from aerobee.protocol.headers.popping import PopAnswerHeader
+from aerobee.protocol.message.received_message import ReceivedMessage
+
+Places = dict[tuple[str, int], list[int]]
+"""Offsets by origin and queue."""
+
+
+class PoppedRun:
+    """Messages of one queue in one answer: all but the offset of what they are acknowledged by."""
+
+    __slots__ = (
+        "acked",
+        "invisible_ms",
+        "origin",
+        "pop_time",
+        "queue_id",
+        "revive_queue",
+        "start_offset",
+    )
+
+    def __init__(
+        self,
+        start_offset: int,
+        pop_time: int,
+        invisible_ms: int,
+        revive_queue: int,
+        origin: str,
+        queue_id: int,
+    ) -> None:
+        self.start_offset = start_offset
+        self.pop_time = pop_time
+        self.invisible_ms = invisible_ms
+        self.revive_queue = revive_queue
+        self.origin = origin
+        self.queue_id = queue_id
+        # Offsets whose acknowledgement has not left.
+        self.acked: list[int] = []
+
+    def receipt(self, broker_name: str, offset: int) -> PopReceipt:
+        return PopReceipt(
+            self.start_offset,
+            self.pop_time,
+            self.invisible_ms,
+            self.revive_queue,
+            self.origin,
+            broker_name,
+            self.queue_id,
+            offset,
+        )
+
+
+def run_of(receipt: PopReceipt) -> PoppedRun:
+    return PoppedRun(
+        receipt.start_offset,
+        receipt.pop_time,
+        receipt.invisible_ms,
+        receipt.revive_queue,
+        receipt.origin,
+        receipt.queue_id,
+    )
+
+
+def runs_of(
+    answer: PopAnswerHeader, messages: Sequence[ReceivedMessage]
+) -> dict[int, PoppedRun] | None:
+    """The runs of an answer by their queues, if all lie in the topic itself where they say; None:
+    each message has to be looked at."""
+    starts, offsets = read_places(answer.start_offset_info), read_places(answer.msg_offset_info)
+    runs: dict[int, PoppedRun] = {}
+    position = 0
+    for place, named in offsets.items():
+        origin, queue_id = place
+        end = position + len(named)
+        run = messages[position:end]
+        start = starts.get(place)
+        if (
+            origin != FROM_TOPIC
+            or start is None
+            or [message.offset for message in run] != named
+            or run[0].queue.queue_id != queue_id
+            or run[-1].queue.queue_id != queue_id
+        ):
+            return None
+        runs[queue_id] = PoppedRun(
+            start[0], answer.pop_time, answer.invisible_time, answer.revive_qid, origin, queue_id
+        )
+        position = end
+    return runs if position == len(messages) else None
+
+
+def receipts_of(
+    answer: PopAnswerHeader, broker_name: str, messages: Sequence[ReceivedMessage]
+) -> list[PopReceipt]:
+    """One for each message. RemoteProtocolError: the answer does not say where one lies."""
+    starts, offsets = read_places(answer.start_offset_info), read_places(answer.msg_offset_info)
+    seen: Counter[tuple[str, int]] = Counter()
+    found = []
+    for message in messages:
+        if message.receipt:
+            found.append(decode_pop_receipt(message.receipt))
+            continue
+        place = (_origin(message.queue.topic), message.queue.queue_id)
+        number = seen[place]
+        seen[place] += 1
+        named = offsets.get(place, [])
+        if named and number >= len(named):
+            raise RemoteProtocolError(f"an answer names {len(named)} messages of {message.queue}")
+        offset = named[number] if named else message.offset
+        found.append(
+            PopReceipt(
+                (starts.get(place) or named or [offset])[0],
+                answer.pop_time,
+                answer.invisible_time,
+                answer.revive_qid,
+                place[0],
+                broker_name,
+                message.queue.queue_id,
+                offset,
+            )
+        )
+    return found
+
+
+def read_places(text: str) -> Places:
+    """`origin queue offset,offset;…` by origin and queue."""
+    places: Places = {}
+    for part in text.split(";") if text else ():
+        words = part.split(" ")
+        try:
+            origin, queue, offsets = words
+            places[origin, int(queue)] = [int(offset) for offset in offsets.split(",")]
+        except ValueError:
+            raise RemoteProtocolError(f"no places of messages: {part[:100]!r}") from None
+    return places
+
+
+def _origin(topic: str) -> str:
+    if not is_retry_topic(topic):
+        return FROM_TOPIC
+    return FROM_RETRY_V2 if "+" in topic else FROM_RETRY

@@ -1,0 +1,58 @@
+"""What changes hands when a group shares its queues out again.
+
+R1. A queue is kept, lost or gained, and only one of these.
+R2. A topic whose queues or members cannot be told changes nothing: what is owned of it is kept.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from aerobee.client.core.consume.allocation import Strategy, in_order
+from aerobee.model.message_queue import MessageQueue
+
+
+@dataclass(frozen=True, slots=True)
+class TopicShare:
+    """What is known of one topic when its queues are shared out."""
+
+    queues: tuple[MessageQueue, ...]
+    members: tuple[str, ...] | None
+    """None: nobody shares, every member gets all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    lost: frozenset[MessageQueue]
+    gained: frozenset[MessageQueue]
+
+    @property
+    def is_none(self) -> bool:
+        return not self.lost and not self.gained
+
+
+def wanted_queues(
+    member: str,
+    shares: Mapping[str, TopicShare | None],
+    owned: Iterable[MessageQueue],
+    strategy: Strategy,
+) -> frozenset[MessageQueue]:
+    """What a member should own now. `shares` by topic; None: it cannot be told."""
+    wanted = {queue for queue in owned if shares.get(queue.topic, _GONE) is None}
+    for share in shares.values():
+        if share is None:
+            continue
+        if share.members is None:
+            wanted.update(share.queues)
+        else:
+            queues, members = in_order(share.queues, share.members)
+            wanted.update(strategy.share(member, queues, members))
+    return frozenset(wanted)
+
+
+def change(owned: Iterable[MessageQueue], wanted: frozenset[MessageQueue]) -> Change:
+    have = frozenset(owned)
+    return Change(lost=have - wanted, gained=wanted - have)
+
+
+_GONE = TopicShare((), None)
+"""Of a topic that is subscribed to no longer: nothing of it is kept."""

@@ -1,0 +1,1 @@
+"""Decisions of a sender: queue choice, retries, batches, sequences, spilling."""

@@ -1,0 +1,1 @@
+"""The shared parts of every group member, pulling or popping: context, requests, offsets, inbox."""

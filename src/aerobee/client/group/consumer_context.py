@@ -1,0 +1,106 @@
+"""What the parts of one consumer share, made from its options.
+
+On the wire every name is with the namespace; what messages say is without it.
+"""
+
+import contextlib
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+
+from aerobee.client.api.consumer_options import ConsumerOptions
+from aerobee.client.api.message import Message
+from aerobee.client.connection.session import Session
+from aerobee.client.core.consume.start_rule import Start
+from aerobee.client.core.namespace import SEPARATOR, with_namespace
+from aerobee.client.group.group_requests import GroupCalls
+from aerobee.client.group.inbox import Inbox, LaneOf
+from aerobee.client.group.offset_stores import BrokerOffsets, LocalOffsets, Offsets, local_folder
+from aerobee.client.group.traced_inbox import TracedInbox
+from aerobee.errors import TopicNotFound
+from aerobee.model.names import retry_topic
+from aerobee.model.properties import SHARDING_KEY
+from aerobee.model.subscription import BY_TAG, Subscription
+from aerobee.protocol.bodies.subscription import make_subscription
+
+
+@dataclass(frozen=True, slots=True)
+class Consuming:
+    session: Session
+    options: ConsumerOptions
+    calls: GroupCalls
+    inbox: Inbox
+    prefix: str
+    """Of topics, left out of what messages say."""
+    is_reading: bool = False
+    """Not as a member of the group: pulls bring their filter, and move nobody's offsets."""
+
+
+def consuming_of(
+    session: Session, options: ConsumerOptions, *, is_reading: bool = False
+) -> Consuming:
+    namespace = session.options.namespace
+    lane_of = _LANES[options.order]
+    inbox = Inbox(options.concurrency, lane_of)
+    if session.traces is not None and not is_reading:
+        inbox = TracedInbox(options.concurrency, lane_of, options.group, session, session.traces)
+    return Consuming(
+        session,
+        options,
+        GroupCalls(session, with_namespace(namespace, options.group)),
+        inbox,
+        f"{namespace}{SEPARATOR}" if namespace else "",
+        is_reading,
+    )
+
+
+def subscriptions_of(consuming: Consuming) -> list[Subscription]:
+    """Of every topic; of the group's retry topic, too, where there are retries."""
+    options = consuming.options
+    namespace = consuming.session.options.namespace
+    version = consuming.session.clock.now().wall_ms
+    found = [
+        make_subscription(
+            with_namespace(namespace, topic), expression, version, options.expression_type
+        )
+        for topic, expression in options.topics.items()
+    ]
+    if not options.is_broadcasting and not consuming.is_reading:
+        found.append(make_subscription(retry_topic(consuming.calls.group), version=version))
+    return found
+
+
+async def check_filters(consuming: Consuming, subscriptions: Iterable[Subscription]) -> None:
+    """Refused: a broker cannot filter so. Said here, and not in the log at every pull."""
+    for one in subscriptions:
+        if one.expression_type != BY_TAG:
+            with contextlib.suppress(TopicNotFound):  # it is waited for
+                await consuming.session.routes.of(one.topic)
+                await consuming.calls.check_filter(one)
+
+
+def offsets_of(consuming: Consuming) -> Offsets:
+    if not consuming.options.is_broadcasting:
+        # Who names a moment means it; the other rules are RocketMQ's, with its surprise.
+        is_exact = consuming.options.start.start is Start.MOMENT
+        return BrokerOffsets(consuming.calls, is_exact=is_exact)
+    # As Java's client calls itself then: by the process, it would be another after a restart.
+    address = consuming.session.client_id.partition("@")[0]
+    folder = consuming.options.offsets_folder or local_folder()
+    return LocalOffsets(folder, f"{address}@DEFAULT", consuming.calls.group)
+
+
+def _lane_of_key(message: Message) -> tuple[object, Hashable] | None:
+    """Messages sent with the same `order_by`, else with the same first key."""
+    key = message.properties.get(SHARDING_KEY) or next(iter(message.keys), None)
+    return None if key is None else (message.holder, key)
+
+
+def _lane_of_queue(message: Message) -> tuple[object, Hashable] | None:
+    return (message.holder, None)
+
+
+_LANES: dict[str, LaneOf | None] = {
+    "none": None,
+    "queue": _lane_of_queue,
+    "key": _lane_of_key,
+}

@@ -1,0 +1,219 @@
+"""What a consumer asks of brokers in the name of its group, one method for each request.
+
+All names are as on the wire. A broker is found by the route of the topic that is meant; a broker
+that no route names any more is Unreachable.
+"""
+
+import asyncio
+from collections.abc import Iterable
+
+from aerobee.client.connection.remote_call import Answer, ask, ask_well, checked, tell
+from aerobee.client.connection.session import Session
+from aerobee.errors import AerobeeError, NoAnswer, Refused, Unreachable
+from aerobee.model.message_queue import MessageQueue
+from aerobee.model.route import MASTER_ID
+from aerobee.model.subscription import Subscription
+from aerobee.protocol.bodies.connections import decode_client_ids
+from aerobee.protocol.bodies.locks import LockRequest, decode_locked, encode_lock_request
+from aerobee.protocol.bodies.subscription import SubscriptionCheck, encode_subscription_check
+from aerobee.protocol.headers.clients import ConsumerGroupHeader
+from aerobee.protocol.headers.offsets import (
+    CommitOffsetHeader,
+    MaxOffsetHeader,
+    OffsetAnswerHeader,
+    QueryOffsetHeader,
+    QueueHeader,
+    SearchOffsetHeader,
+)
+from aerobee.protocol.headers.sending_back import SendBackHeader
+from aerobee.protocol.remoting.declared_header import read_header
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+
+LOCK_SECONDS = 1.0
+SEND_BACK_SECONDS = 5.0
+
+
+class GroupCalls:
+    def __init__(self, session: Session, group: str) -> None:
+        self.group = group
+        self._session = session
+
+    async def address(self, topic: str, broker_name: str, broker_id: int = MASTER_ID) -> str:
+        """Of a broker that a route names; asked for again if none does."""
+        routes = self._session.routes
+        route = routes.find(topic) or await routes.refresh(topic)
+        found = route.address(broker_name, broker_id)
+        if found is None:
+            found = (await routes.refresh(topic)).address(broker_name, broker_id)
+        if found is None:
+            raise Unreachable(
+                f"no broker {broker_name} has the topic {topic}",
+                address=broker_name,
+                hint="it has left the cluster, or lost its name servers",
+            )
+        return found
+
+    async def check_filter(self, subscription: Subscription) -> None:
+        """Refused: a broker of the topic cannot filter so. One that does not answer, or knows no
+        such question, says nothing."""
+        route = self._session.routes.find(subscription.topic)
+        body = encode_subscription_check(
+            SubscriptionCheck(self.group, subscription), self._session.client_id
+        )
+        for name in () if route is None else sorted(route.brokers):
+            try:
+                address = await self.address(subscription.topic, name)
+                answer = await ask(
+                    self._session, address, RequestCode.CHECK_CLIENT_CONFIG, body=body
+                )
+            except NoAnswer:
+                continue
+            if answer.code not in (ResponseCode.SUCCESS, ResponseCode.REQUEST_CODE_NOT_SUPPORTED):
+                raise Refused(
+                    f"{name} cannot filter {subscription.topic} by {subscription.expression!r}: "
+                    f"{answer.remark}",
+                    code=answer.code,
+                    hint="mend the expression"
+                    if answer.code == ResponseCode.SUBSCRIPTION_PARSE_FAILED
+                    else "set enablePropertyFilter=true of the broker, or filter by tags",
+                )
+
+    async def members(self, topic: str) -> tuple[str, ...] | None:
+        """The ids of all clients of the group; None: no broker of the topic can say."""
+        route = self._session.routes.find(topic)
+        for broker in () if route is None else route.brokers.values():
+            address = broker.addresses.get(MASTER_ID) or next(iter(broker.addresses.values()))
+            try:
+                answer = await ask(
+                    self._session,
+                    address,
+                    RequestCode.GET_CONSUMER_LIST_BY_GROUP,
+                    ConsumerGroupHeader(self.group),
+                )
+            except AerobeeError:
+                continue
+            if answer.code == ResponseCode.SUCCESS:
+                return decode_client_ids(bytes(answer.body))
+        return None
+
+    async def committed(self, queue: MessageQueue, *, is_exact: bool = False) -> int | None:
+        """How far the group is in a queue; None: it was never there. `is_exact`: not even where a
+        broker would have a new group begin with 0, because the queue is young."""
+        answer = await ask(
+            self._session,
+            await self.address(queue.topic, queue.broker_name),
+            RequestCode.QUERY_CONSUMER_OFFSET,
+            QueryOffsetHeader(self.group, queue.topic, queue.queue_id, not is_exact),
+        )
+        if answer.code == ResponseCode.QUERY_NOT_FOUND:
+            return None
+        return _offset(answer)
+
+    async def commit(self, queue: MessageQueue, offset: int, *, is_certain: bool = False) -> None:
+        """Have the broker remember how far the group is. `is_certain`: wait until it does."""
+        address = await self.address(queue.topic, queue.broker_name)
+        header = CommitOffsetHeader(self.group, queue.topic, queue.queue_id, offset)
+        code = RequestCode.UPDATE_CONSUMER_OFFSET
+        if is_certain:
+            await ask_well(self._session, address, code, header)
+        else:
+            await tell(self._session, address, code, header)
+
+    async def end_of(self, queue: MessageQueue) -> int:
+        return await self._offset(
+            queue, RequestCode.GET_MAX_OFFSET, MaxOffsetHeader(queue.topic, queue.queue_id)
+        )
+
+    async def beginning_of(self, queue: MessageQueue) -> int:
+        return await self._offset(
+            queue, RequestCode.GET_MIN_OFFSET, QueueHeader(queue.topic, queue.queue_id)
+        )
+
+    async def offset_at(self, queue: MessageQueue, moment_ms: int) -> int:
+        """Of the first message that was stored then or later."""
+        return await self._offset(
+            queue,
+            RequestCode.SEARCH_OFFSET_BY_TIMESTAMP,
+            SearchOffsetHeader(queue.topic, queue.queue_id, moment_ms),
+        )
+
+    async def lock(self, queues: Iterable[MessageQueue]) -> frozenset[MessageQueue]:
+        """Which of these queues are ours alone now. A broker that does not answer gives none."""
+        granted = await asyncio.gather(
+            *(self._lock(name, own) for name, own in _by_broker(queues).items())
+        )
+        return frozenset().union(*granted)
+
+    async def unlock(self, queues: Iterable[MessageQueue]) -> None:
+        """Give locks back. Where that fails they run out by themselves."""
+        for name, own in _by_broker(queues).items():
+            try:
+                await self._lock_request(RequestCode.UNLOCK_BATCH_MQ, name, own)
+            except AerobeeError:
+                continue
+
+    async def send_back(
+        self,
+        queue: MessageQueue,
+        log_offset: int,
+        *,
+        level: int,
+        max_attempts: int,
+        message_id: str,
+        topic: str,
+        reason: str = "",
+    ) -> None:
+        """Have a message again after the delay of a level; below 0, have it as a dead letter, with
+        the reason where the broker keeps one."""
+        header = SendBackHeader(
+            log_offset,
+            self.group,
+            level,
+            message_id,
+            topic,
+            max_reconsume_times=max_attempts,
+            broker_name=queue.broker_name,
+            reason=reason or None,
+        )
+        await ask_well(
+            self._session,
+            await self.address(queue.topic, queue.broker_name),
+            RequestCode.CONSUMER_SEND_MSG_BACK,
+            header,
+            seconds=SEND_BACK_SECONDS,
+        )
+
+    async def _offset(self, queue: MessageQueue, code: RequestCode, header: object) -> int:
+        address = await self.address(queue.topic, queue.broker_name)
+        return _offset(await ask(self._session, address, code, header))
+
+    async def _lock(self, broker_name: str, queues: list[MessageQueue]) -> set[MessageQueue]:
+        try:
+            answer = await self._lock_request(RequestCode.LOCK_BATCH_MQ, broker_name, queues)
+        except AerobeeError:
+            return set()
+        return set(decode_locked(bytes(answer.body))) & set(queues)
+
+    async def _lock_request(
+        self, code: RequestCode, broker_name: str, queues: list[MessageQueue]
+    ) -> Answer:
+        request = LockRequest(self._session.client_id, self.group, tuple(queues))
+        return await ask_well(
+            self._session,
+            await self.address(queues[0].topic, broker_name),
+            code,
+            body=encode_lock_request(request),
+            seconds=LOCK_SECONDS,
+        )
+
+
+def _by_broker(queues: Iterable[MessageQueue]) -> dict[str, list[MessageQueue]]:
+    found: dict[str, list[MessageQueue]] = {}
+    for queue in queues:
+        found.setdefault(queue.broker_name, []).append(queue)
+    return found
+
+
+def _offset(answer: Answer) -> int:
+    return read_header(OffsetAnswerHeader, checked(answer).ext_fields).offset

@@ -1,0 +1,1 @@
+"""A group member that pops messages and acknowledges each."""

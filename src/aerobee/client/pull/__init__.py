@@ -1,0 +1,1 @@
+"""A group member that owns queues and pulls them."""

@@ -1,0 +1,130 @@
+"""One queue's pulls: what is asked, of which broker, and what the answer means.
+
+The broker holds a pull that finds nothing until something comes, for `poll_seconds` at most; it may
+say that another of the same name (a slave) is to be asked next. The group's progress goes along
+with each pull to a master, so that commits of their own are rare.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from aerobee.client.connection.remote_call import Answer, ask, checked
+from aerobee.client.connection.session import Session
+from aerobee.client.group.group_requests import GroupCalls
+from aerobee.errors import Refused, RemoteProtocolError
+from aerobee.model.message_queue import MessageQueue
+from aerobee.model.route import MASTER_ID
+from aerobee.model.subscription import Subscription
+from aerobee.protocol.headers.pulling import (
+    COMMIT_OFFSET,
+    SUBSCRIPTION,
+    SUSPEND,
+    PullAnswerHeader,
+    PullHeader,
+)
+from aerobee.protocol.remoting.declared_header import read_header, write_header
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+
+ANSWER_SECONDS = 15.0
+"""How long an answer may take beyond the time that the broker may hold a pull."""
+_WITHOUT_SUBSCRIPTION = (
+    ResponseCode.SUBSCRIPTION_NOT_EXIST,
+    ResponseCode.SUBSCRIPTION_NOT_LATEST,
+    ResponseCode.FILTER_DATA_NOT_EXIST,
+    ResponseCode.FILTER_DATA_NOT_LATEST,
+)
+
+
+class Outcome(Enum):
+    FOUND = "messages"
+    NOTHING = "nothing, or nothing that is wanted"
+    MOVED = "there is no such offset"
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    outcome: Outcome
+    next_offset: int
+    records: bytes = b""
+
+
+class Pulls:
+    """The pulls of one queue by one group."""
+
+    def __init__(
+        self,
+        session: Session,
+        calls: GroupCalls,
+        queue: MessageQueue,
+        subscription: Subscription,
+        *,
+        count: int,
+        poll_seconds: float,
+        brings_filter: bool = False,
+    ) -> None:
+        """`brings_filter`: each pull says what is wanted; the group's heartbeats do otherwise."""
+        self.queue = queue
+        self._session = session
+        self._calls = calls
+        self._timeout = poll_seconds + ANSWER_SECONDS
+        self._broker_id = MASTER_ID
+        self._flag = SUSPEND | SUBSCRIPTION if brings_filter else SUSPEND
+        self._fields = write_header(
+            PullHeader(
+                calls.group,
+                queue.topic,
+                queue.queue_id,
+                0,
+                count,
+                suspend_timeout_millis=int(poll_seconds * 1000),
+                subscription=subscription.expression if brings_filter else "",
+                sub_version=subscription.version,
+                expression_type=subscription.expression_type,
+            )
+        )
+
+    async def pull(self, offset: int, commit: int | None) -> Pulled:
+        """What is at an offset and behind it. `commit`: how far the group is, if the broker is to
+        know. An error that is not NoAnswer is the broker's."""
+        is_committing = commit is not None and commit > 0 and self._broker_id == MASTER_ID
+        fields = self._fields
+        fields["queueOffset"] = str(offset)
+        fields["sysFlag"] = str(self._flag | COMMIT_OFFSET if is_committing else self._flag)
+        fields["commitOffset"] = str(commit if is_committing else 0)
+        queue = self.queue
+        address = await self._calls.address(queue.topic, queue.broker_name, self._broker_id)
+        answer = await ask(
+            self._session, address, RequestCode.PULL_MESSAGE, fields, seconds=self._timeout
+        )
+        code = answer.code
+        if code == ResponseCode.SUCCESS:
+            return self._found(answer)
+        if code in _OUTCOMES:
+            header = read_header(PullAnswerHeader, answer.ext_fields)
+            self._broker_id = header.suggest_which_broker_id
+            return Pulled(_OUTCOMES[code], header.next_begin_offset)
+        if code in _WITHOUT_SUBSCRIPTION:
+            await self._session.members.beat()
+        checked(answer)
+        raise Refused(f"a pull of {queue} was answered with {code}: {answer.remark}", code=code)
+
+    def _found(self, answer: Answer) -> Pulled:
+        said = answer.ext_fields
+        try:  # not by a declared header: this is done thousands of times a second
+            self._broker_id = int(said["suggestWhichBrokerId"])
+            return Pulled(Outcome.FOUND, int(said["nextBeginOffset"]), bytes(answer.body))
+        except (KeyError, ValueError):
+            raise RemoteProtocolError(f"an answer to a pull of {self.queue} says {said}") from None
+
+    async def start_over(self) -> None:
+        """After a failure: ask the master again, wherever it is now."""
+        self._broker_id = MASTER_ID
+        await self._session.routes.refresh(self.queue.topic)
+
+
+_OUTCOMES: dict[int, Outcome] = {
+    ResponseCode.PULL_NOT_FOUND: Outcome.NOTHING,
+    ResponseCode.PULL_RETRY_IMMEDIATELY: Outcome.NOTHING,
+    ResponseCode.PULL_OFFSET_MOVED: Outcome.MOVED,
+}

@@ -1,0 +1,1 @@
+"""Sending: drafts, delivery with retries, the fast path, batches, the producer."""

@@ -1,0 +1,335 @@
+"""A draft → a queue of a broker → what the broker says: with all tries, within one deadline.
+
+    draft ─▶ route ─▶ queue ─▶ broker ─▶ stored
+                        ▲         │
+                        └─────────┘ another queue, while time and tries are left
+
+D1. What `deliver` returned is stored. What it raised says whether it may be: SendFailed.stored.
+D2. A message that must go to one queue, for its key or by name, is never sent to another.
+
+Imports more than 15 modules because it joins what is decided, kept and written elsewhere.
+"""
+
+import asyncio
+import logging
+import random
+from dataclasses import dataclass
+from typing import Protocol
+
+from aerobee.client.api.receipt import DURABILITIES, Durability
+from aerobee.client.connection.session import Session
+from aerobee.client.core.namespace import with_namespace
+from aerobee.client.core.routes import ClientRoute
+from aerobee.client.core.send.latency_faults import LatencyFaults
+from aerobee.client.core.send.outgoing import Draft, use_delay_level
+from aerobee.client.core.send.queue_choice import QueueRound, find_queue, queue_for_key
+from aerobee.client.core.send.send_tries import SendTries
+from aerobee.client.core.trace_records import DEFAULT_REGION
+from aerobee.client.send.fast_send import SendWaiter
+from aerobee.errors import (
+    AerobeeError,
+    NoAnswer,
+    Refused,
+    RemoteAnswer,
+    SendFailed,
+    Stored,
+    Unreachable,
+)
+from aerobee.model.message_queue import MessageQueue
+from aerobee.model.properties import MESSAGE_REGION, TRACE_SWITCH
+from aerobee.net.line import Line
+from aerobee.protocol.headers.sending import SendV2Header, SentHeader
+from aerobee.protocol.remoting.command_header import ONEWAY_FLAG
+from aerobee.protocol.remoting.declared_header import read_header, write_header
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode, error_for
+
+_log = logging.getLogger(__name__)
+
+RETRIES = 2
+_TIMER_VERSION = 413  # RocketMQ 5.0.0: the first that delivers at any time
+_ROUTE_CODES = frozenset({ResponseCode.TOPIC_NOT_EXIST, ResponseCode.NO_PERMISSION})
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a broker said of what it has stored."""
+
+    said: SentHeader
+    queue: MessageQueue
+    durability: Durability
+    region: str = DEFAULT_REGION
+    is_traced: bool = True
+    """Whether the broker wants its messages traced."""
+
+
+class Watcher(Protocol):
+    """Who wants to know of every send."""
+
+    def sent(self, draft: Draft, group: str, sent: Sent | None, cost_ms: int) -> None:
+        """A send is over; `sent` is None if it failed."""
+
+
+class Delivery:
+    """Delivers drafts for one client."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._rounds: dict[str, QueueRound] = {}
+        self._versions: dict[str, int] = {}
+        table = session.options.latency_table
+        self._faults = LatencyFaults(table) if table else None
+        self.watcher: Watcher | None = None
+
+    async def deliver(
+        self,
+        draft: Draft,
+        *,
+        group: str | None = None,
+        queue: MessageQueue | None = None,
+        timeout: float | None = None,
+        retries: int = RETRIES,
+        tries: SendTries | None = None,
+    ) -> Sent:
+        """Have a draft stored. SendFailed, or TopicNotFound if nobody has or makes the topic.
+
+        `tries` are those of a send that began elsewhere, instead of a timeout and retries.
+        """
+        watcher, started_ms = self.watcher, self._session.clock.monotonic_ms()
+        sent = None
+        try:
+            sent = await self._deliver(draft, group, queue, timeout, retries, tries)
+            return sent
+        finally:
+            if watcher is not None:
+                took_ms = self._session.clock.monotonic_ms() - started_ms
+                watcher.sent(draft, group or self._session.options.group, sent, took_ms)
+
+    async def _deliver(
+        self,
+        draft: Draft,
+        group: str | None,
+        queue: MessageQueue | None,
+        timeout: float | None,
+        retries: int,
+        tries: SendTries | None,
+    ) -> Sent:
+        self._session.check()
+        now = asyncio.get_running_loop().time
+        if tries is None:
+            deadline = now() + (self._session.options.timeout if timeout is None else timeout)
+            tries = SendTries(draft.topic, retries=retries, deadline=deadline)
+        while True:
+            broker_name = ""
+            try:
+                route = await self._route(draft.topic, tries.seconds_left(now()))
+                chosen = self._choose(route, draft, queue, tries.failed_broker)
+                broker_name = chosen.broker_name
+                if draft.order_by is not None:
+                    queue = chosen  # also when the queues have become others by the next try
+                pause = tries.pause(broker_name, now())
+                if pause:
+                    await asyncio.sleep(pause)
+                if draft.is_timed:
+                    await self._suit_delay(draft, route, chosen, tries.seconds_left(now()))
+                command = self.command(draft, chosen, group)
+                return await self._try(route, chosen, command, tries.seconds_left(now()))
+            except (NoAnswer, RemoteAnswer) as error:
+                if not tries.note(broker_name, error, now()):
+                    raise tries.failure() from error
+                self._look_again(draft.topic, error)
+
+    def first_failed(
+        self, topic: str, waiter: SendWaiter, error: NoAnswer | RemoteAnswer, retries: int
+    ) -> SendTries:
+        """The tries of a send to a topic, as the wire calls it, whose first one went the short way
+        and failed; SendFailed if that was all."""
+        now = asyncio.get_running_loop().time()
+        tries = SendTries(topic, retries=retries, deadline=waiter.deadline)
+        if not tries.note(waiter.queue.broker_name, error, now):
+            raise tries.failure() from error
+        self._look_again(topic, error)
+        return tries
+
+    async def queue_for(
+        self, draft: Draft, *, queue: MessageQueue | None = None, seconds: float
+    ) -> MessageQueue:
+        """Where a draft would go now: for those who have to know before they send it."""
+        route = await self._route(draft.topic, seconds)
+        return self._choose(route, draft, queue, "")
+
+    async def tell(
+        self, draft: Draft, *, group: str | None = None, queue: MessageQueue | None = None
+    ) -> None:
+        """Send a draft that no broker is to answer: it may be lost, and nobody would know."""
+        self._session.check()
+        route = await self._session.routes.of(draft.topic, may_be_new=True)
+        chosen = self._choose(route, draft, queue, "")
+        command = self.command(draft, chosen, group)
+        command.flag = ONEWAY_FLAG
+        line = await self._line(self._master(route, chosen), self._session.options.timeout)
+        line.tell(command)
+
+    async def _try(
+        self, route: ClientRoute, queue: MessageQueue, command: RemotingCommand, seconds: float
+    ) -> Sent:
+        started_ms = self._session.clock.monotonic_ms()
+        try:
+            line = await self._line(self._master(route, queue), seconds)
+            answer = await line.ask(command, seconds)
+        except NoAnswer:
+            self._note_fault(queue, started_ms, is_isolated=True)
+            raise
+        durability = DURABILITIES.get(answer.code)
+        if durability is None:
+            self._note_fault(queue, started_ms, is_isolated=True, is_reachable=False)
+            raise error_for(answer.code, answer.remark) or Refused(
+                f"{answer.code} is no answer to a send", code=answer.code
+            )
+        self._note_fault(queue, started_ms)
+        fields = answer.ext_fields
+        return Sent(
+            read_header(SentHeader, fields),
+            queue,
+            durability,
+            fields.get(MESSAGE_REGION, DEFAULT_REGION),
+            fields.get(TRACE_SWITCH) != "false",
+        )
+
+    async def _suit_delay(
+        self, draft: Draft, route: ClientRoute, queue: MessageQueue, seconds: float
+    ) -> None:
+        """Say a delay so that the broker understands it: every answer says how old it is."""
+        address = self._master(route, queue)
+        version = self._versions.get(address)
+        if version is None:
+            line = await self._line(address, seconds)
+            fields = {"topic": draft.topic, "queueId": str(queue.queue_id)}
+            command = RemotingCommand(int(RequestCode.GET_MAX_OFFSET), ext_fields=fields)
+            self._session.lines.dress(command)
+            try:
+                version = (await line.ask(command, seconds)).version
+            except NoAnswer as error:
+                # Of the question, not of the message: nothing of it was sent.
+                raise Unreachable(error.message, address=address) from None
+            self._versions[address] = version
+        if version < _TIMER_VERSION:
+            use_delay_level(draft.properties)
+
+    async def _route(self, topic: str, seconds: float) -> ClientRoute:
+        route = self._session.routes.find(topic)
+        if route is not None:
+            return route
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._session.routes.of(topic, may_be_new=True)
+        except TimeoutError:
+            servers = ";".join(self._session.name_servers.addresses)
+            raise Unreachable(
+                f"no name server told in time where {topic} is", address=servers
+            ) from None
+
+    async def _line(self, address: str, seconds: float) -> Line:
+        line = self._session.lines.find(address)
+        if line is not None and not line.is_full:
+            return line
+        try:
+            async with asyncio.timeout(seconds):
+                line = await self._session.lines.to(address)
+                await line.drained()
+        except TimeoutError:
+            raise Unreachable(
+                f"nothing could be sent to {address} in time", address=address
+            ) from None
+        except Unreachable as error:
+            raise self._session.with_advertiser(error) from None
+        return line
+
+    def _choose(
+        self, route: ClientRoute, draft: Draft, wanted: MessageQueue | None, avoid: str
+    ) -> MessageQueue:
+        queues = route.writable
+        if not queues:
+            raise SendFailed(
+                f"{draft.topic} has no queue that can be written to",
+                stored=Stored.NO,
+                hint="is a master of its brokers running, and is the topic's permission 6?",
+            )
+        if wanted is not None:
+            found = find_queue(queues, wanted)
+            if found is None:
+                raise Unreachable(
+                    f"{wanted} is no queue that can be written to now",
+                    address=wanted.broker_name,
+                    hint=f"there are {len(queues)}: {', '.join(map(str, queues[:8]))}",
+                )
+            return found
+        if draft.order_by is not None:
+            return queue_for_key(queues, draft.order_by)
+        turn = self._rounds.get(draft.topic)
+        if turn is None:
+            turn = self._rounds[draft.topic] = QueueRound(random.randrange(1 << 16))
+        if self._faults is None:
+            return turn.take(queues, avoid=avoid)
+        return turn.take_fast(queues, self._faults, self._session.clock.monotonic_ms(), avoid=avoid)
+
+    def command(
+        self, draft: Draft, queue: MessageQueue, group: str | None = None
+    ) -> RemotingCommand:
+        """The request that sends a draft to a queue."""
+        options = self._session.options
+        header = SendV2Header(
+            producer_group=with_namespace(options.namespace, group or options.group),
+            topic=draft.topic,
+            queue_id=queue.queue_id,
+            sys_flag=draft.sys_flag,
+            born_timestamp=self._session.clock.now().wall_ms,
+            properties=draft.properties_text().decode(),
+            is_batch=draft.is_batch,
+            broker_name=queue.broker_name,
+        )
+        code = RequestCode.SEND_BATCH_MESSAGE if draft.is_batch else RequestCode.SEND_MESSAGE_V2
+        said = {**write_header(header), **(draft.fields or {})}
+        command = RemotingCommand(draft.code or int(code), ext_fields=said, body=draft.body)
+        self._session.lines.dress(command)
+        return command
+
+    def _master(self, route: ClientRoute, queue: MessageQueue) -> str:
+        address = route.master(queue.broker_name)
+        if address is None:
+            raise Unreachable(
+                f"no master of {queue.broker_name} is known", address=queue.broker_name
+            )
+        return address
+
+    def _note_fault(
+        self,
+        queue: MessageQueue,
+        started_ms: int,
+        *,
+        is_isolated: bool = False,
+        is_reachable: bool = True,
+    ) -> None:
+        if self._faults is not None:
+            now_ms = self._session.clock.monotonic_ms()
+            self._faults.note(
+                queue.broker_name,
+                now_ms - started_ms,
+                now_ms,
+                is_isolated=is_isolated,
+                is_reachable=is_reachable,
+            )
+
+    def _look_again(self, topic: str, error: AerobeeError) -> None:
+        """Ask where the topic is by now, beside the next try."""
+        if isinstance(error, RemoteAnswer) and error.code not in _ROUTE_CODES:
+            return
+
+        async def refresh() -> None:
+            try:
+                await self._session.routes.refresh(topic, may_be_new=True)
+            except AerobeeError as no_route:  # the send says it, should it fail in the end
+                _log.debug("the route of %s stays as it was: %s", topic, no_route)
+
+        self._session.spawn(refresh(), f"asking for the route of {topic}")

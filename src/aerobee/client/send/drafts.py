@@ -1,0 +1,145 @@
+"""Arguments of a send → a draft: names as the wire has them, times as numbers, ids, compression.
+
+What is decided of a message alone is in `core.outgoing`; here is what takes a clock, the client's
+ids and its options.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import TypedDict
+
+from aerobee.client.api.client_options import Duration, seconds_of
+from aerobee.client.api.keyword_check import check_keywords
+from aerobee.client.connection.session import Session
+from aerobee.client.core.namespace import with_namespace
+from aerobee.client.core.send.outgoing import (
+    COMPRESS_FROM_BYTES,
+    Codec,
+    Draft,
+    Outgoing,
+    body_bytes,
+    check_body_size,
+    properties_of,
+    set_delivery,
+    set_identity,
+    to_json,
+)
+from aerobee.errors import Misuse
+from aerobee.model.flags import CompressionType
+from aerobee.model.message_queue import MessageQueue
+from aerobee.model.names import check_topic
+
+Compress = bool | str
+"""Whether a large body is compressed, or by what: "zlib", "lz4" or "zstd"."""
+
+
+class MessageKeywords(TypedDict, total=False):
+    """What every verb of sending takes of a message by keyword, besides its topic and body."""
+
+    tag: str
+    keys: str | Iterable[str]
+    headers: Mapping[str, str] | None
+    order_by: str | None
+    """Messages of one text go to one queue."""
+    compress: Compress
+    codec: Codec
+    """What makes bytes of a body that is neither bytes nor text: JSON, if none is given."""
+
+
+class TimedKeywords(MessageKeywords, total=False):
+    """The same, of a message that may be for later."""
+
+    delay: Duration | None
+    deliver_at: datetime | None
+
+
+class SendKeywords(TimedKeywords, total=False):
+    """What `client.send` takes by keyword."""
+
+    queue: MessageQueue | None
+    timeout: Duration | None
+    retries: int
+    group: str | None
+
+
+KEYWORDS = SendKeywords.__optional_keys__ | {"dedup"}
+
+
+class Drafts:
+    """Makes drafts for one client."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._wire_topics: dict[str, str] = {}
+
+    def draft(
+        self,
+        topic: str,
+        body: object,
+        *,
+        tag: str = "",
+        keys: str | Iterable[str] = (),
+        headers: Mapping[str, str] | None = None,
+        order_by: str | None = None,
+        delay: Duration | None = None,
+        deliver_at: datetime | None = None,
+        compress: Compress = True,
+        codec: Codec = to_json,
+        unique_id: str = "",
+        **unknown: object,
+    ) -> Draft:
+        """A message as it will be sent; Misuse says what no broker would take. `unique_id`: of one
+        that has one already."""
+        if unknown:
+            check_keywords(unknown, KEYWORDS, "a send")
+        draft = self.plain(topic, Outgoing(body, tag, keys, headers, order_by), codec, unique_id)
+        if delay is not None or deliver_at is not None:
+            set_delivery(
+                draft.properties,
+                delay_ms=None if delay is None else round(seconds_of(delay, "delay") * 1000),
+                deliver_ms=None if deliver_at is None else wall_ms_of(deliver_at),
+            )
+        if compress and len(draft.body) >= COMPRESS_FROM_BYTES:
+            draft.compress(compression_of(compress))
+        check_body_size(draft.body, self._session.options.max_message_bytes)
+        return draft
+
+    def plain(
+        self, topic: str, message: Outgoing, codec: Codec = to_json, unique_id: str = ""
+    ) -> Draft:
+        """A message that is delivered at once, as it is: one of a batch."""
+        body = body_bytes(message.body, codec)
+        properties = properties_of(message.tag, message.keys, message.headers, message.order_by)
+        namespace = self._session.options.namespace
+        set_identity(properties, unique_id or self._session.new_id(), namespace)
+        return Draft(self.wire_topic(topic), body, properties, order_by=message.order_by)
+
+    def wire_topic(self, topic: str) -> str:
+        """What brokers call a topic."""
+        name = self._wire_topics.get(topic)
+        if name is None:
+            check_topic(topic)
+            name = with_namespace(self._session.options.namespace, topic)
+            self._wire_topics[topic] = name
+        return name
+
+
+def wall_ms_of(moment: datetime) -> int:
+    if moment.tzinfo is None:
+        raise Misuse(
+            f"{moment} has no time zone", hint="say which: datetime.now(UTC), or .astimezone()"
+        )
+    return round(moment.timestamp() * 1000)
+
+
+@lru_cache
+def compression_of(compress: Compress) -> CompressionType:
+    if compress is True:
+        return CompressionType.ZLIB
+    try:
+        return CompressionType[str(compress).upper()]
+    except KeyError:
+        raise Misuse(
+            f"no compression is called {compress!r}", hint='True, False, "zlib", "lz4" or "zstd"'
+        ) from None

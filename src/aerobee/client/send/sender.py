@@ -1,0 +1,189 @@
+"""The verbs of sending: one message, one without an answer, a batch; and taking one back.
+
+Those who send special messages (a half one, a request) take a draft from `drafts`, add to its
+properties, and hand it to `delivery`.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Unpack
+
+from aerobee.client.api.client_options import Duration, seconds_of
+from aerobee.client.api.receipt import Receipt
+from aerobee.client.connection.remote_call import ask_well
+from aerobee.client.connection.session import Session
+from aerobee.client.core.send.outgoing import (
+    COMPRESS_FROM_BYTES,
+    Codec,
+    Draft,
+    encode_text,
+    order_text,
+    to_json,
+)
+from aerobee.client.send.batch_sender import BatchSending
+from aerobee.client.send.delivery import RETRIES, Delivery, Sent
+from aerobee.client.send.drafts import Drafts, MessageKeywords, TimedKeywords
+from aerobee.client.send.fast_send import QuickSend, SendWaiter
+from aerobee.client.send.fast_send_lanes import QuickLanes
+from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer
+from aerobee.model.message_queue import MessageQueue
+from aerobee.protocol.headers.recalling import RecallHeader
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+
+_QUICK_BYTES_END = 64 << 10  # larger bodies are not copied more than once
+
+_QUICK_KEYWORDS = frozenset({"tag", "keys", "headers", "order_by", "compress", "codec"})
+
+
+class Sending:
+    """What a client's verbs of sending hand over to."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.drafts = Drafts(session)
+        self.delivery = Delivery(session)
+        self._lanes = QuickLanes(session, self.delivery.command)
+        self.batches = BatchSending(
+            self.drafts, self.delivery, self._lanes, session.options.max_message_bytes
+        )
+        self._timeout = session.options.timeout
+
+    async def send(
+        self,
+        topic: str,
+        body: object,
+        *,
+        queue: MessageQueue | None = None,
+        timeout: Duration | None = None,
+        retries: int = RETRIES,
+        group: str | None = None,
+        **said: Unpack[TimedKeywords],
+    ) -> Receipt:
+        self._session.check()
+        seconds = self._timeout if timeout is None else seconds_of(timeout, "timeout")
+        unique_id, tries = "", None
+        lane = self._lanes.find(topic)
+        if (
+            lane is not None
+            and type(body) is bytes
+            and queue is None
+            and group is None
+            and (not said or _is_quick(said))
+            and 0 < len(body) < _quick_bytes_end(said)
+        ):
+            waiter = _send_quickly(lane, body, seconds, said)
+            if waiter is not None:
+                try:
+                    receipt: Receipt = await waiter.answer
+                    return receipt
+                except (NoAnswer, RemoteAnswer) as error:
+                    unique_id = waiter.message_id.decode()
+                    wire_topic = self.drafts.wire_topic(topic)
+                    tries = self.delivery.first_failed(wire_topic, waiter, error, retries)
+                    if said.get("order_by") is not None:
+                        queue = waiter.queue  # to no other, should the queues have become others
+        draft = self.drafts.draft(topic, body, unique_id=unique_id, **said)
+        sent = await self.delivery.deliver(
+            draft, group=group, queue=queue, timeout=seconds, retries=retries, tries=tries
+        )
+        self._lanes.open(topic, draft.topic, sent.queue)
+        return self.receipt(draft, sent)
+
+    async def send_oneway(
+        self,
+        topic: str,
+        body: object,
+        *,
+        queue: MessageQueue | None = None,
+        group: str | None = None,
+        **said: Unpack[MessageKeywords],
+    ) -> None:
+        self._session.check()
+        draft = self.drafts.draft(topic, body, **said)
+        await self.delivery.tell(draft, group=group, queue=queue)
+
+    async def send_batch(
+        self,
+        topic: str,
+        messages: Iterable[object],
+        *,
+        order_by: str | None = None,
+        queue: MessageQueue | None = None,
+        timeout: Duration | None = None,
+        retries: int = RETRIES,
+        codec: Codec = to_json,
+        group: str | None = None,
+    ) -> Sequence[Receipt]:
+        self._session.check()
+        seconds = self._timeout if timeout is None else seconds_of(timeout, "timeout")
+        return await self.batches.send(
+            topic,
+            messages,
+            order_by=order_by,
+            queue=queue,
+            seconds=seconds,
+            retries=retries,
+            codec=codec,
+            group=group,
+        )
+
+    def receipt(self, draft: Draft, sent: Sent) -> Receipt:
+        said = sent.said
+        return Receipt(
+            draft.unique_id,
+            said.message_ids,
+            self._lanes.shown(sent.queue),
+            said.queue_offset,
+            sent.durability,
+            said.recall_handle,
+            self._recall if said.recall_handle else None,
+        )
+
+    async def _recall(self, receipt: Receipt) -> None:
+        """Take a delayed message back."""
+        self._session.check()
+        topic = self.drafts.wire_topic(receipt.queue.topic)
+        route = await self._session.routes.of(topic, may_be_new=True)
+        address = route.master(receipt.queue.broker_name)
+        if address is None:
+            raise Misuse(f"no master of {receipt.queue.broker_name} is known")
+        header = RecallHeader(
+            topic,
+            receipt.recall_handle,
+            producer_group=self._session.options.group,
+            broker_name=receipt.queue.broker_name,
+        )
+        try:
+            await ask_well(self._session, address, RequestCode.RECALL_MESSAGE, header)
+        except RemoteAnswer as error:
+            raise Refused(
+                f"{receipt.message_id} was not taken back: {error.message}",
+                code=error.code,
+                hint="set recallMessageEnable of the broker"
+                if error.code == ResponseCode.NO_PERMISSION
+                else "it may have been delivered",
+            ) from error
+
+
+def _is_quick(said: TimedKeywords) -> bool:
+    """Whether nothing is said that a lane does not know: a time, or what is no keyword at all."""
+    return said.keys() <= _QUICK_KEYWORDS
+
+
+def _quick_bytes_end(said: TimedKeywords) -> int:
+    return COMPRESS_FROM_BYTES if said.get("compress", True) else _QUICK_BYTES_END
+
+
+def _send_quickly(
+    lane: QuickSend, body: bytes, seconds: float, said: TimedKeywords
+) -> SendWaiter | None:
+    if not said:
+        return lane.send(body, b"", seconds)
+    order_by = said.get("order_by")
+    if len(said) == 1 and order_by is not None:
+        text = order_text(order_by)
+    else:
+        text = encode_text(said.get("tag", ""), said.get("keys", ()), said.get("headers"), order_by)
+    if order_by is None:
+        return lane.send(body, text, seconds)
+    return lane.send_in_order(order_by.encode(), body, text, seconds)

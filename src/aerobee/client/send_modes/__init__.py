@@ -1,0 +1,1 @@
+"""Further ways to send: stored once, transactional, request and reply, traced, spilled to disk."""

@@ -1,0 +1,1 @@
+"""The synchronous client: the asynchronous one behind a facade that waits."""

@@ -1,0 +1,1 @@
+"""Arrow batches from stored messages: records to columns to batches."""

@@ -1,0 +1,1 @@
+"""The captured database: server checks, catalog, snapshot, binary log."""

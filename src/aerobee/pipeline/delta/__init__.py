@@ -1,0 +1,1 @@
+"""Delta tables as a target of streams."""

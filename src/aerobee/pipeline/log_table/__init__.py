@@ -1,0 +1,1 @@
+"""Commit logs read as Spark tables, without a broker."""

@@ -1,0 +1,133 @@
+"""Which part of a commit log each task reads: the driver's side, without Spark.
+
+The log's end is found once, here: what is complete now is read, what is written meanwhile is not.
+Files that were made ahead and hold nothing are left out, and so are those that hold nothing of the
+wanted time, by the store times of first records: as brokers look for a time, too.
+
+Parts are equal numbers of bytes, and know nothing of records: `log_steps` does. What ought to be
+there and is not (a file in the middle, the rest of one that was copied half) is a gap, which the
+part it begins in reports.
+"""
+
+import logging
+from collections.abc import Sequence
+from contextlib import closing
+from itertools import pairwise
+from typing import NamedTuple
+
+from aerobee.errors import Misuse
+from aerobee.pipeline.log_table.log_files import USUAL_REACH, LogFile, Reach, Window, files_of
+from aerobee.pipeline.log_table.log_options import LogOptions
+from aerobee.pipeline.log_table.log_steps import stepping
+from aerobee.pipeline.log_table.log_walk import ALWAYS_MS
+
+_log = logging.getLogger(__name__)
+
+PART_BYTES_MIN = 1 << 20
+"""Less is not worth a task."""
+
+
+class Gap(NamedTuple):
+    """[start, end) of the log is not there."""
+
+    start: int
+    end: int
+    what: str
+
+
+class LogPart(NamedTuple):
+    """[start, end) of the log: the records that begin there."""
+
+    start: int
+    end: int
+    files: tuple[LogFile, ...]
+    gaps: tuple[Gap, ...]
+
+
+def plan_log(options: LogOptions, cores: int, reach: Reach = USUAL_REACH) -> list[LogPart]:
+    """The parts of what is wanted of a log; none if there is nothing."""
+    files, torn = _used(files_of(options.path), reach)
+    gaps = [*_gaps(files), *([torn] if torn and options.reports_damage else [])]
+    files = _of_time(files, options.time_start_ms, options.time_end_ms)
+    files = [
+        file for file in files if file.base < options.end and file.base + file.limit > options.start
+    ]
+    if not files:
+        return [LogPart(gap.start, gap.end, (), (gap,)) for gap in gaps if gap == torn]
+    start = max(options.start, files[0].base)
+    end = min(options.end, files[-1].base + files[-1].limit)
+    if end < options.end and any(gap.start == end for gap in gaps):
+        end += 1  # the last part has what is missing behind it
+    total = end - start
+    least = max(options.partitions_min, -(-total // options.partition_bytes))
+    count = max(least, min(cores, total // PART_BYTES_MIN), 1)
+    if count > cores and total // PART_BYTES_MIN > count:
+        count += -count % cores  # or most cores would wait for the last part
+    places = [start + total * index // count for index in range(count + 1)]
+    return [_part(first, last, files, gaps) for first, last in pairwise(places) if first < last]
+
+
+def _part(start: int, end: int, files: Sequence[LogFile], gaps: Sequence[Gap]) -> LogPart:
+    return LogPart(
+        start,
+        end,
+        tuple(file for file in files if file.base < end and file.base + file.limit > start),
+        tuple(gap for gap in gaps if start <= gap.start < end),
+    )
+
+
+def _used(files: list[LogFile], reach: Reach) -> tuple[list[LogFile], Gap | None]:
+    """The files that hold something, the last of them up to the log's end; what is torn there."""
+    while files:
+        last = files.pop()
+        with closing(Window(last, reach)) as window:
+            found = stepping(window).log_end()
+            window.let_go(found.torn)
+        if not found.torn:
+            continue
+        ended = [*files, last._replace(limit=found.end)]
+        if found.torn == found.end:
+            return ended, None
+        start, end = last.base + found.end, last.base + found.torn
+        what = "a record that is not whole, at the end of the log"
+        _log.warning("%s: %s, at log offset %d", last.path, what, start)
+        return ended, Gap(start, end, what)
+    return [], None
+
+
+def _gaps(files: Sequence[LogFile]) -> list[Gap]:
+    found = []
+    for file, following in pairwise(files):
+        end = file.base + file.size
+        if end > following.base:
+            raise Misuse(
+                f"{file.path} is longer than the file behind it allows",
+                hint="are these the files of one log?",
+            )
+        if end < following.base:
+            found.append(Gap(end, following.base, "no file has it"))
+    return found
+
+
+def _of_time(files: Sequence[LogFile], start_ms: int, end_ms: int) -> list[LogFile]:
+    """Without the files that are wholly before or behind a range of store times."""
+    if start_ms == 0 and end_ms == ALWAYS_MS:
+        return list(files)
+    firsts = [_first_time(file) for file in files]
+    found = []
+    for index, file in enumerate(files):
+        first = firsts[index]
+        if first is not None and first >= end_ms:
+            break
+        following = firsts[index + 1] if index + 1 < len(files) else None
+        if following is None or following >= start_ms:
+            found.append(file)
+    return found
+
+
+def _first_time(file: LogFile) -> int | None:
+    """Store time of a file's first record; None if that is not sound."""
+    with closing(Window(file)) as window:
+        steps = stepping(window)
+        steps.run(0, 1)
+        return steps.walk.store_timestamp if steps.position else None

@@ -1,0 +1,204 @@
+"""Through the records of a commit log, from any place in it: each is checked before it is believed.
+
+A record counts when it is whole, when its checksums hold, and when it says of itself that it begins
+where it was found. So one can begin in the middle of a file: `find` looks for the next place that
+has all of that, and what a body holds that looks like a record is none.
+
+What is walked through is a *view*, a piece of a file; `base` is the log offset at which it begins.
+Positions are in the view.
+
+W1. Nothing is stepped over that is not a sound record: `take` stops there and says what it found.
+"""
+
+from typing import TYPE_CHECKING
+
+from aerobee.errors import Misuse
+from aerobee.pipeline.arrow.message_columns import MessageColumns
+from aerobee.protocol.message.record import FINDINGS, Record
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.primitives.big_endian import (
+        address,
+        bytes_address,
+        bytes_at,
+        load_i32,
+        load_i64,
+        same_bytes,
+    )
+    from aerobee.protocol.primitives.byte_search import find_byte
+
+# What `take` came to.
+FULL = 0  # the columns are: finish them, and go on at `position`
+ENDED = 1  # of what was to be walked through
+SPECIAL = 2  # the record at `position` is for the caller, who skips `record_size`
+WRONG = 3  # no sound record at `position`; `finding` says what is there
+
+# What `take` may find beyond what `Record.read` does.
+MISPLACED = 10
+UNSOUND = 11
+LOG_FINDINGS = {
+    **FINDINGS,
+    MISPLACED: "a record that belongs elsewhere",
+    UNSOUND: "a record whose checksum does not hold",
+}
+
+ALWAYS_MS = 2**63 - 1
+"""The end of a time range that has none."""
+
+# C twins of the numbers the hot code compares with.
+_FULL = FULL
+_ENDED = ENDED
+_SPECIAL = SPECIAL
+_WRONG = WRONG
+_WHOLE = 0
+_TORN = 2
+_MISPLACED = MISPLACED
+_UNSOUND = UNSOUND
+_SPECIAL_FLAGS = 0xC1  # compressed, or a batch inside
+_MAGIC_V1 = -626843481
+_MAGIC_V2 = -626843477
+_MAGIC_BYTE = 0xDA  # the first of both
+_RECORD_BYTES_MIN = 91
+
+
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+class LogWalk:
+    """Takes records of some topics and of some time into columns; of the others, only the check."""
+
+    __slots__ = (
+        "_columns",
+        "_is_chosen",
+        "_record",
+        "_time_end",
+        "_time_start",
+        "_topic",
+        "_topic_bytes",
+        "_topic_size",
+        "_topics",
+        "finding",
+        "position",
+        "record_size",
+        "store_timestamp",
+    )
+
+    def __init__(
+        self, columns: MessageColumns, topics: frozenset[bytes], time_start: int, time_end: int
+    ) -> None:
+        """No topics: all. A record is chosen by its store time, in [time_start, time_end)."""
+        self._columns = columns
+        self._record = Record()
+        self._topics = topics
+        self._time_start = time_start
+        self._time_end = time_end
+        # Neighbours are often of one topic: the last answer is kept.
+        self._topic_bytes = b""
+        self._topic = bytes_address(self._topic_bytes)
+        self._topic_size = -1
+        self._is_chosen = False
+        self.finding = 0
+        self.position = 0
+        self.record_size = 0
+        self.store_timestamp = 0
+
+    def take(self, view: memoryview, position: int, end: int, base: int) -> int:
+        """Take the records that begin at [position, end). After WRONG, `record_size` is what the
+        bytes there say, and may be anything."""
+        if not 0 <= position <= len(view) or end > len(view):
+            raise Misuse(f"[{position}, {end}) is not within {len(view)} bytes")
+        memory = address(view)
+        limit = len(view)
+        record = self._record
+        columns = self._columns
+        while True:
+            self.position = position
+            if position >= end:
+                return _ENDED
+            if columns.is_full():
+                return _FULL
+            self.finding = record.read(memory, position, limit)
+            self.record_size = record.size
+            if self.finding != _WHOLE:
+                return _WRONG
+            if record.log_offset != base + position:
+                self.finding = _MISPLACED
+                return _WRONG
+            if not self._is_sound(memory):
+                self.finding = _UNSOUND
+                return _WRONG
+            self.store_timestamp = record.store_timestamp
+            if (
+                record.store_timestamp >= self._time_start
+                and record.store_timestamp < self._time_end
+                and self._is_wanted(memory)
+            ):
+                if record.sys_flag & _SPECIAL_FLAGS:
+                    return _SPECIAL
+                columns.add_record(memory, record)
+            position += record.size
+
+    def _is_sound(self, memory: memoryview) -> bool:
+        """Whether the record just read can be believed. One that is being written ends in zeros,
+        and its own checksum, which comes last, is not seen yet."""
+        record = self._record
+        end = record.properties_start + record.properties_size
+        if record.properties_size > 0 and memory[end - 1] == 0:
+            return False
+        return record.is_sound(memory, False)
+
+    def _is_wanted(self, memory: memoryview) -> bool:
+        """Whether the record just read is of a topic that is."""
+        if not self._topics:
+            return True
+        record = self._record
+        size = record.topic_size
+        if size != self._topic_size or not same_bytes(
+            memory, record.topic_start, self._topic, 0, size
+        ):
+            self._topic_bytes = bytes_at(memory, record.topic_start, size)
+            self._topic = bytes_address(self._topic_bytes)
+            self._topic_size = size
+            self._is_chosen = self._topic_bytes in self._topics
+        return self._is_chosen
+
+    def find(self, view: memoryview, position: int, base: int, log_end: int) -> int:
+        """The first place from `position` on where a sound record begins, or -1.
+
+        A record that begins in the view and goes on behind it may be one: then its place comes
+        with the finding TORN, and whoever asked looks again with `record_size` bytes from there.
+        No record reaches beyond `log_end`, a log offset. Nothing is said of the last 35 bytes.
+        """
+        if not 0 <= position <= len(view):
+            raise Misuse(f"{position} is not within {len(view)} bytes")
+        memory = address(view)
+        limit = len(view)
+        record = self._record
+        at = position + 4
+        last = limit - 31  # behind the magic come 20 bytes, and the offset's 8
+        while at < last:
+            at = find_byte(memory, _MAGIC_BYTE, at, last)
+            if at >= last:
+                break
+            magic = load_i32(memory, at)
+            if (
+                not (magic != _MAGIC_V1 and magic != _MAGIC_V2)
+                and load_i64(memory, at + 24) == base + at - 4
+            ):
+                self.finding = record.read(memory, at - 4, limit)
+                self.record_size = record.size
+                if self.finding == _WHOLE and self._is_sound(memory):
+                    return at - 4
+                if (
+                    self.finding == _TORN
+                    and record.size >= _RECORD_BYTES_MIN
+                    and base + at - 4 + record.size <= log_end
+                ):
+                    return at - 4
+            at += 1
+        return -1

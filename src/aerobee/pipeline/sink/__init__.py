@@ -1,0 +1,1 @@
+"""The Spark sink: rows written to topics, idempotently or in published rounds."""

@@ -1,0 +1,1 @@
+"""The Spark source: topics read as tables, in batches and as streams."""

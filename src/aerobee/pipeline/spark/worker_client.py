@@ -1,0 +1,78 @@
+"""A client whose calls wait, for Spark's workers, which have no event loop.
+
+The loop runs while somebody waits and stands still otherwise: nothing happens behind a task's back,
+and nothing keeps a worker from ending. A connection that was closed meanwhile is opened again.
+One client is kept for each cluster and process, because opening one costs more than most questions.
+"""
+
+import asyncio
+import atexit
+import logging
+import os
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from aerobee.client.api.client_options import options_for
+from aerobee.client.connection.session import Session
+from aerobee.client.core.target import Target
+from aerobee.errors import NoAnswer, Retriable
+
+_log = logging.getLogger(__name__)
+
+V = TypeVar("V")
+
+_kept: dict[tuple[int, Target], "Blocking"] = {}
+
+
+class Blocking:
+    def __init__(self, target: Target, timeout: float = 3.0) -> None:
+        self._runner = asyncio.Runner()
+        self._timeout = timeout
+        self.session = self._runner.run(self._opened(target))
+
+    async def _opened(self, target: Target) -> Session:
+        session = Session(options_for(target, timeout=self._timeout))
+        await session.start()
+        return session
+
+    def run(self, work: Coroutine[Any, Any, V]) -> V:
+        # Not the runner's own `run`: it sets a handler of signals each time, and to look at that
+        # handler Python writes out the task and all that it returned, a megabyte of records.
+        return self._runner.get_loop().run_until_complete(work)
+
+    def insist(self, ask: Callable[[], Coroutine[Any, Any, V]], tries: int, seconds: float) -> V:
+        """Ask until there is an answer, so many times more, waiting longer each time: an exception
+        in a streaming source ends the whole query."""
+        return self.run(insisting(ask, tries, seconds))
+
+    def close(self) -> None:
+        self._runner.run(self.session.close())
+        self._runner.close()
+
+
+async def insisting(ask: Callable[[], Coroutine[Any, Any, V]], tries: int, seconds: float) -> V:
+    for attempt in range(tries):
+        try:
+            return await ask()
+        except (NoAnswer, Retriable) as error:
+            _log.info("asked again: %s", error)
+            await asyncio.sleep(seconds * 2**attempt)
+    return await ask()
+
+
+def kept(target: Target, timeout: float) -> Blocking:
+    """The client of this process for a cluster. After a fork the parent's is not ours."""
+    key = (os.getpid(), target)
+    found = _kept.get(key)
+    if found is None:
+        found = _kept[key] = Blocking(target, timeout)
+    return found
+
+
+def close_kept() -> None:
+    """Close the clients that this process keeps."""
+    for key in [key for key in _kept if key[0] == os.getpid()]:
+        _kept.pop(key).close()
+
+
+atexit.register(close_kept)

@@ -1,0 +1,1 @@
+"""Message bodies as values: JSON, Avro and Protobuf, with their Spark types."""

@@ -1,0 +1,1 @@
+"""A message as bytes: draft, record, batch, producer mark, compression, filters over properties."""

@@ -1,0 +1,1 @@
+"""Numbers, bytes and hashes as Java and RocketMQ write them, with their C twins."""

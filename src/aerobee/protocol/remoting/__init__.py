@@ -1,0 +1,1 @@
+"""RocketMQ's remoting protocol: frames, header codecs, commands, declared headers, signatures."""

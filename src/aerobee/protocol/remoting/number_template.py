@@ -1,0 +1,107 @@
+"""A header, as the mould of others that differ from it in a few numbers only.
+
+    {"code":11,"extFields":{"queueId":"1",..."queueOffset":"7",...},...,"opaque":303,...}
+    |----------- run -----------------| |---- run --------| |----- run --------|
+
+A client that asks the same again and again (a consumer pulling its queues) writes the same header
+with other numbers. What is equal byte for byte means the same, so a match is exactly as strict as
+whatever understood the first one.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aerobee.errors import Misuse
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+if not cython.compiled:
+    from aerobee.protocol.primitives.big_endian import bytes_address, same_bytes
+    from aerobee.protocol.text.json_bytes import (
+        NO_NUMBER,
+        is_bare_integer,
+        number_end,
+        parse_decimal,
+    )
+
+PLACES_MAX = 10
+
+
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+class NumberTemplate:
+    """N1. Places are in order, do not overlap, and have a byte before and behind them."""
+
+    __slots__ = ("_bytes", "_count", "_ends", "_numbers", "_starts")
+
+    def __init__(self, header: bytes, places: list[tuple[int, int]]) -> None:
+        """`places` are the ranges of `header` where digits may differ."""
+        if len(places) > PLACES_MAX:
+            raise Misuse(f"{len(places)} places; at most {PLACES_MAX} may differ")
+        last = 0
+        for start, end in places:
+            if not last < start < end < len(header):
+                raise Misuse("places must be in order, apart and inside")
+            last = end
+        self._bytes = header
+        self._count = len(places)
+        if not cython.compiled:
+            self._starts = [0] * PLACES_MAX
+            self._ends = [0] * PLACES_MAX
+            self._numbers = [0] * PLACES_MAX
+        for index in range(self._count):
+            self._starts[index], self._ends[index] = places[index]
+            self._numbers[index] = 0
+
+    def match(self, memory: memoryview, start: int, end: int) -> bool:
+        """Whether the header at [start, end) differs in its numbers only; they are read then."""
+        known = bytes_address(self._bytes)
+        position = start
+        run_start = 0
+        for index in range(self._count):
+            run_size = self._starts[index] - run_start
+            if end - position < run_size or not same_bytes(
+                memory, position, known, run_start, run_size
+            ):
+                return False
+            position += run_size
+            stop = number_end(memory, position, end)
+            number = parse_decimal(memory, position, stop)
+            if number == NO_NUMBER or (
+                memory[position - 1] != 0x22 and not is_bare_integer(memory, position, stop)
+            ):
+                return False
+            if number == 0 and memory[position] == 0x2D:
+                return False  # not every reader takes it for 0
+            self._numbers[index] = number
+            position = stop
+            run_start = self._ends[index]
+        run_size = len(self._bytes) - run_start
+        return end - position == run_size and same_bytes(
+            memory, position, known, run_start, run_size
+        )
+
+    def number(self, index: int) -> int:
+        """What stands at a place of the header that matched last."""
+        return self._numbers[index]
+
+
+def template_of(
+    header: bytes, patterns: Sequence[re.Pattern[bytes]]
+) -> tuple[NumberTemplate, list[int], list[int]] | None:
+    """A header as a template whose places are the groups of these patterns: which place each of
+    them is, and what stands there. None: some pattern is not there, or not once."""
+    spans: list[tuple[int, int]] = []
+    for pattern in patterns:
+        found = list(pattern.finditer(header))
+        if len(found) != 1:
+            return None
+        spans += found[0].regs[1:]
+    places = sorted(spans)
+    numbers = [int(header[start:end]) for start, end in spans]
+    return NumberTemplate(header, places), [places.index(span) for span in spans], numbers

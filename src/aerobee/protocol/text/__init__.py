@@ -1,0 +1,1 @@
+"""Text formats: JSON, Java properties, header fields, metrics."""

@@ -1,0 +1,1 @@
+"""Admin requests about the broker: status, configuration, cleaning, its store, message queries."""

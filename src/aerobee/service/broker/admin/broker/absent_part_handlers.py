@@ -1,0 +1,101 @@
+"""What RocketMQ's broker serves and this one has none of: one row each, so that whoever asks is
+told why, and not only that it is unknown.
+
+Where nothing is a true answer (no slaves, no limits, no light topics), it is answered; where
+something would be promised, it is refused with the reason.
+"""
+
+from collections.abc import Callable, Mapping
+
+from aerobee.protocol.bodies.absent_parts import (
+    encode_lone_master,
+    encode_no_cold_limits,
+    encode_no_light_topics,
+)
+from aerobee.protocol.remoting.declared_header import NoHeader
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.request import Answer, Request
+from aerobee.storage.store import Store
+
+_CODE = RequestCode
+_NO_USERS = (
+    "authentication is not enabled: this broker keeps no users and no rights, "
+    "and asks nobody who it is"
+)
+_NO_LIMITS = (
+    "there are no limits per group: old messages are read by a disk thread, a few requests at a "
+    "time, and hold nobody else up"
+)
+_NO_LIGHT_TOPICS = "this broker has no lite topics"
+_NO_ROCKSDB = "this broker keeps nothing in RocksDB: queues and tables are plain files"
+_NO_COPIES = "this broker is a master without slaves: copies on other brokers are not there yet"
+
+REFUSED: Mapping[RequestCode, str] = {
+    _CODE.UPDATE_AND_CREATE_STATIC_TOPIC: (
+        "static topics are not supported: queues belong to their broker. Make an ordinary topic "
+        "on each broker instead"
+    ),
+    **dict.fromkeys(
+        (
+            _CODE.AUTH_CREATE_USER,
+            _CODE.AUTH_UPDATE_USER,
+            _CODE.AUTH_DELETE_USER,
+            _CODE.AUTH_GET_USER,
+            _CODE.AUTH_LIST_USER,
+            _CODE.AUTH_CREATE_ACL,
+            _CODE.AUTH_UPDATE_ACL,
+            _CODE.AUTH_DELETE_ACL,
+            _CODE.AUTH_GET_ACL,
+            _CODE.AUTH_LIST_ACL,
+        ),
+        _NO_USERS,
+    ),
+    _CODE.UPDATE_COLD_DATA_FLOW_CTR_CONFIG: _NO_LIMITS,
+    _CODE.REMOVE_COLD_DATA_FLOW_CTR_CONFIG: _NO_LIMITS,
+    _CODE.SET_COMMITLOG_READ_MODE: (
+        "the store tells the system by itself how it reads its log: there is no mode to set"
+    ),
+    _CODE.GET_PARENT_TOPIC_INFO: _NO_LIGHT_TOPICS,
+    _CODE.GET_LITE_GROUP_INFO: _NO_LIGHT_TOPICS,
+    _CODE.TRIGGER_LITE_DISPATCH: _NO_LIGHT_TOPICS,
+    _CODE.CHECK_ROCKSDB_CQ_WRITE_PROGRESS: _NO_ROCKSDB,
+    _CODE.EXPORT_ROCKSDB_CONFIG_TO_JSON: _NO_ROCKSDB,
+    _CODE.POP_ROLLBACK: _NO_ROCKSDB,
+    _CODE.RESET_MASTER_FLUSH_OFFSET: _NO_COPIES,
+    _CODE.GET_BROKER_EPOCH_CACHE: (
+        "this request only for controllerMode: this broker has no controller"
+    ),
+}
+
+
+class AbsentPartHandlers:
+    def __init__(self, store: Store, offsets: Offsets) -> None:
+        self._store = store
+        self._offsets = offsets
+
+    def rows(self) -> list[Row]:
+        code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
+        return [
+            row(code.GET_BROKER_HA_STATUS, NoHeader, self._replication, lane, right),
+            row(code.GET_COLD_DATA_FLOW_CTR_INFO, NoHeader, self._cold_limits, lane, right),
+            row(code.GET_BROKER_LITE_INFO, NoHeader, self._light_topics, lane, right),
+            *(row(one, NoHeader, _refusing(why), lane, right) for one, why in REFUSED.items()),
+        ]
+
+    def _replication(self, request: Request, header: NoHeader) -> Answer:
+        return Answer(body=encode_lone_master(self._store.end_offset))
+
+    def _cold_limits(self, request: Request, header: NoHeader) -> Answer:
+        return Answer(body=encode_no_cold_limits())
+
+    def _light_topics(self, request: Request, header: NoHeader) -> Answer:
+        topics = {queue.topic for queue in self._store.queues()}
+        return Answer(body=encode_no_light_topics(len(topics), sum(1 for _ in self._offsets)))
+
+
+def _refusing(why: str) -> Callable[[Request, NoHeader], Answer]:
+    refusal = Answer(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, why)
+    return lambda request, header: refusal

@@ -1,0 +1,86 @@
+"""How a broker is doing: what passes through it, how far its delays are, and the rows that tell.
+
+What passes is looked at once a second.
+"""
+
+from collections.abc import Callable
+
+from aerobee.model.names import TIMER_TOPIC
+from aerobee.ports.clock import Now
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.admin.broker.broker_config_handlers import BrokerConfigHandlers
+from aerobee.service.broker.admin.broker.broker_status_handlers import BrokerStatusHandlers, Flows
+from aerobee.service.broker.config import BrokerConfig
+from aerobee.service.broker.delay.delay_levels import DelayLevels
+from aerobee.service.broker.delay.delay_offset_handlers import DelayOffsetHandlers
+from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.statistics.request_times import RequestTimes
+from aerobee.service.broker.statistics.throughput import Throughput
+from aerobee.service.broker.timer.timers import Timers
+from aerobee.service.live_config import LiveConfig
+from aerobee.storage.store import Store
+
+Count = Callable[[], int]
+
+_SENDS = (RequestCode.SEND_MESSAGE, RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE)
+_PULLS = (RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE)
+_STORED = (ResponseCode.SUCCESS, ResponseCode.FLUSH_DISK_TIMEOUT)
+
+
+class BrokerStatus:
+    def __init__(
+        self,
+        messages_in: Count,
+        messages_out: Count,
+        times: RequestTimes,
+        timers: Timers,
+        store: Store,
+        started: Now,
+    ) -> None:
+        self._timers = timers
+        self._store = store
+        self._started = started
+        self._times = times
+        self._flows = Flows(
+            put=Throughput(messages_in, started),
+            got=Throughput(messages_out, started),
+            found=Throughput(lambda: self._pulls(is_found=True), started),
+            missed=Throughput(lambda: self._pulls(is_found=False), started),
+            timed_in=Throughput(self._timed_in, started),
+            timed_out=Throughput(lambda: timers.delivered, started),
+        )
+
+    def on_tick(self, now: Now) -> None:
+        for flow in self._flows:
+            flow.on_tick(now)
+
+    def rows(self, config: LiveConfig[BrokerConfig], delays: DelayLevels) -> list[Row]:
+        status = BrokerStatusHandlers(
+            self._store, delays, self._timers, self._flows, self._refused_sends, self._started
+        )
+        return [
+            *DelayOffsetHandlers(delays.offsets).rows(),
+            *BrokerConfigHandlers(config, self._store, self._started).rows(),
+            *status.rows(),
+        ]
+
+    def _pulls(self, *, is_found: bool) -> int:
+        """Pulls that got messages, or got none, since the start."""
+        return sum(
+            histogram.count
+            for outcome, histogram in self._times
+            if outcome.request in _PULLS and (outcome.response is ResponseCode.SUCCESS) == is_found
+        )
+
+    def _timed_in(self) -> int:
+        """Messages for an exact time that were ever taken in."""
+        queue = self._store.queue(TIMER_TOPIC.encode(), 0)
+        return queue.max_offset if queue is not None else 0
+
+    def _refused_sends(self) -> int:
+        return sum(
+            histogram.count
+            for outcome, histogram in self._times
+            if outcome.request in _SENDS and outcome.response not in _STORED
+        )

@@ -1,0 +1,1 @@
+"""Admin requests about consumer groups: configuration, progress, offsets, connected clients."""

@@ -1,0 +1,1 @@
+"""Admin requests about topics: creation, deletion, queries and statistics."""

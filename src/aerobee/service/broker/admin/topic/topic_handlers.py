@@ -1,0 +1,199 @@
+"""What administrators do with topics: make, change, delete.
+
+A topic is made, changed or deleted on the disk first, and answered when name servers have heard all
+that the broker has to say of it: a route that is asked for next has it, or has it no more. With a
+topic go its queues,
+what groups have consumed of it, and the retry topics that popping it has made.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from aerobee.errors import AerobeeError
+from aerobee.model.names import (
+    RETRY_PREFIX,
+    find_topic_fault,
+    is_system_topic,
+    pop_retry_topic,
+)
+from aerobee.model.topic import SINGLE_TAG, TopicConfig
+from aerobee.protocol.bodies.topic_table import decode_topic_configs
+from aerobee.protocol.headers.topics import CreateTopicHeader, TopicHeader
+from aerobee.protocol.remoting.declared_header import NoHeader
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.broker.admin.table_pages import answer_change, invalid
+from aerobee.service.broker.config import BrokerIdentity
+from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.topic_attributes import (
+    MESSAGE_TYPE,
+    MIXED,
+    changed_attributes,
+    parse_changes,
+)
+from aerobee.service.broker.state.topics import QUEUES_MAX, Find, Topics
+from aerobee.service.request import Answer, Request
+
+PERMISSION_MAX = 7
+FILTER_TYPES = (SINGLE_TAG, "MULTI_TAG")
+
+Announce: TypeAlias = Callable[[Callable[[], None]], None]
+"""Calls back once others have heard of what has changed."""
+
+
+class TopicHandlers:
+    def __init__(
+        self,
+        topics: Topics,
+        offsets: Offsets,
+        identity: BrokerIdentity,
+        delete_queues: Callable[[bytes], object],
+        set_cleanup: Callable[[TopicConfig], object],
+        announce: Announce,
+    ) -> None:
+        """`delete_queues` takes a topic's queues out of the store, `set_cleanup` tells it how
+        one is cleaned up, `announce` has name servers hear of topics."""
+        self._topics = topics
+        self._offsets = offsets
+        self._identity = identity
+        self._delete_queues = delete_queues
+        self._set_cleanup = set_cleanup
+        self._announce = announce
+
+    def rows(self) -> list[Row]:
+        lane, right = Lane.ADMIN, Right.ADMINISTER
+        code = RequestCode
+        return [
+            row(code.UPDATE_AND_CREATE_TOPIC, CreateTopicHeader, self._make, lane, right),
+            row(code.UPDATE_AND_CREATE_TOPIC_LIST, NoHeader, self._make_many, lane, right),
+            row(code.DELETE_TOPIC_IN_BROKER, TopicHeader, self._delete, lane, right),
+        ]
+
+    # Making and changing.
+
+    def _make(self, request: Request, header: CreateTopicHeader) -> Answer | None:
+        wanted = TopicConfig(
+            header.topic,
+            read_queues=header.read_queue_nums,
+            write_queues=header.write_queue_nums,
+            permission=header.perm,
+            sys_flag=header.topic_sys_flag,
+            is_order=header.order,
+            filter_type=header.topic_filter_type,
+            attributes=parse_changes(header.attributes),
+        )
+        return self._put(request, [wanted])
+
+    def _make_many(self, request: Request, header: NoHeader) -> Answer | None:
+        return self._put(request, decode_topic_configs(request.body))
+
+    def _put(self, request: Request, wanted: Sequence[TopicConfig]) -> Answer | None:
+        """Make topics whose attributes are changes: all of them or none."""
+        for config in wanted:
+            fault = self._find_fault(config)
+            if fault is not None:
+                return invalid(fault)
+        answer = answer_change(request)
+
+        def saved(error: BaseException | None) -> None:
+            if error is not None:
+                answer(error)
+                return
+            self._note([config.name for config in wanted])
+            self._announce(lambda: answer(None))
+
+        self._topics.edit(
+            lambda find: [_with_attributes(config, find) for config in wanted], request.now, saved
+        )
+        return None
+
+    def _note(self, names: Sequence[str]) -> None:
+        """Have the store know how topics are cleaned up."""
+        for name in names:
+            config = self._topics.find(name)
+            if config is not None:
+                self._set_cleanup(config)
+
+    def _find_fault(self, wanted: TopicConfig) -> str | None:
+        fault = find_topic_fault(wanted.name)
+        if fault is not None:
+            return fault
+        if self._is_system(wanted.name):
+            return _system(wanted.name)
+        for what, queues in (
+            ("readQueueNums", wanted.read_queues),
+            ("writeQueueNums", wanted.write_queues),
+        ):
+            if not 0 <= queues <= QUEUES_MAX:
+                return f"{what} is {queues}, not from 0 to {QUEUES_MAX}"
+        if not 0 <= wanted.permission <= PERMISSION_MAX:
+            return f"perm is {wanted.permission}, not from 0 to {PERMISSION_MAX}"
+        if wanted.filter_type not in FILTER_TYPES:
+            return f"topicFilterType is {wanted.filter_type[:40]!r}, not one of {FILTER_TYPES}"
+        if wanted.attributes.get(f"+{MESSAGE_TYPE}") == MIXED:
+            return "MIXED message type is not supported."
+        return None
+
+    def _is_system(self, name: str) -> bool:
+        return is_system_topic(name, cluster=self._identity.cluster, broker=self._identity.name)
+
+    # Deleting.
+
+    def _delete(self, request: Request, header: TopicHeader) -> Answer | None:
+        topic = header.topic
+        if not topic.strip():
+            return invalid("The specified topic is blank.")
+        if self._is_system(topic):
+            return invalid(_system(topic))
+        # Newer pop retry topics are called with a plus, which no other may be.
+        fault = find_topic_fault(topic.replace("+", "_") if _is_retry(topic) else topic)
+        if fault is not None:
+            return invalid(fault)
+        names = [topic, *self._pop_retry_topics(topic)]
+        answer = answer_change(request)
+
+        def removed(error: BaseException | None) -> None:
+            if error is not None:
+                answer(error)
+                return
+            failure = self._forgotten(names)
+            # Who deletes it has name servers forget it next: an upload that still has it and is on
+            # its way to them would bring it back after that.
+            self._announce(lambda: answer(failure))
+
+        self._topics.remove(names, request.now, removed)
+        return None
+
+    def _pop_retry_topics(self, topic: str) -> list[str]:
+        """Of groups that have consumed it, by both of their names."""
+        return [
+            name
+            for group in self._offsets.groups_of(topic)
+            for name in (f"{RETRY_PREFIX}{group}+{topic}", pop_retry_topic(group, topic))
+            if self._topics.find(name) is not None
+        ]
+
+    def _forgotten(self, names: Sequence[str]) -> AerobeeError | OSError | None:
+        """Take out what belongs to topics that are gone; what went wrong, if something did."""
+        for name in names:
+            self._offsets.remove_topic(name)
+            try:
+                self._delete_queues(name.encode())
+            except (AerobeeError, OSError) as error:
+                return error
+        return None
+
+
+def _with_attributes(wanted: TopicConfig, find: Find) -> TopicConfig:
+    known = find(wanted.name)
+    before = known.attributes if known is not None else None
+    return replace(wanted, attributes=changed_attributes(before, wanted.attributes))
+
+
+def _is_retry(topic: str) -> bool:
+    return topic.startswith(RETRY_PREFIX)
+
+
+def _system(topic: str) -> str:
+    return f"The topic[{topic}] is conflict with system topic."

@@ -1,0 +1,53 @@
+"""What administrators ask of topics: how they are configured, and which of them are the
+system's. Nothing here changes anything.
+"""
+
+from aerobee.model.names import SYSTEM_TOPICS
+from aerobee.protocol.bodies.small_tables import encode_topic_list
+from aerobee.protocol.bodies.topic_table import encode_topic_config, encode_topic_table
+from aerobee.protocol.headers.topics import AllTopicsHeader, TopicHeader
+from aerobee.protocol.remoting.declared_header import NoHeader
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.admin.table_pages import page_of
+from aerobee.service.broker.config import BrokerIdentity
+from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.state.topics import Topics, system_topics
+from aerobee.service.request import Answer, Request
+
+
+class TopicQueries:
+    def __init__(self, topics: Topics, identity: BrokerIdentity) -> None:
+        self._topics = topics
+        self._identity = identity
+
+    def rows(self) -> list[Row]:
+        lane, right = Lane.ADMIN, Right.ADMINISTER
+        code = RequestCode
+        return [
+            row(code.GET_ALL_TOPIC_CONFIG, AllTopicsHeader, self._all, lane, right),
+            row(code.GET_TOPIC_CONFIG, TopicHeader, self._config, lane, right),
+            row(code.GET_SYSTEM_TOPIC_LIST_FROM_BROKER, NoHeader, self._system, lane, right),
+        ]
+
+    def _all(self, request: Request, header: AllTopicsHeader) -> Answer:
+        topics, version = self._topics.all(), self._topics.version
+        topics.sort(key=lambda config: config.name)
+        page = page_of(topics, version, header.topic_seq, header.max_topic_num, header.data_version)
+        return Answer(
+            fields={"totalTopicNum": str(len(topics))}, body=encode_topic_table(version, page)
+        )
+
+    def _config(self, request: Request, header: TopicHeader) -> Answer:
+        config = self._topics.find(header.topic)
+        if config is None:
+            return Answer(
+                ResponseCode.TOPIC_NOT_EXIST,
+                f"No topic in this broker. topic: {header.topic[:255]}",
+            )
+        return Answer(body=encode_topic_config(config))
+
+    def _system(self, request: Request, header: NoHeader) -> Answer:
+        """What may be neither made nor deleted, whether it is there or not."""
+        names = SYSTEM_TOPICS.union(config.name for config in system_topics(self._identity))
+        return Answer(body=encode_topic_list(sorted(names)))

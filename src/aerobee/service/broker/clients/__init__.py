@@ -1,0 +1,1 @@
+"""Tables in memory of connected clients: consumers, producers, queue locks, peers, calls."""

@@ -1,0 +1,1 @@
+"""The broker among others: its registration with name servers, and topics on other brokers."""

@@ -1,0 +1,92 @@
+"""Where the queues of a topic are in the whole cluster, asked of the name servers when needed.
+
+An answer is believed for a few seconds, and many who ask meanwhile are served by one question. A
+name server that does not answer is followed by the next; if none does, nothing is known.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from aerobee.errors import ProtocolError
+from aerobee.model.route import TopicRoute
+from aerobee.ports.clock import Now
+from aerobee.ports.service import Dial, Effects
+from aerobee.protocol.bodies.topic_route import decode_topic_route
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+
+BELIEVED_MS = 5_000
+TIMEOUT_MS = 3_000
+TOPICS_MAX = 10_000
+WAITING_MAX = 10_000
+
+Then: TypeAlias = Callable[[TopicRoute | None], None]
+"""Told the route; None: nothing is known."""
+
+
+class _Ticket(NamedTuple):
+    topic: str
+    tries: int
+
+
+class _Known(NamedTuple):
+    route: TopicRoute
+    until_ms: int
+
+
+class TopicRoutes:
+    def __init__(self, addresses: Sequence[str], outbox: Effects) -> None:
+        """`addresses` of the name servers."""
+        self._addresses = addresses
+        self._outbox = outbox
+        self._known: dict[str, _Known] = {}
+        self._waiting: dict[str, list[Then]] = {}
+        self._waiting_count = 0
+        self._first = 0
+
+    def find(self, topic: str, now: Now, then: Then) -> None:
+        """Tell `then` the route, perhaps at once."""
+        known = self._known.get(topic)
+        if known is not None and now.monotonic_ms < known.until_ms:
+            then(known.route)
+        elif not self._addresses or self._waiting_count >= WAITING_MAX:
+            then(None)
+        else:
+            self._waiting_count += 1
+            waiting = self._waiting.setdefault(topic, [])
+            waiting.append(then)
+            if len(waiting) == 1:
+                self._ask(_Ticket(topic, 0))
+
+    def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
+        """What became of a question; of others' questions nothing is taken."""
+        if not isinstance(ticket, _Ticket):
+            return
+        route = _route_in(answer)
+        if route is None and ticket.tries + 1 < len(self._addresses):
+            self._first += 1
+            self._ask(ticket._replace(tries=ticket.tries + 1))
+            return
+        if route is not None:
+            if len(self._known) >= TOPICS_MAX:
+                self._known.clear()
+            self._known[ticket.topic] = _Known(route, now.monotonic_ms + BELIEVED_MS)
+        for then in self._waiting.pop(ticket.topic, []):
+            self._waiting_count -= 1
+            then(route)
+
+    def _ask(self, ticket: _Ticket) -> None:
+        address = self._addresses[self._first % len(self._addresses)]
+        command = RemotingCommand(
+            RequestCode.GET_ROUTEINFO_BY_TOPIC, ext_fields={"topic": ticket.topic}
+        )
+        self._outbox.append(Dial(address, command, TIMEOUT_MS, ticket))
+
+
+def _route_in(answer: RemotingCommand | None) -> TopicRoute | None:
+    if answer is None or answer.code != 0:
+        return None
+    try:
+        return decode_topic_route(bytes(answer.body))
+    except ProtocolError:
+        return None

@@ -1,0 +1,37 @@
+"""De-duplication of one broker, put together: what is known, and its two files.
+
+The epochs come last: they may be of producers that nothing else tells of yet.
+"""
+
+from typing import NamedTuple
+
+from aerobee.ports.clock import Now
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.service.broker.deduplication.known_producers import KnownProducers
+from aerobee.service.broker.deduplication.producer_epochs import Epochs
+from aerobee.service.broker.deduplication.round_completion import Finishing
+from aerobee.service.broker.deduplication.sequences_file import SequencesFile
+from aerobee.storage.metadata.config_file import ConfigFile
+from aerobee.storage.store import Store
+
+
+class Deduplication(NamedTuple):
+    known: KnownProducers
+    epochs: Epochs
+    sequences: SequencesFile
+    finishing: Finishing
+
+
+def open_deduplication(
+    epochs_file: ConfigFile,
+    sequences_file: ConfigFile,
+    worker: DiskWorker,
+    store: Store,
+    now: Now,
+) -> Deduplication:
+    """CorruptFile: the epochs cannot be believed."""
+    known = KnownProducers()
+    epochs = Epochs(epochs_file, worker, known)
+    sequences = SequencesFile(sequences_file, worker, store, known)
+    epochs.restore(now.wall_ms)
+    return Deduplication(known, epochs, sequences, Finishing(known, epochs, store))

@@ -1,0 +1,100 @@
+"""What the log says of producers from some offset on: the messages that bear a mark.
+
+A message that follows the first of its batch counts on from that one's mark: it is so many behind
+it in the queue, for a batch lies there in one piece, as far as it was stored, and it came with it,
+over the same connection, at the same moment. A copy of such a message came otherwise.
+
+A message that waits in a topic of the broker's own counts where it belongs. The copy that is later
+delivered there bears the same mark and is known by then; copies for consumers, in retry topics and
+elsewhere, bear a mark of another place and are passed over. So are messages of a topic that was
+deleted: no queue has them. And those of rounds that are finished: nobody sends them again, and
+others would be forgotten for them.
+"""
+
+import logging
+
+from aerobee.errors import ProtocolError
+from aerobee.model.message import StoredMessage
+from aerobee.model.names import SCHEDULE_TOPIC, TIMER_TOPIC, TRANSACTION_HALF_TOPIC
+from aerobee.model.properties import PRODUCER_MARK, REAL_QUEUE_ID, REAL_TOPIC
+from aerobee.protocol.message.producer_mark import (
+    ROUND_SEQUENCES,
+    ProducerMark,
+    decode_mark,
+    follower_index,
+    place_of,
+)
+from aerobee.protocol.message.stored_message import decode_record
+from aerobee.service.broker.deduplication.known_producers import KnownProducers, QueueKey
+from aerobee.service.broker.deduplication.seen_sequences import Place
+from aerobee.storage.store import Store
+
+_log = logging.getLogger(__name__)
+
+_NEEDLE = f"{PRODUCER_MARK}\x01".encode()
+_WAITING = frozenset({SCHEDULE_TOPIC, TIMER_TOPIC, TRANSACTION_HALF_TOPIC})
+
+
+def replay(store: Store, log_offset: int, known: KnownProducers) -> int:
+    """Note what was stored from here on; how many messages that were."""
+    count = 0
+    marks = _Marks()
+    for record in store.records_with(_NEEDLE, log_offset):
+        try:
+            message = decode_record(bytes(record))
+            key = _real_place(message)
+            mark = marks.mark_of(message, key)
+        except ProtocolError as error:
+            _log.warning("a message of some producer is passed over: %s", error)
+            continue
+        if mark is None or mark.place != place_of(*key) or not _is_there(store, message):
+            continue
+        if known.finished.covers(mark.producer, key[0], mark.sequence // ROUND_SEQUENCES):
+            continue
+        place = Place(message.queue_offset, message.log_offset)
+        known.note(mark, *key, place, message.store_timestamp)
+        count += 1
+    return count
+
+
+class _Marks:
+    """The last message in each queue that others may follow, and its mark."""
+
+    def __init__(self) -> None:
+        self._first: dict[QueueKey, tuple[StoredMessage, ProducerMark]] = {}
+
+    def mark_of(self, message: StoredMessage, key: QueueKey) -> ProducerMark | None:
+        text = message.properties.get(PRODUCER_MARK)
+        if text is None:
+            return None
+        index = follower_index(text)
+        if index == 0:
+            mark = decode_mark(text)
+            self._first[key] = message, mark
+            return mark
+        found = self._first.get(key)
+        if found is None or not _follows(found[0], index, message):
+            return None
+        return found[1].next(index)
+
+
+def _follows(first: StoredMessage, index: int, message: StoredMessage) -> bool:
+    return message.queue_offset == first.queue_offset + index and (
+        message.born_host,
+        message.born_timestamp,
+        message.store_timestamp,
+    ) == (first.born_host, first.born_timestamp, first.store_timestamp)
+
+
+def _real_place(message: StoredMessage) -> QueueKey:
+    if message.topic not in _WAITING:
+        return message.topic, message.queue_id
+    queue_text = message.properties.get(REAL_QUEUE_ID, "")
+    queue_id = int(queue_text) if queue_text.isdigit() and len(queue_text) < 10 else -1
+    return message.properties.get(REAL_TOPIC, ""), queue_id
+
+
+def _is_there(store: Store, message: StoredMessage) -> bool:
+    queue = store.queue(message.topic.encode(), message.queue_id)
+    unit = None if queue is None else queue.unit(message.queue_offset)
+    return unit is not None and unit[0] == message.log_offset

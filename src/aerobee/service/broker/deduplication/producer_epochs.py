@@ -1,0 +1,226 @@
+"""Who may send under an id: `config/producerEpochs.json`, ours.
+
+    {"epochs":{"billing-1":1794732382394,"q7/0":9437185},
+     "rounds":{"q7/0":{"roundId":9,"plans":{"Orders":"1 broker-a:4"},"queues":{"Orders":4}}},
+     "finished":{"nightly":{"roundId":4,"epoch":4194307,"usedMs":1794732382394,
+                            "whole":["Orders"],"tasks":{"Refunds":[0,812,813,814]}}}}
+
+An epoch is on the disk before whoever opened with it is told, so that after a crash, too, the one
+who was succeeded is refused before the successor has stored anything. One that is given out is the
+time, or one more than the last: a broker that has forgotten an id does not give one out twice. In a
+round it is the round's next.
+
+The plan of a round is on the disk with it: whoever has to do a round again, sends the same messages
+to the same queues, and what is there is recognised.
+
+What is finished (`finished_rounds`) is on the disk before the marks of it are let go, and what it
+speaks of is before that. Who reads the log afterwards knows it from here.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from aerobee.errors import CorruptFile, ProtocolError, RemoteProtocolError
+from aerobee.ports.clock import Now
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.protocol.message.producer_mark import ROUND_EPOCHS
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value
+from aerobee.service.broker.deduplication.finished_rounds import SavedRound
+from aerobee.service.broker.deduplication.known_producers import KnownProducers
+from aerobee.storage.metadata.config_file import ConfigFile
+from aerobee.storage.metadata.saved_value import Done, SavedValue
+
+_log = logging.getLogger(__name__)
+
+Opened = Callable[[int, BaseException | None], None]
+"""Told the epoch, or what went wrong."""
+
+
+class Round(NamedTuple):
+    round_id: int
+    plans: Mapping[str, str]
+    queues: Mapping[str, int] = MappingProxyType({})
+    """How many of each topic may be sent to."""
+
+
+class _Table(NamedTuple):
+    epochs: Mapping[str, int]
+    rounds: Mapping[str, Round]
+    finished: Mapping[str, SavedRound]
+
+
+class Epochs:
+    def __init__(self, file: ConfigFile, worker: DiskWorker, known: KnownProducers) -> None:
+        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        self._known = known
+        loaded = file.load()
+        if loaded is not None and loaded.fault:
+            _log.warning("a backup had to do: %s", loaded.fault)
+        table = _Table({}, {}, {})
+        if loaded is not None:
+            table = _table_in(Members(loaded.value, file.path), file.path)
+        known.expect_rounds(table.rounds)
+        known.finished.restore(table.finished.items())
+        self._saved: SavedValue[_Table] = SavedValue(
+            worker, lambda table: file.store(_as_json(table)), table
+        )
+
+    def restore(self, wall_ms: int) -> None:
+        """Tell the producers what the file says of them, once the log has told the rest."""
+        for producer, epoch in self._saved.value.epochs.items():
+            if epoch > self._known.epoch_of(producer):
+                self._known.raise_epoch(producer, epoch, wall_ms)
+        for producer, round_ in self._saved.value.rounds.items():
+            left = self._unfinished(producer, round_)
+            if left is None:
+                continue
+            known = self._known.begin_round(producer, left.round_id, wall_ms)
+            # Part of it may be finished, which is above those who sent that.
+            known.epoch = max(known.epoch, self._known.finished.epoch_floor(producer))
+            known.plans = dict(left.plans)
+            self._reserve(producer, left)
+
+    def open(self, producer: str, wanted: int, now: Now, done: Opened) -> None:
+        """Have a producer sent with this epoch from now on, or with the next (-1); the sender
+        before it is refused at once."""
+        epoch = wanted if wanted >= 0 else max(self._last_of(producer) + 1, now.wall_ms)
+        self._raise(producer, epoch, now, done)
+
+    def open_round(self, producer: str, epoch: int, round_: Round, now: Now, done: Opened) -> None:
+        """The same, with an epoch of a round, which the caller has found not to be over. A plan
+        that the round has stays."""
+        known = self._known.begin_round(producer, round_.round_id, now.wall_ms)
+        for topic, plan in round_.plans.items():
+            known.plans.setdefault(topic, plan)
+        self._reserve(producer, round_)
+        self._raise(producer, epoch, now, done)
+
+    def next_in(self, producer: str, round_id: int) -> int:
+        """The epoch that the round's next attempt would get, or one of a later round."""
+        return max(self._last_of(producer) + 1, round_id * ROUND_EPOCHS)
+
+    def save_finished(self, write_ids: Iterable[str], done: Done) -> None:
+        """Write down what is known to be finished of these writes, or that nothing is any more."""
+        self._saved.change(lambda table: self._with_finished(table, write_ids), done)
+
+    def _unfinished(self, producer: str, round_: Round) -> Round | None:
+        """What is left of a round, if anything is."""
+        left = [
+            topic
+            for topic in round_.plans
+            if not self._known.finished.covers(producer, topic, round_.round_id)
+        ]
+        if round_.plans and not left:
+            return None
+        return Round(
+            round_.round_id,
+            {topic: round_.plans[topic] for topic in left},
+            {topic: round_.queues[topic] for topic in left if topic in round_.queues},
+        )
+
+    def _with_finished(self, table: _Table, write_ids: Iterable[str]) -> _Table:
+        finished = {
+            name: one for name, one in table.finished.items() if name in self._known.finished
+        }
+        for write_id in write_ids:
+            saved = self._known.finished.saved(write_id)
+            if saved is not None:
+                finished.pop(write_id, None)  # the last that was said anything of comes last
+                finished[write_id] = saved
+        return table._replace(finished=finished)
+
+    def _reserve(self, producer: str, round_: Round) -> None:
+        for topic, queues in round_.queues.items():
+            self._known.reserve(producer, topic, queues)
+
+    def _last_of(self, producer: str) -> int:
+        return max(self._known.epoch_of(producer), self._saved.value.epochs.get(producer, -1))
+
+    def _raise(self, producer: str, epoch: int, now: Now, done: Opened) -> None:
+        self._known.raise_epoch(producer, epoch, now.wall_ms)
+        self._saved.change(
+            lambda table: self._with(table, producer, epoch),
+            lambda error: done(epoch, error),
+        )
+
+    def _with(self, table: _Table, producer: str, epoch: int) -> _Table:
+        known = self._known.find_producer(producer)
+        round_ = None
+        if known is not None and known.round_id >= 0:
+            round_ = Round(known.round_id, dict(known.plans), dict(known.reserved))
+        if table.epochs.get(producer) == epoch and table.rounds.get(producer) == round_:
+            return table
+        # Who is forgotten is refused anyway until it opens again.
+        kept = {name: old for name, old in table.epochs.items() if self._is_known(name)}
+        kept[producer] = max(epoch, kept.get(producer, -1))
+        rounds = {name: old for name, old in table.rounds.items() if name in kept}
+        if round_ is not None:
+            rounds[producer] = round_
+        return table._replace(epochs=kept, rounds=rounds)
+
+    def _is_known(self, producer: str) -> bool:
+        return self._known.find_producer(producer) is not None
+
+
+def _as_json(table: _Table) -> dict[str, Value]:
+    rounds: dict[str, Value] = {
+        name: {
+            "roundId": one.round_id,
+            "plans": dict(one.plans),
+            "queues": dict(one.queues),
+        }
+        for name, one in table.rounds.items()
+    }
+    finished: dict[str, Value] = {
+        name: {
+            "roundId": one.round_id,
+            "epoch": one.epoch,
+            "usedMs": one.used_ms,
+            "whole": list(one.whole),
+            "tasks": {topic: list(runs) for topic, runs in one.tasks.items()},
+        }
+        for name, one in table.finished.items()
+    }
+    return {"epochs": dict(table.epochs), "rounds": rounds, "finished": finished}
+
+
+def _table_in(members: Members, path: str) -> _Table:
+    try:
+        epochs = members.object("epochs")
+        rounds = {
+            name: Round(one.int64("roundId"), one.object("plans").texts(), _numbers(one, "queues"))
+            for name, one in members.object("rounds").objects()
+        }
+        finished = {name: _finished_in(one) for name, one in members.object("finished").objects()}
+        return _Table({name: epochs.int64(name) for name in epochs.names()}, rounds, finished)
+    except ProtocolError as error:
+        raise CorruptFile(error.message, path=path) from None
+
+
+def _numbers(members: Members, name: str) -> dict[str, int]:
+    found = members.object(name)
+    return {key: found.int32(key) for key in found.names()}
+
+
+def _finished_in(one: Members) -> SavedRound:
+    whole = one.array("whole")
+    if not all(isinstance(topic, str) for topic in whole):
+        raise RemoteProtocolError(f"topics of {one.what} are more than names")
+    tasks = one.object("tasks")
+    return SavedRound(
+        one.int64("roundId"),
+        one.int64("epoch"),
+        one.int64("usedMs"),
+        [str(topic) for topic in whole],
+        {topic: _runs(tasks, topic) for topic in tasks.names()},
+    )
+
+
+def _runs(tasks: Members, topic: str) -> list[int]:
+    runs = [value for value in tasks.array(topic) if type(value) is int]
+    if len(runs) != len(tasks.array(topic)) or len(runs) % 2 or sorted(set(runs)) != runs:
+        raise RemoteProtocolError(f"tasks of {topic[:200]!r} are out of order")
+    return runs

@@ -1,0 +1,269 @@
+"""The delay levels: what waits in the schedule topic is delivered when its time has come.
+
+Each level is a queue, in the order in which its messages become due, so only the heads are looked
+at: a hundred thousand messages that wait cost nothing. Laws:
+
+- Never early, whatever is done to the clock: see `level`.
+- At least once. The offset of a level is saved when its deliveries are on the disk; what was
+  delivered after the last save is delivered again after a crash. After a clean stop nothing is.
+- In order within a level.
+- A tick does a bounded amount of work; a level that has much to deliver does not starve the others.
+- What the store refuses now (no room, the disk behind) waits, and everything behind it.
+
+Called from the core's thread only.
+"""
+
+import logging
+from collections.abc import Sequence
+
+from aerobee.errors import (
+    AerobeeError,
+    DiskFailed,
+    DiskFull,
+    MessageIllegal,
+    Misuse,
+    ProtocolError,
+    StorageError,
+    StoreBusy,
+)
+from aerobee.model.names import SCHEDULE_TOPIC
+from aerobee.ports.clock import Now
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.service.broker.delay.delay_level import Level
+from aerobee.service.broker.log_access.due_reader import ScheduleReader
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.real_topic import Undeliverable
+from aerobee.service.broker.state.delay_offsets import DelayOffsets
+from aerobee.storage.index.consume_queue import ConsumeQueue
+from aerobee.storage.store import Store
+
+_log = logging.getLogger(__name__)
+
+SAVE_INTERVAL_MS = 3_000
+COUNT_A_TICK = 1_000  # some 2 ms; while there is more, the next tick comes at once
+BYTES_A_TICK = 1 << 20
+LOOK_MS_MAX = 250
+RETRY_MS = 100
+CLOCK_STEP_MS = 20  # less is two readings of two clocks, or a clock that is being slewed
+_UNCONFIGURED_MS = 1_000
+
+_TOPIC = SCHEDULE_TOPIC.encode()
+
+
+class DelayLevels:
+    """Every level, and the ticking that moves them."""
+
+    def __init__(
+        self,
+        store: Store,
+        intake: Intake,
+        offsets: DelayOffsets,
+        worker: DiskWorker,
+        levels_ms: Sequence[int],
+        now: Now,
+        *,
+        save_interval_ms: int = SAVE_INTERVAL_MS,
+    ) -> None:
+        self._store = store
+        self._redelivery = intake.redelivery
+        self._reader = ScheduleReader(store, worker)
+        self._offsets = offsets
+        self._save_interval_ms = save_interval_ms
+        self._saved_ms = now.monotonic_ms
+        self._levels = self._opened(levels_ms, now)
+        # Whatever comes meanwhile is seen before it is due.
+        self._rest_ms_max = min(LOOK_MS_MAX, *(level.delay_ms for level in self._levels))
+        self._first = 0  # whose turn it is
+        self._last_now = now
+        self._look_ms = now.monotonic_ms
+        self._refusal = ""
+        # The last tick ended before what was due.
+        self._has_more = False
+        self._is_stopped = False
+        # Of all levels, since the start.
+        self.delivered = 0
+        self._count_left = 0
+        self._bytes_left = 0
+
+    def _opened(self, levels_ms: Sequence[int], now: Now) -> list[Level]:
+        """The configured levels, and those for which something is kept all the same."""
+        delays = list(levels_ms) or [_UNCONFIGURED_MS]
+        numbers = set(range(1, len(delays) + 1))
+        numbers |= {queue.queue_id + 1 for queue in self._store.queues() if queue.topic == _TOPIC}
+        levels = []
+        for number in sorted(numbers):
+            level = Level(number, delays[min(number, len(delays)) - 1])
+            queue = self._queue_of(level)
+            if queue is not None:
+                saved = self._offsets.saved.get(number, queue.min_offset)
+                level.move_to(min(saved, queue.max_offset))
+                level.mark(queue.next_offset, now.monotonic_ms)
+            levels.append(level)
+        return levels
+
+    def on_tick(self, now: Now) -> None:
+        """Deliver what is due."""
+        self._has_more = False
+        self._watch_clock(now)
+        if now.monotonic_ms < self._look_ms or self._is_stopped or self._store.failure is not None:
+            return
+        self._count_left, self._bytes_left = COUNT_A_TICK, BYTES_A_TICK
+        try:
+            wait_ms = self._deliver_all(now)
+        except (StoreBusy, DiskFull, DiskFailed) as error:
+            wait_ms = RETRY_MS
+            self._note_refusal(error)
+        else:
+            self._refusal = ""
+        self._look_ms = now.monotonic_ms + wait_ms
+        if now.monotonic_ms - self._saved_ms >= self._save_interval_ms:
+            self._save(now)
+
+    @property
+    def offsets(self) -> DelayOffsets:
+        """How far deliveries were saved to have come."""
+        return self._offsets
+
+    def rest_ms(self, now: Now) -> int:
+        """How long no tick is needed; below 0: there is more to do at once."""
+        return -1 if self._has_more else max(0, self._look_ms - now.monotonic_ms)
+
+    def progress(self) -> dict[int, tuple[int, int]]:
+        """By level: where it is, and where its queue ends."""
+        found = {}
+        for level in self._levels:
+            queue = self._queue_of(level)
+            if queue is not None:
+                found[level.number] = (level.offset, queue.max_offset)
+        return found
+
+    def stop(self, now: Now) -> None:
+        """Deliver nothing more and save how far it came. Blocks on the disk."""
+        self._is_stopped = True
+        try:
+            self._store.sync()
+        except DiskFailed as error:
+            _log.error("delayed messages may be delivered again: %s", error)
+        self._offsets.finish()
+        self._save(now)
+        self._offsets.finish()
+
+    # Delivering.
+
+    def _deliver_all(self, now: Now) -> int:
+        """One round over the levels; how long none has anything to do."""
+        wait_ms = self._rest_ms_max
+        count = len(self._levels)
+        for turn in range(self._first, self._first + count):
+            level = self._levels[turn % count]
+            queue = self._queue_of(level)
+            if queue is None:
+                continue
+            self._correct(level, queue)
+            level.mark(queue.next_offset, now.monotonic_ms)
+            self._deliver_due(level, queue, now)
+            if self._count_left <= 0 or self._bytes_left <= 0:
+                self._first = (turn + 1) % count
+                self._has_more = True
+                return 0
+            level_ms = level.ms_to_due(queue, now)
+            if level_ms is not None:
+                wait_ms = min(wait_ms, level_ms)
+        return wait_ms
+
+    def _deliver_due(self, level: Level, queue: ConsumeQueue, now: Now) -> None:
+        begun_at = level.offset
+        end = level.due_end(queue, self._count_left, now)
+        if end == begun_at:
+            return
+        found = self._reader.read(queue, begun_at, end, self._bytes_left)
+        if found is None:
+            return
+        run = self._redelivery
+        try:
+            for view in found.views:
+                run.begin(view)
+                self._deliver_run(level, end, now)
+            level.offset = max(level.offset, min(found.next_offset, end))
+        finally:
+            run.let_go()
+            if level.offset > begun_at:
+                level.note_delivered(self._store.end_offset)
+
+    def _deliver_run(self, level: Level, end: int, now: Now) -> None:
+        """Store records again that lie one behind another. An error says that the store takes none
+        now."""
+        run = self._redelivery
+        while not run.is_over():
+            try:
+                run.run(end, now.wall_ms)
+            except (Undeliverable, MessageIllegal, Misuse, ProtocolError) as error:
+                self._report(level, run.record.queue_offset, error)
+                run.pass_over()
+            finally:
+                if run.count_run:
+                    level.offset = run.next_offset
+                self._count_left -= run.count_run
+                self._bytes_left -= run.bytes_run
+                self.delivered += run.count_run
+                run.count_run = run.bytes_run = 0
+
+    def _report(self, level: Level, queue_offset: int, error: AerobeeError) -> None:
+        _log.error(
+            "a delayed message cannot be delivered, and is passed over: "
+            "level %d, queue offset %d: %s",
+            level.number,
+            queue_offset,
+            error,
+        )
+
+    def _note_refusal(self, error: StorageError) -> None:
+        if self._refusal != error.message:
+            self._refusal = error.message
+            _log.warning("delayed messages wait: %s", error)
+
+    def _correct(self, level: Level, queue: ConsumeQueue) -> None:
+        """Keep a level inside its queue."""
+        if level.offset < queue.min_offset:
+            _log.error(
+                "%d messages of delay level %d were removed before they were delivered: "
+                "the log is kept for too short a time, or the disk is full",
+                queue.min_offset - level.offset,
+                level.number,
+            )
+            level.move_to(queue.min_offset)
+        elif level.offset > queue.max_offset:
+            level.move_to(queue.max_offset)
+
+    def _queue_of(self, level: Level) -> ConsumeQueue | None:
+        return self._store.queue(_TOPIC, level.queue_id)
+
+    # The clock.
+
+    def _watch_clock(self, now: Now) -> None:
+        """Whether the wall clock was set since the last tick."""
+        last, self._last_now = self._last_now, now
+        step_ms = now.wall_ms - last.wall_ms - (now.monotonic_ms - last.monotonic_ms)
+        if abs(step_ms) < CLOCK_STEP_MS:
+            return
+        _log.info("the clock was set by %+d ms: what waits goes by the time that passes", step_ms)
+        self._look_ms = now.monotonic_ms
+        for level in self._levels:
+            queue = self._queue_of(level)
+            if queue is not None:
+                level.distrusted_to = queue.next_offset
+
+    # Saving.
+
+    def _save(self, now: Now) -> None:
+        """Have the file say what is safe."""
+        if self._offsets.is_saving:
+            return
+        self._saved_ms = now.monotonic_ms
+        flushed = self._store.flushed_offset
+        safe = {}
+        for level in self._levels:
+            level.note_flushed(flushed)
+            if self._queue_of(level) is not None:
+                safe[level.number] = level.safe_offset
+        self._offsets.save(safe, now.wall_ms)

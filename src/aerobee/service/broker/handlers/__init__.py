@@ -1,1 +1,0 @@
-"""What a broker does for each request: one small object per family, with its rows of the table."""

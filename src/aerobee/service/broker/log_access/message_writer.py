@@ -1,0 +1,179 @@
+"""The way into the log for every message that is not a plain send: sends that want something more,
+retries, dead letters, what the broker itself writes.
+
+A delayed message (property DELAY above 0) is put into the schedule topic under its level, with its
+own topic and queue remembered in REAL_TOPIC and REAL_QID; whoever delivers it puts it there by
+`redelivery`. One for a time (TIMER_DELIVER_MS and the like) goes to the timer's topic in the same
+way; a level goes before a time.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple, Protocol
+
+from aerobee.model.flags import TransactionType
+from aerobee.model.message import StoredMessage
+from aerobee.model.message_queue import QueueId
+from aerobee.model.names import SCHEDULE_TOPIC, TIMER_TOPIC
+from aerobee.model.properties import (
+    DELAY,
+    REAL_QUEUE_ID,
+    REAL_TOPIC,
+    TIMER_DELAY_MS,
+    TIMER_DELAY_SECONDS,
+    TIMER_DELIVER_MS,
+    TIMER_OUT_MS,
+)
+from aerobee.ports.clock import Now
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.stored_message import fill_draft
+from aerobee.service.broker.log_access.redelivery import Redelivery
+from aerobee.storage.config import FlushMode
+from aerobee.storage.store import Store
+
+Safe = Callable[[bool], None]
+"""Told True when the bytes are as safe as the flush mode promises, False if they never will be."""
+
+
+_TIMER_TOPIC = TIMER_TOPIC.encode()
+_NO_OFFSETS: tuple[int, ...] = ()
+_TIMES = (TIMER_DELAY_SECONDS, TIMER_DELAY_MS, TIMER_DELIVER_MS)
+
+
+class Diversion(Protocol):
+    """Who keeps messages for a time."""
+
+    def out_ms(self, message: StoredMessage, now: Now) -> int:
+        """The tick that a message is to wait for; 0: none. A StorageError: it is refused."""
+
+    def tick_of(self, deliver_ms: int, now: Now) -> int:
+        """The same, for a message that is to be delivered then."""
+
+
+class Stored(NamedTuple):
+    """Where a message went."""
+
+    log_offset: int
+    topic: str
+    queue_id: int
+    queue_offset: int
+    end_offset: int
+    record_offsets: Sequence[int]
+    """The log offset of each record: more than one for a batch. None of a quiet one."""
+    out_ms: int = 0
+    """TIMER_OUT_MS of a message that waits for a time; 0: it does not."""
+    is_repeated: bool = False
+    """Whether it was there before, and nothing was stored now."""
+
+
+class HalfKeeper(Protocol):
+    """Who keeps messages until their transactions end."""
+
+    def open(self, message: StoredMessage, group: str, now: Now) -> Stored:
+        """Store a message that nobody sees yet. A StorageError: it is refused."""
+
+
+class Intake:
+    """Appends, and tells when what was appended may be spoken of."""
+
+    def __init__(self, store: Store, flush_mode: FlushMode, delay_levels: int) -> None:
+        self._store = store
+        self.is_sync = flush_mode is FlushMode.SYNC
+        """Whether what was appended is safe only later."""
+        self._delay_levels = delay_levels
+        self._draft = MessageDraft()
+        self._timer: Diversion | None = None
+        self._stored = 0
+        self.redelivery = Redelivery(store.appender)
+        """For what has waited, by whoever made it wait."""
+
+    @property
+    def stored(self) -> int:
+        """Records, since the start."""
+        return self._stored + self.redelivery.stored
+
+    def divert_to(self, timer: Diversion) -> None:
+        """Have messages for a time kept by this; without, they are stored where they say."""
+        self._timer = timer
+
+    def put(self, message: StoredMessage, now: Now) -> Stored:
+        """Store a message, a delayed one for later. A StorageError says why it is refused."""
+        level = delay_level(message, self._delay_levels)
+        if level > 0:
+            return self.put_as_is(self._delayed(message, level), now)
+        out_ms = self._timer.out_ms(message, now) if self._timer is not None else 0
+        if out_ms == 0:
+            return self.put_as_is(message, now)
+        fill_draft(self._draft, message, _diverted(out_ms, message.topic, message.queue_id))
+        self._draft.topic, self._draft.queue_id = _TIMER_TOPIC, 0
+        return self.put_draft(self._draft, now)._replace(out_ms=out_ms)
+
+    def put_at(self, draft: MessageDraft, text: bytes, deliver_ms: int, now: Now) -> Stored:
+        """Store a draft with this properties text for a time, or where it says if that is over."""
+        out_ms = self._timer.tick_of(deliver_ms, now) if self._timer is not None else 0
+        if out_ms != 0:
+            text += _diverted(out_ms, draft.topic.decode(), draft.queue_id)
+            draft.topic, draft.queue_id = _TIMER_TOPIC, 0
+        draft.set_properties(text)
+        return self.put_draft(draft, now)
+
+    def put_as_is(self, message: StoredMessage, now: Now) -> Stored:
+        """Store a message where it says, delayed or not."""
+        fill_draft(self._draft, message)
+        return self.put_draft(self._draft, now)
+
+    def put_draft(self, draft: MessageDraft, now: Now, *, is_quiet: bool = False) -> Stored:
+        """Store a draft as it is; a batch becomes as many records. Quiet: nobody will ask where
+        each of them is."""
+        log_offset = self._store.append(draft, now.wall_ms)
+        appender = self._store.appender
+        self._stored += appender.count
+        return Stored(
+            log_offset,
+            draft.topic.decode(),
+            draft.queue_id,
+            appender.queue_offset,
+            self._store.end_offset,
+            _NO_OFFSETS if is_quiet else self._record_offsets(log_offset),
+        )
+
+    def _record_offsets(self, log_offset: int) -> Sequence[int]:
+        appender = self._store.appender
+        return (log_offset,) if appender.count == 1 else appender.record_offsets(log_offset)
+
+    def when_safe(self, end_offset: int, then: Safe) -> None:
+        """Call `then` once the log is safe up to here: at once, or after the sync."""
+        if self.is_sync:
+            self._store.wait_for(end_offset, then)
+        else:
+            then(True)
+
+    def _delayed(self, message: StoredMessage, level: int) -> StoredMessage:
+        if message.transaction_type in (TransactionType.PREPARED, TransactionType.ROLLBACK):
+            return message
+        properties = {
+            **{name: text for name, text in message.properties.items() if name not in _TIMES},
+            DELAY: str(level),
+            REAL_TOPIC: message.topic,
+            REAL_QUEUE_ID: str(message.queue_id),
+        }
+        return replace(
+            message, topic=SCHEDULE_TOPIC, queue_id=QueueId(level - 1), properties=properties
+        )
+
+
+def _diverted(out_ms: int, topic: str, queue_id: int) -> bytes:
+    """What a message says of itself while it waits for a time."""
+    return (
+        f"{TIMER_OUT_MS}\x01{out_ms}\x02{REAL_TOPIC}\x01{topic}\x02"
+        f"{REAL_QUEUE_ID}\x01{queue_id}\x02"
+    ).encode()
+
+
+def delay_level(message: StoredMessage, level_max: int) -> int:
+    """The level that a message is to be delayed by, cut to what there is; 0: not at all."""
+    text = message.properties.get(DELAY, "0")
+    digits = text.strip()
+    if not digits.isascii() or not digits.isdigit():
+        return 0
+    return min(int(digits[:10]), level_max)

@@ -1,0 +1,1 @@
+"""Group membership: heartbeats, member lists, queue locks, offsets and queue assignment."""

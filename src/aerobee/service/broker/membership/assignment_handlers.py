@@ -1,0 +1,134 @@
+"""Which queues a consumer reads, for clients that leave it to the broker: QUERY_ASSIGNMENT.
+
+A group that pops shares every queue: each member is given the topic as a whole, queue -1, or where
+queues are shared among few members only, its part of them. A group that pulls has its queues dealt
+out among its members, in the order of their names, by one of the two ways that clients know.
+
+Retry topics are always pulled: what was popped comes back by another one.
+
+A client asks one broker for the queues of all: where they are is asked of the name servers. Without
+one, or while none answers, the queues of this broker are all that is known.
+"""
+
+from collections.abc import Sequence
+
+from aerobee.model.flags import is_readable
+from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.model.names import is_retry_topic
+from aerobee.model.route import TopicRoute
+from aerobee.protocol.bodies.assignment import (
+    POP,
+    PULL,
+    AssignmentQuestion,
+    RequestMode,
+    decode_assignment_question,
+    encode_assignments,
+)
+from aerobee.protocol.headers.popping import ANY_QUEUE
+from aerobee.protocol.remoting.declared_header import NoHeader
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.broker.clients.consumers import Consumers
+from aerobee.service.broker.cluster.topic_routes import TopicRoutes
+from aerobee.service.broker.membership.request_modes import RequestModes
+from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.state.topics import Topics
+from aerobee.service.request import Answer, Request
+
+BY_CIRCLE = "AVG_BY_CIRCLE"
+
+
+class AssignmentHandlers:
+    def __init__(
+        self,
+        broker_name: str,
+        topics: Topics,
+        consumers: Consumers,
+        modes: RequestModes,
+        routes: TopicRoutes,
+    ) -> None:
+        self._broker_name = broker_name
+        self._topics = topics
+        self._consumers = consumers
+        self._modes = modes
+        self._routes = routes
+
+    def rows(self) -> list[Row]:
+        code, lane, right = RequestCode.QUERY_ASSIGNMENT, Lane.CLIENT, Right.SUBSCRIBE
+        return [row(code, NoHeader, self._query, lane, right)]
+
+    def _query(self, request: Request, header: NoHeader) -> None:
+        question = decode_assignment_question(request.body)
+
+        def answer(route: TopicRoute | None) -> None:
+            mode = self._mode(question)
+            queues = self._assigned(question, mode, route)
+            request.answer(Answer(body=encode_assignments(queues, mode.mode)))
+
+        self._routes.find(question.topic, request.now, answer)
+
+    def _mode(self, question: AssignmentQuestion) -> RequestMode:
+        found = self._modes.find(question.topic, question.group)
+        if found is None or is_retry_topic(question.topic):
+            return RequestMode(question.topic, question.group, PULL)
+        return found
+
+    def _assigned(
+        self, question: AssignmentQuestion, mode: RequestMode, route: TopicRoute | None
+    ) -> Sequence[MessageQueue] | None:
+        """The queues of one client; None: nothing is known, it keeps what it has."""
+        counts = self._queue_counts(question.topic, route)
+        if not counts:
+            return None
+        queues = [
+            MessageQueue(question.topic, broker, QueueId(queue_id))
+            for broker, count in sorted(counts.items())
+            for queue_id in range(count)
+        ]
+        if question.is_broadcasting:
+            return queues
+        group = self._consumers.find(question.group)
+        members = sorted(group.client_ids()) if group is not None else []
+        if question.client_id not in members:
+            return None
+        mine = members.index(question.client_id)
+        if mode.mode != POP:
+            return dealt(queues, len(members), mine, is_by_circle=question.strategy == BY_CIRCLE)
+        if 0 < mode.share_queues < len(members) - 1:
+            return shared(queues, len(members), mine, mode.share_queues)
+        any_queue = QueueId(ANY_QUEUE)
+        return [MessageQueue(question.topic, broker, any_queue) for broker in sorted(counts)]
+
+    def _queue_counts(self, topic: str, route: TopicRoute | None) -> dict[str, int]:
+        """By broker, how many queues of a topic can be read there."""
+        counts = {}
+        if route is not None:
+            counts = {
+                data.broker_name: data.read_queues
+                for data in route.queues
+                if is_readable(data.permission)
+            }
+        own = self._topics.find(topic)
+        if own is not None and is_readable(own.permission):
+            counts[self._broker_name] = own.read_queues
+        return counts
+
+
+def shared(
+    queues: Sequence[MessageQueue], members: int, mine: int, share_queues: int
+) -> Sequence[MessageQueue]:
+    """The part of one member where each queue is popped by a few: its own, and the next ones'."""
+    if members > len(queues):
+        return [queues[mine % len(queues)]]
+    parts = [dealt(queues, members, (mine + step) % members) for step in range(share_queues + 1)]
+    return [queue for part in parts for queue in part]
+
+
+def dealt(
+    queues: Sequence[MessageQueue], members: int, mine: int, *, is_by_circle: bool = False
+) -> Sequence[MessageQueue]:
+    """The part of one member: a stretch of the queues, or every so-manieth."""
+    if is_by_circle:
+        return queues[mine::members]
+    size, over = divmod(len(queues), members)
+    start = mine * size + min(mine, over)
+    return queues[start : start + size + (mine < over)]

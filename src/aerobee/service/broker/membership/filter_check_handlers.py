@@ -1,0 +1,27 @@
+"""Whether a consumer may start with its filter: asked before it does, so that it fails there, with
+the place of the mistake, and not at every pull.
+"""
+
+from aerobee.protocol.bodies.subscription import decode_subscription_check
+from aerobee.protocol.remoting.declared_header import NoHeader
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.state.subscription_filter import Choices
+from aerobee.service.request import OK, Answer, Request
+
+
+class ClientConfigHandlers:
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
+
+    def rows(self) -> list[Row]:
+        return [
+            row(
+                RequestCode.CHECK_CLIENT_CONFIG, NoHeader, self._check, Lane.CLIENT, Right.SUBSCRIBE
+            )
+        ]
+
+    def _check(self, request: Request, header: NoHeader) -> Answer:
+        check = decode_subscription_check(request.body)
+        choice = self._choices.of(check.group, check.subscription)
+        return choice if isinstance(choice, Answer) else OK

@@ -1,0 +1,35 @@
+"""Locks of queues, for consumers that consume in order: taken, renewed every 20 s, given back.
+
+Whoever is not granted a queue is not told why: it tries again after a while.
+"""
+
+from aerobee.protocol.bodies.locks import decode_lock_request, encode_locked
+from aerobee.protocol.remoting.declared_header import NoHeader
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.broker.clients.queue_locks import QueueLocks
+from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.request import OK, Answer, Request
+
+
+class LockHandlers:
+    def __init__(self, locks: QueueLocks) -> None:
+        self._locks = locks
+
+    def rows(self) -> list[Row]:
+        lane, right = Lane.CLIENT, Right.SUBSCRIBE
+        return [
+            row(RequestCode.LOCK_BATCH_MQ, NoHeader, self._lock, lane, right),
+            row(RequestCode.UNLOCK_BATCH_MQ, NoHeader, self._unlock, lane, right),
+        ]
+
+    def _lock(self, request: Request, header: NoHeader) -> Answer:
+        wanted = decode_lock_request(request.body)
+        held = self._locks.lock(
+            wanted.group, wanted.client_id, wanted.queues, request.now.monotonic_ms
+        )
+        return Answer(body=encode_locked(held))
+
+    def _unlock(self, request: Request, header: NoHeader) -> Answer:
+        given = decode_lock_request(request.body)
+        self._locks.unlock(given.group, given.client_id, given.queues)
+        return OK

@@ -1,1 +1,0 @@
-"""Requests that wait: for a message, for a sync."""

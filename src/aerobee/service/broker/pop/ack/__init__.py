@@ -1,0 +1,1 @@
+"""Acknowledging popped messages, and changing how long they are hidden."""

@@ -1,0 +1,90 @@
+"""Acknowledgements on their way into the log, those of one turn of the loop together.
+
+Clients acknowledge message by message, all of one pop within moments. What arrives in one turn for
+one checkpoint becomes one record; each is answered when that is as safe as the flush mode promises.
+Nobody waits longer than the turn for the others.
+
+What the store does not take is answered so: the message comes back, and its consumer knows.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from aerobee.errors import AerobeeError, StorageError
+from aerobee.ports.clock import Now
+from aerobee.protocol.bodies.revive_records import AckRecord, CheckpointKey
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.store_refusals import refused_by_store
+from aerobee.service.broker.pop.revive.in_flight import InFlight
+from aerobee.service.broker.pop.revive.revive_writer import ReviveLog
+from aerobee.service.request import OK, Answer
+
+Told: TypeAlias = Callable[[Answer], None]
+_Run: TypeAlias = tuple[CheckpointKey, int, int]
+"""A checkpoint, its revive queue, and when its messages become visible."""
+
+NOT_KNOWN = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it may not be acknowledged")
+
+
+class Acks:
+    def __init__(self, log: ReviveLog, intake: Intake, in_flight: InFlight) -> None:
+        self._log = log
+        self._intake = intake
+        self._in_flight = in_flight
+        self._offsets: dict[_Run, dict[int, None]] = {}
+        self._told: dict[_Run, list[Told]] = {}
+
+    def add(
+        self,
+        key: CheckpointKey,
+        revive_queue: int,
+        revive_time: int,
+        offsets: Iterable[int],
+        told: Told,
+    ) -> None:
+        """Acknowledge these with the others of this turn; `told` is what became of it."""
+        run = (key, revive_queue, revive_time)
+        self._offsets.setdefault(run, {}).update(dict.fromkeys(offsets))
+        self._told.setdefault(run, []).append(told)
+
+    def settle(self, now: Now) -> None:
+        """The turn is over."""
+        if not self._offsets:
+            return
+        offsets, self._offsets = self._offsets, {}
+        told, self._told = self._told, {}
+        for run, acked in offsets.items():
+            self._write(run, acked, told[run], now)
+
+    def put(
+        self,
+        key: CheckpointKey,
+        revive_queue: int,
+        revive_time: int,
+        offsets: Iterable[int],
+        now: Now,
+    ) -> int | Answer:
+        """Write one record now; up to where the log must be safe then, or why it was refused."""
+        acked = tuple(dict.fromkeys(offsets))
+        try:
+            stored = self._log.put_ack(AckRecord(key, acked), revive_queue, revive_time, now)
+        except StorageError as error:
+            return refused_by_store(error)
+        except AerobeeError as error:
+            return Answer(ResponseCode.SYSTEM_ERROR, str(error))
+        self._in_flight.acked(key, acked)
+        return stored.end_offset
+
+    def _write(self, run: _Run, offsets: Iterable[int], told: list[Told], now: Now) -> None:
+        key, revive_queue, revive_time = run
+        done = self.put(key, revive_queue, revive_time, offsets, now)
+        if isinstance(done, Answer):
+            _tell(told, done)
+        else:
+            self._intake.when_safe(done, lambda is_safe: _tell(told, OK if is_safe else NOT_KNOWN))
+
+
+def _tell(told: list[Told], answer: Answer) -> None:
+    for one in told:
+        one(answer)

@@ -1,0 +1,322 @@
+"""The short way of an acknowledgement: understood by comparing, gathered with others of its read.
+
+    first time   the general handler checks everything, and the header is kept as a mould
+    afterwards   a header that differs in its numbers only is compared, its numbers are checked, and
+                 it is gathered: those of one checkpoint become one run
+
+A run is nothing yet: whoever takes the runs has each written to the log, and then has its requests
+answered here. Whatever does not fit (an ordered pop, a queue that was not there, a strange receipt)
+takes the general way. Law: what is taken here is written and answered as the general handler would.
+"""
+
+import re
+from typing import TYPE_CHECKING
+
+from aerobee.ports.service import ChannelId
+from aerobee.protocol.bodies.revive_records import CheckpointKey
+from aerobee.protocol.consume.pop_receipt import PopReceipt
+from aerobee.protocol.consume.pull_answer import matches
+from aerobee.protocol.consume.success_answer import BareAnswer
+from aerobee.protocol.headers.popping import AckHeader
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.number_template import NumberTemplate, template_of
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
+from aerobee.service.broker.fast_path import ALL, GRANTS_MAX, NONE, SOME
+from aerobee.service.broker.state.topics import Topics
+from aerobee.service.request import Request
+from aerobee.storage.index.consume_queue import ConsumeQueue
+from aerobee.storage.index.consume_queues import ConsumeQueues
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+
+_HEADER_BYTES_MAX = 4096
+_INT32_MAX = 0x7FFFFFFF
+_INT64_MAX = 0x7FFFFFFFFFFFFFFF
+
+_BEGINNING = b'{"code":200051,'
+_PATTERNS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rb'"queueId":"?(-?[0-9]+)',
+        rb'"offset":"?(-?[0-9]+)',
+        # The receipt: start, pop time, time hidden, revive queue, origin, broker, queue, offset.
+        rb'"extraInfo":"([0-9]+) ([0-9]+) ([0-9]+) ([0-9]+) [^ "\\]* [^ "\\]* ([0-9]+) ([0-9]+)"',
+        rb'"opaque":(-?[0-9]+)',
+    )
+)
+
+
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+class AckGrant:
+    """What is known of the acknowledgements of one mould.
+
+    `…_place` says which number of the template is which; `checked_at` when it last held.
+    """
+
+    __slots__ = (
+        "basis",
+        "broker_name",
+        "checked_at",
+        "group",
+        "hidden_place",
+        "offset_place",
+        "opaque_place",
+        "place_offset_place",
+        "place_queue_place",
+        "pop_time_place",
+        "queue_place",
+        "queues",
+        "revive_place",
+        "start_place",
+        "template",
+        "topic",
+        "topic_bytes",
+    )
+
+    def __init__(
+        self,
+        template: NumberTemplate,
+        places: list[int],
+        header: AckHeader,
+        receipt: PopReceipt,
+        queues: int,
+        basis: object,
+    ) -> None:
+        """`queues`: how many the topic has, by `basis`, its configuration."""
+        self.template = template
+        self.queue_place = places[0]
+        self.offset_place = places[1]
+        self.start_place = places[2]
+        self.pop_time_place = places[3]
+        self.hidden_place = places[4]
+        self.revive_place = places[5]
+        self.place_queue_place = places[6]
+        self.place_offset_place = places[7]
+        self.opaque_place = places[8]
+        self.topic = header.topic
+        self.topic_bytes = header.topic.encode()
+        self.group = header.consumer_group
+        self.broker_name = receipt.broker_name
+        self.queues = queues
+        self.basis = basis
+        self.checked_at = -1
+
+
+class AckRun:
+    """Acknowledgements of one checkpoint: the messages, and the requests to be answered."""
+
+    __slots__ = (
+        "grant",
+        "hidden_ms",
+        "offsets",
+        "opaques",
+        "pop_time",
+        "queue_id",
+        "revive_queue",
+        "start_offset",
+    )
+
+    def __init__(
+        self,
+        grant: AckGrant,
+        queue_id: int,
+        start_offset: int,
+        pop_time: int,
+        hidden_ms: int,
+        revive_queue: int,
+    ) -> None:
+        self.grant = grant
+        self.queue_id = queue_id
+        self.start_offset = start_offset
+        self.pop_time = pop_time
+        self.hidden_ms = hidden_ms
+        self.revive_queue = revive_queue
+        self.offsets: list[int] = []
+        self.opaques: list[int] = []
+
+    def key(self) -> CheckpointKey:
+        grant = self.grant
+        return (
+            grant.topic,
+            grant.group,
+            self.queue_id,
+            self.start_offset,
+            self.pop_time,
+            grant.broker_name,
+        )
+
+    def revive_time(self) -> int:
+        return self.pop_time + self.hidden_ms
+
+
+class PlainAck:
+    """P1. Between two calls of `recheck` nothing changes that a grant was decided by.
+    P2. `_last` is the run that was added to last, and one of `_runs`, by its numbers."""
+
+    __slots__ = (
+        "_answer",
+        "_candidate",
+        "_checks",
+        "_grants",
+        "_last",
+        "_queues",
+        "_revive_queues",
+        "_runs",
+        "_topics",
+    )
+
+    def __init__(self, queues: ConsumeQueues, topics: Topics, revive_queues: int) -> None:
+        self._queues = queues
+        self._topics = topics
+        self._revive_queues = revive_queues
+        self._answer = BareAnswer()
+        self._grants: dict[ChannelId, list[AckGrant]] = {}
+        # The header of an acknowledgement that takes the general way now.
+        self._candidate: tuple[ChannelId, bytes] | None = None
+        self._checks = 0
+        self._last: AckRun | None = None
+        self._runs: dict[tuple[object, ...], AckRun] = {}
+
+    def recheck(self) -> None:
+        """Something was done that may change what was decided."""
+        self._checks += 1
+
+    def take_all(self, channel: ChannelId, frames: FrameReader) -> int:
+        """Gather the current frame and those after it: NONE, SOME, or ALL that there are. But for
+        ALL, the current frame is another one's."""
+        taken = NONE
+        grants = self._grants.get(channel)
+        while self._take(grants, frames):
+            if not frames.advance():
+                return ALL
+            taken = SOME
+        header = frames.header()
+        is_ack = header.startswith(_BEGINNING) and len(header) <= _HEADER_BYTES_MAX
+        self._candidate = (channel, header) if is_ack else None
+        return taken
+
+    def _take(self, grants: list[AckGrant] | None, frames: FrameReader) -> bool:
+        if grants is not None:
+            for grant in grants:
+                if matches(grant.template, frames):
+                    if grant.checked_at == self._checks or self._holds(grant):
+                        return self._gather(grant)
+                    grants.remove(grant)
+                    break
+        return False
+
+    def _holds(self, grant: AckGrant) -> bool:
+        if self._topics.find(grant.topic) is not grant.basis:
+            return False
+        grant.checked_at = self._checks
+        return True
+
+    def _gather(self, grant: AckGrant) -> bool:
+        template = grant.template
+        queue_id = template.number(grant.queue_place)
+        offset = template.number(grant.offset_place)
+        start_offset = template.number(grant.start_place)
+        pop_time = template.number(grant.pop_time_place)
+        hidden_ms = template.number(grant.hidden_place)
+        revive_queue = template.number(grant.revive_place)
+        opaque = template.number(grant.opaque_place)
+        place_queue = template.number(grant.place_queue_place)
+        if (
+            not 0 <= queue_id < grant.queues
+            or not 0 <= revive_queue < self._revive_queues
+            or not -_INT32_MAX - 1 <= opaque <= _INT32_MAX
+            or not 0 <= place_queue <= _INT32_MAX
+            or template.number(grant.place_offset_place) < 0
+            or start_offset < 0
+            or pop_time < 0
+            or not 0 <= hidden_ms <= _INT64_MAX - pop_time
+        ):
+            return False
+        found = self._queues.find(grant.topic_bytes, queue_id)
+        if found is None:
+            return False
+        queue: ConsumeQueue = found
+        if not queue.min_offset <= offset <= queue.max_offset:
+            return False
+        run = self._last
+        if (
+            run is None
+            or run.start_offset != start_offset
+            or run.queue_id != queue_id
+            or run.pop_time != pop_time
+            or run.revive_queue != revive_queue
+            or run.hidden_ms != hidden_ms
+            or run.grant is not grant
+        ):
+            run = self._run(grant, queue_id, start_offset, pop_time, hidden_ms, revive_queue)
+        run.offsets.append(offset)
+        run.opaques.append(opaque)
+        return True
+
+    def _run(
+        self,
+        grant: AckGrant,
+        queue_id: int,
+        start_offset: int,
+        pop_time: int,
+        hidden_ms: int,
+        revive_queue: int,
+    ) -> AckRun:
+        names = (grant.topic, grant.group, grant.broker_name)
+        numbers = (queue_id, start_offset, pop_time, hidden_ms, revive_queue)
+        run = self._runs.get((names, numbers))
+        if run is None:
+            run = AckRun(grant, queue_id, start_offset, pop_time, hidden_ms, revive_queue)
+            self._runs[names, numbers] = run
+        self._last = run
+        return run
+
+    def take_runs(self) -> list[AckRun]:
+        """What gathered, in the order in which it came."""
+        runs = list(self._runs.values())
+        self._runs = {}
+        self._last = None
+        return runs
+
+    def answer(self, run: AckRun, output: ReplyBuffer) -> None:
+        """Tell the requests of a run that they are done."""
+        answer = self._answer
+        for opaque in run.opaques:
+            answer.put(output, opaque)
+
+    def learn(self, request: Request, header: AckHeader, receipt: PopReceipt) -> None:
+        """The general handler took an acknowledgement."""
+        channel = request.channel
+        if self._candidate is None or self._candidate[0] != channel or request.command.is_oneway:
+            return
+        text = self._candidate[1]
+        self._candidate = None
+        found = template_of(text, _PATTERNS)
+        topic = self._topics.find(header.topic)
+        if found is None or topic is None:
+            return
+        template, places, numbers = found
+        said = [
+            header.queue_id,
+            header.offset,
+            receipt.start_offset,
+            receipt.pop_time,
+            receipt.invisible_ms,
+            receipt.revive_queue,
+            receipt.queue_id,
+            receipt.queue_offset,
+        ]
+        if numbers[:8] != said:
+            return
+        grant = AckGrant(template, places, header, receipt, topic.read_queues, topic)
+        self._grants.setdefault(channel, []).insert(0, grant)
+        del self._grants[channel][GRANTS_MAX:]
+
+    def drop_channel(self, channel: ChannelId) -> None:
+        self._grants.pop(channel, None)

@@ -1,0 +1,82 @@
+"""Acknowledgements of one read by the short way: gathered, written, answered.
+
+Those of one checkpoint that come in one read become one record, as in `acks`; it is in the log
+before any of them is answered. ASYNC: the answers go out with the read. SYNC: they wait until the
+disk has the record. What the store does not take is answered so: the message comes back, and its
+consumer knows.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId, Effects, Write
+from aerobee.protocol.remoting.command_header import RESPONSE_FLAG
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.pop.ack.ack_writer import NOT_KNOWN, Acks
+from aerobee.service.broker.pop.ack.fast_ack import AckRun, PlainAck
+from aerobee.service.request import Answer
+
+NoteAnswers: TypeAlias = Callable[[int, ResponseCode, int, int], None]
+"""Told what was answered: (request code, response code, when it came, how many)."""
+
+
+class AckWay:
+    def __init__(
+        self,
+        plain: PlainAck,
+        acks: Acks,
+        intake: Intake,
+        outbox: Effects,
+        note: NoteAnswers,
+    ) -> None:
+        self._plain = plain
+        self._acks = acks
+        self._intake = intake
+        self._outbox = outbox
+        self._note = note
+        # Where answers gather that wait for the disk.
+        self._answers = ReplyBuffer()
+
+    def take(self, channel: ChannelId, frames: FrameReader) -> int:
+        """See `PlainAck.take_all`. `finish` is to be called before the read is over."""
+        return self._plain.take_all(channel, frames)
+
+    def finish(self, channel: ChannelId, output: ReplyBuffer, now: Now) -> None:
+        """Have in the log what was taken, and answer it."""
+        for run in self._plain.take_runs():
+            done = self._acks.put(run.key(), run.revive_queue, run.revive_time(), run.offsets, now)
+            if isinstance(done, Answer):
+                self._refuse(run, done, output, now)
+            elif self._intake.is_sync:
+                self._intake.when_safe(done, self._later(channel, run, now))
+            else:
+                self._plain.answer(run, output)
+                self._count(run, ResponseCode.SUCCESS, now)
+
+    def _refuse(self, run: AckRun, answer: Answer, output: ReplyBuffer, now: Now) -> None:
+        for opaque in run.opaques:
+            command = RemotingCommand(
+                answer.code, flag=RESPONSE_FLAG, opaque=opaque, remark=answer.remark
+            )
+            output.append(b"".join(encode(command)))
+        self._count(run, answer.code, now)
+
+    def _later(self, channel: ChannelId, run: AckRun, now: Now) -> Callable[[bool], None]:
+        def tell(is_safe: bool) -> None:
+            if is_safe:
+                self._plain.answer(run, self._answers)
+                self._count(run, ResponseCode.SUCCESS, now)
+            else:
+                self._refuse(run, NOT_KNOWN, self._answers, now)
+            self._outbox.append(Write(channel, self._answers.take()))
+
+        return tell
+
+    def _count(self, run: AckRun, code: ResponseCode, now: Now) -> None:
+        self._note(RequestCode.ACK_MESSAGE, code, now.monotonic_ms, len(run.opaques))

@@ -1,0 +1,146 @@
+"""The way of messages out of the log by POP: requests, those that wait, and what is done by time.
+
+Imports more than 15 modules because it puts the others together.
+"""
+
+from collections import deque
+
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId
+from aerobee.protocol.headers.popping import ANY_QUEUE
+from aerobee.service.broker.cluster.topic_routes import TopicRoutes
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.log_access.cold_reads import ColdReads
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.membership.assignment_handlers import AssignmentHandlers
+from aerobee.service.broker.membership.request_mode_handlers import RequestModeHandlers
+from aerobee.service.broker.pop.ack.ack_handlers import AckHandlers
+from aerobee.service.broker.pop.ack.invisible_time_handlers import InvisibleTimeHandlers
+from aerobee.service.broker.pop.pop_fast_path import Outlets, ShortPops
+from aerobee.service.broker.pop.pop_metrics import PopMetrics
+from aerobee.service.broker.pop.pop_parts import Clockwork, PopParts
+from aerobee.service.broker.pop.take.held_pops import HeldPops
+from aerobee.service.broker.pop.take.pop_checks import PopChecks
+from aerobee.service.broker.pop.take.pop_handlers import PopHandlers
+from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.state.tables import Ground, Tables
+from aerobee.service.live_config import LiveConfig
+
+REST_MS_MAX = 200
+
+
+class PopWays:
+    def __init__(
+        self,
+        identity: BrokerIdentity,
+        config: LiveConfig[BrokerConfig],
+        tables: Tables,
+        ground: Ground,
+        intake: Intake,
+        timers: Clockwork,
+        outlets: Outlets,
+        now: Now,
+    ) -> None:
+        """CorruptFile: one of its files cannot be believed."""
+        parts = PopParts(identity, tables, ground, intake, timers, config.current, now)
+        self._identity = identity
+        self._tables = tables
+        self._store = ground.store
+        self._parts = parts
+        self.shown = PopMetrics(parts.log, parts.reviving, parts.retrying, parts.in_flight)
+        self._held = HeldPops()
+        self._checks = PopChecks(
+            tables.topics,
+            tables.groups,
+            parts.queues,
+            config,
+            tables.choices,
+            lambda: timers.is_enabled,
+            parts.revive_queues,
+        )
+        self.short = ShortPops(
+            parts, ground.store, tables.topics, self._checks.basis, intake, outlets
+        )
+        parts.popping.count_out = outlets.count_out
+        self._pops = PopHandlers(
+            self._checks,
+            parts.popping,
+            self._held,
+            ColdReads(ground.store, ground.worker),
+            self.short.learn_pop,
+        )
+        self._arrived: deque[tuple[bytes, int]] = deque()
+
+    def rows(self, routes: TopicRoutes) -> list[Row]:
+        parts, tables = self._parts, self._tables
+        acks = AckHandlers(
+            self._checks,
+            parts.acks,
+            parts.offsets,
+            parts.orders,
+            self._pops.wake,
+            self.short.acks.learn,
+        )
+        times = InvisibleTimeHandlers(
+            self._checks, parts.acks, parts.orders, parts.log, parts.in_flight
+        )
+        modes = RequestModeHandlers(parts.modes, tables.topics, tables.groups)
+        assignments = AssignmentHandlers(
+            self._identity.name, tables.topics, tables.consumers, parts.modes, routes
+        )
+        return [
+            *self._pops.rows(),
+            *acks.rows(),
+            *times.rows(),
+            *modes.rows(),
+            *assignments.rows(),
+        ]
+
+    # A turn of the loop.
+
+    def on_round(self, now: Now) -> None:
+        """A round of reads is over: its acknowledgements go into the log together."""
+        self._parts.acks.settle(now)
+
+    def note_arrival(self, topic: bytes, queue_id: int) -> None:
+        """A queue got messages."""
+        if self._held.has_topic(topic):
+            self._arrived.append((topic, queue_id))
+
+    def on_visible(self, now: Now) -> None:
+        """What was appended can be read: answer who waits for it."""
+        while self._arrived:
+            self._pops.arrived(*self._arrived.popleft(), now)
+
+    def on_tick(self, now: Now) -> None:
+        parts = self._parts
+        parts.acks.settle(now)
+        parts.offsets.commit_safe(self._store.flushed_offset)
+        parts.revival.on_tick(now)
+        for group, topic, queue_id in parts.orders.take_free(now.wall_ms):
+            for waiting in (queue_id, ANY_QUEUE):
+                self._pops.wake((topic, group, waiting), now)
+        self._pops.expire(now)
+        parts.orders.on_tick(now)
+
+    def rest_ms(self, now: Now) -> int:
+        """For how long nothing is due."""
+        due_ms = self._held.next_due_ms()
+        free_ms = self._parts.orders.ms_to_free(now.wall_ms)
+        return min(
+            REST_MS_MAX,
+            self._parts.revival.rest_ms(now),
+            REST_MS_MAX if due_ms is None else max(0, due_ms - now.monotonic_ms),
+            REST_MS_MAX if free_ms is None else free_ms,
+        )
+
+    def drop_channel(self, channel: ChannelId) -> None:
+        self._held.drop_channel(channel)
+        self.short.drop_channel(channel)
+
+    def stop(self, now: Now) -> None:
+        """Commit what is safe, and keep who has what. Blocks on the disk."""
+        self._parts.acks.settle(now)
+        self._parts.offsets.commit_safe(self._store.flushed_offset)
+        self._parts.revival.stop(now)
+        self._parts.orders.close(now)

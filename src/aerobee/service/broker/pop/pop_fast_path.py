@@ -1,0 +1,94 @@
+"""The short ways of pops and acknowledgements, put together: what a read brings of both.
+
+A read of a consumer often has both, in any order. Acknowledgements gather over the whole read and
+go into the log when it has no more of either.
+
+Imports more than 15 modules because it puts the others together.
+"""
+
+from typing import NamedTuple
+
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId, Effects
+from aerobee.protocol.headers.popping import PopHeader
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.fast_path import ALL, NONE, SOME
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.pop.ack.fast_ack import PlainAck
+from aerobee.service.broker.pop.ack.fast_ack_writer import AckWay, NoteAnswers
+from aerobee.service.broker.pop.pop_parts import PopParts
+from aerobee.service.broker.pop.take.fast_pop import Basis, PlainPop
+from aerobee.service.broker.pop.take.fast_pop_walk import HotPop
+from aerobee.service.broker.pop.take.held_pops import PopPlan
+from aerobee.service.broker.pop.take.pop_walk import CountOut
+from aerobee.service.broker.state.topics import Topics
+from aerobee.service.request import Request
+from aerobee.storage.store import Store
+
+
+class Outlets(NamedTuple):
+    """Where what is done without a request becomes known."""
+
+    outbox: Effects
+    count_out: CountOut
+    note: NoteAnswers
+
+
+class ShortPops:
+    """A `broker.ShortWay`."""
+
+    def __init__(
+        self,
+        parts: PopParts,
+        store: Store,
+        topics: Topics,
+        basis: Basis,
+        intake: Intake,
+        outlets: Outlets,
+    ) -> None:
+        """`basis`: what pops are decided by."""
+        hot_ways = store.hot_ways
+        self.pops = PlainPop(HotPop(hot_ways, parts.popping), basis)
+        self.acks = PlainAck(hot_ways[0], topics, parts.revive_queues)
+        self._ack_way = AckWay(self.acks, parts.acks, intake, outlets.outbox, outlets.note)
+        self._note = outlets.note
+        self._topics = topics
+
+    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> int:
+        popped, taken = self.pops.answered, NONE
+        try:
+            while True:
+                acked = self._ack_way.take(channel, frames)
+                if acked == ALL:
+                    return ALL
+                got = self.pops.take_all(channel, frames, output, now)
+                if got == ALL:
+                    return ALL
+                if acked == NONE and got == NONE:
+                    return taken
+                taken = SOME
+        finally:
+            # Also when a frame breaks the protocol: what came before it is to be answered.
+            self._ack_way.finish(channel, output, now)
+            popped = self.pops.answered - popped
+            if popped:
+                since_ms = now.monotonic_ms
+                self._note(RequestCode.POP_MESSAGE, ResponseCode.SUCCESS, since_ms, popped)
+
+    def learn_pop(self, request: Request, header: PopHeader, plan: PopPlan) -> None:
+        """The general handler decided to run a pop by this plan."""
+        topic = self._topics.find(plan.topic)
+        # The short way reads the log, where messages are that compaction did not keep.
+        if topic is not None and not topic.is_compacted:
+            self.pops.learn(request, header, plan, topic.read_queues)
+
+    def recheck(self) -> None:
+        self.pops.recheck()
+        self.acks.recheck()
+
+    def drop_channel(self, channel: ChannelId) -> None:
+        self.pops.drop_channel(channel)
+        self.acks.drop_channel(channel)

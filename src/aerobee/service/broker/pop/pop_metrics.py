@@ -1,0 +1,67 @@
+"""POP: what went into the revive topic and came out of it, and how far its readers are behind.
+
+Totals, without groups and topics: what a group was handed out is counted with what others were.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from aerobee.model.metric import Metric, Sample, counter, gauge, single_gauge
+from aerobee.ports.clock import Now
+from aerobee.service.broker.pop.revive.in_flight import InFlight
+from aerobee.service.broker.pop.revive.retry_writer import Retrying
+from aerobee.service.broker.pop.revive.revive_queue import ReviveQueue
+from aerobee.service.broker.pop.revive.revive_writer import ReviveLog
+
+
+class PopMetrics(NamedTuple):
+    """Whom to ask."""
+
+    log: ReviveLog
+    queues: Sequence[ReviveQueue]
+    retrying: Retrying
+    in_flight: InFlight
+
+    def metrics(self, now: Now) -> Iterator[Metric]:
+        yield counter(
+            "rocketmq_pop_revive_in_message_total",
+            "Checkpoints and acknowledgements that were stored",
+            [
+                Sample({"revive_message_type": "CK"}, self.log.stored - self.log.acks),
+                Sample({"revive_message_type": "ACK"}, self.log.acks),
+            ],
+        )
+        yield counter(
+            "rocketmq_pop_revive_out_message_total",
+            "Checkpoints that were read when they were due",
+            [
+                Sample(_of(queue, revive_message_type="CK"), queue.checkpoints)
+                for queue in self.queues
+            ],
+        )
+        yield counter(
+            "rocketmq_pop_revive_retry_messages_total",
+            "Popped messages that came back",
+            [Sample({}, self.retrying.revived)],
+        )
+        yield single_gauge(
+            "rocketmq_pop_checkpoint_buffer_size",
+            "Checkpoints whose acknowledgements are in memory",
+            len(self.in_flight),
+        )
+        behind = [(queue, *queue.behind(now)) for queue in self.queues]
+        yield gauge(
+            "rocketmq_pop_revive_lag",
+            "Records of the revive topic that are not read yet",
+            [Sample(_of(queue), records) for queue, records, _ in behind],
+        )
+        yield gauge(
+            "rocketmq_pop_revive_latency",
+            "How long the oldest of them has waited, in ms",
+            [Sample(_of(queue), waited_ms) for queue, _, waited_ms in behind],
+            also="rocketmq_pop_revive_latency_milliseconds",
+        )
+
+
+def _of(queue: ReviveQueue, **labels: str) -> dict[str, str]:
+    return {"queue_id": str(queue.queue_id), **labels}

@@ -1,0 +1,105 @@
+"""Everything that POP keeps, opened over one store: offsets, orders, checkpoints, what comes back.
+
+Imports more than 15 modules because it puts the others together.
+"""
+
+from typing import Protocol
+
+from aerobee.model.names import TIMER_TOPIC, revive_topic
+from aerobee.ports.clock import Now
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.queue_facts import QueueFacts
+from aerobee.service.broker.membership.request_modes import RequestModes
+from aerobee.service.broker.pop.ack.ack_writer import Acks
+from aerobee.service.broker.pop.revive.in_flight import InFlight
+from aerobee.service.broker.pop.revive.offset_catch_up import catch_up
+from aerobee.service.broker.pop.revive.retry_copy import Origin
+from aerobee.service.broker.pop.revive.retry_writer import Retrying, RetryTables
+from aerobee.service.broker.pop.revive.revive_queue import ReviveQueue
+from aerobee.service.broker.pop.revive.revive_queues import Revival
+from aerobee.service.broker.pop.revive.revive_writer import ReviveLog, broker_host
+from aerobee.service.broker.pop.take.handout import HandingOut
+from aerobee.service.broker.pop.take.order_info_table import OrderInfos
+from aerobee.service.broker.pop.take.pop_offsets import PopOffsets
+from aerobee.service.broker.pop.take.pop_walk import Popping
+from aerobee.service.broker.state.tables import Ground, Tables
+
+REVIVE_QUEUES = 8
+
+
+class Clockwork(Protocol):
+    """The timer, as far as POP has to know it."""
+
+    @property
+    def is_enabled(self) -> bool: ...
+
+    @property
+    def precision_ms(self) -> int: ...
+
+    def behind_ms(self, now: Now) -> int: ...
+
+
+class PopParts:
+    def __init__(
+        self,
+        identity: BrokerIdentity,
+        tables: Tables,
+        ground: Ground,
+        intake: Intake,
+        timers: Clockwork,
+        config: BrokerConfig,
+        now: Now,
+    ) -> None:
+        """CorruptFile: one of its files cannot be believed."""
+        store, worker = ground.store, ground.worker
+        topic = revive_topic(identity.cluster)
+        catch_up(store, tables.offsets, frozenset({TIMER_TOPIC.encode(), topic.encode()}))
+        found = tables.topics.find(topic)
+        self.revive_queues = found.write_queues if found is not None else REVIVE_QUEUES
+        self.queues = QueueFacts(store)
+        self.in_flight = InFlight()
+        self.offsets = PopOffsets(tables.offsets, self.queues)
+        self.log = ReviveLog(intake, topic, store.config.store_host)
+        self.acks = Acks(self.log, intake, self.in_flight)
+        self.modes = RequestModes(ground.config_file("messageRequestMode.json"), worker)
+        self.orders = OrderInfos(
+            ground.config_file("consumerOrderInfo.json"),
+            worker,
+            config.offsets_interval_ms,
+            lambda group, topic, queue_id: _is_known(tables, group, topic, queue_id),
+            now,
+        )
+        self.popping = Popping(
+            store,
+            self.queues,
+            HandingOut(self.offsets, self.orders, self.log, self.in_flight, identity.name),
+            self.revive_queues,
+            config.pull_bytes_max,
+        )
+        host = broker_host(store.config.store_host)
+        retrying = self.retrying = Retrying(
+            store,
+            worker,
+            intake,
+            RetryTables(tables.topics, tables.groups, tables.offsets),
+            Origin(host, ":" in host.address),
+        )
+        self.reviving = [
+            ReviveQueue(store, tables.offsets, topic.encode(), queue_id, self.in_flight, retrying)
+            for queue_id in range(self.revive_queues)
+        ]
+        self.revival = Revival(
+            store,
+            self.reviving,
+            lambda now: now.wall_ms - timers.behind_ms(now) - timers.precision_ms,
+        )
+
+
+def _is_known(tables: Tables, group: str, topic: str, queue_id: int) -> bool:
+    config = tables.topics.find(topic)
+    return (
+        config is not None
+        and queue_id < config.read_queues
+        and tables.groups.find(group) is not None
+    )

@@ -1,0 +1,1 @@
+"""Reviving: popped messages that were not acknowledged in time come back."""

@@ -1,0 +1,99 @@
+"""Offsets of pops after a crash: raised to what the checkpoints in the log say.
+
+Offsets are saved every few seconds, and count a checkpoint only when it is on the disk. A process
+that dies has popped more, and every pop left a checkpoint in the log; what it stands for must not
+be popped a second time, because some of it has been acknowledged. So the checkpoints that the saved
+offsets do not count raise the offsets of their queues to the place that they name. Which they are
+is saved with the offsets; where it is not, those stored since the save.
+
+A checkpoint counts only if the message before that place is older than itself: otherwise the topic
+was deleted and made anew since, and its offsets begin again. Checkpoints that extend a message's
+time name no place, and Apache's do not either: its offsets stay as they were saved.
+"""
+
+import logging
+from collections.abc import Iterator
+
+from aerobee.errors import ProtocolError, StorageError
+from aerobee.model.message import StoredMessage
+from aerobee.protocol.bodies.revive_records import decode_checkpoint
+from aerobee.protocol.message.stored_message import decode_records
+from aerobee.protocol.primitives.java_hash import tag_code
+from aerobee.service.broker.pop.revive.revive_writer import CHECKPOINT_TAG, POPPED_TO, broker_host
+from aerobee.service.broker.state.consumer_offsets import NOTHING_POPPED, Offsets
+from aerobee.storage.index.consume_queue import ConsumeQueue
+from aerobee.storage.read.time_search import Boundary
+from aerobee.storage.store import Store
+
+_log = logging.getLogger(__name__)
+
+_COUNT_A_READ = 64
+_BYTES_A_READ = 256 * 1024
+_TAGS = frozenset({tag_code(CHECKPOINT_TAG.encode())})
+
+
+def catch_up(store: Store, offsets: Offsets, topics: frozenset[bytes]) -> int:
+    """Raise offsets by the checkpoints in these topics; how many were. Blocks on the disk."""
+    raised = 0
+    for queue in store.queues():
+        if queue.topic in topics and queue.max_offset > 0:
+            for record in _checkpoints(store, queue, _first(store, queue, offsets)):
+                raised += _raise(store, offsets, record)
+    if offsets.popped_to != NOTHING_POPPED:
+        offsets.popped_to = store.end_offset  # an operator may set offsets from now on
+    if raised:
+        _log.info("offsets of %d pops were not saved, and were found in the log", raised)
+    return raised
+
+
+def _first(store: Store, queue: ConsumeQueue, offsets: Offsets) -> int:
+    """The first queue offset that may not be counted."""
+    if offsets.popped_to == NOTHING_POPPED:
+        return store.offset_by_time(queue, offsets.version.timestamp, Boundary.LOWER)
+    low, high = queue.min_offset, queue.max_offset
+    while low < high:
+        middle = (low + high) // 2
+        unit = queue.unit(middle)
+        if unit is None or unit[0] < offsets.popped_to:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _checkpoints(store: Store, queue: ConsumeQueue, offset: int) -> Iterator[StoredMessage]:
+    while offset < queue.max_offset:
+        try:
+            found = store.read(
+                queue.topic, queue.queue_id, offset, _COUNT_A_READ, _BYTES_A_READ, _TAGS
+            )
+            store.verify(found)
+            records = [one for part in found.slices for one in decode_records(bytes(part))]
+        except (StorageError, ProtocolError) as error:
+            _log.error("checkpoints of pops cannot be read, some may be popped again: %s", error)
+            return
+        if found.next_offset <= offset:
+            return
+        offset = found.next_offset
+        yield from records
+
+
+def _raise(store: Store, offsets: Offsets, record: StoredMessage) -> bool:
+    text = record.properties.get(POPPED_TO, "")
+    # Only the broker's own: a client can send to any topic.
+    if record.born_host != broker_host(store.config.store_host) or not text.isdigit():
+        return False
+    try:
+        checkpoint = decode_checkpoint(record.body)
+    except ProtocolError:
+        return False
+    popped_to = int(text[:19])
+    group, topic, queue_id = checkpoint.group, checkpoint.topic, checkpoint.queue_id
+    queue = store.queue(topic.encode(), queue_id)
+    before = queue.unit(popped_to - 1) if queue is not None else None
+    if queue is None or before is None or before[0] >= record.log_offset:
+        return False
+    if offsets.find(group, topic, queue_id) >= popped_to:
+        return False
+    offsets.commit(group, topic, queue_id, popped_to, queue.max_offset)
+    return True

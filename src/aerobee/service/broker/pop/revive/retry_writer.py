@@ -1,0 +1,146 @@
+"""Putting messages back that were popped and not acknowledged: read, copied, stored.
+
+A message is read where it lies; one that is on the disk only is brought into memory by a disk job
+first. The retry topic and the dead letters are made when they are first needed, and are on the disk
+before anything is stored there.
+"""
+
+import logging
+from dataclasses import replace
+from typing import TypeAlias
+
+from aerobee.errors import CorruptFile, CorruptRecord, LocalProtocolError, MessageIllegal
+from aerobee.model.message import StoredMessage
+from aerobee.ports.clock import Now
+from aerobee.ports.disk_worker import DiskWorker, Lane
+from aerobee.protocol.bodies.revive_records import Checkpoint
+from aerobee.protocol.message.stored_message import decode_record
+from aerobee.service.broker.log_access.background_read import Fetch
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.retry_destination import RetryPlace
+from aerobee.service.broker.pop.revive.retry_copy import Origin, copy_to_revive, place_to_revive
+from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.groups import Groups
+from aerobee.service.broker.state.topics import Topics
+from aerobee.storage.read.queue_read import QueueRead, ReadStatus
+from aerobee.storage.store import Store
+
+_log = logging.getLogger(__name__)
+
+TOPIC_RETRY_MS = 1_000
+
+_Place: TypeAlias = tuple[str, int, int]
+"""Topic, queue, queue offset."""
+
+
+class RetryTables:
+    """What decides where a message goes."""
+
+    def __init__(self, topics: Topics, groups: Groups, offsets: Offsets) -> None:
+        self.topics = topics
+        self.groups = groups
+        self.offsets = offsets
+
+
+class Retrying:
+    def __init__(
+        self, store: Store, worker: DiskWorker, intake: Intake, tables: RetryTables, origin: Origin
+    ) -> None:
+        self._store = store
+        self._worker = worker
+        self._intake = intake
+        self._tables = tables
+        self._origin = origin
+        # Topics that are being made, or could not be until then.
+        self._making: dict[str, int | None] = {}
+        self._fetch: Fetch | None = None
+        # Messages, since the start.
+        self.revived = 0
+
+    def put(self, checkpoint: Checkpoint, offset: int, now: Now) -> bool:
+        """Have one message come back; False: ask again, the disk is asked. A StorageError says why
+        it is refused."""
+        # One that its consumer made may have been in memory only when the last process ended. One
+        # that was removed before a restart looks the same: rather a group too many than a message
+        # too few.
+        name, groups = checkpoint.group, self._tables.groups
+        group = None if groups.was_removed(name) else groups.ensure(name, now)
+        topic = self._tables.topics.find(checkpoint.topic)
+        if group is None or topic is None or group.retry_queues <= 0:
+            return True  # nobody is left who could want it
+        try:
+            found = self._found((checkpoint.topic, checkpoint.queue_id, offset))
+        except (CorruptRecord, CorruptFile, OSError) as error:
+            _log.error("a popped message is damaged, and passed over: %s", error)
+            return True
+        if found is None:
+            return False
+        message = _message_at(found, offset)
+        if message is None:
+            _log.warning(
+                "a popped message was removed before it could come back: queue %d of %s, offset %d",
+                checkpoint.queue_id,
+                checkpoint.topic,
+                offset,
+            )
+            return True
+        place = place_to_revive(checkpoint, message, group)
+        if self._tables.topics.find(place.topic) is None:
+            self._make(place, group.name, now)
+            return False
+        self._store_copy(copy_to_revive(checkpoint, message, place, self._origin), message, now)
+        self.revived += 1
+        return True
+
+    def _store_copy(self, copy: StoredMessage, message: StoredMessage, now: Now) -> None:
+        try:
+            self._intake.put_as_is(copy, now)
+        except (LocalProtocolError, MessageIllegal):
+            # No room among its properties: it comes back without what we would have it remember.
+            self._intake.put_as_is(replace(copy, properties=message.properties), now)
+
+    # Reading.
+
+    def _found(self, place: _Place) -> QueueRead | None:
+        """One message, or what there is instead; None: it is being fetched."""
+        fetch = self._fetch
+        if fetch is not None:
+            if not fetch.is_over:
+                return None
+            self._fetch = None
+            if fetch.place == place:
+                if fetch.error is not None:
+                    raise fetch.error
+                return fetch.read
+        topic, queue_id, offset = place
+        found = self._store.read(topic.encode(), queue_id, offset, 1, 1)
+        if not found.is_cold:
+            return found
+        self._fetch = Fetch(self._store, found, place)
+        self._worker.submit(Lane.BACKGROUND, self._fetch)
+        return None
+
+    # Topics.
+
+    def _make(self, place: RetryPlace, group: str, now: Now) -> None:
+        wait_until = self._making.get(place.topic, 0)
+        if wait_until is None or now.monotonic_ms < wait_until:
+            return
+        self._making[place.topic] = None
+
+        def made(error: BaseException | None) -> None:
+            if error is None:
+                del self._making[place.topic]
+                self._tables.offsets.commit(group, place.topic, 0, 0, 0)
+            else:
+                self._making[place.topic] = now.monotonic_ms + TOPIC_RETRY_MS
+                _log.error("popped messages wait: %s cannot be made: %s", place.topic, error)
+
+        self._tables.topics.add([place.topic_config()], now, made)
+
+
+def _message_at(found: QueueRead, offset: int) -> StoredMessage | None:
+    if found.status != ReadStatus.FOUND:
+        return None
+    message = decode_record(bytes(found.slices[0]))
+    return message if message.queue_offset == offset else None

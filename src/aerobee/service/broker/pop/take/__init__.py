@@ -1,0 +1,1 @@
+"""Popping: choosing messages of a queue, hiding them and handing them out."""

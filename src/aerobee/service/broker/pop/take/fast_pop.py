@@ -1,0 +1,149 @@
+"""The short way of a pop: a consumer that asks for more of what it was given before.
+
+    first time   the general handler checks everything, and what it decided is kept as a grant: the
+                 header, as a mould for the next ones, and the plan
+    afterwards   a header that differs in its numbers only is understood by comparing it; the grant
+                 still holds if nothing it was decided by has changed; what is in memory is popped
+                 and answered at once (`pop/hot_pop.py`)
+
+Whatever does not fit takes the general way, and nothing has happened. Law: a pop that is taken here
+is answered, and leaves behind, what the general handler would.
+"""
+
+import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId
+from aerobee.protocol.consume.pull_answer import matches
+from aerobee.protocol.headers.popping import PopHeader
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.number_template import NumberTemplate, template_of
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
+from aerobee.service.broker.fast_path import ALL, GRANTS_MAX, NONE, SOME
+from aerobee.service.broker.pop.take.fast_pop_walk import HotPop, PopTarget
+from aerobee.service.broker.pop.take.held_pops import LATE_MS_MAX, PopPlan
+from aerobee.service.request import Request
+
+_OUTPUT_BYTES_MAX = 1 << 20  # beyond, the answers of one read are handed out as slices
+_HEADER_BYTES_MAX = 2048
+_INT32 = range(-(2**31), 2**31)
+
+_BEGINNING = b'{"code":200050,'
+_PATTERNS = (re.compile(rb'"bornTime":"?(-?[0-9]+)'), re.compile(rb'"opaque":(-?[0-9]+)'))
+
+Basis: TypeAlias = Callable[[str, str], tuple[object, ...]]
+"""(group, topic) → everything that a decision about a pop of it is made by, as it is now."""
+
+
+class _Grant:
+    """What was decided for the pops of one mould."""
+
+    __slots__ = (
+        "basis",
+        "born_place",
+        "checked_at",
+        "opaque_place",
+        "poll_ms",
+        "target",
+        "template",
+    )
+
+    def __init__(
+        self,
+        template: NumberTemplate,
+        places: list[int],
+        poll_ms: int,
+        target: PopTarget,
+        basis: tuple[object, ...],
+    ) -> None:
+        self.template = template
+        self.born_place, self.opaque_place = places
+        self.poll_ms = poll_ms
+        self.target = target
+        self.basis = basis
+        self.checked_at = -1
+
+
+class PlainPop:
+    """P1. Between two calls of `recheck` nothing changes that a grant was decided by."""
+
+    def __init__(self, pop: HotPop, basis: Basis) -> None:
+        self._pop = pop
+        self._basis = basis
+        self._grants: dict[ChannelId, list[_Grant]] = {}
+        # The header of a pop that takes the general way now.
+        self._candidate: tuple[ChannelId, bytes] | None = None
+        self._checks = 0
+        # Pops, since the start.
+        self.answered = 0
+
+    def recheck(self) -> None:
+        """Something was done that may change what was decided."""
+        self._checks += 1
+
+    def take_all(
+        self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now
+    ) -> int:
+        """Answer the current frame and those after it: NONE, SOME, or ALL that there are. But for
+        ALL, the current frame is another one's."""
+        taken = NONE
+        while self._take(channel, frames, output, now):
+            if not frames.advance():
+                return ALL
+            taken = SOME
+        return taken
+
+    def _take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> bool:
+        grants = self._grants.get(channel, ())
+        for grant in grants:
+            if matches(grant.template, frames):
+                if self._holds(grant):
+                    return self._serve(grant, output, now)
+                self._grants[channel].remove(grant)
+                break
+        header = frames.header()
+        is_pop = header.startswith(_BEGINNING) and len(header) <= _HEADER_BYTES_MAX
+        self._candidate = (channel, header) if is_pop else None
+        return False
+
+    def learn(self, request: Request, header: PopHeader, plan: PopPlan, read_queues: int) -> None:
+        """The general handler decided to run a pop by this plan."""
+        channel = request.channel
+        if self._candidate is None or self._candidate[0] != channel or request.command.is_oneway:
+            return
+        text = self._candidate[1]
+        self._candidate = None
+        found = template_of(text, _PATTERNS)
+        if found is None or plan.is_orderly or found[2][0] != header.born_time:
+            return
+        target = PopTarget(plan, read_queues)
+        basis = self._basis(plan.group, plan.topic)
+        grant = _Grant(found[0], found[1], header.poll_time, target, basis)
+        self._grants.setdefault(channel, []).insert(0, grant)
+        del self._grants[channel][GRANTS_MAX:]
+
+    def drop_channel(self, channel: ChannelId) -> None:
+        self._grants.pop(channel, None)
+
+    def _holds(self, grant: _Grant) -> bool:
+        if grant.checked_at == self._checks:
+            return True
+        plan = grant.target.plan
+        if self._basis(plan.group, plan.topic) != grant.basis:
+            return False
+        grant.checked_at = self._checks
+        return True
+
+    def _serve(self, grant: _Grant, output: ReplyBuffer, now: Now) -> bool:
+        template = grant.template
+        opaque = template.number(grant.opaque_place)
+        born_ms = template.number(grant.born_place) or now.wall_ms
+        is_late = born_ms + grant.poll_ms - now.wall_ms < -LATE_MS_MAX and grant.poll_ms > 0
+        if is_late or opaque not in _INT32 or output.position > _OUTPUT_BYTES_MAX:
+            return False
+        if not self._pop.run(grant.target, opaque, output, now):
+            return False
+        self.answered += 1
+        return True

@@ -1,0 +1,162 @@
+"""One pop of what is in memory: messages are copied, each queue's run gets its checkpoint.
+
+First everything is looked at, then everything is changed: whatever does not fit (nothing there, old
+messages, something to be tried again, a group that is new to a queue, a reset offset) is left to
+`popping`, and nothing has happened. Law: what is popped here is what `popping` would have popped,
+and leaves the same behind. Ordered pops are not for here.
+"""
+
+from typing import NamedTuple
+
+from aerobee.errors import AerobeeError
+from aerobee.model.names import pop_retry_topic
+from aerobee.ports.clock import Now
+from aerobee.protocol.consume.pop_answer import PopAnswer
+from aerobee.protocol.consume.pop_receipt import FROM_TOPIC, PoppedRun
+from aerobee.protocol.message.record import WHOLE, Record
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
+from aerobee.service.broker.pop.take.held_pops import PopPlan
+from aerobee.service.broker.pop.take.pop_offsets import PopKey
+from aerobee.service.broker.pop.take.pop_walk import RETRY_FIRST_EVERY, Popping
+from aerobee.storage.index.consume_queue import ConsumeQueue
+from aerobee.storage.index.consume_queues import ConsumeQueues
+from aerobee.storage.read.queue_reader import QueueReader
+
+
+class PopTarget:
+    """A plan, and the names of all that it is about, made once for many pops."""
+
+    __slots__ = ("keys", "plan", "retry_key", "retry_topic", "topic")
+
+    def __init__(self, plan: PopPlan, read_queues: int) -> None:
+        self.plan = plan
+        self.topic = plan.topic.encode()
+        queues = range(read_queues) if plan.queue_id < 0 else (plan.queue_id,)
+        self.keys: list[PopKey] = [(plan.group, plan.topic, queue_id) for queue_id in queues]
+        retry_topic = pop_retry_topic(plan.group, plan.topic)
+        self.retry_key: PopKey = (plan.group, retry_topic, 0)
+        self.retry_topic = retry_topic.encode()
+
+
+class _Run(NamedTuple):
+    """Messages of one queue that were copied."""
+
+    key: PopKey
+    run: PoppedRun
+    next_offset: int
+    body_start: int
+    body_end: int
+
+
+class HotPop:
+    def __init__(self, hot_ways: tuple[ConsumeQueues, QueueReader], popping: Popping) -> None:
+        self._queues, self._reader = hot_ways
+        self._popping = popping
+        self._out = popping.out
+        self._offsets = popping.out.offsets
+        self._record = Record()
+        self._bodies = ReplyBuffer()
+
+    def run(self, target: PopTarget, opaque: int, output: ReplyBuffer, now: Now) -> bool:
+        """Pop and answer; False: it is not for here, and nothing has happened."""
+        if self._offsets.has_resets:
+            return False
+        popping, plan = self._popping, target.plan
+        self._bodies.position = 0
+        found = self._look(target, popping.turn)
+        if found is None:
+            return False
+        revive_queue = popping.turn % popping.revive_queues
+        runs = self._make_own(plan, found[0], revive_queue, now)
+        if not runs:
+            return False
+        popping.turn += 1
+        answer = PopAnswer(now.wall_ms, plan.invisible_ms, revive_queue, found[1], runs)
+        body = self._bodies.take()
+        output.append(answer.head(opaque, len(body)))
+        output.append(body)
+        return True
+
+    def _look(self, target: PopTarget, turn: int) -> tuple[list[_Run], int] | None:
+        """What there is for a pop, copied, and what is left; None: not for the short way."""
+        plan, offsets = target.plan, self._offsets
+        runs: list[_Run] = []
+        rest = 0
+        left = plan.count_max
+        count = len(target.keys)
+        for step in range(turn, turn + count):
+            key = target.keys[step % count]
+            queue = self._queues.find(target.topic, key[2])
+            if queue is None:
+                continue
+            position = offsets.position(key)
+            if not queue.min_offset <= position <= queue.max_offset:
+                return None
+            if left > 0 and position < queue.max_offset:
+                run = self._copied(plan, key, queue, position, left)
+                if run is None:
+                    return None
+                runs.append(run)
+                left -= len(run.run.offsets)
+                position = run.next_offset
+            rest += queue.max_offset - position
+        retry = self._queues.find(target.retry_topic, 0)
+        if retry is not None:
+            position = offsets.position(target.retry_key)
+            is_looked_at = left > 0 or turn % RETRY_FIRST_EVERY == RETRY_FIRST_EVERY - 1
+            if position < retry.min_offset or (is_looked_at and position != retry.max_offset):
+                return None
+            rest += max(0, retry.max_offset - position)
+        return (runs, rest) if runs else None
+
+    def _copied(
+        self, plan: PopPlan, key: PopKey, queue: ConsumeQueue, position: int, left: int
+    ) -> _Run | None:
+        """The next messages of a queue that the group wants; None: they are not at hand."""
+        bodies, reader = self._bodies, self._reader
+        start = bodies.position
+        choice = plan.choice
+        count = reader.copy(
+            queue,
+            position,
+            left,
+            self._popping.bytes_max,
+            choice.tag_codes,
+            bodies,
+            choice.chosen,
+        )
+        if count == 0:
+            return None
+        next_offset = reader.next_offset
+        if next_offset - position == count:
+            offsets = list(range(position, next_offset))
+        else:
+            offsets = self._offsets_from(start)
+        run = PoppedRun(FROM_TOPIC, queue.queue_id, offsets)
+        return _Run(key, run, next_offset, start, bodies.position)
+
+    def _offsets_from(self, position: int) -> list[int]:
+        """The queue offsets of what was copied from there on."""
+        view = self._bodies.view()
+        offsets = []
+        while position < len(view):
+            outcome = self._record.read_from(view, position)
+            assert outcome == WHOLE, outcome
+            offsets.append(self._record.queue_offset)
+            position += self._record.size
+        return offsets
+
+    def _make_own(
+        self, plan: PopPlan, found: list[_Run], revive_queue: int, now: Now
+    ) -> list[PoppedRun]:
+        """Put checkpoints, as far as the store takes them: the rest is nobody's."""
+        runs = []
+        for key, run, next_offset, body_start, body_end in found:
+            try:
+                self._out.put_checkpoint(plan, key, run, next_offset, revive_queue, now)
+            except AerobeeError:
+                self._bodies.position = body_start
+                break
+            self._popping.count_out(plan.group, plan.topic, len(run.offsets), body_end - body_start)
+            runs.append(run)
+        return runs

@@ -1,0 +1,176 @@
+"""The queues that groups pop in order: who has what of them, in memory and on the disk.
+
+The file is written every few seconds if anything changed, as offsets are, and at the end. A crash
+costs what changed since: the group's offset is then where it was saved, and its messages are handed
+out again, in their order.
+
+A queue that was not popped for a day is forgotten, and so is one whose topic or group is gone.
+"""
+
+import heapq
+import logging
+from collections.abc import Callable
+from typing import TypeAlias
+
+from aerobee.errors import CorruptFile, ProtocolError
+from aerobee.ports.clock import Now
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value, by_number
+from aerobee.service.broker.pop.take.order_info import OrderInfo, order_info_from, order_info_json
+from aerobee.service.broker.pop.take.pop_offsets import PopKey
+from aerobee.service.broker.state.offset_table import key_text, parse_key
+from aerobee.storage.metadata.background_save import BackgroundSave
+from aerobee.storage.metadata.config_file import ConfigFile
+
+_log = logging.getLogger(__name__)
+
+QUEUES_MAX = 100_000
+KEPT_MS = 24 * 3_600_000
+
+IsKnown: TypeAlias = Callable[[str, str, int], bool]
+"""(group, topic, queue) → whether they are still there."""
+
+
+class OrderInfos:
+    """Laws: see `order_info`."""
+
+    def __init__(
+        self, file: ConfigFile, worker: DiskWorker, interval_ms: int, is_known: IsKnown, now: Now
+    ) -> None:
+        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        self._file = file
+        self._interval_ms = interval_ms
+        self._is_known = is_known
+        self._saved_ms = now.monotonic_ms
+        self._saving = BackgroundSave(worker)
+        self._is_dirty = False
+        self._table: dict[PopKey, OrderInfo] = {}
+        # (wall ms, whose): when somebody who waits may look again.
+        self._free: list[tuple[int, PopKey]] = []
+        self._load()
+
+    def _load(self) -> None:
+        loaded = self._file.load()
+        if loaded is None:
+            return
+        if loaded.fault:
+            _log.warning("messages popped in order may be handed out again: %s", loaded.fault)
+        try:
+            members = Members(loaded.value, self._file.path)
+            for name, queues in members.object("table").objects():
+                key = parse_key(name)
+                for queue_id, one in by_number(queues.plain()).items():
+                    info = order_info_from(Members(one, f"queue {queue_id} of {name[:100]}"))
+                    if key is not None:
+                        self._table[key[1], key[0], queue_id] = info
+                        self._note_free((key[1], key[0], queue_id), info)
+        except ProtocolError as error:
+            raise CorruptFile(error.message, path=self._file.path) from None
+
+    # Popping.
+
+    def is_blocked(self, key: PopKey, attempt_id: str, wall_ms: int) -> bool:
+        info = self._table.get(key)
+        return info is not None and wall_ms < info.blocked_until(attempt_id)
+
+    def has_room(self, key: PopKey) -> bool:
+        return key in self._table or len(self._table) < QUEUES_MAX
+
+    def popped(self, key: PopKey, info: OrderInfo) -> OrderInfo:
+        """A run was handed out; with what is known of its messages."""
+        self._table[key] = info.after(self._table.get(key))
+        self._note_free(key, info)
+        self._is_dirty = True
+        return info
+
+    def find(self, key: PopKey) -> OrderInfo | None:
+        return self._table.get(key)
+
+    def ack(self, key: PopKey, offset: int, pop_time: int) -> int | None:
+        """Where the group is after an acknowledgement; -1: of another pop; None: no such one."""
+        info = self._table.get(key)
+        if info is None:
+            return offset + 1
+        if info.pop_time != pop_time:
+            return -1
+        if not info.ack(offset):
+            return None
+        self._is_dirty = True
+        return info.next_offset()
+
+    def show_at(self, key: PopKey, offset: int, pop_time: int, visible_ms: int) -> None:
+        """Have a message visible at another time."""
+        info = self._table.get(key)
+        if info is not None and info.pop_time == pop_time and offset in info.offsets:
+            info.visible_ms[offset] = visible_ms
+            self._note_free(key, info)
+            self._is_dirty = True
+
+    def forget(self, key: PopKey) -> None:
+        """The group was sent elsewhere."""
+        if self._table.pop(key, None) is not None:
+            self._is_dirty = True
+
+    # Time.
+
+    def _note_free(self, key: PopKey, info: OrderInfo) -> None:
+        heapq.heappush(self._free, (info.blocked_until(""), key))
+        if len(self._free) > 2 * len(self._table) + 1000:
+            # A message can be hidden anew at any rate: only the last time counts.
+            self._free = [(one.blocked_until(""), of) for of, one in self._table.items()]
+            heapq.heapify(self._free)
+
+    def take_free(self, wall_ms: int) -> list[PopKey]:
+        """Queues whose messages became visible since the last call."""
+        found = []
+        while self._free and self._free[0][0] <= wall_ms:
+            _, key = heapq.heappop(self._free)
+            if key in self._table and not self.is_blocked(key, "", wall_ms):
+                found.append(key)
+        return found
+
+    def ms_to_free(self, wall_ms: int) -> int | None:
+        return max(0, self._free[0][0] - wall_ms) if self._free else None
+
+    def on_tick(self, now: Now) -> None:
+        if now.monotonic_ms - self._saved_ms >= self._interval_ms:
+            self._saved_ms = now.monotonic_ms
+            self._save(now)
+
+    def close(self, now: Now) -> None:
+        """Block until the file says how it is, or cannot."""
+        self._saving.wait()
+        self._save(now)
+        self._saving.wait()
+
+    def _save(self, now: Now) -> None:
+        if not self._saving.is_busy and self._is_dirty:
+            self._clean(now.wall_ms)
+            self._is_dirty = False
+            value = self._json()
+            self._saving.begin(lambda: self._file.store(value), self._written)
+
+    def _clean(self, wall_ms: int) -> None:
+        gone = [
+            key
+            for key, info in self._table.items()
+            if wall_ms - info.consumed_ms > KEPT_MS or not self._is_known(*key)
+        ]
+        for key in gone:
+            del self._table[key]
+
+    def _json(self) -> dict[str, Value]:
+        table: dict[str, dict[int, Value]] = {}
+        for (group, topic, queue_id), info in self._table.items():
+            table.setdefault(key_text((topic, group)), {})[queue_id] = order_info_json(info)
+        return {
+            "orderInfoCount": len(self._table),
+            "orderedConsumptionLevel": "QUEUE",
+            "table": table,
+        }
+
+    def _written(self, error: BaseException | None) -> None:
+        if error is not None:
+            self._is_dirty = True
+            _log.error("%s was not saved; it is tried again: %s", self._file.path, error)

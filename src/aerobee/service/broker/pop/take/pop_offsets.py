@@ -1,0 +1,110 @@
+"""Where each group pops next, and when that may be believed by the disk.
+
+    popped ──▶ position, at once ──▶ committed, once the checkpoint is on the disk
+
+The position is what the next pop begins at. What is committed, and saved every few seconds, follows
+when the log is on the disk up to the end of the checkpoint: after any crash the offset that is left
+names no message as popped whose checkpoint is not there.
+
+With what is committed goes a place in the log: checkpoints that begin there or later may not be
+counted in it. A start reads them again (`catch_up`).
+
+Checkpoints are appended in the order in which they are noted, so their ends rise, and one line of
+waiting serves all queues. A position is kept only while something of it waits: then what is
+committed says the same, and an operator who sets it is obeyed.
+"""
+
+from collections import deque
+from typing import TypeAlias
+
+from aerobee.service.broker.log_access.queue_facts import QueueFacts
+from aerobee.service.broker.state.consumer_offsets import NOTHING_POPPED, UNKNOWN, Offsets
+
+PopKey: TypeAlias = tuple[str, str, int]
+"""Group, topic, queue."""
+
+
+class _Place:
+    __slots__ = ("is_void", "offset", "waiting")
+
+    def __init__(self) -> None:
+        self.offset = 0
+        self.waiting = 0
+        # An operator sent the group elsewhere: nothing of it is committed.
+        self.is_void = False
+
+
+class PopOffsets:
+    """P1. `_places` has the queues of which something waits in `_waiting`, unless it is void."""
+
+    def __init__(self, offsets: Offsets, queues: QueueFacts) -> None:
+        self._offsets = offsets
+        self._queues = queues
+        self._places: dict[PopKey, _Place] = {}
+        self._counted_to = offsets.popped_to
+        # Where the checkpoint begins and ends in the log, both rising; whose; the next offset.
+        self._waiting: deque[tuple[int, int, PopKey, _Place, int]] = deque()
+
+    def position(self, key: PopKey) -> int:
+        """Where the next pop begins; UNKNOWN: nobody has popped yet."""
+        place = self._places.get(key)
+        return place.offset if place is not None else self._offsets.find(*key)
+
+    def begin(self, key: PopKey, offset: int) -> bool:
+        """Let a group begin here; False: there is no room for its offset."""
+        self._commit(key, offset)
+        return self._offsets.find(*key) != UNKNOWN
+
+    def popped(self, key: PopKey, next_offset: int, log_start: int, log_end: int) -> None:
+        """What lies before was popped; its checkpoint lies there in the log."""
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = _Place()
+        place.offset = next_offset
+        place.waiting += 1
+        self._waiting.append((log_start, log_end, key, place, next_offset))
+        if self._offsets.popped_to == NOTHING_POPPED:
+            self._offsets.popped_to = log_start
+
+    def passed(self, key: PopKey, next_offset: int) -> None:
+        """What lies before is of no use to the group: it goes on from here, after what waits."""
+        if key in self._places:
+            log_start, log_end, *_ = self._waiting[-1]
+            self.popped(key, next_offset, log_start, log_end)
+        else:
+            self._commit(key, next_offset)
+
+    def take_reset(self, key: PopKey) -> int | None:
+        """Go where an operator sent the group, if it was sent anywhere."""
+        offset = self._offsets.take_reset(*key)
+        if offset is not None:
+            place = self._places.pop(key, None)
+            if place is not None:
+                place.is_void = True
+            self._commit(key, offset)
+        return offset
+
+    @property
+    def has_resets(self) -> bool:
+        """Whether an operator sent any group anywhere that has not gone there yet."""
+        return self._offsets.has_resets
+
+    def commit_safe(self, flushed: int) -> None:
+        """The log is on the disk up to here."""
+        while self._waiting and self._waiting[0][1] <= flushed:
+            _, self._counted_to, key, place, next_offset = self._waiting.popleft()
+            place.waiting -= 1
+            if place.is_void:
+                continue
+            if place.waiting == 0:
+                del self._places[key]
+            if self._offsets.find(*key) != UNKNOWN:  # else the group or the topic was deleted
+                self._commit(key, next_offset)
+        if self._offsets.popped_to != NOTHING_POPPED:
+            waiting = self._waiting
+            self._offsets.popped_to = waiting[0][0] if waiting else self._counted_to
+
+    def _commit(self, key: PopKey, offset: int) -> None:
+        group, topic, queue_id = key
+        end = self._queues.max_offset(topic, queue_id)
+        self._offsets.commit(group, topic, queue_id, offset, end)

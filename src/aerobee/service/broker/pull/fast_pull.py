@@ -1,0 +1,261 @@
+"""The short way of a pull: a consumer that asks for more of what it was given before.
+
+    first time   the general handler checks everything, and what it decided is kept as a `Grant`:
+                 the header, as a mould for the next ones, and the plan
+    afterwards   a header that differs in its numbers only is understood by comparing it; the
+                 grant still holds if nothing it was decided by has changed; messages that are in
+                 memory are copied behind the answer's header, old ones after they were checked
+
+Whatever does not fit (nothing there yet, messages that the disk has to be asked for, a reset
+offset, other headers) takes the general way. Law: a pull that is taken here is answered as the
+general handler would.
+"""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from aerobee.ports.service import ChannelId
+from aerobee.protocol.consume.pull_answer import PullAnswer, matches
+from aerobee.protocol.headers.pulling import COMMIT_OFFSET, PullHeader
+from aerobee.protocol.message.property_filter import PropertyFilter
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.number_template import NumberTemplate, template_of
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
+from aerobee.service.broker.fast_path import ALL, GRANTS_MAX, NONE, SOME
+from aerobee.service.broker.pull.held_pulls import PullPlan
+from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.statistics.flow import Flow, FlowOf
+from aerobee.storage.index.consume_queue import ConsumeQueue
+from aerobee.storage.index.consume_queues import ConsumeQueues
+from aerobee.storage.read.queue_reader import QueueReader
+
+if TYPE_CHECKING:
+    import cython
+else:
+    from aerobee._cython_compat import UNCOMPILED as cython
+
+_OUTPUT_BYTES_MAX = 1 << 20  # beyond, the answers of one read are handed out as slices
+_HEADER_BYTES_MAX = 2048
+
+_BEGINNINGS = (b'{"code":11,', b'{"code":361,')
+_PLACES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rb'"queueId":"?(-?[0-9]+)',
+        rb'"queueOffset":"?(-?[0-9]+)',
+        rb'"commitOffset":"?(-?[0-9]+)',
+        rb'"opaque":(-?[0-9]+)',
+    )
+)
+
+Basis = Callable[[str, str], tuple[object, ...]]
+"""(group, topic) → everything that a decision about a pull of it is made by, as it is now."""
+
+
+def is_compiled() -> bool:
+    return cython.compiled
+
+
+class Grant:
+    """What was decided for the pulls of one mould.
+
+    `places` says which number of the template is the queue's, the offset's, the commit's and the
+    opaque's; `checked_at` when it was last seen to hold.
+    """
+
+    __slots__ = (
+        "basis",
+        "checked_at",
+        "chosen",
+        "commit_place",
+        "commits",
+        "count_max",
+        "flow",
+        "group",
+        "group_sys_flag",
+        "offset_place",
+        "opaque_place",
+        "queue_place",
+        "queues",
+        "tag_codes",
+        "template",
+        "topic",
+        "topic_bytes",
+        "topic_sys_flag",
+    )
+
+    def __init__(
+        self,
+        template: NumberTemplate,
+        places: list[int],
+        plan: PullPlan,
+        header: PullHeader,
+        queues: int,
+        basis: tuple[object, ...],
+        flow: Flow,
+    ) -> None:
+        self.template = template
+        self.queue_place = places[0]
+        self.offset_place = places[1]
+        self.commit_place = places[2]
+        self.opaque_place = places[3]
+        self.topic = header.topic
+        self.topic_bytes = plan.queue[0]
+        self.group = plan.group
+        self.count_max = plan.count_max
+        self.tag_codes = plan.tag_codes
+        self.chosen: PropertyFilter | None = plan.chosen
+        self.topic_sys_flag = plan.topic_sys_flag
+        self.group_sys_flag = plan.group_sys_flag
+        self.queues = queues
+        self.commits = bool(header.sys_flag & COMMIT_OFFSET)
+        self.basis = basis
+        self.flow = flow
+        self.checked_at = -1
+
+
+class PlainPull:
+    """P1. Between two calls of `recheck` nothing changes that a grant was decided by."""
+
+    __slots__ = (
+        "_answer",
+        "_basis",
+        "_bytes_max",
+        "_bytes_now",
+        "_candidate",
+        "_checks",
+        "_flow_of",
+        "_grants",
+        "_offsets",
+        "_queues",
+        "_reader",
+        "answered",
+    )
+
+    def __init__(
+        self,
+        queues: ConsumeQueues,
+        reader: QueueReader,
+        offsets: Offsets,
+        basis: Basis,
+        bytes_max: Callable[[], int],
+        flow_of: FlowOf,
+    ) -> None:
+        self._queues = queues
+        self._reader = reader
+        self._offsets = offsets
+        self._basis = basis
+        self._bytes_max = bytes_max
+        self._flow_of = flow_of
+        self._answer = PullAnswer()
+        self._grants: dict[ChannelId, list[Grant]] = {}
+        # The header of a pull that takes the general way now.
+        self._candidate: tuple[ChannelId, bytes] | None = None
+        # How often everything may have changed, and how large an answer may be since.
+        self._checks = 0
+        self._bytes_now = 0
+        # Pulls, since the start.
+        self.answered = 0
+
+    def recheck(self) -> None:
+        """Something was done that may change what was decided."""
+        self._checks += 1
+
+    def take_all(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> int:
+        """Answer the current frame and those after it: NONE, SOME, or ALL that there are. But for
+        ALL, the current frame is another one's."""
+        taken = NONE
+        while self._take(channel, frames, output):
+            if not frames.advance():
+                return ALL
+            taken = SOME
+        return taken
+
+    def _take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> bool:
+        grants = self._grants.get(channel)
+        if grants is not None:
+            for grant in grants:
+                if matches(grant.template, frames):
+                    if grant.checked_at == self._checks or self._holds(grant):
+                        return self._serve(grant, output)
+                    grants.remove(grant)
+                    break
+        header = frames.header()
+        is_pull = header.startswith(_BEGINNINGS) and len(header) <= _HEADER_BYTES_MAX
+        self._candidate = (channel, header) if is_pull else None
+        return False
+
+    def learn(self, channel: ChannelId, header: PullHeader, plan: PullPlan, queues: int) -> None:
+        """The general handler found messages for a pull, by this plan, of so many queues."""
+        if self._candidate is None or self._candidate[0] != channel:
+            return
+        text = self._candidate[1]
+        self._candidate = None
+        said = [header.queue_id, header.queue_offset, header.commit_offset]
+        found = template_of(text, _PLACES)
+        if found is None or found[2][:3] != said:
+            return
+        grant = Grant(
+            found[0],
+            found[1],
+            plan,
+            header,
+            queues,
+            self._basis(header.consumer_group, header.topic),
+            self._flow_of(header.consumer_group, header.topic),
+        )
+        self._grants.setdefault(channel, []).insert(0, grant)
+        del self._grants[channel][GRANTS_MAX:]
+
+    def drop_channel(self, channel: ChannelId) -> None:
+        self._grants.pop(channel, None)
+
+    def _holds(self, grant: Grant) -> bool:
+        if self._offsets.has_resets or self._basis(grant.group, grant.topic) != grant.basis:
+            return False
+        grant.checked_at = self._checks
+        self._bytes_now = self._bytes_max()
+        return True
+
+    def _serve(self, grant: Grant, output: ReplyBuffer) -> bool:
+        template = grant.template
+        queue_id = template.number(grant.queue_place)
+        opaque = template.number(grant.opaque_place)
+        if not 0 <= queue_id < grant.queues or not -(1 << 31) <= opaque < 1 << 31:
+            return False
+        found = self._queues.find(grant.topic_bytes, queue_id)
+        if found is None or output.position > _OUTPUT_BYTES_MAX:
+            return False
+        queue: ConsumeQueue = found
+        answer = self._answer
+        answer.begin(output)
+        start = output.position
+        count = self._reader.copy(
+            queue,
+            template.number(grant.offset_place),
+            grant.count_max,
+            self._bytes_now,
+            grant.tag_codes,
+            output,
+            grant.chosen,
+        )
+        if count == 0:
+            answer.undo()
+            return False
+        next_offset = self._reader.next_offset
+        answer.end(
+            opaque,
+            next_offset,
+            queue.min_offset,
+            queue.max_offset,
+            grant.topic_sys_flag,
+            grant.group_sys_flag,
+        )
+        self.answered += 1
+        grant.flow.add(count, output.position - start)
+        if grant.commits:
+            commit = template.number(grant.commit_place)
+            self._offsets.commit(grant.group, grant.topic, queue_id, commit, queue.max_offset)
+        self._offsets.note_pulled(grant.group, grant.topic, queue_id, next_offset)
+        return True

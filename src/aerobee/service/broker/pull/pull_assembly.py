@@ -1,0 +1,126 @@
+"""The way of messages out of the log: pulls, those that wait, and what wakes them.
+
+Messages become visible here, all of a turn at once, and whoever waits for them is answered then.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId
+from aerobee.protocol.headers.pulling import PullHeader
+from aerobee.protocol.remoting.frame import FrameReader
+from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
+from aerobee.service.broker.config import BrokerConfig
+from aerobee.service.broker.log_access.cold_reads import ColdReads
+from aerobee.service.broker.pull.fast_pull import PlainPull
+from aerobee.service.broker.pull.held_pulls import HeldPulls, PullPlan
+from aerobee.service.broker.pull.pull_checks import PullChecks
+from aerobee.service.broker.pull.pull_handlers import PullHandlers
+from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.state.tables import Ground, Tables
+from aerobee.service.broker.statistics.statistics import Statistics
+from aerobee.service.live_config import LiveConfig
+
+REST_MS_MAX = 60_000
+
+Arrival: TypeAlias = Callable[[bytes, int], None]
+"""(topic, queue) that got messages."""
+Took: TypeAlias = Callable[[int, int], None]
+"""Told (how many ms each took, how many pulls)."""
+
+
+class PullWays:
+    def __init__(
+        self,
+        config: LiveConfig[BrokerConfig],
+        tables: Tables,
+        ground: Ground,
+        statistics: Statistics,
+        took: Took,
+    ) -> None:
+        self._statistics = statistics
+        self._took = took
+        self._noted = 0  # pulls of the short way whose times are known
+        self._store = ground.store
+        self._held = HeldPulls()
+        self._note_arrival: Arrival = lambda topic, queue_id: None
+        checks = PullChecks(tables.topics, tables.groups, tables.consumers, config, tables.choices)
+        self._topics = tables.topics
+        self._short = PlainPull(
+            *ground.store.hot_ways,
+            tables.offsets,
+            checks.basis,
+            lambda: config.current.pull_bytes_max,
+            statistics.flow_of,
+        )
+        self._cold_reads = ColdReads(ground.store, ground.worker)
+        self._handlers = PullHandlers(
+            ground.store,
+            checks,
+            tables.offsets,
+            self._held,
+            self._cold_reads,
+            config,
+            self._learn,
+            statistics.count_out,
+        )
+
+    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> int:
+        """See `PlainPull.take_all`."""
+        return self._short.take_all(channel, frames, output)
+
+    def recheck(self) -> None:
+        """Something was done that may change what pulls are given."""
+        self._short.recheck()
+
+    def _learn(self, channel: ChannelId, header: PullHeader, plan: PullPlan) -> None:
+        topic = self._topics.find(header.topic)
+        # The short way reads the log, where messages are that compaction did not keep.
+        if topic is not None and not topic.is_compacted:
+            self._short.learn(channel, header, plan, topic.read_queues)
+
+    def rows(self) -> list[Row]:
+        return self._handlers.rows()
+
+    def settle(self) -> None:
+        """Make visible what was appended, as far as the flush mode allows, and wake who waits."""
+        touched = self._store.dispatch()
+        if touched:
+            self._statistics.arrivals.update(touched)
+        for queue in touched:
+            key = (queue.topic, queue.queue_id)
+            if self._held.has(key):
+                self._handlers.arrived(key)
+            self._note_arrival(*key)
+
+    def end_round(self, took_ms: int) -> None:
+        """The pulls of a round have their answers."""
+        answered = self._short.answered
+        if answered != self._noted:
+            self._took(took_ms, answered - self._noted)
+            self._noted = answered
+
+    def held(self) -> int:
+        """How many wait."""
+        return self._held.count
+
+    def cold_reads(self) -> int:
+        """How many wait for the disk."""
+        return self._cold_reads.count
+
+    def tell_arrivals(self, note: Arrival) -> None:
+        """Have somebody else told, too, which queues got messages."""
+        self._note_arrival = note
+
+    def on_tick(self, now: Now) -> None:
+        self._handlers.expire(now.monotonic_ms)
+
+    def rest_ms(self, now: Now) -> int:
+        """For how long no pull is due."""
+        due_ms = self._held.next_due_ms()
+        return REST_MS_MAX if due_ms is None else max(0, due_ms - now.monotonic_ms)
+
+    def drop_channel(self, channel: ChannelId) -> None:
+        self._held.drop_channel(channel)
+        self._short.drop_channel(channel)

@@ -1,0 +1,236 @@
+"""Pulls: a queue from an offset on, as slices of the log.
+
+    checks ─▶ filter ─▶ read ─▶ found: answer
+                              ├ nothing yet, and it may be held: wait for a message or a deadline
+                              └ cold: a disk thread reads and checks it first
+
+A pull that is held is run again when its queue gets a message, and answered then whatever it finds,
+but for a filter that lets nothing of it through: it waits on. Nothing of a message is copied here.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from aerobee.ports.service import ChannelId
+from aerobee.protocol.headers.pulling import (
+    COMMIT_OFFSET,
+    SUSPEND,
+    PullAnswerHeader,
+    PullHeader,
+)
+from aerobee.protocol.remoting.declared_header import write_header
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.config import BrokerConfig
+from aerobee.service.broker.log_access.cold_reads import ColdReads
+from aerobee.service.broker.pull.held_pulls import HeldPull, HeldPulls, PullPlan, QueueKey
+from aerobee.service.broker.pull.pull_checks import PullChecks
+from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.live_config import LiveConfig
+from aerobee.service.request import Answer, Request
+from aerobee.storage.read.queue_read import QueueRead, ReadStatus
+from aerobee.storage.store import Store
+
+BULK_BYTES_MAX = 1 << 20  # of a reader of whole queues: more, and others wait for their turn
+HOLD_MS_MAX = 30_000  # clients give a pull up after that
+
+_CODES = {
+    ReadStatus.FOUND: ResponseCode.SUCCESS,
+    ReadStatus.NO_MATCHED_MESSAGE: ResponseCode.PULL_RETRY_IMMEDIATELY,
+    ReadStatus.MESSAGE_WAS_REMOVING: ResponseCode.PULL_RETRY_IMMEDIATELY,
+    ReadStatus.OFFSET_TOO_SMALL: ResponseCode.PULL_OFFSET_MOVED,
+    ReadStatus.OFFSET_OVERFLOW_ONE: ResponseCode.PULL_NOT_FOUND,
+    ReadStatus.OFFSET_OVERFLOW_BADLY: ResponseCode.PULL_OFFSET_MOVED,
+    ReadStatus.NO_MESSAGE_IN_QUEUE: ResponseCode.PULL_NOT_FOUND,
+    ReadStatus.NO_MATCHED_LOGIC_QUEUE: ResponseCode.PULL_NOT_FOUND,
+}
+
+
+Found: TypeAlias = Callable[[ChannelId, PullHeader, PullPlan], None]
+CountOut: TypeAlias = Callable[[str, str, int, int], None]
+"""Told what was handed out: (group, topic, messages, bytes)."""
+
+
+class PullHandlers:
+    def __init__(
+        self,
+        store: Store,
+        checks: PullChecks,
+        offsets: Offsets,
+        held: HeldPulls,
+        cold_reads: ColdReads,
+        config: LiveConfig[BrokerConfig],
+        found: Found,
+        count_out: CountOut,
+    ) -> None:
+        """`found` is told of every pull that found messages at once."""
+        self._found = found
+        self._store = store
+        self._checks = checks
+        self._offsets = offsets
+        self._held = held
+        self._cold_reads = cold_reads
+        self._config = config
+        self._count_out = count_out
+
+    def rows(self) -> list[Row]:
+        return [
+            row(code, PullHeader, self._pull, Lane.PULL, Right.SUBSCRIBE)
+            for code in (RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE)
+        ]
+
+    # First time.
+
+    def _pull(self, request: Request, header: PullHeader) -> Answer | None:
+        plan = self._checks.plan(header, request.now)
+        if isinstance(plan, Answer):
+            return plan
+        moved = self._offsets.take_reset(header.consumer_group, header.topic, header.queue_id)
+        if moved is None:
+            self._commit(header)
+        elif moved != header.queue_offset:
+            return self._moved(plan, moved)
+        answer = self._answered(request, plan, self._hold_ms(header))
+        is_found = answer is not None and answer.code is ResponseCode.SUCCESS
+        if is_found and not plan.is_bulk and not request.command.is_oneway:
+            self._found(request.channel, header, plan)
+        return answer
+
+    def _commit(self, header: PullHeader) -> None:
+        if header.sys_flag & COMMIT_OFFSET:
+            queue = self._store.queue(header.topic.encode(), header.queue_id)
+            self._offsets.commit(
+                header.consumer_group,
+                header.topic,
+                header.queue_id,
+                header.commit_offset,
+                queue.max_offset if queue is not None else 0,
+            )
+
+    def _hold_ms(self, header: PullHeader) -> int:
+        """How long the pull may be held; 0: it wants an answer at once."""
+        if not header.sys_flag & SUSPEND:
+            return 0
+        config = self._config.current
+        longest = HOLD_MS_MAX if config.holds_pulls else config.short_hold_ms
+        return min(header.suspend_timeout_millis, longest)
+
+    # Reading and answering.
+
+    def _answered(self, request: Request, plan: PullPlan, hold_ms: int) -> Answer | None:
+        read = self._read(plan)
+        if read.is_cold:
+            return self._read_cold(request, plan, read)
+        if hold_ms > 0 and _found_nothing(read, plan.offset):
+            pull = HeldPull(request, plan, request.now.monotonic_ms + hold_ms)
+            if self._held.hold(pull):
+                request.is_held = True
+                return None
+        return self._shown(plan, read)
+
+    def _read(self, plan: PullPlan) -> QueueRead:
+        topic, queue_id = plan.queue
+        return self._store.read(
+            topic,
+            queue_id,
+            plan.offset,
+            plan.count_max,
+            self._bytes_max(plan),
+            plan.tag_codes,
+            plan.chosen,
+        )
+
+    def _bytes_max(self, plan: PullPlan) -> int:
+        return BULK_BYTES_MAX if plan.is_bulk else self._config.current.pull_bytes_max
+
+    def _shown(self, plan: PullPlan, read: QueueRead) -> Answer:
+        status = ReadStatus(read.status)
+        code = _CODES[status]
+        topic, queue_id = plan.queue
+        name = topic.decode()
+        if read.count:
+            self._count_out(plan.group, name, read.count, sum(map(len, read.slices)))
+        next_offset = read.next_offset
+        if code is ResponseCode.PULL_NOT_FOUND and status is not ReadStatus.OFFSET_OVERFLOW_ONE:
+            # An empty queue begins at 0, and whoever is elsewhere is sent there.
+            next_offset = 0
+            if plan.offset != 0:
+                code = ResponseCode.PULL_OFFSET_MOVED
+        self._offsets.note_pulled(plan.group, name, queue_id, next_offset)
+        return Answer(
+            code,
+            status.name,
+            write_header(
+                PullAnswerHeader(
+                    0,
+                    next_offset,
+                    read.min_offset,
+                    read.max_offset,
+                    plan.topic_sys_flag,
+                    plan.group_sys_flag,
+                )
+            ),
+            parts=read.slices,
+        )
+
+    def _moved(self, plan: PullPlan, offset: int) -> Answer:
+        """An operator set another offset: the client is sent there."""
+        topic, queue_id = plan.queue
+        queue = self._store.queue(topic, queue_id)
+        low, high = 0, 0
+        if queue is not None:
+            low, high = self._store.first_offset(queue), queue.max_offset
+        return Answer(
+            ResponseCode.PULL_OFFSET_MOVED,
+            "OFFSET_RESET",
+            write_header(PullAnswerHeader(0, offset, low, high)),
+        )
+
+    def _read_cold(self, request: Request, plan: PullPlan, read: QueueRead) -> Answer | None:
+        def shown() -> Answer:
+            if plan.chosen is not None:
+                read.choose(plan.chosen, plan.count_max, self._bytes_max(plan))
+            return self._shown(plan, read)
+
+        return self._cold_reads.answer(request, read, shown)
+
+    # Held pulls.
+
+    def arrived(self, queue: QueueKey) -> None:
+        """A queue got a message: run the pulls that wait for it."""
+        for pull in self._held.take_for(queue):
+            read = self._read(pull.plan)
+            if read.status == ReadStatus.NO_MATCHED_MESSAGE:
+                # Go on behind what the filter did not let through.
+                on = pull._replace(plan=pull.plan._replace(offset=read.next_offset))
+                if self._held.hold(on):
+                    continue
+            self._finish(pull, read)
+
+    def expire(self, monotonic_ms: int) -> None:
+        """Answer the pulls that have waited as long as they asked to."""
+        for pull in self._held.take_due(monotonic_ms):
+            self._finish(pull, self._read(pull.plan))
+
+    def _finish(self, pull: HeldPull, read: QueueRead) -> None:
+        topic, queue_id = pull.plan.queue
+        moved = self._offsets.take_reset(pull.plan.group, topic.decode(), queue_id)
+        if moved is not None and moved != pull.plan.offset:
+            answer: Answer | None = self._moved(pull.plan, moved)
+        elif read.is_cold:
+            answer = self._read_cold(pull.request, pull.plan, read)
+        else:
+            answer = self._shown(pull.plan, read)
+        if answer is not None:
+            pull.request.answer(answer)
+
+
+def _found_nothing(read: QueueRead, offset: int) -> bool:
+    """Whether the queue has nothing at the offset yet, and may have soon."""
+    if read.status == ReadStatus.OFFSET_OVERFLOW_ONE:
+        return True
+    return offset == 0 and read.status in (
+        ReadStatus.NO_MESSAGE_IN_QUEUE,
+        ReadStatus.NO_MATCHED_LOGIC_QUEUE,
+    )

@@ -1,0 +1,1 @@
+"""Sends: a message from its frame to the answer, on the fast path and on the general path."""

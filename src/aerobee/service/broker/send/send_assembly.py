@@ -1,0 +1,104 @@
+"""The ways of messages into the log, put together: the short one, the general one, the others.
+
+Imports more than 15 modules because it puts the others together.
+"""
+
+from aerobee.ports.service import Effects, Peer
+from aerobee.protocol.send.send_answer_writer import SendAnswer
+from aerobee.service.broker.clients.client_calls import ClientCalls
+from aerobee.service.broker.clients.peers import Peers
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.log_access.message_writer import HalfKeeper, Intake
+from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.send.fast_send import PlainSend
+from aerobee.service.broker.send.reply_handlers import ReplyHandlers
+from aerobee.service.broker.send.send_back_handlers import CountReturned, SendBackHandlers
+from aerobee.service.broker.send.send_checks import SendChecks
+from aerobee.service.broker.send.send_handlers import SendHandlers
+from aerobee.service.broker.send.send_once import SendOnce
+from aerobee.service.broker.send.send_path import SendWay, Took
+from aerobee.service.broker.send.send_stamp import SendStamp
+from aerobee.service.broker.send.topic_creation import topic_maker
+from aerobee.service.broker.send.unique_ids import UniqueIds
+from aerobee.service.broker.state.tables import Tables
+from aerobee.service.live_config import LiveConfig
+from aerobee.storage.store import Store
+
+
+class SendWays:
+    """S1. Every message enters by `short` or by `intake`."""
+
+    def __init__(
+        self,
+        identity: BrokerIdentity,
+        config: LiveConfig[BrokerConfig],
+        tables: Tables,
+        store: Store,
+        peers: Peers,
+        outbox: Effects,
+        took: Took,
+        count_returned: CountReturned,
+    ) -> None:
+        told, storage = config.current, store.config
+        self._identity = identity
+        self._config = config
+        self._tables = tables
+        self._store = store
+        self._peers = peers
+        self._count_returned = count_returned
+        host, port = _split(identity.address)
+        self._stamp = SendStamp(
+            told.region, told.traces, identity.cluster, storage.store_host, UniqueIds(host, port)
+        )
+        self.once = SendOnce(tables.deduplication.known, lambda: store.end_offset)
+        self.intake = Intake(store, storage.flush_mode, len(storage.delay_levels_ms))
+        self.plain = PlainSend(
+            store.appender,
+            tables.topics.entries,
+            SendAnswer(told.region, told.traces, storage.store_host),
+            self._stamp.properties_text(),
+            told.body_bytes_max,
+        )
+        self.short = SendWay(self.plain, store, storage.flush_mode, config, outbox, took)
+
+    def rows(self, calls: ClientCalls, half_keeper: HalfKeeper) -> list[Row]:
+        topics, groups = self._tables.topics, self._tables.groups
+        config, peers = self._config, self._peers.by_channel
+        checks = SendChecks(topics, groups, self._tables.locks, config)
+        sends = SendHandlers(
+            self.intake,
+            half_keeper,
+            checks,
+            topic_maker(topics),
+            self._stamp,
+            peers,
+            self._identity.name,
+            self.once,
+        )
+        replies = ReplyHandlers(
+            self.intake if config.current.stores_replies else None,
+            checks,
+            self._stamp,
+            peers,
+            self._tables.producers,
+            calls,
+            self._identity.address,
+        )
+        returned = SendBackHandlers(
+            self._store.record_at,
+            self.intake,
+            topics,
+            groups,
+            lambda: config.current.permission,
+            self._count_returned,
+        )
+        return [*sends.rows(), *replies.rows(), *returned.rows()]
+
+    def messages_in(self) -> int:
+        """How many were stored since the start."""
+        return self.plain.taken + self.intake.stored
+
+
+def _split(address: str) -> Peer:
+    host, _, port = address.rpartition(":")
+    return Peer(host.strip("[]"), int(port))

@@ -1,0 +1,186 @@
+"""Sends that are stored once: what is new of them goes on, the rest is answered with its place.
+
+    SEND_ONCE ─▶ whose, which? ─┬─ all of it was stored before ─▶ answer, once that is safe
+                                ├─ some of a batch was ─▶ the rest of it ─▶ intake ─▶ answer for all
+                                └─ new ─▶ intake ─▶ noted ─▶ answer
+
+A batch whose messages follow the first, each with its mark as last property, as the Spark sink
+writes them, and which nobody wants to hear the places of, is judged and noted as a whole, without a
+look at each message.
+
+A batch can be there in part after a power cut. Between judging and noting nothing else happens:
+both are one step of the core's thread.
+
+Whose and which a message is, its mark says (docs/formats/deduplication.md).
+"""
+
+from collections.abc import Callable
+
+from aerobee.errors import ProtocolError, RemoteProtocolError
+from aerobee.model.names import is_retry_topic
+from aerobee.model.properties import PRODUCER_MARK, find_property
+from aerobee.ports.clock import Now
+from aerobee.protocol.message.marked_batch import MarkedBatch
+from aerobee.protocol.message.message_batch import batch_entries, with_property
+from aerobee.protocol.message.producer_mark import (
+    ProducerMark,
+    decode_mark,
+    encode_follower,
+    encode_mark,
+    place_of,
+)
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.deduplication.known_producers import KnownProducers, fenced
+from aerobee.service.broker.deduplication.seen_sequences import NO_PLACE, Place, Verdict
+from aerobee.service.broker.log_access.message_writer import Stored
+from aerobee.service.broker.send.send_request import Sending
+from aerobee.service.request import Answer
+
+_MARK = PRODUCER_MARK.encode()
+
+
+class SendOnce:
+    def __init__(self, known: KnownProducers, end_offset: Callable[[], int]) -> None:
+        """`end_offset` is that of the log."""
+        self._known = known
+        self._end_offset = end_offset
+        self._marked = MarkedBatch()
+
+    def store(self, sending: Sending, put: Callable[[], Stored], now: Now) -> Stored | Answer:
+        """Store what is new of a send: `put` stores it as it is by then."""
+        if sending.is_quiet and sending.is_batch:
+            stored = self._store_whole(sending, put, now)
+            if stored is not None:
+                return stored
+        try:
+            entries = batch_entries(sending.body) if sending.is_batch else []
+            mark = _mark_of(sending, entries)
+        except ProtocolError as error:
+            return Answer(ResponseCode.MESSAGE_ILLEGAL, error.message)
+        count = len(entries) or 1
+        refusal = self._find_refusal(sending, mark, count)
+        if refusal is not None:
+            return refusal
+        if mark.epoch > self._known.epoch_of(mark.producer):
+            self._known.raise_epoch(mark.producer, mark.epoch, now.wall_ms)
+        places = self._places(sending, mark, count)
+        fresh = [index for index, place in enumerate(places) if place is None]
+        if not fresh:
+            return self._repeated(sending, [place or NO_PLACE for place in places])
+        if len(fresh) < count:
+            # Each by itself: the message that it would follow is elsewhere.
+            sending.body = b"".join(
+                with_property(entries[index], PRODUCER_MARK, encode_mark(mark.next(index)))
+                for index in fresh
+            )
+        stored = put()
+        for number, index in enumerate(fresh):
+            place = NO_PLACE
+            if not sending.is_quiet:
+                place = Place(stored.queue_offset + number, stored.record_offsets[number])
+            places[index] = place
+            self._known.note(mark.next(index), sending.topic, sending.queue_id, place, now.wall_ms)
+        if len(fresh) == count:
+            return stored
+        return stored._replace(
+            queue_offset=(places[0] or NO_PLACE).queue_offset,
+            record_offsets=_offsets([place or NO_PLACE for place in places]),
+        )
+
+    def _store_whole(
+        self, sending: Sending, put: Callable[[], Stored], now: Now
+    ) -> Stored | Answer | None:
+        """A batch that is all new or all repeated; None: look at each message."""
+        count = self._marked.read(sending.body)
+        if count == 0:
+            return None
+        mark = decode_mark(self._marked.text)
+        refusal = self._find_refusal(sending, mark, 1)
+        if refusal is not None:
+            return refusal
+        seen = self._known.find(mark.producer, sending.topic, sending.queue_id)
+        verdict = Verdict.NEW if seen is None else seen.judge_run(mark.sequence, count)
+        if verdict is Verdict.NOT_KNOWN:
+            return None
+        if mark.epoch > self._known.epoch_of(mark.producer):
+            self._known.raise_epoch(mark.producer, mark.epoch, now.wall_ms)
+        if verdict is Verdict.REPEATED:
+            return self._repeated(sending, [NO_PLACE])
+        stored = put()
+        self._known.note_run(mark, count, sending.topic, sending.queue_id, now.wall_ms)
+        return stored
+
+    def _find_refusal(self, sending: Sending, mark: ProducerMark, count: int) -> Answer | None:
+        if is_retry_topic(sending.topic):
+            return Answer(ResponseCode.MESSAGE_ILLEGAL, "nothing is sent once to a retry topic")
+        if mark.place != place_of(sending.topic, sending.queue_id):
+            return Answer(
+                ResponseCode.MESSAGE_ILLEGAL,
+                f"the mark is not for queue {sending.queue_id} of {sending.topic}: what is sent "
+                "once names its queue",
+            )
+        epoch = self._known.epoch_of(mark.producer)
+        if mark.epoch < epoch:
+            return fenced(mark.producer, mark.epoch, epoch)
+        seen = self._known.find(mark.producer, sending.topic, sending.queue_id)
+        if seen is None:
+            return _forgotten(mark, "nothing") if sending.is_known else None
+        for index in range(count):
+            if seen.judge(mark.sequence + index) is Verdict.NOT_KNOWN:
+                return _forgotten(mark, f"nothing before {seen.floor}")
+        return None
+
+    def _places(self, sending: Sending, mark: ProducerMark, count: int) -> list[Place | None]:
+        """Where each message is; None: it is new."""
+        seen = self._known.find(mark.producer, sending.topic, sending.queue_id)
+        if seen is None:
+            return [None] * count
+        return [
+            seen.place(sequence) if seen.judge(sequence) is Verdict.REPEATED else None
+            for sequence in range(mark.sequence, mark.sequence + count)
+        ]
+
+    def _repeated(self, sending: Sending, places: list[Place]) -> Stored:
+        """All of it is in the log. It may be spoken of once everything is that is there now."""
+        first = places[0]
+        return Stored(
+            first.log_offset,
+            sending.topic,
+            sending.queue_id,
+            first.queue_offset,
+            self._end_offset(),
+            _offsets(places),
+            is_repeated=True,
+        )
+
+
+def _offsets(places: list[Place]) -> list[int]:
+    """None at all if one of them is forgotten: ids are told apart by their place in the list."""
+    return [] if NO_PLACE in places else [place.log_offset for place in places]
+
+
+def _mark_of(sending: Sending, entries: list[bytes]) -> ProducerMark:
+    """The mark of the message, or of the first in a batch; the others have one of their own that
+    counts on from it, or say that they follow."""
+    if not sending.is_batch:
+        return decode_mark(sending.properties.get(PRODUCER_MARK, ""))
+    mark = decode_mark(_property_of(entries[0]).decode("ascii", "replace"))
+    for index, entry in enumerate(entries[1:], 1):
+        said = _property_of(entry).decode("ascii", "replace")
+        if said not in (encode_follower(index), encode_mark(mark.next(index))):
+            raise RemoteProtocolError(f"the mark of message {index} does not follow the first")
+    return mark
+
+
+def _property_of(entry: bytes) -> bytes:
+    """Of a batch's entry: a body that looks like a mark is before the properties."""
+    body_end = 20 + int.from_bytes(entry[16:20], "big")
+    return find_property(entry[body_end + 2 :], _MARK) or b""
+
+
+def _forgotten(mark: ProducerMark, what: str) -> Answer:
+    return Answer(
+        ResponseCode.PRODUCER_FORGOTTEN,
+        f"{what} is known any more of {mark.producer!r} in this queue: it cannot be told whether "
+        f"message {mark.sequence} is stored",
+    )

@@ -1,0 +1,160 @@
+"""A send that takes the general way: what its header says, as values, and what is stored of it.
+
+What the broker alone may decide (addresses, transactions, inner batches) is not taken from it.
+"""
+
+from dataclasses import dataclass
+
+from aerobee.errors import LocalProtocolError, MessageIllegal, RemoteProtocolError
+from aerobee.model.flags import MULTI_TAGS
+from aerobee.model.message import Host, StoredMessage
+from aerobee.model.message_id import pack_address
+from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
+from aerobee.model.message_type import MessageType, takes, type_of
+from aerobee.model.names import is_retry_topic
+from aerobee.model.properties import KEYS, TRANSACTION_PREPARED, UNIQUE_KEY, decode_properties
+from aerobee.model.topic import SINGLE_TAG, TopicConfig
+from aerobee.protocol.message.message_batch import decode_batch
+from aerobee.protocol.message.message_draft import MessageDraft
+from aerobee.protocol.message.recall_handle import RecallHandle, encode_recall_handle
+from aerobee.protocol.remoting.command_header import CommandHeader
+from aerobee.protocol.send.send_fields import SEND_BATCH_MESSAGE, SEND_ONCE, SendFields
+from aerobee.service.broker.state.topic_attributes import MESSAGE_TYPE
+
+_DEFAULT_QUEUES = 4
+# The rest of the system flag is the broker's to set: addresses, transactions, inner batches.
+_SENDERS_FLAGS = 0x701
+
+
+@dataclass(slots=True)
+class Sending:
+    """Filled once, then changed on its way: a queue is chosen, properties are added."""
+
+    group: str
+    topic: str
+    default_topic: str
+    default_queues: int
+    queue_id: int
+    sys_flag: int
+    born_timestamp: int
+    flag: int
+    properties: dict[str, str]
+    reconsume_times: int
+    reconsume_times_max: int
+    """-1: not said."""
+    is_batch: bool
+    version: int
+    """Of the sender's client."""
+    body: bytes
+    is_once: bool = False
+    """Whether it is not to be stored again if it was: its mark says which it is."""
+    is_known: bool = False
+    """Of such a send: whether the broker has acknowledged one like it before."""
+    is_quiet: bool = False
+    """Of such a send: whether nobody wants to know where it is, now or later."""
+
+    @property
+    def is_half(self) -> bool:
+        """Whether it begins a transaction. What was consumed once does not."""
+        flag = self.properties.get(TRANSACTION_PREPARED, "")
+        return flag.lower() == "true" and self.reconsume_times <= 0
+
+    def has_keys(self) -> bool:
+        """Whether it has a key; of a batch, whether each of its messages has."""
+        if not self.is_batch:
+            return bool(self.properties.get(KEYS, "").strip())
+        return all(one.properties.get(KEYS, "").strip() for one in decode_batch(self.body))
+
+    def type_fault(self, topic: TopicConfig) -> str | None:
+        """That the topic takes messages of another type, in the words of RocketMQ's proxy."""
+        wanted = topic.attributes.get(MESSAGE_TYPE)
+        actual = MessageType.NORMAL if self.is_batch else type_of(self.properties)
+        if takes(wanted, actual):
+            return None
+        return (
+            f"TopicMessageType validate failed, the expected type is {wanted}, "
+            f"but actual type is {actual.value}"
+        )
+
+    def fit_to(self, topic: TopicConfig, turn: int) -> None:
+        """Have a queue, any by turns if none is asked for, and the topic's way with tags."""
+        if self.queue_id < 0:
+            self.queue_id = turn % max(topic.write_queues, 1)
+        if topic.filter_type != SINGLE_TAG:
+            self.sys_flag |= MULTI_TAGS
+
+    def recall_handle(self, broker_name: str, out_ms: int) -> str:
+        """What takes the message back while it waits for a time, its TIMER_OUT_MS; none for what
+        does not wait, for retries, and for an id with a space in it."""
+        if out_ms == 0 or is_retry_topic(self.topic):
+            return ""
+        unique_id = self.properties.get(UNIQUE_KEY, "")
+        try:
+            return encode_recall_handle(
+                RecallHandle(self.topic, broker_name, out_ms + 1, unique_id)
+            )
+        except LocalProtocolError:
+            return ""
+
+    def message(self, born_host: Host) -> StoredMessage:
+        """The message, without a place in the log yet."""
+        return StoredMessage(
+            topic=self.topic,
+            queue_id=QueueId(self.queue_id),
+            queue_offset=QueueOffset(0),
+            log_offset=LogOffset(0),
+            body=self.body,
+            properties=self.properties,
+            born_timestamp=self.born_timestamp,
+            born_host=born_host,
+            store_timestamp=0,
+            store_host=born_host,
+            flag=self.flag,
+            sys_flag=self.sys_flag,
+            reconsume_times=self.reconsume_times,
+        )
+
+    def batch(self, born_host: Host) -> MessageDraft:
+        """The batch: each of its messages becomes a record with the properties that it has."""
+        draft = MessageDraft()
+        draft.topic = self.topic.encode()
+        draft.queue_id = self.queue_id
+        draft.sys_flag = self.sys_flag
+        draft.flag = self.flag
+        draft.born_timestamp = self.born_timestamp
+        draft.born_host = pack_address(born_host.address) + born_host.port.to_bytes(4, "big")
+        draft.is_batch = True
+        draft.set_body(memoryview(self.body))
+        return draft
+
+
+def read_sending(header: CommandHeader, body: bytes) -> Sending:
+    """RemoteProtocolError names the field at fault; MessageIllegal: too long properties."""
+    fields = SendFields(header)
+    return Sending(
+        group=fields.optional_text("a"),
+        topic=fields.text("b").decode(),
+        default_topic=fields.optional_text("c"),
+        default_queues=fields.optional_int32("d", _DEFAULT_QUEUES),
+        queue_id=fields.int32("e"),
+        sys_flag=fields.int32("f") & _SENDERS_FLAGS,
+        born_timestamp=fields.int64("g"),
+        flag=fields.int32("h"),
+        properties=_properties(fields),
+        reconsume_times=fields.optional_int32("j", 0),
+        reconsume_times_max=fields.optional_int32("l", -1),
+        is_batch=header.code == SEND_BATCH_MESSAGE or fields.is_true("m"),
+        version=header.version,
+        body=body,
+        is_once=header.code == SEND_ONCE,
+        is_known=fields.is_known(),
+        is_quiet=fields.is_quiet(),
+    )
+
+
+def _properties(fields: SendFields) -> dict[str, str]:
+    try:
+        return decode_properties(fields.properties())
+    except RemoteProtocolError as error:
+        # A code of its own: clients do not try such a message again.
+        raise MessageIllegal(str(error)) from None

@@ -1,0 +1,53 @@
+"""What a broker adds: to every message its region, cluster and tracing, to every answer the same.
+
+A consumer finds the cluster in a request that it is to reply to; clients trace by the region.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from aerobee.errors import StorageError
+from aerobee.model.properties import (
+    CLUSTER,
+    MESSAGE_REGION,
+    TRACE_SWITCH,
+    UNIQUE_KEY,
+    encode_properties,
+)
+from aerobee.ports.clock import Now
+from aerobee.service.broker.log_access.store_refusals import refused_by_store
+from aerobee.service.broker.send.unique_ids import UniqueIds
+from aerobee.service.request import Answer
+
+
+class SendStamp:
+    def __init__(
+        self, region: str, is_traced: bool, cluster: str, store_host: bytes, ids: UniqueIds
+    ) -> None:
+        traced = "true" if is_traced else "false"
+        self._on_answer = {MESSAGE_REGION: region, TRACE_SWITCH: traced}
+        self._on_message = {**self._on_answer, CLUSTER: cluster}
+        self._id_head = store_host.hex().upper()
+        self._ids = ids
+
+    def properties_text(self) -> bytes:
+        """What every message gets, as it is stored."""
+        return encode_properties(self._on_message)
+
+    def on_message(self, properties: dict[str, str], now: Now) -> None:
+        properties.update(self._on_message)
+        if not properties.get(UNIQUE_KEY):
+            properties[UNIQUE_KEY] = self._ids.next(now)
+
+    def on_answer(self, fields: Mapping[str, str]) -> dict[str, str]:
+        return {**self._on_answer, **fields}
+
+    def on_refusal(self, answer: Answer) -> Answer:
+        return answer._replace(fields=self.on_answer(answer.fields or {}))
+
+    def on_storage_error(self, error: StorageError) -> Answer:
+        """The store did not take the message."""
+        return self.on_refusal(refused_by_store(error))
+
+    def message_ids(self, log_offsets: Sequence[int]) -> str:
+        """The ids of records, joined as clients expect those of a batch."""
+        return ",".join(f"{self._id_head}{offset:016X}" for offset in log_offsets)

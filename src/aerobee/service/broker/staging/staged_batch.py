@@ -1,0 +1,70 @@
+"""A batch that waits to be published: one record of the staging topic, whose body is the batch.
+
+    REAL_TOPIC, REAL_QID    where its messages go
+    __STAGED                round:writer
+
+Nobody consumes that topic: a batch is found by its log offset, which its writer was told.
+"""
+
+from typing import NamedTuple
+
+from aerobee.errors import ProtocolError
+from aerobee.model.message import Host, StoredMessage
+from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
+from aerobee.model.names import STAGED_TOPIC
+from aerobee.model.properties import REAL_QUEUE_ID, REAL_TOPIC
+from aerobee.protocol.message.stored_message import decode_record
+from aerobee.storage.store import Store
+
+STAGED = "__STAGED"
+_NOWHERE = Host("0.0.0.0", 0)
+
+
+class StagedBatch(NamedTuple):
+    write_id: str
+    round_id: int
+    topic: str
+    queue_id: int
+    body: bytes
+
+
+def staged_message(batch: StagedBatch, wall_ms: int) -> StoredMessage:
+    """What is stored of it, without a place in the log yet."""
+    return StoredMessage(
+        topic=STAGED_TOPIC,
+        queue_id=QueueId(0),
+        queue_offset=QueueOffset(0),
+        log_offset=LogOffset(0),
+        body=batch.body,
+        properties={
+            REAL_TOPIC: batch.topic,
+            REAL_QUEUE_ID: str(batch.queue_id),
+            STAGED: f"{batch.round_id}:{batch.write_id}",
+        },
+        born_timestamp=wall_ms,
+        born_host=_NOWHERE,
+        store_timestamp=0,
+        store_host=_NOWHERE,
+    )
+
+
+def staged_at(store: Store, log_offset: int) -> StagedBatch | None:
+    """The batch that begins at a log offset; None: none does."""
+    record = store.record_at(log_offset)
+    if record is None:
+        return None
+    try:
+        message = decode_record(bytes(record))
+    except ProtocolError:
+        return None
+    round_text, _, write_id = message.properties.get(STAGED, "").partition(":")
+    queue_text = message.properties.get(REAL_QUEUE_ID, "")
+    if message.topic != STAGED_TOPIC or not round_text.isdigit() or not queue_text.isdigit():
+        return None
+    return StagedBatch(
+        write_id,
+        int(round_text),
+        message.properties.get(REAL_TOPIC, ""),
+        int(queue_text),
+        message.body,
+    )

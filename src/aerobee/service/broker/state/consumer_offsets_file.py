@@ -1,0 +1,84 @@
+"""Offsets on the disk: loaded at the start, saved every few seconds if any changed, and at the end.
+
+A crash costs the commits since the last save: what they covered is consumed once more. A save that
+fails is tried again after the interval, because consuming goes on without it. Only what a start had
+to cut off is saved at once.
+"""
+
+import logging
+
+from aerobee.errors import CorruptFile, ProtocolError
+from aerobee.ports.clock import Now
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.service.broker.state.consumer_offsets import MaxOffset, Offsets
+from aerobee.storage.metadata.background_save import BackgroundSave
+from aerobee.storage.metadata.config_file import ConfigFile
+
+_log = logging.getLogger(__name__)
+
+
+class OffsetsFile:
+    """Keeps one table in one file."""
+
+    def __init__(
+        self,
+        file: ConfigFile,
+        worker: DiskWorker,
+        offsets: Offsets,
+        interval_ms: int,
+        monotonic_ms: int,
+    ) -> None:
+        self._file = file
+        self._offsets = offsets
+        self._interval_ms = interval_ms
+        self._saved_ms = monotonic_ms
+        self._saving = BackgroundSave(worker)
+        self.fault = ""
+        """Empty, or why the backup had to do at the start: worth a warning."""
+
+    def load(self, max_offset: MaxOffset) -> None:
+        """Fill the table. CorruptFile: the file cannot be believed, and neither can its backup."""
+        loaded = self._file.load()
+        if loaded is None:
+            return
+        self.fault = loaded.fault
+        try:
+            self._offsets.load(loaded.value, max_offset)
+        except ProtocolError as error:
+            raise CorruptFile(error.message, path=self._file.path) from None
+        if self._offsets.is_dirty:
+            self._keep_cut()
+
+    def _keep_cut(self) -> None:
+        """Some offsets were beyond their queues. That has to be on the disk before the queues grow
+        again: later the file would name places that others' messages have taken."""
+        try:
+            self._file.store_text(self._offsets.picture().text())
+        except OSError as error:
+            self._written(error)
+        else:
+            self._offsets.is_dirty = False
+
+    def on_tick(self, now: Now) -> None:
+        if now.monotonic_ms - self._saved_ms >= self._interval_ms:
+            self._saved_ms = now.monotonic_ms
+            self._save(now)
+
+    def close(self, now: Now) -> None:
+        """Block until everything that was committed is on the disk, or cannot be."""
+        self._saving.wait()
+        self._save(now)  # what was committed since the save that was under way began
+        self._saving.wait()
+
+    def _save(self, now: Now) -> None:
+        if not self._saving.is_busy and self._offsets.is_dirty:
+            picture = self._offsets.take_saved(now.wall_ms)
+            self._saving.begin(lambda: self._file.store_text(picture.text()), self._written)
+
+    def _written(self, error: BaseException | None) -> None:
+        if error is not None:
+            self._offsets.is_dirty = True
+            _log.error(
+                "offsets were not saved; it is tried again",
+                extra={"path": self._file.path, "error": str(error)},
+            )

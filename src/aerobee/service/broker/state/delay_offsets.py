@@ -1,0 +1,87 @@
+"""How far each delay level was delivered, on the disk: `config/delayOffset.json`.
+
+    {"dataVersion":{"counter":6,"stateVersion":0,"timestamp":1700000000000},
+     "offsetTable":{1:5,2:0,18:12}}
+
+The keys are levels from 1 on, the values the queue offset of the first message that has yet to be
+delivered. Apache's own format, bare keys and all. A level that is not there begins at 0. Levels
+that are no longer configured stay in the file: somebody may configure them again.
+"""
+
+import logging
+from collections.abc import Mapping
+
+from aerobee.errors import CorruptFile, ProtocolError, RemoteProtocolError
+from aerobee.model.topic import DataVersion
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.protocol.bodies.topic_config import data_version_from, data_version_json
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value, by_number, write_compact
+from aerobee.storage.metadata.background_save import BackgroundSave
+from aerobee.storage.metadata.config_file import ConfigFile
+
+_log = logging.getLogger(__name__)
+
+
+class DelayOffsets:
+    """The file. `saved` is what it says, as far as we know."""
+
+    def __init__(self, file: ConfigFile, worker: DiskWorker) -> None:
+        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        self._file = file
+        self._version = DataVersion()
+        self._saving = BackgroundSave(worker)
+        self.saved: Mapping[int, int] = {}
+        loaded = file.load()
+        if loaded is None:
+            return
+        if loaded.fault:
+            _log.warning("delayed messages may be delivered again: %s", loaded.fault)
+        try:
+            members = Members(loaded.value, file.path)
+            self._version = data_version_from(members.object("dataVersion"))
+            self.saved = _offsets_in(members)
+        except ProtocolError as error:
+            raise CorruptFile(error.message, path=file.path) from None
+
+    @property
+    def is_saving(self) -> bool:
+        return self._saving.is_busy
+
+    def save(self, offsets: Mapping[int, int], wall_ms: int) -> None:
+        """Have it written, if it says something new; one at a time, so not while `is_saving`."""
+        table = {**self.saved, **offsets}
+        if table != self.saved:
+            self._version = self._version.next(wall_ms)
+            value = _json(self._version, table)
+            self._saving.begin(
+                lambda: self._file.store(value), lambda error: self._written(table, error)
+            )
+
+    def finish(self) -> None:
+        """Block until what is being saved is."""
+        self._saving.wait()
+
+    def body(self) -> bytes:
+        """What the file says, for whoever asks over the wire."""
+        return write_compact(_json(self._version, self.saved))
+
+    def _written(self, table: Mapping[int, int], error: BaseException | None) -> None:
+        if error is None:
+            self.saved = table
+        else:
+            # Nothing is lost: the file says less than is true, and is tried again.
+            _log.error("%s was not saved: %s", self._file.path, error)
+
+
+def _json(version: DataVersion, table: Mapping[int, int]) -> dict[str, Value]:
+    return {"dataVersion": data_version_json(version), "offsetTable": dict(sorted(table.items()))}
+
+
+def _offsets_in(members: Members) -> dict[int, int]:
+    found = {}
+    for level, offset in by_number(members.object("offsetTable").plain()).items():
+        if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0 or level < 1:
+            raise RemoteProtocolError(f"level {level} is at {offset!r:.100}")
+        found[level] = offset
+    return found

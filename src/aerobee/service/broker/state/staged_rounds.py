@@ -1,0 +1,104 @@
+"""Which round of each writer was decided to be published: `config/stagedRounds.json`, ours.
+
+    {"writes":{"q7":{"roundId":9,"places":[81505,90210],"isDone":false,"usedMs":1794732382394}}}
+
+D1. A decision is on the disk before anything of its round is published, and says "done" once all of
+    it is on the disk, too: a start finishes what is not done.
+D2. Of two decisions on one round the first counts.
+
+Who has decided nothing for seven days is forgotten, and of more than 10,000 the oldest.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from aerobee.errors import CorruptFile, ProtocolError, RemoteProtocolError
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value
+from aerobee.storage.metadata.config_file import ConfigFile
+from aerobee.storage.metadata.saved_value import Done, SavedValue
+
+_log = logging.getLogger(__name__)
+
+WRITERS_MAX = 10_000
+IDLE_MS_MAX = 7 * 24 * 3_600_000
+
+
+class Decision(NamedTuple):
+    round_id: int
+    places: tuple[int, ...]
+    """Log offsets of its batches, in order; none once it is done."""
+    is_done: bool
+    used_ms: int
+
+
+class Decisions:
+    def __init__(self, file: ConfigFile, worker: DiskWorker) -> None:
+        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        loaded = file.load()
+        if loaded is not None and loaded.fault:
+            _log.warning("a backup had to do: %s", loaded.fault)
+        table: Mapping[str, Decision] = {}
+        if loaded is not None:
+            table = _table_in(Members(loaded.value, file.path), file.path)
+        self._saved: SavedValue[Mapping[str, Decision]] = SavedValue(
+            worker, lambda table: file.store(_as_json(table)), table
+        )
+
+    def find(self, write_id: str) -> Decision | None:
+        return self._saved.value.get(write_id)
+
+    def open(self) -> list[tuple[str, Decision]]:
+        """What is decided and not done."""
+        return [(name, one) for name, one in self._saved.value.items() if not one.is_done]
+
+    def decide(self, write_id: str, decision: Decision, done: Done) -> None:
+        """Write down what is to be done, or that it is."""
+        self._saved.change(lambda table: _with(table, write_id, decision), done)
+
+
+def _with(
+    table: Mapping[str, Decision], write_id: str, decision: Decision
+) -> Mapping[str, Decision]:
+    oldest_ms = decision.used_ms - IDLE_MS_MAX
+    kept = {
+        name: one
+        for name, one in table.items()
+        if name != write_id and (one.used_ms >= oldest_ms or not one.is_done)
+    }
+    for name in [name for name, one in kept.items() if one.is_done][: len(kept) - WRITERS_MAX + 1]:
+        if len(kept) >= WRITERS_MAX:
+            del kept[name]
+    kept[write_id] = decision
+    return kept
+
+
+def _as_json(table: Mapping[str, Decision]) -> dict[str, Value]:
+    writes: dict[str, Value] = {
+        name: {
+            "roundId": one.round_id,
+            "places": list(one.places),
+            "isDone": one.is_done,
+            "usedMs": one.used_ms,
+        }
+        for name, one in table.items()
+    }
+    return {"writes": writes}
+
+
+def _table_in(members: Members, path: str) -> dict[str, Decision]:
+    try:
+        return {name: _decision_in(one) for name, one in members.object("writes").objects()}
+    except ProtocolError as error:
+        raise CorruptFile(error.message, path=path) from None
+
+
+def _decision_in(one: Members) -> Decision:
+    places = []
+    for place in one.array("places"):
+        if type(place) is not int:
+            raise RemoteProtocolError(f"places of {one.what} hold more than numbers")
+        places.append(place)
+    return Decision(one.int64("roundId"), tuple(places), one.is_true("isDone"), one.int64("usedMs"))

@@ -1,0 +1,119 @@
+"""The tables of a broker, as its files left them: `config/*.json` in its store.
+
+    topics.json               topics
+    subscriptionGroup.json    groups
+    consumerOffset.json       how far each group has consumed each queue
+    delayOffset.json          how far delayed messages were delivered
+    producerEpochs.json       who may send under a producer's id
+    stagedRounds.json         which rounds of staged batches were decided to be published
+    producerSequences.json    what producers have stored that send to be stored once
+    consumerFilter.json       SQL filters, for a broker of Apache's that gets the store
+
+Who is connected now is in memory only.
+
+Imports more than 15 modules because every table is opened here.
+"""
+
+import logging
+from typing import NamedTuple
+
+from aerobee.ports.clock import Now
+from aerobee.ports.disk import Disk
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.service.broker.clients.consumers import Consumers
+from aerobee.service.broker.clients.producers import Producers
+from aerobee.service.broker.clients.queue_locks import QueueLocks
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.deduplication.deduplication_assembly import (
+    Deduplication,
+    open_deduplication,
+)
+from aerobee.service.broker.state.consumer_filter_file import ConsumerFilters
+from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.consumer_offsets_file import OffsetsFile
+from aerobee.service.broker.state.delay_offsets import DelayOffsets
+from aerobee.service.broker.state.groups import Groups
+from aerobee.service.broker.state.staged_rounds import Decisions
+from aerobee.service.broker.state.subscription_filter import Choices
+from aerobee.service.broker.state.topics import Topics
+from aerobee.service.filters.filter_cache import FilterCache
+from aerobee.service.live_config import LiveConfig
+from aerobee.storage.metadata.config_file import ConfigFile
+from aerobee.storage.store import Store
+
+_log = logging.getLogger(__name__)
+
+
+class Ground(NamedTuple):
+    """What a broker stands on."""
+
+    store: Store
+    disk: Disk
+    worker: DiskWorker
+
+    def config_file(self, name: str) -> ConfigFile:
+        return ConfigFile(self.disk, f"{self.store.root}/config/{name}")
+
+
+class Tables(NamedTuple):
+    topics: Topics
+    groups: Groups
+    offsets: Offsets
+    offsets_file: OffsetsFile
+    delay_offsets: DelayOffsets
+    consumers: Consumers
+    producers: Producers
+    locks: QueueLocks
+    choices: Choices
+    consumer_filters: ConsumerFilters
+    deduplication: Deduplication
+    decisions: Decisions
+
+
+def open_tables(
+    identity: BrokerIdentity, config: LiveConfig[BrokerConfig], ground: Ground, now: Now
+) -> Tables:
+    """CorruptFile: one of the files cannot be believed, nor can its backup."""
+    worker = ground.worker
+    topics = Topics(ground.config_file("topics.json"), worker, identity, config, now.wall_ms)
+    groups = Groups(ground.config_file("subscriptionGroup.json"), worker, config, now.wall_ms)
+    offsets = Offsets()
+    offsets_file = OffsetsFile(
+        ground.config_file("consumerOffset.json"),
+        worker,
+        offsets,
+        config.current.offsets_interval_ms,
+        now.monotonic_ms,
+    )
+    offsets_file.load(lambda topic, queue_id: _end_of(ground.store, topic, queue_id))
+    for fault in (topics.fault, groups.fault, offsets_file.fault):
+        if fault:
+            _log.warning("a backup had to do: %s", fault)
+    # Order before speed: a client that only lost its connection may still work on what it has.
+    locks = QueueLocks(gone_ms=30_000)
+    consumers, filters = Consumers(), FilterCache()
+    return Tables(
+        topics,
+        groups,
+        offsets,
+        offsets_file,
+        DelayOffsets(ground.config_file("delayOffset.json"), worker),
+        consumers,
+        Producers(),
+        locks,
+        Choices(filters, consumers, lambda: config.current.allows_sql),
+        ConsumerFilters(ground.config_file("consumerFilter.json"), worker, consumers, filters),
+        open_deduplication(
+            ground.config_file("producerEpochs.json"),
+            ground.config_file("producerSequences.json"),
+            worker,
+            ground.store,
+            now,
+        ),
+        Decisions(ground.config_file("stagedRounds.json"), worker),
+    )
+
+
+def _end_of(store: Store, topic: str, queue_id: int) -> int:
+    queue = store.queue(topic.encode(), queue_id)
+    return queue.max_offset if queue is not None else 0

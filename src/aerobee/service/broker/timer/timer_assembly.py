@@ -1,0 +1,46 @@
+"""Messages for a time, put together: who keeps and delivers them, who takes them back, who tells
+how far that is."""
+
+from aerobee.ports.clock import Now
+from aerobee.service.broker.clients.peers import Peers
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.state.tables import Ground, Tables
+from aerobee.service.broker.timer.recall_handlers import RecallHandlers
+from aerobee.service.broker.timer.timer_status_handlers import TimerStatusHandlers
+from aerobee.service.broker.timer.timers import Timers
+from aerobee.service.live_config import LiveConfig
+
+
+class TimerWays:
+    """From its making on, `intake` diverts what waits for a time."""
+
+    def __init__(
+        self,
+        identity: BrokerIdentity,
+        config: LiveConfig[BrokerConfig],
+        tables: Tables,
+        ground: Ground,
+        intake: Intake,
+        peers: Peers,
+        now: Now,
+    ) -> None:
+        self._identity = identity
+        self._config = config
+        self._tables = tables
+        self._intake = intake
+        self._peers = peers
+        self.timers = Timers(ground, intake, config, now)
+        intake.divert_to(self.timers.acceptance)
+
+    def rows(self) -> list[Row]:
+        topics, config = self._tables.topics, self._config
+        recalls = RecallHandlers(
+            self._intake,
+            lambda name: topics.find(name) is not None,
+            self._identity.name,
+            lambda: config.current,
+            self._peers.by_channel,
+        )
+        return [*recalls.rows(), *TimerStatusHandlers(self.timers).rows()]

@@ -1,0 +1,52 @@
+"""How far the timer is, for slaves and tools that ask.
+
+They are told what is safe, as the checkpoint says it. There is one engine, the wheel: whoever asks
+for RocksDB's is told so.
+"""
+
+from aerobee.model.topic import DataVersion
+from aerobee.protocol.bodies.topic_config import data_version_json
+from aerobee.protocol.remoting.declared_header import NoHeader
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.text.json_text import write_compact
+from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.timer.timers import Timers
+from aerobee.service.request import Answer, Request
+from aerobee.storage.timer.timer_checkpoint import wire_check
+
+
+class TimerStatusHandlers:
+    def __init__(self, timers: Timers) -> None:
+        self._timers = timers
+
+    def rows(self) -> list[Row]:
+        return [
+            row(code, NoHeader, handle, Lane.ADMIN, Right.ADMINISTER)
+            for code, handle in (
+                (RequestCode.GET_TIMER_CHECK_POINT, self._check),
+                (RequestCode.GET_TIMER_METRICS, self._metrics),
+                (RequestCode.SWITCH_TIMER_ENGINE, self._switch),
+            )
+        ]
+
+    def _check(self, request: Request, header: NoHeader) -> Answer:
+        if not self._timers.is_enabled:
+            return Answer(ResponseCode.SYSTEM_ERROR, "The checkpoint is null")
+        return Answer(body=wire_check(self._timers.saved))
+
+    def _metrics(self, request: Request, header: NoHeader) -> Answer:
+        """RocketMQ keeps a count by topic; nothing here is counted by topic."""
+        if not self._timers.is_enabled:
+            return Answer(ResponseCode.SYSTEM_ERROR, "The timerMessageStore is null")
+        saved = self._timers.saved
+        version = DataVersion(saved.state_version, saved.counter, saved.timestamp)
+        return Answer(
+            body=write_compact({"dataVersion": data_version_json(version), "timingCount": {}})
+        )
+
+    def _switch(self, request: Request, header: NoHeader) -> Answer:
+        return Answer(
+            ResponseCode.NO_PERMISSION,
+            "this broker's timer has one engine, the wheel in timerwheel and timerlog",
+        )

@@ -1,0 +1,110 @@
+"""Transactions of a broker, put together: the book, the questions to producers, the requests.
+
+Imports more than 15 modules because it puts the others together.
+"""
+
+from aerobee.model.message import Host
+from aerobee.model.message_id import address_text
+from aerobee.ports.clock import Now
+from aerobee.ports.service import Effects
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.state.tables import Tables
+from aerobee.service.broker.transaction.askable_producers import Askable
+from aerobee.service.broker.transaction.check_back import CheckBack
+from aerobee.service.broker.transaction.end_transaction_handlers import EndTransactionHandlers
+from aerobee.service.broker.transaction.fast_end_transaction import PlainEnd
+from aerobee.service.broker.transaction.given_up_topic import GivenUpTopic
+from aerobee.service.broker.transaction.half_timing import HalfTerms, HalfTiming
+from aerobee.service.broker.transaction.ledger import Ledger
+from aerobee.service.broker.transaction.transaction_status_handlers import TransactionStatusHandlers
+from aerobee.service.live_config import LiveConfig
+from aerobee.storage.store import Store
+
+CHECKS_A_SECOND = 200
+"""To one connection: Java's client keeps 2,000 and answers them one by one."""
+
+
+class TransactionWays:
+    def __init__(
+        self,
+        identity: BrokerIdentity,
+        config: LiveConfig[BrokerConfig],
+        tables: Tables,
+        store: Store,
+        intake: Intake,
+        outbox: Effects,
+        now: Now,
+    ) -> None:
+        self._identity = identity
+        self._config = config
+        self._tables = tables
+        self._store = store
+        self._timing = timing = HalfTiming(lambda: config.current, store.config.retention_ms)
+        self.ledger = Ledger(
+            store, intake, tables.offsets, timing, _host(store.config.store_host), now
+        )
+        self._checks = CheckBack(
+            self.ledger,
+            timing,
+            intake,
+            Askable(tables.producers, CHECKS_A_SECOND),
+            GivenUpTopic(tables.topics),
+            identity.name,
+            outbox,
+        )
+        self.ends: PlainEnd | None = None
+        """The short way of an end; a slave has none."""
+        if identity.broker_id == 0:
+            self.ends = PlainEnd(
+                store.appender, store.hot_records, tables.topics.entries, self.ledger.halves
+            )
+        self._is_stopped = False
+
+    def rows(self) -> list[Row]:
+        is_master = self._identity.broker_id == 0
+        ends = EndTransactionHandlers(self.ledger, self._tables.topics, is_master=is_master)
+        status = TransactionStatusHandlers(self.ledger, self._tables.producers)
+        return [*ends.rows(), *status.rows()]
+
+    def terms(self, now: Now) -> HalfTerms:
+        """For halves that take the short way."""
+        room = 0 if self._config.current.rejects_transactions else self.ledger.open_max
+        timing = self._timing
+        return room, timing.first_check_ms(None, now), timing.expiry_ms(now)
+
+    def committed(self) -> int:
+        """How many messages were stored by the short way of an end."""
+        return self.ends.stored if self.ends is not None else 0
+
+    def outcomes(self) -> tuple[int, int]:
+        """(commits, rollbacks), by whatever way, since the start."""
+        committed, ended = (0, 0) if self.ends is None else (self.ends.stored, self.ends.ended)
+        ledger = self.ledger
+        return ledger.committed + committed, ledger.rolled_back + ended - committed
+
+    def on_round(self, now: Now) -> None:
+        """A round of reads is over."""
+        if self.ends is not None and self.ends.over:
+            self.ledger.end(self.ends.take_over())
+
+    def on_tick(self, now: Now) -> None:
+        self.on_round(now)
+        if not self._is_stopped and self._store.failure is None:
+            self._checks.on_tick(now)
+        self.ledger.on_tick(now)
+
+    def rest_ms(self, now: Now) -> int:
+        """How long no tick is needed."""
+        return 0 if self.ledger.is_busy else self._checks.rest_ms(now)
+
+    def stop(self, now: Now) -> None:
+        """Ask nobody any more, and save how far everything is. Blocks on the disk."""
+        self._is_stopped = True
+        self.on_round(now)
+        self.ledger.stop(now)
+
+
+def _host(packed: bytes) -> Host:
+    return Host(address_text(packed[:-4]), int.from_bytes(packed[-4:], "big"))

@@ -1,0 +1,73 @@
+import ssl
+from pathlib import Path
+
+import pytest
+
+from aerobee.client.connection.connections import Lines
+from aerobee.client.connection.name_servers import NameServers
+from aerobee.client.connection.request_dispatch import Served
+from aerobee.errors import TopicNotFound, Unreachable
+from aerobee.net.listener import bind, port_of
+from tests.client_kit import LocalCluster, with_cluster
+from tests.net_kit import Running, in_loop
+
+
+def _nobody() -> str:
+    (free,) = bind("127.0.0.1", 0)
+    address = f"127.0.0.1:{port_of(free)}"
+    free.close()
+    return address
+
+
+def test_one_that_does_not_answer_is_left_for_the_next_and_asked_last(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        lines = Lines(Served().serve)
+        dead = _nobody()
+        servers = NameServers(lines, (dead, cluster.address), 3)
+        route, said_by = await servers.route("TBW102")
+        assert [queue.broker_name for queue in route.queues] == ["broker-a"]
+        assert said_by == cluster.address
+        assert servers.addresses == (cluster.address, dead)
+        await lines.close()
+
+    with_cluster(tmp_path, test)
+
+
+def test_what_nobody_has_is_not_found_and_what_to_do_is_said(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        lines = Lines(Served().serve)
+        servers = NameServers(lines, (cluster.address,), 3)
+        with pytest.raises(TopicNotFound, match="nowhere") as caught:
+            await servers.route("nowhere")
+        assert "aerobee topic create nowhere" in caught.value.hint
+        (broker,) = (await servers.cluster()).brokers
+        assert (broker.cluster, broker.name) == ("DefaultCluster", "broker-a")
+        await lines.close()
+
+    with_cluster(tmp_path, test)
+
+
+def test_when_all_fail_each_is_named() -> None:
+    async def test() -> None:
+        first, second = _nobody(), _nobody()
+        with pytest.raises(Unreachable) as caught:
+            await NameServers(Lines(Served().serve), (first, second), 3).route("t")
+        assert first in caught.value.message
+        assert second in caught.value.message
+
+    in_loop(test)
+
+
+def test_what_a_connection_hints_at_is_said_before_the_usual() -> None:
+    async def test() -> None:
+        async with Running() as plain:
+            lines = Lines(Served().serve, tls=ssl.create_default_context())
+            servers = NameServers(lines, (_nobody(), f"127.0.0.1:{plain.port}"), 3)
+            with pytest.raises(Unreachable) as caught:
+                await servers.route("t")
+            assert "speak TLS?" in caught.value.hint
+        with pytest.raises(Unreachable) as caught:
+            await NameServers(Lines(Served().serve), (_nobody(),), 3).route("t")
+        assert "aerobee up" in caught.value.hint
+
+    in_loop(test)

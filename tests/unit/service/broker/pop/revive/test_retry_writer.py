@@ -1,0 +1,108 @@
+from dataclasses import replace
+
+import pytest
+
+from aerobee.model.properties import PROPERTIES_BYTES_MAX
+from aerobee.protocol.bodies.revive_records import Checkpoint
+from aerobee.protocol.message.record import CRC_PROPERTY_BYTES
+from aerobee.service.broker.config import BrokerConfig
+from tests.delay_kit import message
+from tests.store_kit import bodies_of, read_all
+from tests.unit.service.broker.pop.revive.test_revive_queue import RETRY, START, Rig
+
+CHECKPOINT = Checkpoint("Orders", "g", 0, 0, START, 10_000, "b", (0,))
+
+
+def put(rig: Rig, checkpoint: Checkpoint = CHECKPOINT, offset: int = 0) -> bool:
+    rig.kit.settle()
+    return rig.retrying.put(checkpoint, offset, rig.kit.clock.now())
+
+
+def test_the_retry_topic_is_on_the_disk_before_the_first_message() -> None:
+    rig = Rig()
+    assert not put(rig)
+    assert not put(rig)
+    assert rig.tables.topics.find(RETRY.decode()) is None
+    rig.tables.finish()
+    made = rig.tables.topics.find(RETRY.decode())
+    assert made is not None
+    assert (made.read_queues, made.permission) == (1, 6)
+    assert rig.offsets.find("g", RETRY.decode(), 0) == 0
+    assert put(rig)
+    rig.kit.settle()
+    assert bodies_of(rig.kit.store, RETRY) == [b"m0"]
+    assert rig.retrying.revived == 1
+
+
+def test_what_nobody_can_want_any_more_is_done_with() -> None:
+    rig = Rig(config=BrokerConfig(creates_groups=False))
+    assert put(rig, replace(CHECKPOINT, group="gone"))
+    assert put(rig, replace(CHECKPOINT, topic="Gone"))
+    assert rig.retrying.revived == 0
+
+
+def test_a_group_that_was_only_in_memory_before_a_crash_still_gets_its_messages() -> None:
+    rig = Rig()
+    checkpoint = replace(CHECKPOINT, group="forgotten")
+    assert not put(rig, checkpoint)
+    rig.tables.finish()
+    assert put(rig, checkpoint)
+    rig.kit.settle()
+    assert bodies_of(rig.kit.store, b"%RETRY%forgotten_Orders") == [b"m0"]
+
+
+def test_a_group_that_was_removed_is_not_brought_back_by_what_it_had_popped() -> None:
+    rig = Rig()
+    rig.tables.groups.remove(["g"], rig.kit.clock.now(), rig.tables.told.append)
+    rig.tables.finish()
+    assert put(rig)
+    assert rig.retrying.revived == 0
+    assert rig.tables.groups.find("g") is None
+
+
+def test_a_removed_group_whose_consumer_came_again_gets_what_it_had_popped() -> None:
+    rig = Rig()
+    rig.make_topic(RETRY.decode())
+    rig.tables.groups.remove(["g"], rig.kit.clock.now(), rig.tables.told.append)
+    rig.tables.finish()
+    rig.tables.groups.ensure("g", rig.kit.clock.now())
+    assert put(rig)
+    assert rig.retrying.revived == 1
+
+
+def test_a_message_that_is_not_there_is_done_with() -> None:
+    rig = Rig()
+    assert put(rig, offset=10)
+    assert put(rig, replace(CHECKPOINT, queue_id=3))
+    assert rig.retrying.revived == 0
+
+
+@pytest.mark.parametrize("room", [0, 41, 42])
+def test_a_message_whose_properties_leave_no_room_comes_back_all_the_same(room: int) -> None:
+    rig = Rig()
+    rig.make_topic(RETRY.decode())
+    own_max = PROPERTIES_BYTES_MAX - CRC_PROPERTY_BYTES
+    text = "x" * (own_max - len("note\x01\x02") - room)
+    rig.intake.put(message(b"full", note=text), rig.kit.clock.now())
+    assert put(rig, offset=10)
+    rig.kit.settle()
+    (copy,) = read_all(rig.kit.store, RETRY, 0)
+    assert (copy.body, copy.reconsume_times, copy.properties["note"]) == (b"full", 1, text)
+    assert ("1ST_POP_TIME" in copy.properties) == (room == 42)
+    assert rig.retrying.revived == 1
+
+
+def test_an_old_message_is_fetched_first() -> None:
+    rig = Rig()
+    rig.make_topic(RETRY.decode())
+    rig.kit.settle()
+    rig.kit.store.close()
+    after = Rig(rig.kit.disk.power_cut(), rig.kit.clock)
+    after.make_topic(RETRY.decode())
+    after.kit.disk.faults.make_cold("*commitlog*")
+    assert not after.retrying.put(CHECKPOINT, 0, after.kit.clock.now())
+    after.kit.worker.run_all()
+    after.kit.worker.collect()
+    assert after.retrying.put(CHECKPOINT, 0, after.kit.clock.now())
+    after.kit.settle()
+    assert bodies_of(after.kit.store, RETRY) == [b"m0"]

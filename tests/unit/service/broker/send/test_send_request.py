@@ -1,0 +1,149 @@
+from typing import Any
+
+import pytest
+
+from aerobee.errors import MessageIllegal, RemoteProtocolError
+from aerobee.model.message import Host
+from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.remoting.command_header import CommandHeader
+from aerobee.service.broker.send.send_request import Sending, read_sending
+from tests.captured import captured
+from tests.wire import JAVA_FIELDS, LONG_NAMES
+
+HOST = Host("10.0.0.9", 40_000)
+
+
+def header(code: int = 310, **changes: Any) -> CommandHeader:
+    """A send as Java writes it, with some fields otherwise, or left out where they are None."""
+    said: dict[str, Any] = {**JAVA_FIELDS, **changes}
+    said = {key: text for key, text in said.items() if text is not None}
+    if code in (10, 324):
+        said = {LONG_NAMES[letter]: text for letter, text in said.items()}
+    return CommandHeader(code, version=317, ext_fields=said)
+
+
+@pytest.mark.parametrize("code", [10, 310, 324, 325])
+def test_a_header_says_what_is_sent_by_letters_and_by_names(code: int) -> None:
+    assert read_sending(header(code, l="5", j="2"), b"body") == Sending(
+        group="group",
+        topic="Orders",
+        default_topic="TBW102",
+        default_queues=4,
+        queue_id=1,
+        sys_flag=0,
+        born_timestamp=1794732382394,
+        flag=0,
+        properties={"KEYS": "k1", "UNIQ_KEY": "C00002021F384E0E2F2A49FAF0BA0001", "TAGS": "A"},
+        reconsume_times=2,
+        reconsume_times_max=5,
+        is_batch=False,
+        version=317,
+        body=b"body",
+    )
+
+
+def test_sends_of_real_clients_are_read() -> None:
+    for name in ("SEND_MESSAGE_V2", "SEND_BATCH_MESSAGE", "SEND_REPLY_MESSAGE_V2"):
+        for request in captured(name, "request"):
+            sending = read_sending(request, bytes(request.body))
+            assert sending.topic == request.ext_fields["b"]
+            assert sending.is_batch == (name == "SEND_BATCH_MESSAGE")
+            assert sending.body == bytes(request.body)
+
+
+@pytest.mark.parametrize("absent", [None, ""])
+def test_what_is_not_said_has_a_default(absent: str | None) -> None:
+    sending = read_sending(header(a=absent, c=absent, d=absent, i=absent, j=absent), b"")
+    assert (sending.group, sending.default_topic, sending.properties) == ("", "", {})
+    assert (sending.default_queues, sending.reconsume_times) == (4, 0)
+    assert sending.reconsume_times_max == -1
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "is_batch"),
+    [
+        (310, "true", True),
+        (310, "1", True),
+        (310, "false", False),
+        (310, "0", False),
+        (310, None, False),
+        (10, "True", True),
+        (320, None, True),
+        (320, "false", True),
+    ],
+)
+def test_a_batch_is_said_by_its_field_or_its_code(
+    code: int, said: str | None, is_batch: bool
+) -> None:
+    assert read_sending(header(code, m=said), b"").is_batch == is_batch
+
+
+def test_flags_that_are_the_brokers_to_set_are_dropped() -> None:
+    assert read_sending(header(f=str(0xFFF)), b"").sys_flag == 0x701
+
+
+@pytest.mark.parametrize("letter", ["b", "e", "f", "g", "h"])
+def test_what_is_missing_is_named(letter: str) -> None:
+    with pytest.raises(RemoteProtocolError, match=f"field {letter}$"):
+        read_sending(header(310, **{letter: None}), b"")
+    with pytest.raises(RemoteProtocolError, match=f"field {LONG_NAMES[letter]}$"):
+        read_sending(header(10, **{letter: None}), b"")
+
+
+def test_properties_that_no_record_can_hold_are_illegal() -> None:
+    read_sending(header(i="a\x01" + "x" * 32_764 + "\x02"), b"")
+    with pytest.raises(MessageIllegal, match="32768 bytes of properties"):
+        read_sending(header(i="a\x01" + "x" * 32_765 + "\x02"), b"")
+
+
+def test_the_message_has_what_was_sent() -> None:
+    sending = read_sending(header(h="3", j="2", f="1"), b"body")
+    message = sending.message(HOST)
+    assert (message.topic, message.queue_id, message.body) == ("Orders", 1, b"body")
+    assert (message.flag, message.reconsume_times, message.sys_flag) == (3, 2, 1)
+    assert (message.born_timestamp, message.born_host) == (1794732382394, HOST)
+    assert message.properties is sending.properties
+
+
+def test_the_batch_has_what_was_sent() -> None:
+    draft = read_sending(header(320, h="3"), b"a batch").batch(HOST)
+    assert (draft.topic, draft.queue_id, draft.flag) == (b"Orders", 1, 3)
+    assert draft.is_batch
+    assert draft.born_host == bytes((10, 0, 0, 9)) + (40_000).to_bytes(4, "big")
+    assert draft.born_timestamp == 1794732382394
+    assert draft.body_size == 7
+
+
+def test_a_batch_from_an_ipv6_host_is_kept_with_its_address() -> None:
+    draft = read_sending(header(320), b"a batch").batch(Host("::1", 5))
+    assert draft.born_host == bytes(15) + b"\x01" + (5).to_bytes(4, "big")
+
+
+@pytest.mark.parametrize(
+    ("properties", "times", "is_half"),
+    [
+        ("TRAN_MSG\x01true\x02", "0", True),
+        ("TRAN_MSG\x01TRUE\x02", "0", True),
+        ("TRAN_MSG\x01true\x02DELAY\x013\x02", "0", True),
+        ("TRAN_MSG\x01false\x02", "0", False),
+        ("TRAN_MSG\x011\x02", "0", False),
+        ("KEYS\x01k\x02", "0", False),
+        # A consumer hands back what was committed once.
+        ("TRAN_MSG\x01true\x02DELAY\x013\x02", "1", False),
+        ("TRAN_MSG\x01true\x02", "1", False),
+    ],
+)
+def test_what_begins_a_transaction(properties: str, times: str, is_half: bool) -> None:
+    assert read_sending(header(i=properties, j=times), b"").is_half is is_half
+
+
+@pytest.mark.parametrize(
+    ("keys", "is_enough"),
+    [(("k",), True), (("k", "l"), True), (("k", ""), False), (("", "k"), False)],
+)
+def test_a_batch_has_keys_if_each_of_its_messages_has(
+    keys: tuple[str, ...], is_enough: bool
+) -> None:
+    messages = [BatchMessage(b"body", {"KEYS": key} if key else {}) for key in keys]
+    sending = read_sending(header(320), encode_batch(messages))
+    assert sending.has_keys() == is_enough

@@ -1,0 +1,256 @@
+"""Unit tests of committed offsets: never beyond the queue, sent back only on purpose."""
+
+from typing import Any
+
+import pytest
+
+from aerobee.errors import ProtocolError
+from aerobee.model.topic import DataVersion
+from aerobee.protocol.text.json_text import parse, write_pretty
+from aerobee.service.broker.state.consumer_offsets import UNKNOWN, Offsets
+from tests.fixture_store import STORES, expected, files
+
+EVERYTHING = 1 << 60
+
+
+def read(text: bytes) -> Any:
+    return parse(text)
+
+
+def test_what_was_committed_is_found() -> None:
+    offsets = Offsets()
+    assert offsets.find("g", "t", 0) == UNKNOWN
+    offsets.commit("g", "t", 0, 7, max_offset=10)
+    assert offsets.find("g", "t", 0) == 7
+    assert offsets.find("g", "t", 1) == UNKNOWN
+    assert offsets.find("h", "t", 0) == UNKNOWN
+    assert offsets.is_dirty
+
+
+def test_an_offset_is_never_kept_beyond_the_end_of_its_queue_or_below_zero() -> None:
+    offsets = Offsets()
+    offsets.commit("g", "t", 0, 99, max_offset=10)
+    assert offsets.find("g", "t", 0) == 10
+    offsets.commit("g", "t", 0, -5, max_offset=10)
+    assert offsets.find("g", "t", 0) == 0
+
+
+def test_a_group_may_go_back() -> None:
+    offsets = Offsets()
+    offsets.commit("g", "t", 0, 9, max_offset=10)
+    offsets.commit("g", "t", 0, 3, max_offset=10)
+    assert offsets.find("g", "t", 0) == 3
+
+
+def test_commits_are_ignored_until_a_reset_was_taken() -> None:
+    offsets = Offsets()
+    offsets.commit("g", "t", 0, 9, max_offset=10)
+    offsets.reset("g", "t", 0, 2)
+    offsets.commit("g", "t", 0, 10, max_offset=10)
+    offsets.commit("g", "t", 1, 10, max_offset=10)
+    assert offsets.find("g", "t", 0) == 2
+    assert offsets.find("g", "t", 1) == 10
+    assert offsets.take_reset("g", "t", 0) == 2
+    assert offsets.take_reset("g", "t", 0) is None
+    offsets.commit("g", "t", 0, 3, max_offset=10)
+    assert offsets.find("g", "t", 0) == 3
+
+
+def test_topics_and_groups_are_listed_and_removed() -> None:
+    offsets = Offsets()
+    offsets.commit("g", "t", 0, 1, max_offset=10)
+    offsets.commit("g", "u", 0, 2, max_offset=10)
+    offsets.commit("h", "t", 1, 3, max_offset=10)
+    assert offsets.topics_of("g") == ["t", "u"]
+    assert offsets.groups_of("t") == ["g", "h"]
+    assert list(offsets) == [("t", "g", {0: 1}), ("t", "h", {1: 3}), ("u", "g", {0: 2})]
+    offsets.remove_group("g")
+    assert list(offsets) == [("t", "h", {1: 3})]
+    offsets.remove_topic("t")
+    assert list(offsets) == []
+
+
+def test_a_reset_goes_with_its_group_and_with_its_topic() -> None:
+    offsets = Offsets()
+    for group, topic in (("g", "t"), ("g", "u"), ("h", "t")):
+        offsets.reset(group, topic, 0, 2)
+        offsets.note_pulled(group, topic, 0, 5)
+    offsets.remove_group("g")
+    offsets.remove_topic("u")
+    assert offsets.take_reset("g", "t", 0) is None
+    assert offsets.find("g", "t", 0) == UNKNOWN
+    assert offsets.find_pulled("g", "t", 0) == UNKNOWN
+    assert offsets.find_pulled("h", "t", 0) == 5
+    offsets.remove_topic("t")
+    assert offsets.take_reset("h", "t", 0) is None
+
+
+def test_where_pulls_are_is_never_behind_what_is_committed() -> None:
+    offsets = Offsets()
+    assert offsets.find_pulled("g", "t", 0) == UNKNOWN
+    offsets.note_pulled("g", "t", 0, 5)
+    assert offsets.find_pulled("g", "t", 0) == 5
+    offsets.commit("g", "t", 0, 8, max_offset=10)
+    assert offsets.find_pulled("g", "t", 0) == 8
+    offsets.commit("g", "t", 0, 3, max_offset=10)
+    assert offsets.find_pulled("g", "t", 0) == 5
+
+
+def test_a_clone_begins_where_the_other_is_and_then_goes_its_own_way() -> None:
+    offsets = Offsets()
+    offsets.commit("g", "t", 0, 3, max_offset=10)
+    offsets.commit("g", "u", 0, 4, max_offset=10)
+    offsets.commit("h", "t", 1, 5, max_offset=10)
+    offsets.clone("g", "h", "t")
+    assert offsets.of("h", "t") == {0: 3, 1: 5}
+    assert offsets.of("h", "u") == {}
+    offsets.commit("h", "t", 0, 9, max_offset=10)
+    assert offsets.find("g", "t", 0) == 3
+
+
+# The file.
+
+
+def test_saying_the_same_again_changes_nothing() -> None:
+    offsets = Offsets()
+    offsets.commit("g", "t", 0, 3, max_offset=10)
+    offsets.take_saved(1)
+    assert not offsets.is_dirty
+    offsets.commit("g", "t", 0, 3, max_offset=10)
+    assert not offsets.is_dirty
+    offsets.commit("g", "t", 0, 4, max_offset=10)
+    assert offsets.is_dirty
+
+
+def test_a_picture_stays_as_it_was_taken() -> None:
+    offsets = Offsets()
+    offsets.commit("g", "t", 0, 3, max_offset=10)
+    before = offsets.picture()
+    offsets.commit("g", "t", 0, 4, max_offset=10)
+    offsets.commit("g", "t", 1, 5, max_offset=10)
+    offsets.commit("h", "t", 0, 6, max_offset=10)
+    between = offsets.picture()
+    offsets.remove_group("g")
+    offsets.commit("h", "t", 0, 7, max_offset=10)
+    assert before.json()["offsetTable"] == {"t@g": {0: 3}}
+    assert between.json()["offsetTable"] == {"t@g": {0: 4, 1: 5}, "t@h": {0: 6}}
+    assert between.json()["groupTopicMap"] == {"g": ["t"], "h": ["t"]}
+    assert offsets.picture().json()["offsetTable"] == {"t@h": {0: 7}}
+
+
+@pytest.mark.parametrize("topics", [[], ["t"], ["t", "u", 'quo"ted', "back\\slash", "Größe", "\n"]])
+def test_a_picture_is_written_as_any_other_value_would_be(topics: list[str]) -> None:
+    offsets = Offsets()
+    for number, topic in enumerate(topics):
+        offsets.commit("g", topic, 0, number, max_offset=100)
+        offsets.commit("g", topic, 7, 50, max_offset=100)
+        offsets.note_pulled("h", topic, 0, number)
+    picture = offsets.picture()
+    assert picture.text() == write_pretty(picture.json())
+
+
+def test_every_save_has_a_version_of_its_own() -> None:
+    offsets = Offsets()
+    offsets.take_saved(1000)
+    offsets.take_saved(2000)
+    assert offsets.version == DataVersion(0, 2, 2000)
+    said = offsets.picture().json()["dataVersion"]
+    assert said == {"counter": 2, "stateVersion": 0, "timestamp": 2000}
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_what_apache_saved_is_loaded_and_written_again_as_it_was(name: str) -> None:
+    (content,) = [one.content() for one in files(name) if one.path == "config/consumerOffset.json"]
+    said = read(content)
+    offsets = Offsets()
+    offsets.load(said, lambda topic, queue_id: EVERYTHING)
+    assert not offsets.is_dirty
+    for group, topics in expected(name)["groups"].items():
+        for topic, queues in topics.items():
+            for queue_id, queue in queues.items():
+                assert offsets.find(group, topic, int(queue_id)) == queue["consumerOffset"]
+    again = read(offsets.picture().text())
+    assert list(again) == list(said)
+    for table in ("dataVersion", "offsetTable", "pullOffsetTable"):
+        assert write_pretty(again[table]) == write_pretty(said[table])
+    # Apache's map holds only what was committed since its start; ours holds all.
+    for group, topics in said["groupTopicMap"].items():
+        assert set(topics) <= set(again["groupTopicMap"][group])
+
+
+def test_an_offset_beyond_its_queue_is_cut_when_it_is_loaded() -> None:
+    offsets = Offsets()
+    offsets.load(read(b'{"offsetTable":{"t@g":{0:12,"1":8,2:-3}}}'), lambda topic, queue_id: 10)
+    assert offsets.of("g", "t") == {0: 10, 1: 8, 2: 0}
+    assert offsets.is_dirty
+
+
+def test_names_that_nobody_can_ask_for_are_left_out() -> None:
+    offsets = Offsets()
+    table = {name: {0: 1} for name in ("t", "@g", "t@", "t@g@h", "t@g")}
+    offsets.load(read(write_pretty({"offsetTable": table})), lambda topic, queue_id: 10)
+    assert list(offsets) == [("t", "g", {0: 1})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"offsetTable":[]}',
+        b'{"offsetTable":{"t@g":7}}',
+        b'{"offsetTable":{"t@g":{"first":7}}}',
+        b'{"offsetTable":{"t@g":{0:"far"}}}',
+        b'{"offsetTable":{"t@g":{0:true}}}',
+        b'{"dataVersion":7}',
+    ],
+)
+def test_nonsense_is_not_taken_for_offsets(text: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        Offsets().load(read(text), lambda topic, queue_id: 10)
+
+
+def test_offsets_without_room_stay_unknown_and_cannot_be_set() -> None:
+    offsets = Offsets(count_max=1)
+    offsets.commit("g", "t", 0, 7, max_offset=10)
+    offsets.commit("h", "t", 0, 7, max_offset=10)
+    assert offsets.find("h", "t", 0) == UNKNOWN
+    with pytest.raises(ProtocolError, match="no room"):
+        offsets.reset("h", "t", 0, 5)
+    assert offsets.take_reset("h", "t", 0) is None
+    offsets.reset("g", "t", 0, 5)
+    assert offsets.take_reset("g", "t", 0) == 5
+
+
+def test_everything_that_a_file_says_is_taken_however_much_it_is() -> None:
+    offsets = Offsets(count_max=1)
+    offsets.load(read(b'{"offsetTable":{"t@g":{0:1,1:2,2:3}}}'), lambda topic, queue: 9)
+    assert offsets.of("g", "t") == {0: 1, 1: 2, 2: 3}
+
+
+def test_the_topics_of_all_groups_are_those_of_each() -> None:
+    offsets = Offsets()
+    for group, topic in (("g", "t"), ("h", "t"), ("g", "s"), ("g", "u")):
+        offsets.commit(group, topic, 0, 1, max_offset=10)
+    assert offsets.topics_by_group() == {"g": ["s", "t", "u"], "h": ["t"]}
+    assert all(offsets.topics_of(g) == found for g, found in offsets.topics_by_group().items())
+
+
+def test_every_topic_and_group_with_an_offset_is_a_pair() -> None:
+    offsets = Offsets()
+    offsets.commit("g", "Orders", 0, 1, 9)
+    offsets.commit("g", "Orders", 1, 1, 9)
+    offsets.commit("h", "Orders", 0, 1, 9)
+    assert sorted(offsets.pairs()) == [("Orders", "g"), ("Orders", "h")]
+
+
+def test_where_pops_are_counted_to_is_saved_once_there_are_any() -> None:
+    offsets = Offsets()
+    offsets.commit("g", "T", 0, 5, 10)
+    assert b"popLogOffset" not in offsets.picture().text()
+    offsets.popped_to = 700
+    picture = offsets.picture()
+    assert picture.text() == write_pretty(picture.json())
+    loaded = Offsets()
+    saved = parse(picture.text())
+    assert isinstance(saved, dict)
+    loaded.load(saved, lambda topic, queue_id: 10)
+    assert (loaded.popped_to, loaded.find("g", "T", 0)) == (700, 5)

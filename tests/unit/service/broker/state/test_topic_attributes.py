@@ -1,0 +1,73 @@
+import pytest
+
+from aerobee.errors import RemoteProtocolError
+from aerobee.service.broker.state.topic_attributes import changed_attributes, parse_changes
+
+
+def test_changes_are_read_by_their_signed_names() -> None:
+    assert parse_changes("") == {}
+    assert parse_changes("+message.type=FIFO,-reserve.time") == {
+        "+message.type": "FIFO",
+        "-reserve.time": "",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a=b", "a", "+a", "-a=b", ",", "+a=1,", "+a=1,+a=2", "-a,-a", "+a=1" + "x" * 5000],
+)
+def test_changes_that_are_not_so_written_are_refused(text: str) -> None:
+    with pytest.raises(RemoteProtocolError):
+        parse_changes(text)
+
+
+def test_a_new_topic_gets_what_is_set() -> None:
+    changes = {"+message.type": "FIFO", "+queue.type": "BatchCQ", "+reserve.time": "-1"}
+    assert changed_attributes(None, changes) == {
+        "message.type": "FIFO",
+        "queue.type": "BatchCQ",
+        "reserve.time": "-1",
+    }
+
+
+def test_attributes_are_set_changed_and_taken_away_and_the_others_stay() -> None:
+    before = {"queue.type": "BatchCQ", "message.type": "FIFO"}
+    after = changed_attributes(before, {"-message.type": "", "+reserve.time": "5"})
+    assert after == {"queue.type": "BatchCQ", "reserve.time": "5"}
+    assert before == {"queue.type": "BatchCQ", "message.type": "FIFO"}
+    assert changed_attributes(before, {"+message.type": "DELAY"})["message.type"] == "DELAY"
+
+
+def test_what_is_for_the_life_of_a_topic_can_be_set_only_to_what_it_is() -> None:
+    before = {"queue.type": "BatchCQ"}
+    assert changed_attributes(before, {"+queue.type": "BatchCQ"}) == before
+    for changes in (
+        {"+queue.type": "SimpleCQ"},
+        {"-queue.type": ""},
+        {"+cleanup.policy": "DELETE"},
+    ):
+        with pytest.raises(RemoteProtocolError, match="unchangeable"):
+            changed_attributes(before, changes)
+
+
+@pytest.mark.parametrize(
+    ("current", "changes", "said"),
+    [
+        (None, {"-message.type": ""}, "while creating topic"),
+        ({}, {"-message.type": ""}, "nonexistent key"),
+        ({}, {"message.type": "FIFO"}, "wrong format"),
+        ({}, {"+": "x"}, "wrong format"),
+        ({}, {"": "x"}, "wrong format"),
+        ({}, {"+colour": "red"}, "unsupported key: colour"),
+        ({"colour": "red"}, {"-colour": ""}, "unsupported key: colour"),
+        ({}, {"+message.type": "LOUD"}, "one of DELAY, FIFO"),
+        ({}, {"+reserve.time": "-2"}, "-1 or more"),
+        ({}, {"+reserve.time": "soon"}, "reserve.time"),
+        ({"message.type": "FIFO"}, {"+message.type": "FIFO", "-message.type": ""}, "duplication"),
+    ],
+)
+def test_a_change_that_cannot_be_is_refused_and_says_why(
+    current: dict[str, str] | None, changes: dict[str, str], said: str
+) -> None:
+    with pytest.raises(RemoteProtocolError, match=said):
+        changed_attributes(current, changes)
