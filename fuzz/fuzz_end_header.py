@@ -43,7 +43,7 @@ def _read(module: Any, framing: Any, whole: bytes) -> tuple[bytes, int, int, int
     frames = framing.FrameReader(framing.FrameLimits())
     frames.receive(whole)
     assert frames.advance()
-    header = module.EndHeader()
+    header = module.EndTransactionReader()
     if not header.read(frames):
         return None
     start = header.group_start

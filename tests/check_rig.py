@@ -13,7 +13,7 @@ from aerobee.ports.service import ChannelId, Effects, Reply
 from aerobee.service.broker.clients.consumers import Member
 from aerobee.service.broker.clients.producers import Producers
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.transaction.askable_producers import Askable
+from aerobee.service.broker.transaction.askable_producers import AskableProducers
 from aerobee.service.broker.transaction.check_back import CheckBack
 from aerobee.service.broker.transaction.given_up_topic import GivenUpTopic
 from aerobee.sim.clock import SimClock
@@ -48,7 +48,7 @@ class Rig(Book):
             self.ledger,
             self.timing,
             self.intake,
-            Askable(self.producers, a_second),
+            AskableProducers(self.producers, a_second),
             GivenUpTopic(self.tables.topics),
             "broker-a",
             self.outbox,

@@ -89,7 +89,7 @@ class LocalCluster:
         """How many pulls a broker has taken by the short way."""
         driver = self._brokers[name]._driver
         assert driver is not None
-        count: int = driver._service._pull_ways._short.answered  # type: ignore[attr-defined]
+        count: int = driver._service._pull_assembly._fast_pull.answered  # type: ignore[attr-defined]
         return count
 
     def client(self) -> Client:

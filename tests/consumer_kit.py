@@ -30,15 +30,15 @@ from aerobee.service.broker.clients.producers import Producers
 from aerobee.service.broker.clients.queue_locks import QueueLocks
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
-from aerobee.service.broker.membership.filter_check_handlers import ClientConfigHandlers
-from aerobee.service.broker.membership.heartbeat_handlers import ClientHandlers
-from aerobee.service.broker.membership.member_lifecycle import Membership
-from aerobee.service.broker.membership.member_list_handlers import GroupMemberHandlers
+from aerobee.service.broker.membership.filter_check_handlers import FilterCheckHandlers
+from aerobee.service.broker.membership.heartbeat_handlers import HeartbeatHandlers
+from aerobee.service.broker.membership.member_lifecycle import MemberLifecycle
+from aerobee.service.broker.membership.member_list_handlers import MemberListHandlers
 from aerobee.service.broker.membership.offset_handlers import OffsetHandlers
-from aerobee.service.broker.membership.queue_lock_handlers import LockHandlers
+from aerobee.service.broker.membership.queue_lock_handlers import QueueLockHandlers
 from aerobee.service.broker.request_table import request_table
-from aerobee.service.broker.state.consumer_offsets import Offsets
-from aerobee.service.broker.state.subscription_filter import Choices
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
+from aerobee.service.broker.state.subscription_filter import SubscriptionFilters
 from aerobee.service.broker.statistics.statistics import Statistics
 from aerobee.service.filters.filter_cache import FilterCache
 from aerobee.service.request import Request, answer_with
@@ -65,23 +65,25 @@ class ConsumerKit(TablesKit):
         self.outbox: Effects = []
         self.peers: dict[ChannelId, Peer] = {}
         self.consumers, self.producers = Consumers(), Producers()
-        self.locks, self.offsets = QueueLocks(), Offsets(offsets_max)
+        self.locks, self.offsets = QueueLocks(), ConsumerOffsets(offsets_max)
         self.queues = QueueFacts(self.store, young_bytes)
         self.calls = ClientCalls(self.outbox)
         self.statistics = Statistics([], lambda topic: False, self.clock.now())
-        self.membership = Membership(
+        self.membership = MemberLifecycle(
             self.consumers, self.producers, self.locks, self.groups, self.config, self.outbox
         )
         self.filters = FilterCache()
-        self.choices = Choices(self.filters, self.consumers, lambda: self.config.current.allows_sql)
+        self.choices = SubscriptionFilters(
+            self.filters, self.consumers, lambda: self.config.current.allows_sql
+        )
         relay = ClientRelay(self.consumers, self.calls)
         facts = (self.offsets, self.queues)
         handlers = (
-            ClientHandlers(self.membership, self.groups, self.topics, self.peers),
-            ClientConfigHandlers(self.choices),
-            GroupMemberHandlers(self.consumers, self.producers),
+            HeartbeatHandlers(self.membership, self.groups, self.topics, self.peers),
+            FilterCheckHandlers(self.choices),
+            MemberListHandlers(self.consumers, self.producers),
             OffsetHandlers(*facts, self.topics, self.groups),
-            LockHandlers(self.locks),
+            QueueLockHandlers(self.locks),
             QueryHandlers(self.store),
             GroupStatusHandlers(
                 IDENTITY, *facts, self.topics, self.groups, self.consumers, self.statistics

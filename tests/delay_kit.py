@@ -13,7 +13,7 @@ from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
 from aerobee.model.properties import DELAY
 from aerobee.service.broker.delay.delay_levels import DelayLevels
-from aerobee.service.broker.log_access.message_writer import Intake, Stored
+from aerobee.service.broker.log_access.message_writer import MessageWriter, StoredAt
 from aerobee.service.broker.state.delay_offsets import DelayOffsets
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
@@ -57,7 +57,7 @@ class DelayKit:
         self.kit = StoreKit(disk, config, clock=clock)
         self.disk, self.store, self.clock = self.kit.disk, self.kit.store, self.kit.clock
         self.worker = self.kit.worker
-        self.intake = Intake(self.store, config.flush_mode, len(config.delay_levels_ms))
+        self.intake = MessageWriter(self.store, config.flush_mode, len(config.delay_levels_ms))
         self.offsets = DelayOffsets(ConfigFile(self.disk, OFFSETS_PATH), self.worker)
         self.levels = DelayLevels(
             self.store,
@@ -68,7 +68,7 @@ class DelayKit:
             self.clock.now(),
         )
 
-    def send(self, body: bytes, level: int, topic: str = "Orders", queue_id: int = 0) -> Stored:
+    def send(self, body: bytes, level: int, topic: str = "Orders", queue_id: int = 0) -> StoredAt:
         return self.intake.put(
             message(body, topic, queue_id, **{DELAY: str(level)}), self.clock.now()
         )

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from aerobee.app.load.measure.cluster_facts import BrokerFacts
-from aerobee.app.load.measure.histogram import Histogram
+from aerobee.app.load.measure.histogram import LatencyHistogram
 from aerobee.app.load.measure.usage import PartUsage, Usage
 from aerobee.app.load.result.result import Point, Result, Side
 from aerobee.app.load.result.verdict import Verdict
@@ -13,8 +13,8 @@ MS = 1_000_000
 BROKER = BrokerFacts("broker-a", "127.0.0.1:10911", "V5_5_0", "ASYNC_FLUSH", "", 77)
 
 
-def histogram(*values_ms: float) -> Histogram:
-    made = Histogram()
+def histogram(*values_ms: float) -> LatencyHistogram:
+    made = LatencyHistogram()
     for value in values_ms:
         made.record(round(value * MS))
     return made
@@ -42,7 +42,7 @@ def usage(
 
 def side(messages: int = 1000, seconds: float = 1.0, *values_ms: float, unsent: int = 0) -> Side:
     latency = histogram(*(values_ms or (1.0, 2.0, 3.0)))
-    return Side(messages, messages * 100, seconds, {}, latency, Histogram(), 2.5, unsent)
+    return Side(messages, messages * 100, seconds, {}, latency, LatencyHistogram(), 2.5, unsent)
 
 
 def result(kind: str = "produce", *, rate: float | None = None, sent: Side | None = None) -> Result:

@@ -7,9 +7,9 @@ from aerobee.service.broker.clients.client_calls import ClientCalls
 from aerobee.service.broker.clients.peers import Peers
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
 from aerobee.service.broker.delay.delay_levels import DelayLevels
-from aerobee.service.broker.log_access.message_writer import Intake
-from aerobee.service.broker.membership.member_lifecycle import Membership
-from aerobee.service.broker.membership.membership_assembly import consumer_rows
+from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.membership.member_lifecycle import MemberLifecycle
+from aerobee.service.broker.membership.membership_assembly import membership_rows
 from aerobee.service.broker.request_table import Row, request_table
 from aerobee.service.broker.state.delay_offsets import DelayOffsets
 from aerobee.service.broker.state.tables import Ground, open_tables
@@ -32,14 +32,14 @@ class RowsRig:
         config = LiveConfig(BrokerConfig(), SETTINGS, changes, kit.worker, {})
         tables = open_tables(IDENTITY, config, ground, now)
         outbox: Effects = []
-        membership = Membership(
+        membership = MemberLifecycle(
             tables.consumers, tables.producers, tables.locks, tables.groups, config, outbox
         )
         delay_offsets = DelayOffsets(ground.config_file("delayOffset.json"), kit.worker)
         levels_ms = store.config.delay_levels_ms
-        intake = Intake(store, store.config.flush_mode, len(levels_ms))
+        intake = MessageWriter(store, store.config.flush_mode, len(levels_ms))
         delays = DelayLevels(store, intake, delay_offsets, kit.worker, levels_ms, now)
-        self.consumer = consumer_rows(tables, store, membership, Peers())
+        self.consumer = membership_rows(tables, store, membership, Peers())
         statistics = Statistics([], lambda topic: False, now)
         self.admin = admin_rows(IDENTITY, tables, store, ClientCalls(outbox), statistics, at_once)
         self.inside = (IDENTITY, tables, store, statistics)

@@ -44,10 +44,10 @@ class SendRig:
         self.entries = {
             b"Orders": module("aerobee.service.broker.state.topic_entry").TopicEntry(topic)
         }
-        answer = module("aerobee.protocol.send.send_answer_writer").SendAnswer(
+        answer = module("aerobee.protocol.send.send_answer_writer").SendAnswerWriter(
             "DefaultRegion", True, config.store_host
         )
-        self.plain = module("aerobee.service.broker.send.fast_send").PlainSend(
+        self.plain = module("aerobee.service.broker.send.fast_send").FastSend(
             self.store.appender, self.entries, answer, SUFFIX, BODY_BYTES_MAX
         )
         self.ends: Any = None
@@ -62,8 +62,8 @@ class SendRig:
     def _divert(self, module: Callable[[str], Any]) -> None:
         transaction = "aerobee.service.broker.transaction"
         self.halves = module(f"{transaction}.open_halves").OpenHalves()
-        progress = module(f"{transaction}.queue_progress").Progress(0, 0)
-        self.ends = module(f"{transaction}.fast_end_transaction").PlainEnd(
+        progress = module(f"{transaction}.queue_progress").QueueProgress(0, 0)
+        self.ends = module(f"{transaction}.fast_end_transaction").FastEndTransaction(
             self.store.appender, self.store.hot_records, self.entries, self.halves
         )
         diversion = module("aerobee.service.broker.send.send_diversion").SendDiversion(

@@ -8,7 +8,7 @@ async with SendBench(cluster) as bench:
 from aerobee.client.api.client_options import ClientOptions
 from aerobee.client.api.receipt import Receipt
 from aerobee.client.connection.session import Session
-from aerobee.client.send.sender import Sending
+from aerobee.client.send.sender import Sender
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_id import parse_offset_message_id
 from aerobee.protocol.headers.queries import ViewMessageHeader
@@ -24,7 +24,7 @@ class SendBench:
 
     def __init__(self, cluster: LocalCluster, **options: object) -> None:
         self.session = Session(ClientOptions((cluster.address,), **options))  # type: ignore[arg-type]
-        self.sending = Sending(self.session)
+        self.sending = Sender(self.session)
 
     async def __aenter__(self) -> "SendBench":
         await self.session.start()

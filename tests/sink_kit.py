@@ -17,8 +17,8 @@ from aerobee.pipeline.sink.partition_writer import WriteTask, write_partition
 from aerobee.pipeline.sink.sink_options import SinkOptions, sink_options
 from aerobee.pipeline.source.partition_reader import read_ranges
 from aerobee.pipeline.source.source_options import source_options
-from aerobee.pipeline.source.source_planning import Planner
-from aerobee.pipeline.spark.worker_client import Blocking
+from aerobee.pipeline.source.source_planning import SourcePlanning
+from aerobee.pipeline.spark.worker_client import WorkerClient
 from tests.server_kit import Server
 
 
@@ -57,10 +57,10 @@ def stored(server: Server, topic: str, columns: str = "value") -> dict[tuple[str
     """The values of a topic, or rows of several columns, by broker and queue."""
     given = {"nameServer": server.name_server, "topic": topic, "columns": columns}
     options = source_options(given, is_stream=False)
-    blocking = Blocking(options.target, options.timeout)
+    blocking = WorkerClient(options.target, options.timeout)
     try:
         _wait_for(blocking, topic)
-        planner = Planner(options, blocking, 1)
+        planner = SourcePlanning(options, blocking, 1)
         ranges = planner.partitions(planner.at(options.start), planner.at(options.end))
     finally:
         blocking.close()
@@ -73,7 +73,7 @@ def stored(server: Server, topic: str, columns: str = "value") -> dict[tuple[str
     return found
 
 
-def _wait_for(blocking: Blocking, topic: str) -> None:
+def _wait_for(blocking: WorkerClient, topic: str) -> None:
     """A name server hears of a new topic a moment after the first send."""
     while True:
         with contextlib.suppress(TopicNotFound):

@@ -12,10 +12,10 @@ from aerobee.ports.service import ChannelId, Effects, Reply
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.admin.group.group_handlers import GroupHandlers
 from aerobee.service.broker.admin.topic.topic_handlers import Announce, TopicHandlers
-from aerobee.service.broker.admin.topic.topic_query_handlers import TopicQueries
+from aerobee.service.broker.admin.topic.topic_query_handlers import TopicQueryHandlers
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
 from aerobee.service.broker.request_table import request_table
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.groups import GROUPS_MAX, Groups
 from aerobee.service.broker.state.topics import TOPICS_MAX, Topics
 from aerobee.service.live_config import ChangesFile, LiveConfig
@@ -89,7 +89,7 @@ class AdminKit(TablesKit):
         announce: Announce = at_once,
     ) -> None:
         super().__init__(disk, config)
-        self.offsets = Offsets()
+        self.offsets = ConsumerOffsets()
         self.deleted: list[bytes] = []
         self.cleaned: list[TopicConfig] = []
         topics = TopicHandlers(
@@ -100,7 +100,7 @@ class AdminKit(TablesKit):
             self.cleaned.append,
             announce,
         )
-        queries = TopicQueries(self.topics, IDENTITY)
+        queries = TopicQueryHandlers(self.topics, IDENTITY)
         groups = GroupHandlers(self.groups, self.offsets)
         self._table = request_table([*topics.rows(), *queries.rows(), *groups.rows()])
 

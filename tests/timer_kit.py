@@ -18,7 +18,7 @@ from aerobee.model.properties import (
     UNIQUE_KEY,
 )
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
-from aerobee.service.broker.log_access.message_writer import Intake, Stored
+from aerobee.service.broker.log_access.message_writer import MessageWriter, StoredAt
 from aerobee.service.broker.state.tables import Ground
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.live_config import ChangesFile, LiveConfig
@@ -63,7 +63,7 @@ class TimerKit:
         self.kit = StoreKit(disk, storage, clock=clock)
         self.disk, self.store, self.clock = self.kit.disk, self.kit.store, self.kit.clock
         self.worker = self.kit.worker
-        self.intake = Intake(self.store, storage.flush_mode, len(storage.delay_levels_ms))
+        self.intake = MessageWriter(self.store, storage.flush_mode, len(storage.delay_levels_ms))
         changes = ChangesFile(self.disk, f"{ROOT}/config/changes", {})
         self.timers = Timers(
             Ground(self.store, self.disk, self.worker),
@@ -75,17 +75,19 @@ class TimerKit:
 
     # Messages.
 
-    def send(self, body: bytes, delay_ms: int, topic: str = "Orders", **properties: str) -> Stored:
+    def send(
+        self, body: bytes, delay_ms: int, topic: str = "Orders", **properties: str
+    ) -> StoredAt:
         """For so long from now on; its unique id is its body."""
         return self.send_at(body, self.clock.now().wall_ms + delay_ms, topic, **properties)
 
     def send_at(
         self, body: bytes, deliver_ms: int, topic: str = "Orders", **properties: str
-    ) -> Stored:
+    ) -> StoredAt:
         named = {UNIQUE_KEY: body.decode(), TIMER_DELIVER_MS: str(deliver_ms), **properties}
         return self.intake.put(message_with(named, body, topic), self.clock.now())
 
-    def take_back(self, body: bytes, deliver_ms: int, topic: str = "Orders") -> Stored:
+    def take_back(self, body: bytes, deliver_ms: int, topic: str = "Orders") -> StoredAt:
         named = {TIMER_DELETE_UNIQUE_KEY: f"{topic}+{body.decode()}"}
         return self.send_at(b"back " + body, deliver_ms, topic, **named)
 

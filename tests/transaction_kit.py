@@ -22,8 +22,8 @@ from aerobee.protocol.message.stored_message import decode_record
 from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
-from aerobee.service.broker.log_access.message_writer import Intake
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.transaction.half_timing import HalfTiming
 from aerobee.service.broker.transaction.ledger import OPEN_MAX, Ledger
 from aerobee.service.live_config import ChangesFile, LiveConfig
@@ -142,15 +142,15 @@ class Book:
         disk: SimDisk | None = None,
         storage: StorageConfig = STORAGE,
         clock: SimClock | None = None,
-        offsets: Offsets | None = None,
+        offsets: ConsumerOffsets | None = None,
         *,
         config: BrokerConfig | None = None,
         open_max: int = OPEN_MAX,
     ) -> None:
         self.kit = StoreKit(disk, storage, clock=clock)
         self.disk, self.store, self.clock = self.kit.disk, self.kit.store, self.kit.clock
-        self.offsets = offsets or Offsets()
-        self.intake = Intake(self.store, storage.flush_mode, 18)
+        self.offsets = offsets or ConsumerOffsets()
+        self.intake = MessageWriter(self.store, storage.flush_mode, 18)
         self.config = LiveConfig(
             config or BrokerConfig(),
             SETTINGS,

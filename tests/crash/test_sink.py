@@ -27,7 +27,7 @@ from aerobee.errors import AerobeeError
 from aerobee.pipeline.sink.partition_writer import WriteTask, write_partition
 from aerobee.pipeline.sink.staged_write import StagedRows, publish
 from aerobee.pipeline.sink.write_round import finish_write
-from aerobee.pipeline.spark.worker_client import Blocking, close_kept
+from aerobee.pipeline.spark.worker_client import WorkerClient, close_kept
 from tests.server_kit import RestartableServer, Server
 from tests.sink_kit import batch, options_of, stored
 
@@ -147,7 +147,7 @@ EVENTS = (die, lose_broker, lose_both, be_succeeded)
 
 def publish_there(name_server: str, written: list[StagedRows], steps: Connection) -> None:
     """The driver's part, in a process of its own."""
-    blocking = Blocking(options_of(Server(name_server), "Sunk").target)
+    blocking = WorkerClient(options_of(Server(name_server), "Sunk").target)
     steps.send("step")
     try:
         blocking.run(publish(blocking.session, written, 30.0))
@@ -186,7 +186,7 @@ def publish_and_kill(server: RestartableServer, round_id: int) -> None:
     driver.join()
     for rows in (written, [staged(server, task) for task in tasks]):
         options = options_of(server, "Sunk")
-        blocking = Blocking(options.target)
+        blocking = WorkerClient(options.target)
         blocking.run(publish(blocking.session, rows, 30.0))
         blocking.close()
 
@@ -215,7 +215,7 @@ def write_all(server: Server, tasks: list[WriteTask]) -> None:
 
 def finish(server: Server, task: WriteTask) -> None:
     """What the driver says of a whole round."""
-    blocking = Blocking(options_of(server, "Sunk").target)
+    blocking = WorkerClient(options_of(server, "Sunk").target)
     route = blocking.run(blocking.session.routes.of("Sunk"))
     places = {("Sunk", queue.broker_name) for queue in route.writable}
     blocking.run(finish_write(blocking.session, task.write_id, task.round_id, places))

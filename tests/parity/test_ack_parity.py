@@ -54,7 +54,7 @@ class AckRig:
         topic = module("aerobee.model.topic").TopicConfig("Orders", 2, 2)
         topics = SimpleNamespace(find=lambda name: topic if name == "Orders" else None)
         plain_ack = module("aerobee.service.broker.pop.ack.fast_ack")
-        self.plain = plain_ack.PlainAck(store.hot_ways[0], topics, 8)
+        self.plain = plain_ack.FastAck(store.fast_path_readers[0], topics, 8)
         frame = module("aerobee.protocol.remoting.frame")
         self._frames = frame.FrameReader(frame.FrameLimits())
         self._output = module("aerobee.protocol.remoting.reply_buffer").ReplyBuffer()

@@ -36,7 +36,9 @@ def outcome(
     module: Callable[[str], Any], data: bytes, start: int, topics: list[bytes], times: list[int]
 ) -> Any:
     columns = module("aerobee.pipeline.arrow.message_columns").MessageColumns(0xFFF, 4, 1 << 20)
-    walk = module("aerobee.pipeline.log_table.log_walk").LogWalk(columns, frozenset(topics), *times)
+    walk = module("aerobee.pipeline.log_table.log_walk").LogTableWalk(
+        columns, frozenset(topics), *times
+    )
     view = memoryview(data)
     found = walk.find(view, start, 100, 100 + len(data) + 50), walk.finding, walk.record_size
     came_to = walk.take(view, start, len(data), 100)

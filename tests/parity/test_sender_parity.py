@@ -41,7 +41,9 @@ def written(load: Any, calls: list[tuple[int, int, bytes, bytes, bytes]]) -> byt
     header = load("aerobee.protocol.remoting.command_header").CommandHeader(
         310, ext_fields=dict(FIELDS)
     )
-    mould = load("aerobee.protocol.send.send_frame_template").SendMould(header, b"v\x011\x02")
+    mould = load("aerobee.protocol.send.send_frame_template").SendFrameTemplate(
+        header, b"v\x011\x02"
+    )
     output = load("aerobee.protocol.remoting.reply_buffer").ReplyBuffer()
     for call in calls:
         mould.put(output, *call)
@@ -60,7 +62,7 @@ def read(load: Any, frame: bytes) -> tuple[object, ...] | None:
     frames = load("aerobee.protocol.remoting.frame").FrameReader()
     frames.receive(frame)
     assert frames.advance()
-    answer = load("aerobee.protocol.send.send_answer_reader").SentAnswer()
+    answer = load("aerobee.protocol.send.send_answer_reader").SendAnswerReader()
     if not answer.read(frames):
         return None
     return (answer.code, answer.ids, answer.queue_id, answer.queue_offset)

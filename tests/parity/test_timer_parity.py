@@ -55,7 +55,7 @@ class World:
         self.store = module("aerobee.storage.store").Store.open(
             self.disk, ROOT, config, self.worker
         )
-        intake = module("aerobee.service.broker.log_access.message_writer").Intake(
+        intake = module("aerobee.service.broker.log_access.message_writer").MessageWriter(
             self.store, config.flush_mode, 2
         )
         ground = module("aerobee.service.broker.state.tables").Ground(

@@ -3,7 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aerobee.app.load.measure.histogram import Histogram, bucket_of, from_json, last_of, merged
+from aerobee.app.load.measure.histogram import (
+    LatencyHistogram,
+    bucket_of,
+    from_json,
+    last_of,
+    merged,
+)
 from aerobee.app.load.run.rate_search import RateSearch
 from aerobee.app.load.worker.tally import Tally
 from aerobee.app.load.workload.schedule import SECOND_NS, Schedule, shares, unsent_waits
@@ -12,8 +18,8 @@ _values = st.integers(0, 10**13)
 _lists = st.lists(_values, max_size=80)
 
 
-def recorded(values: list[int]) -> Histogram:
-    histogram = Histogram()
+def recorded(values: list[int]) -> LatencyHistogram:
+    histogram = LatencyHistogram()
     for value in values:
         histogram.record(value)
     return histogram

@@ -20,7 +20,7 @@ from aerobee.model.properties import (
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.record import Record, RecordWriter
 from aerobee.protocol.message.stored_message import copy_to_draft, without_crc
-from aerobee.protocol.message.waiting_properties import WaitingText
+from aerobee.protocol.message.waiting_properties import WaitingProperties
 from aerobee.service.broker.log_access.real_topic import real_place
 from aerobee.service.broker.log_access.redelivery import Redelivery
 from tests.store_kit import SMALL, StoreKit
@@ -140,7 +140,7 @@ def number(text: bytes | None, digits_max: int) -> int:
 
 @given(texts)
 def test_a_waiting_text_says_what_its_properties_say(text: bytes) -> None:
-    said = WaitingText()
+    said = WaitingProperties()
     said.read_from(memoryview(text))
     assert text[: said.size] == without_crc(text)
     assert said.queue_id == number(find_property(text, b"REAL_QID"), 9)

@@ -12,9 +12,9 @@ from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.register_broker import RegisterBroker
 from aerobee.service.nameserver.route_table import (
+    BrokerEntry,
     BrokerPlace,
     Registered,
-    Registration,
     RouteTable,
 )
 from aerobee.sim.clock import SimClock
@@ -172,7 +172,7 @@ class RouteTableMachine(RuleBasedStateMachine):
         channel = chosen or usual_channel(place)
         now = self.clock.now()
         fact = Fact(place, channel, now.monotonic_ms, expiry_ms, upload.version, acting)
-        registration = Registration(place, upload, expiry_ms, f"ha-{place.address}", "", acting)
+        registration = BrokerEntry(place, upload, expiry_ms, f"ha-{place.address}", "", acting)
         try:
             self.facts.register(place, upload, fact)
         except ValueError:

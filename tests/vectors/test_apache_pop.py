@@ -15,13 +15,13 @@ from aerobee.protocol.bodies.revive_records import (
     encode_ack,
     encode_checkpoint,
 )
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.pop.revive.in_flight import InFlight
 from aerobee.service.broker.pop.revive.retry_copy import Origin
-from aerobee.service.broker.pop.revive.retry_writer import Retrying, RetryTables
+from aerobee.service.broker.pop.revive.retry_writer import RetryTables, RetryWriter
 from aerobee.service.broker.pop.revive.revive_queue import ReviveQueue
 from aerobee.service.broker.pop.revive.revive_writer import broker_host
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.config import FlushMode
 from aerobee.storage.store import Store
@@ -65,15 +65,15 @@ def test_what_apache_brought_back_is_brought_back_and_nothing_else(store: Store)
         for message in read_all(store, queue.topic, 0)
     ]
     group = apaches.properties["ORIGIN_GROUP"]
-    tables, offsets = TablesKit(), Offsets()
+    tables, offsets = TablesKit(), ConsumerOffsets()
     now = tables.clock.now()
     topics = [TopicConfig(name, 2, 2) for name in ("FixPop", "FixPopLong", apaches.topic)]
     tables.topics.put(topics, now, tables.told.append)
     for name in ("fix-pop", group):
         tables.groups.ensure(name, now)
     tables.finish()
-    intake = Intake(store, FlushMode.ASYNC, 18)
-    retrying = Retrying(
+    intake = MessageWriter(store, FlushMode.ASYNC, 18)
+    retrying = RetryWriter(
         store,
         SimDiskWorker(inline=True),
         intake,

@@ -12,11 +12,11 @@ from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
 from aerobee.protocol.message.stored_message import encode_record
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.redelivery import Redelivery
 from aerobee.service.broker.state.tables import Ground
 from aerobee.service.broker.timer.slot_walk import SlotWalk
-from aerobee.service.broker.timer.tick_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TickScale
 from aerobee.service.broker.timer.timer_roll import stamp
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.live_config import ChangesFile, LiveConfig
@@ -34,7 +34,7 @@ from tests.vectors.test_apache_stores import CONFIG, opened
 
 TIMER = b"rmq_sys_wheel_timer"
 LOG_FILE_BYTES = 1_048_576
-SCALE = TimerScale(1_000, 172_800_000)
+SCALE = TickScale(1_000, 172_800_000)
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_what_waits_in_apaches_store_is_delivered_at_its_time_and_nothing_again(
     worker = SimDiskWorker(inline=True)
     told = BrokerConfig(timer_log_file_bytes=LOG_FILE_BYTES)
     config = LiveConfig(told, SETTINGS, ChangesFile(SimDisk(), "changes", {}), worker, {})
-    intake = Intake(store, CONFIG.flush_mode, len(CONFIG.delay_levels_ms))
+    intake = MessageWriter(store, CONFIG.flush_mode, len(CONFIG.delay_levels_ms))
     now = Now(max(one.store_timestamp for one in read_all(store, TIMER, 0)) + 60_000, 0)
     before = store.end_offset
     timers = Timers(Ground(store, MappedDisk(), worker), intake, config, now)

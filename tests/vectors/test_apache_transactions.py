@@ -12,8 +12,8 @@ import pytest
 from aerobee.model.message import Host, StoredMessage
 from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.log_access.message_writer import Intake
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.transaction.half_message import committed
 from aerobee.service.broker.transaction.half_timing import HalfTiming
 from aerobee.service.broker.transaction.ledger import Ledger
@@ -46,9 +46,9 @@ def store(root: Path) -> Iterator[Store]:
     made.close()
 
 
-def apaches_offsets(store: Store, root: Path) -> Offsets:
+def apaches_offsets(store: Store, root: Path) -> ConsumerOffsets:
     """As its file has them."""
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     loaded = ConfigFile(MappedDisk(), str(root / "config/consumerOffset.json")).load()
     assert loaded is not None
 
@@ -89,7 +89,7 @@ def test_what_we_write_down_is_what_apaches_broker_wrote_down(store: Store) -> N
 def test_what_apaches_broker_left_open_is_open(
     store: Store, root: Path, with_offsets: bool
 ) -> None:
-    offsets = apaches_offsets(store, root) if with_offsets else Offsets()
+    offsets = apaches_offsets(store, root) if with_offsets else ConsumerOffsets()
     if with_offsets:
         assert offsets.find(OFFSETS_GROUP, HALF, 0) >= 0, "the file has them"
     found = find_open(store, offsets)
@@ -104,7 +104,7 @@ def test_a_transaction_that_apaches_broker_began_ends_with_ours(store: Store, ro
     now = Now(newest.store_timestamp + 1_000, 0)
     ledger = Ledger(
         store,
-        Intake(store, CONFIG.flush_mode, 18),
+        MessageWriter(store, CONFIG.flush_mode, 18),
         offsets,
         HalfTiming(BrokerConfig, CONFIG.retention_ms),
         Host("127.0.0.1", 50_961),

@@ -50,7 +50,7 @@ class Programs:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class BannerFacts:
     """What there is to say."""
 
     nameserver: str
@@ -85,7 +85,7 @@ class Banner:
 
     async def start(self, failed: Ended) -> str:
         pages = (broker.metrics_address for broker in self._brokers)
-        facts = Facts(
+        facts = BannerFacts(
             reachable(self._nameserver.address),
             {broker.name: reachable(broker.address) for broker in self._brokers},
             [reachable(address) for address in pages if address],
@@ -102,7 +102,7 @@ class Banner:
         """It was said."""
 
 
-def banner(facts: Facts, ink: Ink) -> str:
+def banner(facts: BannerFacts, ink: Ink) -> str:
     programs = facts.programs
     tries = [f"{programs.aerobee} {words}" for words in TRIES]
     if facts.nameserver != USUAL:
@@ -154,7 +154,7 @@ def kept_text(folder: DataFolder, held: Holdings) -> str:
     return f"{folder.shown}, goes on with {messages} in {topics}"
 
 
-def _places(facts: Facts, ink: Ink) -> Iterable[str]:
+def _places(facts: BannerFacts, ink: Ink) -> Iterable[str]:
     yield _row("name server", facts.nameserver, ink)
     for name, address in facts.brokers.items():
         yield _row(name, address, ink)
@@ -166,7 +166,7 @@ def _places(facts: Facts, ink: Ink) -> Iterable[str]:
         yield _row("", f"{count} brokers have messages there; say --brokers {count}", ink)
 
 
-def _cost(facts: Facts) -> str:
+def _cost(facts: BannerFacts) -> str:
     said = []
     if facts.seconds is not None:
         said.append(f"{facts.seconds:.1f} s")

@@ -30,7 +30,7 @@ from aerobee.client.core.send.spill_rules import MAX_BYTES as SPILL_BYTES_MAX
 from aerobee.client.core.target import Credentials, Target
 from aerobee.client.send.delivery import RETRIES
 from aerobee.client.send.drafts import MessageKeywords, SendKeywords
-from aerobee.client.send.sender import Sending
+from aerobee.client.send.sender import Sender
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue
 from aerobee.ports.clock import Clock
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from aerobee.client.api.message import Message
     from aerobee.client.consumer.consumer import Consumer
     from aerobee.client.consumer.reader import Reader
-    from aerobee.client.consumer.receive_consumers import Receiving
+    from aerobee.client.consumer.receive_consumers import ReceiveConsumers
     from aerobee.client.send.producer import Producer
     from aerobee.client.send_modes.send_modes_assembly import (
         Check,
-        SpecialSends,
+        SendModes,
         Spill,
         Transaction,
     )
@@ -93,7 +93,7 @@ class Client:
     def __init__(self, options: ClientOptions, *, clock: Clock | None = None) -> None:
         self._session = Session(options, clock=clock)
         self._session.reply = self._reply
-        self._sending = Sending(self._session)
+        self._sending = Sender(self._session)
 
     @property
     def id(self) -> str:
@@ -108,16 +108,16 @@ class Client:
         return Admin(self._session)
 
     @cached_property
-    def _special(self) -> "SpecialSends":
-        from aerobee.client.send_modes.send_modes_assembly import SpecialSends
+    def _special(self) -> "SendModes":
+        from aerobee.client.send_modes.send_modes_assembly import SendModes
 
-        return SpecialSends(self._session, self._sending)
+        return SendModes(self._session, self._sending)
 
     @cached_property
-    def _receiving(self) -> "Receiving":
-        from aerobee.client.consumer.receive_consumers import Receiving
+    def _receiving(self) -> "ReceiveConsumers":
+        from aerobee.client.consumer.receive_consumers import ReceiveConsumers
 
-        return Receiving(self._session)
+        return ReceiveConsumers(self._session)
 
     async def open(self) -> None:
         """What `async with` does first."""

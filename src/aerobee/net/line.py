@@ -221,7 +221,7 @@ class Line:
         if found is None:
             return False
         waiter: Waiter = found
-        if not waiter.is_quick or not waiter.take(frames):
+        if not waiter.is_fast or not waiter.take(frames):
             return False
         del self._waiting[opaque]
         return True

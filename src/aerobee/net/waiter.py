@@ -22,13 +22,13 @@ def is_compiled() -> bool:
 class Waiter:
     """W1. Once `answer` is done, nothing of it changes: its asker may have given up."""
 
-    __slots__ = ("answer", "deadline", "is_quick")
+    __slots__ = ("answer", "deadline", "is_fast")
 
-    def __init__(self, answer: "asyncio.Future[Any]", deadline: float, is_quick: bool) -> None:
-        """`deadline` is on the loop's clock; `is_quick`, whether `take` is to be tried first."""
+    def __init__(self, answer: "asyncio.Future[Any]", deadline: float, is_fast: bool) -> None:
+        """`deadline` is on the loop's clock; `is_fast`, whether `take` is to be tried first."""
         self.answer = answer
         self.deadline = deadline
-        self.is_quick = is_quick
+        self.is_fast = is_fast
 
     def take(self, frames: FrameReader) -> bool:
         """End the wait by the current frame. False: it is to be decoded first."""

@@ -19,9 +19,9 @@ from pyspark.sql.streaming.listener import StreamingQueryListener
 from aerobee.model.message_queue import MessageQueue
 from aerobee.pipeline.progress import OnLag, QueryProgress
 from aerobee.pipeline.progress_page import ProgressPage
-from aerobee.pipeline.source.queue_lookup import Queues
+from aerobee.pipeline.source.queue_lookup import QueueLookup
 from aerobee.pipeline.source.source_options import SourceOptions, source_options
-from aerobee.pipeline.spark.worker_client import Blocking
+from aerobee.pipeline.spark.worker_client import WorkerClient
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,15 +54,15 @@ class GroupCommit:
 
     def __init__(self, options: SourceOptions) -> None:
         self._options = options
-        self._blocking: Blocking | None = None
+        self._blocking: WorkerClient | None = None
 
     def __call__(self, offsets: Mapping[MessageQueue, int]) -> None:
         """Of the queues that these options read; a query may read others besides."""
         options = self._options
         ours = {queue: at for queue, at in offsets.items() if self._is_ours(queue)}
         if self._blocking is None:
-            self._blocking = Blocking(options.target, options.timeout)
-        queues = Queues(self._blocking.session, options)
+            self._blocking = WorkerClient(options.target, options.timeout)
+        queues = QueueLookup(self._blocking.session, options)
         self._blocking.insist(
             lambda: queues.commit(options.group, ours), options.retries, options.retry_seconds
         )

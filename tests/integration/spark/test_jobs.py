@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from aerobee.pipeline.delta.delta_table import opened
 from aerobee.pipeline.jobs.failure import explained
-from aerobee.pipeline.jobs.job import Outcome, chosen_of
+from aerobee.pipeline.jobs.job import JobOutcome, chosen_of
 from aerobee.pipeline.jobs.registry import job_of
 from tests.fixture_store import unpack
 from tests.job_kit import change
@@ -18,7 +18,7 @@ from tests.server_kit import Server
 from tests.spark_kit import forget_last_commit, frame
 
 
-def run(spark: SparkSession, server: Server, name: str, **options: str) -> Outcome:
+def run(spark: SparkSession, server: Server, name: str, **options: str) -> JobOutcome:
     """A job over what is there now; a query to its end."""
     job = job_of(name)
     given = {key.replace("_", "-"): text for key, text in options.items()}

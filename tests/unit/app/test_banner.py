@@ -8,7 +8,7 @@ import pytest
 from aerobee.app.banner import (
     NAME_SERVER_VARIABLE,
     TRIES,
-    Facts,
+    BannerFacts,
     Programs,
     banner,
     kept_text,
@@ -24,7 +24,7 @@ from aerobee.cli.main import parser_for
 from aerobee.net.listener import outward_address
 
 FOLDER = DataFolder(os.path.abspath("data"), False)
-FACTS = Facts(
+FACTS = BannerFacts(
     "127.0.0.1:9876",
     {"broker-a": "127.0.0.1:10911"},
     ["127.0.0.1:5557"],
@@ -35,7 +35,7 @@ FACTS = Facts(
 )
 
 
-def said(facts: Facts) -> list[str]:
+def said(facts: BannerFacts) -> list[str]:
     return banner(facts, Ink(False)).splitlines()
 
 

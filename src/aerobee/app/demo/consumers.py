@@ -13,7 +13,7 @@ from aerobee.app.demo.story import (
     GROUPS,
     GUARD,
     SHIPPING,
-    Verdict,
+    StoryVerdict,
     login,
     pace,
 )
@@ -71,7 +71,7 @@ class Consumers:
 
     async def _guard(self, message: Message) -> None:
         verdict = login(int(message.json()["number"]), message.attempt)
-        if verdict is Verdict.LATER:
+        if verdict is StoryVerdict.LATER:
             await message.nack(delay=RETRY_SECONDS)
-        elif verdict is Verdict.NEVER:
+        elif verdict is StoryVerdict.NEVER:
             await message.reject(reason="nobody understands it")

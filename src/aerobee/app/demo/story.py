@@ -47,7 +47,7 @@ _CUSTOMERS = 50
 _STEPS = ("created", "paid", "packed", "sent")
 
 
-class Outcome(Enum):
+class StoryOutcome(Enum):
     """Of a local transaction."""
 
     COMMIT = "commit"
@@ -55,7 +55,7 @@ class Outcome(Enum):
     OPEN = "open"
 
 
-class Verdict(Enum):
+class StoryVerdict(Enum):
     """Of whoever looks at a login."""
 
     FINE = "fine"
@@ -100,11 +100,11 @@ def customer(number: int) -> str:
     return f"c-{number * 7 % _CUSTOMERS}"
 
 
-def payment(number: int) -> Outcome:
+def payment(number: int) -> StoryOutcome:
     """One in six is rolled back, one in twenty left open: every few seconds."""
     if number % 20 == 7:
-        return Outcome.OPEN
-    return Outcome.ROLLBACK if number % 6 == 5 else Outcome.COMMIT
+        return StoryOutcome.OPEN
+    return StoryOutcome.ROLLBACK if number % 6 == 5 else StoryOutcome.COMMIT
 
 
 def was_paid(number: int) -> bool:
@@ -116,11 +116,11 @@ def delay_seconds(number: int) -> int:
     return DELAYS_SECONDS[number % len(DELAYS_SECONDS)]
 
 
-def login(number: int, attempt: int) -> Verdict:
+def login(number: int, attempt: int) -> StoryVerdict:
     """One in eighty fails at its first try; one in nine hundred is never understood."""
     if number % 900 == 450:
-        return Verdict.NEVER
-    return Verdict.LATER if number % 80 == 3 and attempt == 1 else Verdict.FINE
+        return StoryVerdict.NEVER
+    return StoryVerdict.LATER if number % 80 == 3 and attempt == 1 else StoryVerdict.FINE
 
 
 def is_slow(seconds: float) -> bool:

@@ -15,7 +15,7 @@ from aerobee.app.demo.story import (
     PAYMENTS,
     REMINDERS,
     TOPICS,
-    Outcome,
+    StoryOutcome,
     body,
     customer,
     delay_seconds,
@@ -115,9 +115,9 @@ class Traffic:
                 keys=[key(PAYMENTS, number)],
             ) as transaction:
                 outcome = payment(number)
-                if outcome is Outcome.ROLLBACK:
+                if outcome is StoryOutcome.ROLLBACK:
                     await transaction.roll_back()
-                elif outcome is Outcome.OPEN:
+                elif outcome is StoryOutcome.OPEN:
                     transaction.leave_open()
 
 

@@ -42,7 +42,7 @@ class Cause(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CauseFinding:
     cause: Cause
     text: str
     next: str

@@ -6,7 +6,7 @@ Nothing is asked here and no clock is read.
 from collections.abc import Iterator
 
 from aerobee.app.explaining.facts import GroupFacts, QueueFacts
-from aerobee.app.explaining.findings import Cause, Finding
+from aerobee.app.explaining.findings import Cause, CauseFinding
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.names import is_retry_topic
 
@@ -14,7 +14,7 @@ STUCK_MS = 60_000
 """Whoever has not pulled for so long, though pulls are held for a quarter of that at most."""
 
 
-def explain_group(facts: GroupFacts) -> list[Finding]:
+def explain_group(facts: GroupFacts) -> list[CauseFinding]:
     """Everything that keeps it from consuming; one that says that all is well, if nothing does."""
     found = [*find_hindrances(facts)]
     for queue, state in sorted(facts.queues.items()):
@@ -25,7 +25,7 @@ def explain_group(facts: GroupFacts) -> list[Finding]:
     if not found:
         members = len(facts.members)
         found.append(
-            Finding(
+            CauseFinding(
                 Cause.WELL,
                 f"{members} {'member' if members == 1 else 'members'}, nothing waits",
                 f"aerobee group describe {facts.group}",
@@ -35,11 +35,11 @@ def explain_group(facts: GroupFacts) -> list[Finding]:
     return found
 
 
-def find_hindrances(facts: GroupFacts, topic: str = "") -> Iterator[Finding]:
+def find_hindrances(facts: GroupFacts, topic: str = "") -> Iterator[CauseFinding]:
     """What keeps the whole group from consuming, in all topics or in one."""
     group = facts.group
     if not facts.is_known and facts.model is None:
-        yield Finding(
+        yield CauseFinding(
             Cause.NO_GROUP,
             "no broker has the group, nobody of it is online and it has consumed nothing",
             "aerobee group list",
@@ -47,7 +47,7 @@ def find_hindrances(facts: GroupFacts, topic: str = "") -> Iterator[Finding]:
         )
         return
     if not facts.is_enabled:
-        yield Finding(
+        yield CauseFinding(
             Cause.DISABLED,
             "a broker lets nobody of the group consume",
             f"aerobee mqadmin updateSubGroup -c CLUSTER -g {group} -s true",
@@ -55,14 +55,14 @@ def find_hindrances(facts: GroupFacts, topic: str = "") -> Iterator[Finding]:
         )
     for forbidden in facts.forbidden:
         if topic in ("", forbidden):
-            yield Finding(
+            yield CauseFinding(
                 Cause.FORBIDDEN,
                 f"the group may not read {forbidden}",
                 f"aerobee group subscriptions {group}",
                 group,
             )
     if facts.model is None:
-        yield Finding(
+        yield CauseFinding(
             Cause.NO_MEMBERS,
             "nobody of the group is online: start its consumers",
             f"aerobee group members {group}",
@@ -71,14 +71,14 @@ def find_hindrances(facts: GroupFacts, topic: str = "") -> Iterator[Finding]:
     yield from _disagreements(facts, topic)
 
 
-def _disagreements(facts: GroupFacts, topic: str) -> Iterator[Finding]:
+def _disagreements(facts: GroupFacts, topic: str) -> Iterator[CauseFinding]:
     for about, said in sorted(facts.mismatches.items()):
         if topic in ("", about):
             views = "; ".join(
                 f"{', '.join(clients)} {'wants' if len(clients) == 1 else 'want'} {text!r}"
                 for text, clients in said.items()
             )
-            yield Finding(
+            yield CauseFinding(
                 Cause.MISMATCH,
                 f"members disagree on {about}, and some miss messages: {views}",
                 f"aerobee group subscriptions {facts.group}",
@@ -86,7 +86,7 @@ def _disagreements(facts: GroupFacts, topic: str) -> Iterator[Finding]:
             )
     if topic and facts.model is not None and topic not in facts.subscriptions:
         wanted = ", ".join(one for one in facts.subscriptions if not is_retry_topic(one))
-        yield Finding(
+        yield CauseFinding(
             Cause.NOT_SUBSCRIBED,
             f"its members do not subscribe to {topic}, only to {wanted or 'nothing'}",
             f"aerobee group subscriptions {facts.group}",
@@ -94,11 +94,13 @@ def _disagreements(facts: GroupFacts, topic: str) -> Iterator[Finding]:
         )
 
 
-def find_queue_fault(facts: GroupFacts, queue: MessageQueue, state: QueueFacts) -> Finding | None:
+def find_queue_fault(
+    facts: GroupFacts, queue: MessageQueue, state: QueueFacts
+) -> CauseFinding | None:
     """Why nobody goes on in a queue, if that is so."""
     group = facts.group
     if not state.is_readable:
-        return Finding(
+        return CauseFinding(
             Cause.NOT_READABLE,
             f"{queue} may not be read: {queue.topic} has no such permission there",
             f"aerobee topic update {queue.topic} --permission RW --on {queue.broker_name}",
@@ -107,7 +109,7 @@ def find_queue_fault(facts: GroupFacts, queue: MessageQueue, state: QueueFacts) 
     if facts.model is None or facts.is_broadcasting or not state.lag:
         return None
     if state.is_paused:
-        return Finding(
+        return CauseFinding(
             Cause.PAUSED,
             f"{state.owner} has paused {queue}, {state.lag} behind",
             f"aerobee group describe {group}",
@@ -116,7 +118,7 @@ def find_queue_fault(facts: GroupFacts, queue: MessageQueue, state: QueueFacts) 
     if not state.owner:
         if facts.silent or facts.is_popping:  # one of those may have it, or all of these
             return None
-        return Finding(
+        return CauseFinding(
             Cause.UNASSIGNED,
             f"none of {len(facts.members)} members has {queue}, {state.lag} behind",
             f"aerobee group members {group}",
@@ -124,7 +126,7 @@ def find_queue_fault(facts: GroupFacts, queue: MessageQueue, state: QueueFacts) 
         )
     if 0 < state.last_pull_ms < facts.now_ms - STUCK_MS:
         seconds = (facts.now_ms - state.last_pull_ms) // 1000
-        return Finding(
+        return CauseFinding(
             Cause.STUCK,
             f"{state.owner} has not pulled {queue} for {seconds} s, {state.lag} behind: it is "
             "paused, or its handlers do not end",
@@ -134,11 +136,11 @@ def find_queue_fault(facts: GroupFacts, queue: MessageQueue, state: QueueFacts) 
     return None
 
 
-def _lasting(facts: GroupFacts) -> Iterator[Finding]:
+def _lasting(facts: GroupFacts) -> Iterator[CauseFinding]:
     """What may be as it is to be."""
     group = facts.group
     if facts.silent:
-        yield Finding(
+        yield CauseFinding(
             Cause.SILENT,
             f"{', '.join(facts.silent)} did not say which queues it has",
             f"aerobee group members {group}",
@@ -147,11 +149,11 @@ def _lasting(facts: GroupFacts) -> Iterator[Finding]:
     lag = sum(state.lag for state in facts.queues.values())
     if lag and not facts.is_broadcasting:
         topics = ", ".join(sorted({queue.topic for queue, one in facts.queues.items() if one.lag}))
-        yield Finding(
+        yield CauseFinding(
             Cause.BEHIND, f"{lag} behind in {topics}", f"aerobee group describe {group}", group
         )
     if facts.dead_letters:
-        yield Finding(
+        yield CauseFinding(
             Cause.DEAD_LETTERS,
             f"it has given up {facts.dead_letters}",
             f"aerobee dlq show {group}",

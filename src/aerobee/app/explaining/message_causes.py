@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from aerobee.app.explaining.facts import GroupFacts, MessageFacts
-from aerobee.app.explaining.findings import Cause, Finding
+from aerobee.app.explaining.findings import Cause, CauseFinding
 from aerobee.app.explaining.group_causes import find_hindrances, find_queue_fault
 from aerobee.app.explaining.wanting import find_reason_against
 from aerobee.model.message import StoredMessage
@@ -24,7 +24,7 @@ from aerobee.model.names import (
 from aerobee.model.properties import DELAY, TIMER_OUT_MS
 
 
-def explain_message(facts: MessageFacts, groups: Iterable[GroupFacts]) -> list[Finding]:
+def explain_message(facts: MessageFacts, groups: Iterable[GroupFacts]) -> list[CauseFinding]:
     """What keeps it from everybody, or else what it came to in each group."""
     general = find_general_cause(facts)
     if general is not None:
@@ -32,13 +32,13 @@ def explain_message(facts: MessageFacts, groups: Iterable[GroupFacts]) -> list[F
     return [finding for group in groups for finding in _explain_for(facts, group)]
 
 
-def find_general_cause(facts: MessageFacts) -> Finding | None:
+def find_general_cause(facts: MessageFacts) -> CauseFinding | None:
     """Why nobody can have consumed it."""
     name, topic = facts.message_id, facts.topic
     if facts.open is not None:
         asked = f"asked about it {facts.open.check_times} times"
         online = asked if facts.open.is_group_online else "of whom nobody is online"
-        return Finding(
+        return CauseFinding(
             Cause.HALF,
             f"its transaction is not decided yet: for {facts.open.topic}, by the producers of "
             f"{facts.open.group}, {online}",
@@ -47,7 +47,7 @@ def find_general_cause(facts: MessageFacts) -> Finding | None:
     if not facts.copies:
         return _missing(facts)
     if not facts.has_route:
-        return Finding(
+        return CauseFinding(
             Cause.NO_ROUTE,
             f"no name server knows a broker that has {topic}: nobody is sent there",
             f"aerobee topic route {topic}",
@@ -58,7 +58,7 @@ def find_general_cause(facts: MessageFacts) -> Finding | None:
     if waiting:
         return _delayed(facts, waiting[-1])
     if facts.in_topic(TRANSACTION_HALF_TOPIC):
-        return Finding(
+        return CauseFinding(
             Cause.ROLLED_BACK,
             f"its transaction was rolled back, or given up: {topic} never had it",
             "aerobee transaction list --given-up",
@@ -66,31 +66,31 @@ def find_general_cause(facts: MessageFacts) -> Finding | None:
     return None
 
 
-def _missing(facts: MessageFacts) -> Finding:
+def _missing(facts: MessageFacts) -> CauseFinding:
     name, topic = facts.message_id, facts.topic
     if not facts.has_route:
-        return Finding(
+        return CauseFinding(
             Cause.NO_ROUTE,
             f"no name server knows a broker that has {topic}",
             f"aerobee topic route {topic}",
         )
     if facts.is_gone or 0 < facts.born_ms < facts.oldest_ms:
-        return Finding(
+        return CauseFinding(
             Cause.EXPIRED,
             f"it is older than the oldest message that is still there, of {_at(facts.oldest_ms)}: "
             "its log was deleted",
             f"aerobee topic status {topic}" if topic else "aerobee cluster info",
         )
     where = f"in {topic}" if topic else "in any topic"
-    return Finding(
+    return CauseFinding(
         Cause.NOT_FOUND,
         f"no message of this id is {where}: is the id whole, and the topic the right one?",
         f"aerobee message get {topic or 'TOPIC'} {name}",
     )
 
 
-def _delayed(facts: MessageFacts, waiting: StoredMessage) -> Finding:
-    return Finding(
+def _delayed(facts: MessageFacts, waiting: StoredMessage) -> CauseFinding:
+    return CauseFinding(
         Cause.DELAYED,
         f"it is to be delivered to {facts.topic} at {_at(_due_ms(facts, waiting))}",
         f"aerobee message get {waiting.topic} {facts.message_id}",
@@ -109,7 +109,7 @@ def _due_ms(facts: MessageFacts, waiting: StoredMessage) -> int:
     return waiting.store_timestamp
 
 
-def _explain_for(facts: MessageFacts, group: GroupFacts) -> list[Finding]:
+def _explain_for(facts: MessageFacts, group: GroupFacts) -> list[CauseFinding]:
     """What it came to in one group."""
     dead = facts.in_topic(dead_letter_topic(group.group))
     if dead:
@@ -129,7 +129,7 @@ def _explain_for(facts: MessageFacts, group: GroupFacts) -> list[Finding]:
         return [_passed(facts, group, queue, reason)]
     if group.is_broadcasting:
         return [
-            Finding(
+            CauseFinding(
                 Cause.BROADCAST,
                 f"each of {len(group.members)} members gets it, and keeps to itself how far it is",
                 f"aerobee group members {group.group}",
@@ -148,8 +148,8 @@ def _explain_for(facts: MessageFacts, group: GroupFacts) -> list[Finding]:
     return [_waiting(group, queue, message)]
 
 
-def _dead(facts: MessageFacts, group: GroupFacts, letter: StoredMessage) -> Finding:
-    return Finding(
+def _dead(facts: MessageFacts, group: GroupFacts, letter: StoredMessage) -> CauseFinding:
+    return CauseFinding(
         Cause.DEAD_LETTER,
         f"given up after {letter.reconsume_times} retries, at {_at(letter.store_timestamp)}",
         f"aerobee dlq resend {group.group} {facts.message_id} --dry-run",
@@ -157,7 +157,7 @@ def _dead(facts: MessageFacts, group: GroupFacts, letter: StoredMessage) -> Find
     )
 
 
-def _find_retry(facts: MessageFacts, group: GroupFacts) -> Finding | None:
+def _find_retry(facts: MessageFacts, group: GroupFacts) -> CauseFinding | None:
     """Where it is if the group has failed to handle it, and will get it once more."""
     topic = retry_topic(group.group)
     popped = pop_retry_topic(group.group, facts.topic)
@@ -167,7 +167,7 @@ def _find_retry(facts: MessageFacts, group: GroupFacts) -> Finding | None:
         waiting = waited[-1]
         level = waiting.properties.get(DELAY, "")
         at_level = f", at delay level {level}" if level else ""
-        return Finding(
+        return CauseFinding(
             Cause.IN_RETRY,
             f"it failed {waiting.reconsume_times} times and comes again at "
             f"{_at(_due_ms(facts, waiting))}{at_level}",
@@ -179,13 +179,13 @@ def _find_retry(facts: MessageFacts, group: GroupFacts) -> Finding | None:
     queue = MessageQueue(newest.topic, came[-1][0], newest.queue_id)
     state = group.queues.get(queue)
     if state is not None and state.at > newest.queue_offset:
-        return Finding(
+        return CauseFinding(
             Cause.CONSUMED,
             f"after {newest.reconsume_times} retries",
             f"aerobee message trace {facts.message_id}",
             group.group,
         )
-    return Finding(
+    return CauseFinding(
         Cause.IN_RETRY,
         f"it failed {newest.reconsume_times} times and is due: it waits in {queue}, behind "
         f"{newest.queue_offset - max(0, state.at if state is not None else 0)} others",
@@ -201,7 +201,7 @@ def _filter_reason(group: GroupFacts, message: StoredMessage) -> str | None:
 
 def _passed(
     facts: MessageFacts, group: GroupFacts, queue: MessageQueue, reason: str | None
-) -> Finding:
+) -> CauseFinding:
     if reason is not None:
         return _filtered(group, reason, "it was passed over")
     if group.mismatches.get(facts.topic):
@@ -209,7 +209,7 @@ def _passed(
             one for one in find_hindrances(group, facts.topic) if one.cause is Cause.MISMATCH
         )
     at = group.queues[queue].at
-    return Finding(
+    return CauseFinding(
         Cause.CONSUMED,
         f"the group is past it: at {at} of {queue}",
         f"aerobee message trace {facts.message_id}",
@@ -217,8 +217,8 @@ def _passed(
     )
 
 
-def _filtered(group: GroupFacts, reason: str, what: str) -> Finding:
-    return Finding(
+def _filtered(group: GroupFacts, reason: str, what: str) -> CauseFinding:
+    return CauseFinding(
         Cause.FILTERED,
         f"{what}: {reason}",
         f"aerobee group subscriptions {group.group}",
@@ -226,24 +226,24 @@ def _filtered(group: GroupFacts, reason: str, what: str) -> Finding:
     )
 
 
-def _waiting(group: GroupFacts, queue: MessageQueue, message: StoredMessage) -> Finding:
+def _waiting(group: GroupFacts, queue: MessageQueue, message: StoredMessage) -> CauseFinding:
     state = group.queues.get(queue)
     at = max(state.at, state.start) if state is not None else 0
     if group.is_popping:
-        return Finding(
+        return CauseFinding(
             Cause.NOT_REACHED,
             f"nobody has acknowledged it: a member is to pop it of {queue}, or has it for a while",
             f"aerobee group describe {group.group} --watch",
             group.group,
         )
     if state is not None and state.pulled > message.queue_offset:
-        return Finding(
+        return CauseFinding(
             Cause.IN_HAND,
             f"{state.owner or 'a member'} has it, and has not said that it is done",
             f"aerobee mqadmin consumerStatus -g {group.group} -i {state.owner} -s",
             group.group,
         )
-    return Finding(
+    return CauseFinding(
         Cause.NOT_REACHED,
         f"{message.queue_offset - at} messages of {queue} come before it",
         f"aerobee group describe {group.group} --watch",

@@ -18,7 +18,7 @@ _MAGIC_AT = 4
 _ZEROS = bytes(1 << 16)
 
 
-class Found(NamedTuple):
+class FoundRecord(NamedTuple):
     """A record, at `position` of a file."""
 
     file: StoredFile
@@ -58,7 +58,7 @@ class LogWalk:
         self.start = folder.log_start if start is None else start
         self.end = self.start
 
-    def __iter__(self) -> Iterator[Found | Damage]:
+    def __iter__(self) -> Iterator[FoundRecord | Damage]:
         for number, file in enumerate(self._folder.log):
             if file.end <= self.start:
                 continue
@@ -68,11 +68,11 @@ class LogWalk:
                 yield Damage(file.path, 0, expected, file.first - expected, reason, False)
             yield from self._walk_file(file, max(0, self.start - file.first))
 
-    def _walk_file(self, file: StoredFile, position: int) -> Iterator[Found | Damage]:
+    def _walk_file(self, file: StoredFile, position: int) -> Iterator[FoundRecord | Damage]:
         while position < file.size:
             finding = self.reason_at(file, position)
             if finding is None:
-                yield Found(file, position, self.record)
+                yield FoundRecord(file, position, self.record)
                 position += self.record.size
                 self.end = file.first + position
                 continue

@@ -19,7 +19,7 @@ DAMAGE, NOTE = ("damage", "note")
 _SAME_MAX = 20  # findings of one file: a file of zeros has millions
 
 
-class Finding(NamedTuple):
+class StoreFault(NamedTuple):
     kind: str
     path: str
     position: int
@@ -41,13 +41,13 @@ class Verification:
         self.keys = 0
         self.queues = 0
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[StoreFault]:
         yield from self._log()
         yield from self._queues()
         yield from self._index()
         yield from self._configs()
 
-    def _log(self) -> Iterator[Finding]:
+    def _log(self) -> Iterator[StoreFault]:
         walk = LogWalk(self._folder)
         mark = self._folder.mark()
         for found in walk:
@@ -59,18 +59,20 @@ class Verification:
         self.log_end = walk.end
         if mark is not None and walk.end < mark.flushed:
             what = f"the log ends at {walk.end}, and went on to {mark.flushed} at least"
-            yield Finding(DAMAGE, f"{self._folder.root}/commitlog", 0, what)
+            yield StoreFault(DAMAGE, f"{self._folder.root}/commitlog", 0, what)
         if self._folder.is_aborted():
             what = "it was not stopped in order; a start looks through it"
-            yield Finding(NOTE, f"{self._folder.root}/abort", 0, what)
+            yield StoreFault(NOTE, f"{self._folder.root}/abort", 0, what)
 
-    def _judged(self, found: Damage, flushed: int) -> Finding:
+    def _judged(self, found: Damage, flushed: int) -> StoreFault:
         what = f"{found.reason} at log offset {found.log_offset}, {found.size} bytes"
         if not found.is_tail or found.log_offset < flushed:
-            return Finding(DAMAGE, found.path, found.position, what)
-        return Finding(NOTE, found.path, found.position, f"torn tail, which a start cuts: {what}")
+            return StoreFault(DAMAGE, found.path, found.position, what)
+        return StoreFault(
+            NOTE, found.path, found.position, f"torn tail, which a start cuts: {what}"
+        )
 
-    def _queues(self) -> Iterator[Finding]:
+    def _queues(self) -> Iterator[StoreFault]:
         check = UnitCheck(self._folder)
         for queue in self._folder.queues():
             self.queues += 1
@@ -90,14 +92,16 @@ class Verification:
                     what = f"unit {unit.queue_offset} of {queue.topic}:{queue.queue_id} {fault}"
                     yield self._unit_finding(unit.log_offset, unit.path, unit.position, what)
             if faults > _SAME_MAX:
-                yield Finding(DAMAGE, queue.path, 0, f"{faults - _SAME_MAX} more units like these")
+                yield StoreFault(
+                    DAMAGE, queue.path, 0, f"{faults - _SAME_MAX} more units like these"
+                )
 
-    def _index(self) -> Iterator[Finding]:
+    def _index(self) -> Iterator[StoreFault]:
         check = IndexCheck(self._folder)
         for path in self._folder.index_paths():
             walk = IndexWalk(path)
             if walk.header is None:
-                yield Finding(DAMAGE, path, 0, "it is too short for an index")
+                yield StoreFault(DAMAGE, path, 0, "it is too short for an index")
                 continue
             faults = 0
             for unit in walk.units():
@@ -111,14 +115,14 @@ class Verification:
                     what = f"key {unit.number} {fault}"
                     yield self._unit_finding(unit.log_offset, path, unit.position, what)
             if faults > _SAME_MAX:
-                yield Finding(DAMAGE, path, 0, f"{faults - _SAME_MAX} more keys like these")
+                yield StoreFault(DAMAGE, path, 0, f"{faults - _SAME_MAX} more keys like these")
 
-    def _unit_finding(self, log_offset: int, path: str, position: int, what: str) -> Finding:
+    def _unit_finding(self, log_offset: int, path: str, position: int, what: str) -> StoreFault:
         """What points behind the end of the log is cut with it, after a stop that was not clean."""
         is_cut = log_offset >= self.log_end and self._folder.is_aborted()
-        return Finding(NOTE if is_cut else DAMAGE, path, position, what)
+        return StoreFault(NOTE if is_cut else DAMAGE, path, position, what)
 
-    def _configs(self) -> Iterator[Finding]:
+    def _configs(self) -> Iterator[StoreFault]:
         for path in self._folder.config_paths():
             try:
                 with open(path, encoding="utf-8") as file:
@@ -126,4 +130,4 @@ class Verification:
             except (ValueError, UnicodeDecodeError) as error:
                 # RocketMQ writes objects as keys, which no JSON has.
                 if "property name" not in str(error):
-                    yield Finding(DAMAGE, path, getattr(error, "pos", 0), "it is no JSON")
+                    yield StoreFault(DAMAGE, path, getattr(error, "pos", 0), "it is no JSON")

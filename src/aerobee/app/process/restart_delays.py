@@ -9,7 +9,7 @@ WELL_SECONDS = 60.0
 """Who ran for so long did not end over what it began with."""
 
 
-class Restarts:
+class RestartDelays:
     """Of one process."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ import signal
 from collections.abc import Callable, Sequence
 
 from aerobee.app.process.lifecycle import STOPPED, WRONG_CONFIG
-from aerobee.app.process.restart_delays import Restarts
+from aerobee.app.process.restart_delays import RestartDelays
 from aerobee.app.process.source_watch import SourceWatch
 
 _log = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ class Supervisor:
     async def _keep(self, number: int) -> None:
         """One process after the other, until all are to end."""
         loop = asyncio.get_running_loop()
-        restarts = Restarts()
+        restarts = RestartDelays()
         while not self._is_over():
             restarts.begun(loop.time())
             status = await self._one()

@@ -166,7 +166,7 @@ async def _capture(parsed: argparse.Namespace, options: "CaptureOptions", meter:
     import contextlib
     import signal
 
-    from aerobee.cli.commands.capture_progress import Progress
+    from aerobee.cli.commands.capture_progress import CaptureProgress
     from aerobee.pipeline.capture.metrics_page import metrics_page
     from aerobee.pipeline.capture.supervision import keep_capturing
 
@@ -174,7 +174,7 @@ async def _capture(parsed: argparse.Namespace, options: "CaptureOptions", meter:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     out = None if parsed.once else sys.stdout
-    progress = Progress(meter, sys.stderr, out, str(options.patterns))
+    progress = CaptureProgress(meter, sys.stderr, out, str(options.patterns))
     async with contextlib.AsyncExitStack() as stack:
         if parsed.metrics_port is not None:
             await stack.enter_async_context(metrics_page(meter, options.name, parsed.metrics_port))

@@ -19,7 +19,7 @@ LOOK_SECONDS = 0.1
 _CLEAR = "\r\x1b[K"
 
 
-class Progress:
+class CaptureProgress:
     """Shows a meter until the block is left."""
 
     def __init__(self, meter: Meter, errors: TextIO, out: TextIO | None, what: str) -> None:

@@ -19,7 +19,7 @@ from aerobee.cli.progress import Progress
 
 if TYPE_CHECKING:
     from aerobee.app.explaining.facts import GroupFacts, MessageFacts
-    from aerobee.app.explaining.findings import Finding
+    from aerobee.app.explaining.findings import CauseFinding
     from aerobee.client.admin.admin import Admin
 
 _EXAMPLES = """\
@@ -128,7 +128,7 @@ def _age(now_ms: int, wall_ms: int) -> int | None:
     return max(0, now_ms - wall_ms) // 1000 if wall_ms > 0 else None
 
 
-def _records(findings: "Sequence[Finding]") -> list[Record]:
+def _records(findings: "Sequence[CauseFinding]") -> list[Record]:
     return [
         {"group": one.group or None, "cause": one.cause.value, "what": one.text, "next": one.next}
         for one in findings
@@ -144,7 +144,7 @@ def _write_facts(report: Record) -> None:
     )
 
 
-def _write_findings(findings: "Sequence[Finding]") -> None:
+def _write_findings(findings: "Sequence[CauseFinding]") -> None:
     """A paragraph each, whole: what is wrong must not be cut."""
     for one in findings:
         who = f"{one.group}: " if one.group else ""

@@ -30,7 +30,7 @@ from aerobee.errors import NotFound
 
 if TYPE_CHECKING:
     from aerobee.app.offline.index_walk import IndexWalk
-    from aerobee.app.offline.log_walk import Found
+    from aerobee.app.offline.log_walk import FoundRecord
     from aerobee.app.offline.store_folder import QueueFolder, StoreFolder
     from aerobee.model.message import StoredMessage
 
@@ -233,7 +233,7 @@ def _messages(folder: "StoreFolder", parsed: argparse.Namespace) -> "Iterator[St
             yield _decoded(found)
 
 
-def _decoded(found: "Found") -> "StoredMessage":
+def _decoded(found: "FoundRecord") -> "StoredMessage":
     from aerobee.protocol.message.stored_message import decode_record, expanded
 
     end = found.position + found.record.size
@@ -263,7 +263,7 @@ def _queue_record(folder: "StoreFolder", queue: "QueueFolder") -> Record:
 
 def _keyed(folder: "StoreFolder", walks: "list[IndexWalk]", topic: str, key: str) -> list[Record]:
     """Records that have a key, the newest first; hashes that meet by chance are left out."""
-    from aerobee.app.offline.log_walk import Found, LogWalk
+    from aerobee.app.offline.log_walk import FoundRecord, LogWalk
 
     reading = LogWalk(folder)
     records: list[Record] = []
@@ -272,7 +272,7 @@ def _keyed(folder: "StoreFolder", walks: "list[IndexWalk]", topic: str, key: str
             file = folder.find(unit.log_offset)
             if file is None or reading.reason_at(file, unit.log_offset - file.first) is not None:
                 continue
-            message = _decoded(Found(file, unit.log_offset - file.first, reading.record))
+            message = _decoded(FoundRecord(file, unit.log_offset - file.first, reading.record))
             if message.topic == topic and key in (*message.keys, message.unique_id):
                 records.append(
                     {

@@ -18,7 +18,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from aerobee.client.admin.fan_out import Asking
+from aerobee.client.admin.fan_out import FanOut
 from aerobee.client.api.client_options import Duration, options_for
 from aerobee.client.connection.session import Session
 from aerobee.client.core.target import Credentials, Target
@@ -46,85 +46,85 @@ class Admin:
         """`owns_session`: it is opened and closed with `async with`; else with its client."""
         self._session = session
         self._owns_session = owns_session
-        self._asking = Asking(session)
+        self._fan_out = FanOut(session)
 
     @cached_property
     def topics(self) -> "TopicAdmin":
         from aerobee.client.admin.topics import TopicAdmin
 
-        return TopicAdmin(self._asking)
+        return TopicAdmin(self._fan_out)
 
     @cached_property
     def groups(self) -> "GroupAdmin":
         from aerobee.client.admin.groups import GroupAdmin
 
-        return GroupAdmin(self._asking)
+        return GroupAdmin(self._fan_out)
 
     @cached_property
     def offsets(self) -> "OffsetAdmin":
         from aerobee.client.admin.offsets import OffsetAdmin
 
-        return OffsetAdmin(self._asking)
+        return OffsetAdmin(self._fan_out)
 
     @cached_property
     def connections(self) -> "ConnectionAdmin":
         from aerobee.client.admin.connections import ConnectionAdmin
 
-        return ConnectionAdmin(self._asking)
+        return ConnectionAdmin(self._fan_out)
 
     @cached_property
     def queues(self) -> "QueueAdmin":
         from aerobee.client.admin.queues import QueueAdmin
 
-        return QueueAdmin(self._asking, self.offsets)
+        return QueueAdmin(self._fan_out, self.offsets)
 
     @cached_property
     def messages(self) -> "MessageAdmin":
-        from aerobee.client.admin.message_tracks import Tracks
+        from aerobee.client.admin.message_tracks import MessageTracks
         from aerobee.client.admin.messages import MessageAdmin
 
-        tracks = Tracks(self._asking, self.offsets, self.connections)
-        return MessageAdmin(self._asking, self.offsets, self.queues, tracks)
+        tracks = MessageTracks(self._fan_out, self.offsets, self.connections)
+        return MessageAdmin(self._fan_out, self.offsets, self.queues, tracks)
 
     @cached_property
     def dead_letters(self) -> "DeadLetterAdmin":
         from aerobee.client.admin.dead_letters import DeadLetterAdmin
 
-        return DeadLetterAdmin(self._asking, self.messages)
+        return DeadLetterAdmin(self._fan_out, self.messages)
 
     @cached_property
     def transactions(self) -> "TransactionAdmin":
         from aerobee.client.admin.transactions import TransactionAdmin
 
-        return TransactionAdmin(self._asking, self.queues)
+        return TransactionAdmin(self._fan_out, self.queues)
 
     @cached_property
     def brokers(self) -> "BrokerAdmin":
         from aerobee.client.admin.brokers import BrokerAdmin
 
-        return BrokerAdmin(self._asking)
+        return BrokerAdmin(self._fan_out)
 
     @cached_property
     def name_servers(self) -> "NameServerAdmin":
         from aerobee.client.admin.name_servers import NameServerAdmin
 
-        return NameServerAdmin(self._asking)
+        return NameServerAdmin(self._fan_out)
 
     @cached_property
     def access(self) -> "AccessAdmin":
         from aerobee.client.admin.access import AccessAdmin
 
-        return AccessAdmin(self._asking)
+        return AccessAdmin(self._fan_out)
 
     @cached_property
     def tuning(self) -> "TuningAdmin":
         from aerobee.client.admin.tuning import TuningAdmin
 
-        return TuningAdmin(self._asking)
+        return TuningAdmin(self._fan_out)
 
     async def cluster(self) -> ClusterInfo:
         """Every broker that is alive, master and slaves, by cluster."""
-        return await self._asking.cluster()
+        return await self._fan_out.cluster()
 
     async def __aenter__(self) -> Self:
         if self._owns_session:

@@ -6,7 +6,7 @@ Everything is by broker name: brokers of one cluster need not be alike.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aerobee.client.admin.fan_out import Asking, Where
+from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.errors import RemoteAnswer
 from aerobee.model.route import BrokerData
 from aerobee.protocol.bodies.absent_parts import Replication, decode_replication
@@ -65,13 +65,13 @@ class RuntimeInfo:
 
 
 class BrokerAdmin:
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, fan_out: FanOut) -> None:
+        self._fan_out = fan_out
 
     # How they are doing.
 
     async def runtime(self, *, on: Where = None) -> dict[str, RuntimeInfo]:
-        answers = await self._asking.on_masters(on, RequestCode.GET_BROKER_RUNTIME_INFO)
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_BROKER_RUNTIME_INFO)
         return {
             name: RuntimeInfo(decode_text_table(bytes(one.body))) for name, one in answers.items()
         }
@@ -84,30 +84,30 @@ class BrokerAdmin:
             header = StatsDataHeader(figure, of)
             code = RequestCode.VIEW_BROKER_STATS_DATA
             try:
-                answer = await self._asking.broker(address, code, header)
+                answer = await self._fan_out.broker(address, code, header)
             except RemoteAnswer as error:
                 if error.code == ResponseCode.SYSTEM_ERROR:
                     return None
                 raise
             return decode_stats_data(bytes(answer.body))
 
-        return await self._asking.each(await self._asking.masters(on), ask)
+        return await self._fan_out.each(await self._fan_out.masters(on), ask)
 
     async def replication(self, *, on: Where = None) -> dict[str, Replication]:
         """Which slaves a master has, and how far behind they are."""
-        answers = await self._asking.on_masters(on, RequestCode.GET_BROKER_HA_STATUS)
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_BROKER_HA_STATUS)
         return {name: decode_replication(bytes(one.body)) for name, one in answers.items()}
 
     async def members(self, cluster: str, name: str) -> BrokerData:
         """Master and slaves of one name, as a name server knows them. Before 5.0 none does."""
-        answer = await self._asking.name_server(
+        answer = await self._fan_out.name_server(
             RequestCode.GET_BROKER_MEMBER_GROUP, {"clusterName": cluster, "brokerName": name}
         )
         return decode_member_group(bytes(answer.body))
 
     async def delay_offsets(self, *, on: Where = None) -> dict[str, dict[int, int]]:
         """How far each delay level was delivered."""
-        answers = await self._asking.on_masters(on, RequestCode.GET_ALL_DELAY_OFFSET)
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_DELAY_OFFSET)
         return {
             name: Members(parse(bytes(one.body)), "the offsets")
             .object("offsetTable")
@@ -117,7 +117,7 @@ class BrokerAdmin:
 
     async def waiting_for_a_time(self, *, on: Where = None) -> dict[str, dict[str, int]]:
         """By topic, how many messages wait for an exact time, where a broker counts them."""
-        answers = await self._asking.on_masters(on, RequestCode.GET_TIMER_METRICS)
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_TIMER_METRICS)
         return {
             name: {
                 topic: count.int64("count", 0)
@@ -132,24 +132,24 @@ class BrokerAdmin:
 
     async def config(self, *, on: Where = None) -> dict[str, dict[str, str]]:
         """Settings under RocketMQ's names; what is secret is shown as stars."""
-        answers = await self._asking.on_masters(on, RequestCode.GET_BROKER_CONFIG)
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_BROKER_CONFIG)
         return {name: settings_in(bytes(one.body)) for name, one in answers.items()}
 
     async def set_config(self, settings: Mapping[str, str], *, on: Where = None) -> list[str]:
         """Change settings of running brokers: all of them or, broker by broker, none. A refusal
         names each key at fault."""
         body = write_properties(settings).encode()
-        return list(await self._asking.on_masters(on, RequestCode.UPDATE_BROKER_CONFIG, body=body))
+        return list(await self._fan_out.on_masters(on, RequestCode.UPDATE_BROKER_CONFIG, body=body))
 
     async def forbid_writes(self, name: str) -> dict[str, int]:
         """Have producers leave a broker: by name server, how many topics that concerns."""
-        answers = await self._asking.name_servers(
+        answers = await self._fan_out.name_servers(
             RequestCode.WIPE_WRITE_PERM_OF_BROKER, {"brokerName": name}
         )
         return _counts(answers, "wipeTopicCount")
 
     async def allow_writes(self, name: str) -> dict[str, int]:
-        answers = await self._asking.name_servers(
+        answers = await self._fan_out.name_servers(
             RequestCode.ADD_WRITE_PERM_OF_BROKER, {"brokerName": name}
         )
         return _counts(answers, "addTopicCount")
@@ -168,7 +168,7 @@ class BrokerAdmin:
         return await self._clean(on, RequestCode.DELETE_EXPIRED_COMMITLOG)
 
     async def _clean(self, on: Where, code: RequestCode) -> dict[str, str]:
-        answers = await self._asking.on_masters(on, code)
+        answers = await self._fan_out.on_masters(on, code)
         return {name: answer.remark for name, answer in answers.items()}
 
 

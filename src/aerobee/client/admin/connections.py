@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from aerobee.client.admin.fan_out import Asking, Where
+from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.errors import AerobeeError, Misuse, RemoteAnswer
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.subscription import Subscription
@@ -45,8 +45,8 @@ class Consumers:
 
 
 class ConnectionAdmin:
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, fan_out: FanOut) -> None:
+        self._fan_out = fan_out
 
     async def consumers(self, group: str, *, on: Where = None) -> Consumers:
         code, header = RequestCode.GET_CONSUMER_CONNECTION_LIST, ConsumerGroupHeader(group)
@@ -67,7 +67,7 @@ class ConnectionAdmin:
 
     async def producers_of_all(self, *, on: Where = None) -> dict[str, list[Connection]]:
         """By group."""
-        answers = await self._asking.on_masters(on, RequestCode.GET_ALL_PRODUCER_INFO)
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_PRODUCER_INFO)
         found: dict[str, list[Connection]] = {}
         for answer in answers.values():
             for group, members in decode_producer_table(bytes(answer.body)).items():
@@ -123,13 +123,13 @@ class ConnectionAdmin:
 
         async def ask(address: str) -> RemotingCommand | None:
             try:
-                return await self._asking.broker(address, code, header)
+                return await self._fan_out.broker(address, code, header)
             except RemoteAnswer as error:
                 if error.code in _NOBODY:
                     return None
                 raise
 
-        found = await self._asking.each(await self._asking.masters(on), ask)
+        found = await self._fan_out.each(await self._fan_out.masters(on), ask)
         return [answer for answer in found.values() if answer is not None]
 
 

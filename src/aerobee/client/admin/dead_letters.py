@@ -8,7 +8,7 @@ its first attempt; the dead letter itself stays where it is.
 import asyncio
 from collections.abc import AsyncIterator
 
-from aerobee.client.admin.fan_out import Asking
+from aerobee.client.admin.fan_out import FanOut
 from aerobee.client.admin.messages import MessageAdmin
 from aerobee.client.admin.offsets import Moment
 from aerobee.client.core.routes import client_route
@@ -36,13 +36,13 @@ _KEPT = frozenset({TAGS, KEYS, UNIQUE_KEY, SHARDING_KEY})
 
 
 class DeadLetterAdmin:
-    def __init__(self, asking: Asking, messages: MessageAdmin) -> None:
-        self._asking = asking
+    def __init__(self, fan_out: FanOut, messages: MessageAdmin) -> None:
+        self._fan_out = fan_out
         self._messages = messages
 
     async def groups(self) -> list[str]:
         """Groups that have, or once had, dead letters."""
-        answer = await self._asking.name_server(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
+        answer = await self._fan_out.name_server(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
         names = decode_topic_list(bytes(answer.body))
         prefix = DEAD_LETTER_PREFIX
         return sorted(name.removeprefix(prefix) for name in names if name.startswith(prefix))
@@ -51,7 +51,7 @@ class DeadLetterAdmin:
         """How many there are."""
         topic = dead_letter_topic(group)
         try:
-            answers = await self._asking.on_masters_of(
+            answers = await self._fan_out.on_masters_of(
                 topic, None, RequestCode.GET_TOPIC_STATS_INFO, TopicHeader(topic)
             )
         except TopicNotFound:
@@ -81,7 +81,7 @@ class DeadLetterAdmin:
     async def resend(self, message: StoredMessage, *, group: str, topic: str = "") -> str:
         """Send one again: to its group only, or to a topic. The broker's id of the new one."""
         target = topic or retry_topic(group)
-        route = client_route(target, await self._asking.route(target))
+        route = client_route(target, await self._fan_out.route(target))
         if not route.writable:
             raise Misuse(f"nothing can be sent to {target}", hint="see its permission")
         queue = route.writable[message.queue_offset % len(route.writable)]
@@ -99,7 +99,7 @@ class DeadLetterAdmin:
             "defaultTopicQueueNums": "4",
             "queueId": str(queue.queue_id),
             "sysFlag": "0",
-            "bornTimestamp": str(self._asking.now_ms()),
+            "bornTimestamp": str(self._fan_out.now_ms()),
             "flag": str(message.flag),
             "properties": encode_properties(properties).decode(),
             "reconsumeTimes": "0",
@@ -109,7 +109,7 @@ class DeadLetterAdmin:
         address = route.master(queue.broker_name)
         assert address is not None  # only such queues are writable
         command = RemotingCommand(RequestCode.SEND_MESSAGE, ext_fields=fields, body=message.body)
-        answer = await self._asking.command(address, command)
+        answer = await self._fan_out.command(address, command)
         return answer.ext_fields.get("msgId", "")
 
     async def resend_all(

@@ -29,7 +29,7 @@ Addresses: TypeAlias = Mapping[str, str]
 """By the name of a broker, or by its address where only that was said."""
 
 
-class Asking:
+class FanOut:
     def __init__(self, session: Session) -> None:
         self._session = session
 
@@ -176,8 +176,8 @@ def _is_address(text: str) -> bool:
     return bool(host and colon and port.isdigit())
 
 
-async def _outcome(asking: Awaitable[T]) -> tuple[T | None, AerobeeError | None]:
+async def _outcome(fan_out: Awaitable[T]) -> tuple[T | None, AerobeeError | None]:
     try:
-        return await asking, None
+        return await fan_out, None
     except AerobeeError as error:
         return None, error

@@ -9,7 +9,7 @@ Imports more than 15 modules because requests, headers and answers are in one ea
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aerobee.client.admin.fan_out import Asking, Where
+from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.errors import RemoteAnswer
 from aerobee.model.group import GroupConfig
 from aerobee.model.message_queue import MessageQueue
@@ -21,8 +21,8 @@ from aerobee.protocol.bodies.assignment import (
     encode_request_mode,
 )
 from aerobee.protocol.bodies.consume_stats import (
+    ConsumeProgress,
     ConsumeStats,
-    Progress,
     TimeSpan,
     decode_consume_stats,
     decode_consume_stats_list,
@@ -53,7 +53,7 @@ class GroupProgress:
     """How far a group is, in all queues that it consumes."""
 
     group: str
-    queues: dict[MessageQueue, Progress]
+    queues: dict[MessageQueue, ConsumeProgress]
     messages_a_second: float
 
     @property
@@ -75,8 +75,8 @@ class GroupProgress:
 
 
 class GroupAdmin:
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, fan_out: FanOut) -> None:
+        self._fan_out = fan_out
 
     # How they are set up.
 
@@ -87,7 +87,7 @@ class GroupAdmin:
 
     async def configs(self, *, on: Where = None) -> dict[str, list[GroupConfig]]:
         """By broker, all that it has."""
-        answers = await self._asking.on_masters(on, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
         return {name: decode_group_table(bytes(one.body))[1] for name, one in answers.items()}
 
     async def config(self, group: str, *, on: Where = None) -> dict[str, GroupConfig]:
@@ -97,27 +97,27 @@ class GroupAdmin:
         async def ask(address: str) -> GroupConfig | None:
             code = RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG
             try:
-                answer = await self._asking.broker(address, code, GroupHeader(group))
+                answer = await self._fan_out.broker(address, code, GroupHeader(group))
             except RemoteAnswer as error:
                 if error.code == ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST:
                     return None
                 raise
             return decode_group_config(bytes(answer.body))
 
-        found = await self._asking.each(await self._asking.masters(on), ask)
+        found = await self._fan_out.each(await self._fan_out.masters(on), ask)
         return {name: config for name, config in found.items() if config is not None}
 
     async def put(self, config: GroupConfig, *, on: Where = None) -> list[str]:
         """Make a group, or set one up anew; the brokers that have it so now."""
         body = encode_group_config(config)
         code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
-        return list(await self._asking.on_masters(on, code, body=body))
+        return list(await self._fan_out.on_masters(on, code, body=body))
 
     async def put_many(self, configs: Iterable[GroupConfig], *, on: Where = None) -> list[str]:
         """All of them or, broker by broker, none. Brokers before 5.3 know no such request."""
         body = encode_group_configs(configs)
         code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST
-        return list(await self._asking.on_masters(on, code, body=body))
+        return list(await self._fan_out.on_masters(on, code, body=body))
 
     async def delete(
         self, group: str, *, keep_offsets: bool = False, keep_topics: bool = False, on: Where = None
@@ -126,21 +126,21 @@ class GroupAdmin:
         unless its offsets are to be kept, or those topics."""
         header = DeleteGroupHeader(group, not keep_offsets, not keep_offsets)
         code = RequestCode.DELETE_SUBSCRIPTIONGROUP
-        done = list(await self._asking.on_masters(on, code, header))
+        done = list(await self._fan_out.on_masters(on, code, header))
         if not keep_offsets and not keep_topics:
             for topic in (retry_topic(group), DEAD_LETTER_PREFIX + group):
                 code = RequestCode.DELETE_TOPIC_IN_BROKER
-                await self._asking.on_masters(on, code, TopicHeader(topic))
+                await self._fan_out.on_masters(on, code, TopicHeader(topic))
                 if on is None:
                     code = RequestCode.DELETE_TOPIC_IN_NAMESRV
-                    await self._asking.name_servers(code, {"topic": topic})
+                    await self._fan_out.name_servers(code, {"topic": topic})
         return done
 
     # How far they are.
 
     async def progress(self, group: str, *, topic: str = "", on: Where = None) -> GroupProgress:
         """In all queues of one topic, or of all that it consumes."""
-        answers = await self._asking.on_masters(
+        answers = await self._fan_out.on_masters(
             on, RequestCode.GET_CONSUME_STATS, ConsumeStatsHeader(group, topic)
         )
         stats = [decode_consume_stats(bytes(one.body)) for one in answers.values()]
@@ -150,7 +150,7 @@ class GroupAdmin:
         self, *, only_ordered: bool = False, on: Where = None
     ) -> dict[str, GroupProgress]:
         """Of every group: one request to each broker."""
-        answers = await self._asking.on_masters(
+        answers = await self._fan_out.on_masters(
             on, RequestCode.GET_BROKER_CONSUME_STATS, BrokerConsumeStatsHeader(only_ordered)
         )
         found: dict[str, list[ConsumeStats]] = {}
@@ -161,7 +161,7 @@ class GroupAdmin:
 
     async def time_spans(self, group: str, topic: str, *, on: Where = None) -> list[TimeSpan]:
         """Queue by queue, from when to when its messages are, and where the group is."""
-        answers = await self._asking.on_masters_of(
+        answers = await self._fan_out.on_masters_of(
             topic, on, RequestCode.QUERY_CONSUME_TIME_SPAN, GroupTopicHeader(group, topic)
         )
         spans = [span for one in answers.values() for span in decode_time_spans(bytes(one.body))]
@@ -171,7 +171,7 @@ class GroupAdmin:
 
     async def topics(self, group: str, *, on: Where = None) -> list[str]:
         """Those that it has ever consumed of."""
-        answers = await self._asking.on_masters(
+        answers = await self._fan_out.on_masters(
             on, RequestCode.QUERY_TOPICS_BY_CONSUMER, GroupHeader(group)
         )
         return sorted(
@@ -182,7 +182,7 @@ class GroupAdmin:
         self, group: str, topic: str, *, on: Where = None
     ) -> Subscription | None:
         """What an online group wants of a topic."""
-        answers = await self._asking.on_masters_of(
+        answers = await self._fan_out.on_masters_of(
             topic, on, RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER, GroupTopicHeader(group, topic)
         )
         found = (decode_group_subscription(bytes(one.body)) for one in answers.values())
@@ -201,21 +201,21 @@ class GroupAdmin:
     async def set_request_mode(self, mode: RequestMode, *, on: Where = None) -> list[str]:
         """Whether a group pops or pulls a topic."""
         code = RequestCode.SET_MESSAGE_REQUEST_MODE
-        return list(await self._asking.on_masters(on, code, body=encode_request_mode(mode)))
+        return list(await self._fan_out.on_masters(on, code, body=encode_request_mode(mode)))
 
     async def request_modes(self, *, on: Where = None) -> dict[str, list[RequestMode]]:
         """By broker, those that were set."""
-        answers = await self._asking.on_masters(on, RequestCode.GET_ALL_MESSAGE_REQUEST_MODE)
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_MESSAGE_REQUEST_MODE)
         return {name: decode_request_modes(bytes(one.body)) for name, one in answers.items()}
 
     async def _readable(self, header: GroupForbiddenHeader, on: Where) -> dict[str, bool]:
         code = RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN
-        answers = await self._asking.on_masters(on, code, header)
+        answers = await self._fan_out.on_masters(on, code, header)
         return {name: decode_is_readable(bytes(one.body)) for name, one in answers.items()}
 
 
 def _together(group: str, stats: Iterable[ConsumeStats]) -> GroupProgress:
-    queues: dict[MessageQueue, Progress] = {}
+    queues: dict[MessageQueue, ConsumeProgress] = {}
     rate = 0.0
     for one in stats:
         queues.update(one.queues)

@@ -5,7 +5,7 @@ online, and what they subscribe to.
 from enum import Enum
 
 from aerobee.client.admin.connections import ConnectionAdmin
-from aerobee.client.admin.fan_out import Asking
+from aerobee.client.admin.fan_out import FanOut
 from aerobee.client.admin.offsets import OffsetAdmin
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import MessageQueue
@@ -25,16 +25,16 @@ class Track(Enum):
     OFFLINE = "nobody of the group is online"
 
 
-class Tracks:
-    def __init__(self, asking: Asking, offsets: OffsetAdmin, connections: ConnectionAdmin) -> None:
-        self._asking = asking
+class MessageTracks:
+    def __init__(self, fan_out: FanOut, offsets: OffsetAdmin, connections: ConnectionAdmin) -> None:
+        self._fan_out = fan_out
         self._offsets = offsets
         self._connections = connections
 
     async def of(self, message: StoredMessage) -> dict[str, Track]:
         """By group that consumes its topic, what it has made of it."""
         address = f"{message.store_host.address}:{message.store_host.port}"
-        answer = await self._asking.broker(
+        answer = await self._fan_out.broker(
             address, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, TopicHeader(message.topic)
         )
         queue = MessageQueue(message.topic, address, message.queue_id)

@@ -6,8 +6,8 @@ them, their bodies expanded and batches taken apart.
 
 from collections.abc import AsyncIterator
 
-from aerobee.client.admin.fan_out import Asking, Where
-from aerobee.client.admin.message_tracks import Track, Tracks
+from aerobee.client.admin.fan_out import FanOut, Where
+from aerobee.client.admin.message_tracks import MessageTracks, Track
 from aerobee.client.admin.offsets import LATEST_MS, Moment, OffsetAdmin, moment_ms
 from aerobee.client.admin.queues import NO_LIMIT, QueueAdmin
 from aerobee.client.core.routes import client_route
@@ -26,9 +26,9 @@ UNIQUE_COUNT_MAX = 32  # whatever is asked for
 
 class MessageAdmin:
     def __init__(
-        self, asking: Asking, offsets: OffsetAdmin, queues: QueueAdmin, tracks: Tracks
+        self, fan_out: FanOut, offsets: OffsetAdmin, queues: QueueAdmin, tracks: MessageTracks
     ) -> None:
-        self._asking = asking
+        self._fan_out = fan_out
         self._offsets = offsets
         self._queues = queues
         self._tracks = tracks
@@ -43,7 +43,7 @@ class MessageAdmin:
         try:
             place = parse_offset_message_id(message_id)
             # A sender's id reads as a place, too: only where a broker is does it mean one.
-            if f"{place.address}:{place.port}" not in (await self._asking.masters()).values():
+            if f"{place.address}:{place.port}" not in (await self._fan_out.masters()).values():
                 return None
             return await self.by_offset_id(message_id)
         except (RemoteAnswer, RemoteProtocolError):
@@ -52,7 +52,7 @@ class MessageAdmin:
     async def by_offset_id(self, offset_message_id: str) -> StoredMessage:
         """By the broker's id, which says where it is: of our own log, or refused."""
         place = parse_offset_message_id(offset_message_id)
-        answer = await self._asking.broker(
+        answer = await self._fan_out.broker(
             f"{place.address}:{place.port}",
             RequestCode.VIEW_MESSAGE_BY_ID,
             ViewMessageHeader(place.log_offset),
@@ -97,7 +97,7 @@ class MessageAdmin:
         limit: int | None = None,
     ) -> AsyncIterator[StoredMessage]:
         """The messages of a topic that were stored in a stretch of time, queue after queue."""
-        route = client_route(topic, await self._asking.route(topic))
+        route = client_route(topic, await self._fan_out.route(topic))
         left = NO_LIMIT if limit is None else limit
         for queue in route.readable:
             first = await self._offsets.at_time(queue, start)
@@ -120,11 +120,11 @@ class MessageAdmin:
         """Have one client consume it now, and say what came of it. Nothing is committed."""
         address = f"{message.store_host.address}:{message.store_host.port}"
         header = ConsumeDirectlyHeader(group, client_id, message.offset_message_id, message.topic)
-        answer = await self._asking.broker(address, RequestCode.CONSUME_MESSAGE_DIRECTLY, header)
+        answer = await self._fan_out.broker(address, RequestCode.CONSUME_MESSAGE_DIRECTLY, header)
         return decode_consume_result(bytes(answer.body))
 
     async def _query(self, header: QueryMessageHeader, on: Where) -> list[StoredMessage]:
-        answers = await self._asking.on_masters_of(
+        answers = await self._fan_out.on_masters_of(
             header.topic, on, RequestCode.QUERY_MESSAGE, header
         )
         return [

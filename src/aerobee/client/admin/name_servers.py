@@ -7,7 +7,7 @@ address.
 from collections.abc import Mapping
 
 from aerobee.client.admin.brokers import settings_in
-from aerobee.client.admin.fan_out import Asking
+from aerobee.client.admin.fan_out import FanOut
 from aerobee.errors import AerobeeError
 from aerobee.protocol.bodies.small_tables import decode_text_table
 from aerobee.protocol.request_codes import RequestCode
@@ -16,15 +16,15 @@ from aerobee.protocol.text.java_properties import write_properties
 
 
 class NameServerAdmin:
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, fan_out: FanOut) -> None:
+        self._fan_out = fan_out
 
     async def answering(self) -> dict[str, str | None]:
         """By address, what is wrong with it; None: it answers."""
         found: dict[str, str | None] = {}
-        for address in self._asking.name_server_addresses():
+        for address in self._fan_out.name_server_addresses():
             try:
-                await self._asking.broker(address, RequestCode.GET_BROKER_CLUSTER_INFO)
+                await self._fan_out.broker(address, RequestCode.GET_BROKER_CLUSTER_INFO)
             except AerobeeError as error:
                 found[address] = error.message
             else:
@@ -33,17 +33,17 @@ class NameServerAdmin:
 
     async def config(self) -> dict[str, dict[str, str]]:
         """By address, its settings under RocketMQ's names."""
-        answers = await self._asking.name_servers(RequestCode.GET_NAMESRV_CONFIG)
+        answers = await self._fan_out.name_servers(RequestCode.GET_NAMESRV_CONFIG)
         return {address: settings_in(bytes(one.body)) for address, one in answers.items()}
 
     async def set_config(self, settings: Mapping[str, str]) -> list[str]:
         """Change settings of running name servers; all of them or, one by one, none."""
         body = write_properties(settings).encode()
-        return list(await self._asking.name_servers(RequestCode.UPDATE_NAMESRV_CONFIG, body=body))
+        return list(await self._fan_out.name_servers(RequestCode.UPDATE_NAMESRV_CONFIG, body=body))
 
     async def value(self, namespace: str, key: str) -> str | None:
         fields = {"namespace": namespace, "key": key}
-        answer = await self._asking.name_server(RequestCode.GET_KV_CONFIG, fields)
+        answer = await self._fan_out.name_server(RequestCode.GET_KV_CONFIG, fields)
         if answer.code == ResponseCode.QUERY_NOT_FOUND:
             return None
         return answer.ext_fields.get("value", "")
@@ -51,15 +51,15 @@ class NameServerAdmin:
     async def values(self, namespace: str) -> dict[str, str]:
         """Everything in a namespace."""
         fields = {"namespace": namespace}
-        answer = await self._asking.name_server(RequestCode.GET_KVLIST_BY_NAMESPACE, fields)
+        answer = await self._fan_out.name_server(RequestCode.GET_KVLIST_BY_NAMESPACE, fields)
         if answer.code == ResponseCode.QUERY_NOT_FOUND:
             return {}
         return decode_text_table(bytes(answer.body))
 
     async def put_value(self, namespace: str, key: str, value: str) -> list[str]:
         fields = {"namespace": namespace, "key": key, "value": value}
-        return list(await self._asking.name_servers(RequestCode.PUT_KV_CONFIG, fields))
+        return list(await self._fan_out.name_servers(RequestCode.PUT_KV_CONFIG, fields))
 
     async def delete_value(self, namespace: str, key: str) -> list[str]:
         fields = {"namespace": namespace, "key": key}
-        return list(await self._asking.name_servers(RequestCode.DELETE_KV_CONFIG, fields))
+        return list(await self._fan_out.name_servers(RequestCode.DELETE_KV_CONFIG, fields))

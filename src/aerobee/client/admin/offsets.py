@@ -6,7 +6,7 @@ A place in time is a datetime with its zone, milliseconds since 1970, "earliest"
 from datetime import datetime
 from typing import TypeAlias
 
-from aerobee.client.admin.fan_out import Asking, Where
+from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue, QueueOffset
 from aerobee.protocol.bodies.group_offsets import decode_correction, decode_reset_offsets
@@ -54,17 +54,17 @@ def moment_ms(moment: Moment) -> int:
 
 
 class OffsetAdmin:
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, fan_out: FanOut) -> None:
+        self._fan_out = fan_out
 
     # Queues.
 
     async def bounds(self, queue: MessageQueue) -> tuple[int, int]:
         """The first offset that is there, and the one that the next message gets."""
-        address = await self._asking.master(queue.broker_name)
+        address = await self._fan_out.master(queue.broker_name)
         low, high = (
-            await self._asking.broker(address, RequestCode.GET_MIN_OFFSET, _place(queue)),
-            await self._asking.broker(
+            await self._fan_out.broker(address, RequestCode.GET_MIN_OFFSET, _place(queue)),
+            await self._fan_out.broker(
                 address, RequestCode.GET_MAX_OFFSET, MaxOffsetHeader(queue.topic, queue.queue_id)
             ),
         )
@@ -80,28 +80,28 @@ class OffsetAdmin:
         time_ms = moment_ms(moment)
         if time_ms in (LATEST_MS, EARLIEST_MS):
             return high if time_ms == LATEST_MS else low
-        address = await self._asking.master(queue.broker_name)
+        address = await self._fan_out.master(queue.broker_name)
         header = SearchOffsetHeader(
             queue.topic, queue.queue_id, time_ms, "UPPER" if is_upper else "LOWER"
         )
-        answer = await self._asking.broker(address, RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, header)
+        answer = await self._fan_out.broker(address, RequestCode.SEARCH_OFFSET_BY_TIMESTAMP, header)
         return read_header(OffsetAnswerHeader, answer.ext_fields).offset
 
     async def earliest_ms(self, queue: MessageQueue) -> int:
         """When the oldest message that is there was stored; -1: there is none."""
-        address = await self._asking.master(queue.broker_name)
+        address = await self._fan_out.master(queue.broker_name)
         code = RequestCode.GET_EARLIEST_MSG_STORETIME
-        answer = await self._asking.broker(address, code, _place(queue))
+        answer = await self._fan_out.broker(address, code, _place(queue))
         return read_header(StoreTimeAnswerHeader, answer.ext_fields).timestamp
 
     # Groups in queues.
 
     async def committed(self, group: str, queue: MessageQueue) -> int | None:
         """Where a group is in a queue; None: it has not consumed of it yet."""
-        address = await self._asking.master(queue.broker_name)
+        address = await self._fan_out.master(queue.broker_name)
         header = QueryOffsetHeader(group, queue.topic, queue.queue_id, False)
         code = RequestCode.QUERY_CONSUMER_OFFSET
-        answer = await self._asking.broker(address, code, header)
+        answer = await self._fan_out.broker(address, code, header)
         if answer.code == ResponseCode.QUERY_NOT_FOUND:
             return None
         return read_header(OffsetAnswerHeader, answer.ext_fields).offset
@@ -109,13 +109,13 @@ class OffsetAdmin:
     async def commit(self, group: str, queue: MessageQueue, offset: int) -> None:
         """Say that a group has consumed up to here. Members that are online will commit over it:
         `reset` sends them elsewhere, too."""
-        address = await self._asking.master(queue.broker_name)
+        address = await self._fan_out.master(queue.broker_name)
         header = CommitOffsetHeader(group, queue.topic, queue.queue_id, offset)
-        await self._asking.broker(address, RequestCode.UPDATE_CONSUMER_OFFSET, header)
+        await self._fan_out.broker(address, RequestCode.UPDATE_CONSUMER_OFFSET, header)
 
     async def all(self, *, on: Where = None) -> dict[str, dict[tuple[str, str], dict[int, int]]]:
         """By broker, by topic and group, by queue: everything that is kept."""
-        answers = await self._asking.on_masters(on, RequestCode.GET_ALL_CONSUMER_OFFSET)
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_CONSUMER_OFFSET)
         return {name: _offsets_in(bytes(one.body)) for name, one in answers.items()}
 
     async def reset(
@@ -125,7 +125,7 @@ class OffsetAdmin:
         follow at their next pull."""
         header = ResetOffsetHeader(group, topic, moment_ms(to), is_forced)
         code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
-        answers = await self._asking.on_masters_of(topic, on, code, header)
+        answers = await self._fan_out.on_masters_of(topic, on, code, header)
         found: dict[MessageQueue, int] = {}
         for answer in answers.values():
             found.update(decode_reset_offsets(bytes(answer.body)))
@@ -135,12 +135,12 @@ class OffsetAdmin:
         self, group: str, queue: MessageQueue, offset: int
     ) -> dict[MessageQueue, int]:
         """Send a group to an offset of one queue."""
-        address = await self._asking.master(queue.broker_name)
+        address = await self._fan_out.master(queue.broker_name)
         header = ResetOffsetHeader(
             group, queue.topic, LATEST_MS, True, queue.queue_id, QueueOffset(offset)
         )
         code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
-        answer = await self._asking.broker(address, code, header)
+        answer = await self._fan_out.broker(address, code, header)
         return decode_reset_offsets(bytes(answer.body))
 
     async def skip(self, group: str, topic: str, *, on: Where = None) -> dict[MessageQueue, int]:
@@ -152,7 +152,7 @@ class OffsetAdmin:
     ) -> list[str]:
         """Begin one group where another is, in a topic or in all of its topics."""
         header = CloneOffsetsHeader(source, target, topic, True)
-        return list(await self._asking.on_masters(on, RequestCode.CLONE_GROUP_OFFSET, header))
+        return list(await self._fan_out.on_masters(on, RequestCode.CLONE_GROUP_OFFSET, header))
 
     async def correction(
         self, topic: str, group: str, *, without: tuple[str, ...] = (), on: Where = None
@@ -161,7 +161,7 @@ class OffsetAdmin:
         would be corrected to."""
         header = CorrectionHeader(topic, group, ",".join(without))
         code = RequestCode.QUERY_CORRECTION_OFFSET
-        answers = await self._asking.on_masters_of(topic, on, code, header)
+        answers = await self._fan_out.on_masters_of(topic, on, code, header)
         return {name: decode_correction(bytes(one.body)) for name, one in answers.items()}
 
 

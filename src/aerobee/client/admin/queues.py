@@ -7,7 +7,7 @@ them, their bodies expanded and batches taken apart.
 
 from collections.abc import AsyncIterator
 
-from aerobee.client.admin.fan_out import Asking, Where
+from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.client.admin.offsets import OffsetAdmin
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import MessageQueue
@@ -33,8 +33,8 @@ NO_LIMIT = 2**63 - 1
 
 
 class QueueAdmin:
-    def __init__(self, asking: Asking, offsets: OffsetAdmin) -> None:
-        self._asking = asking
+    def __init__(self, fan_out: FanOut, offsets: OffsetAdmin) -> None:
+        self._fan_out = fan_out
         self._offsets = offsets
 
     async def at(self, queue: MessageQueue, offset: int) -> StoredMessage | None:
@@ -69,16 +69,16 @@ class QueueAdmin:
         self, queue: MessageQueue, *, start: int = 0, count: int = 10, group: str = ""
     ) -> QueueUnits:
         """What the queue itself says: where in the log each message lies, with which tag code."""
-        address = await self._asking.master(queue.broker_name)
+        address = await self._fan_out.master(queue.broker_name)
         header = QueueUnitsHeader(queue.topic, queue.queue_id, start, count, group)
-        answer = await self._asking.broker(address, RequestCode.QUERY_CONSUME_QUEUE, header)
+        answer = await self._fan_out.broker(address, RequestCode.QUERY_CONSUME_QUEUE, header)
         return decode_queue_units(bytes(answer.body))
 
     async def peek(
         self, group: str, topic: str, *, count: int = PULL_COUNT, on: Where = None
     ) -> dict[str, list[StoredMessage]]:
         """By broker, what a group that pops a topic would get next: it stays where it is."""
-        answers = await self._asking.on_masters_of(
+        answers = await self._fan_out.on_masters_of(
             topic, on, RequestCode.PEEK_MESSAGE, PeekHeader(group, topic, ANY_QUEUE, count)
         )
         return {
@@ -92,7 +92,7 @@ class QueueAdmin:
         """By broker, how many pops of a group wait there for messages: of all queues together, or
         of one."""
         header = PollingInfoHeader(group, topic, queue_id)
-        answers = await self._asking.on_masters_of(topic, on, RequestCode.POLLING_INFO, header)
+        answers = await self._fan_out.on_masters_of(topic, on, RequestCode.POLLING_INFO, header)
         return {
             name: read_header(PollingInfoAnswerHeader, one.ext_fields).polling_num
             for name, one in answers.items()
@@ -102,7 +102,7 @@ class QueueAdmin:
         self, queue: MessageQueue, offset: int, count: int, tags: str
     ) -> tuple[list[StoredMessage], int]:
         """Some messages, perhaps none, and where to go on."""
-        address = await self._asking.master(queue.broker_name)
+        address = await self._fan_out.master(queue.broker_name)
         header = PullHeader(
             GROUP,
             queue.topic,
@@ -113,7 +113,7 @@ class QueueAdmin:
             subscription=tags,
             expression_type=BY_TAG,
         )
-        answer = await self._asking.broker(address, RequestCode.PULL_MESSAGE, header)
+        answer = await self._fan_out.broker(address, RequestCode.PULL_MESSAGE, header)
         place = read_header(PullAnswerHeader, answer.ext_fields)
         found = answer.code == ResponseCode.SUCCESS
         messages = client_messages(bytes(answer.body)) if found else []

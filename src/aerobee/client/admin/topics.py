@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from aerobee.client.admin.fan_out import Asking, Where
+from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.errors import Refused, TopicNotFound
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.route import TopicRoute
@@ -32,8 +32,8 @@ ORDER_NAMESPACE = "ORDER_TOPIC_CONFIG"
 
 
 class TopicAdmin:
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, fan_out: FanOut) -> None:
+        self._fan_out = fan_out
 
     # Which there are.
 
@@ -43,15 +43,17 @@ class TopicAdmin:
             fields, code = {"cluster": cluster}, RequestCode.GET_TOPICS_BY_CLUSTER
         else:
             fields, code = {}, RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER
-        answer = await self._asking.name_server(code, fields)
+        answer = await self._fan_out.name_server(code, fields)
         return sorted(decode_topic_list(bytes(answer.body)))
 
     async def system_names(self) -> list[str]:
         """What belongs to the system: topics of its brokers, and those called like clusters and
         brokers."""
-        told = await self._asking.name_server(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS)
+        told = await self._fan_out.name_server(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS)
         found = set(decode_topic_list(bytes(told.body)))
-        answers = await self._asking.on_masters(None, RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
+        answers = await self._fan_out.on_masters(
+            None, RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER
+        )
         for answer in answers.values():
             found.update(decode_topic_list(bytes(answer.body)))
         return sorted(found)
@@ -65,25 +67,25 @@ class TopicAdmin:
             code = RequestCode.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST
         else:
             code = RequestCode.GET_HAS_UNIT_SUB_TOPIC_LIST
-        answer = await self._asking.name_server(code)
+        answer = await self._fan_out.name_server(code)
         return sorted(decode_topic_list(bytes(answer.body)))
 
     async def route(self, topic: str) -> TopicRoute:
         """Where it is. TopicNotFound: nowhere."""
-        return await self._asking.route(topic)
+        return await self._fan_out.route(topic)
 
     # How they are set up.
 
     async def config(self, topic: str, *, on: Where = None) -> dict[str, TopicConfig]:
         """By broker, of those that have it."""
-        answers = await self._asking.on_masters_of(
+        answers = await self._fan_out.on_masters_of(
             topic, on, RequestCode.GET_TOPIC_CONFIG, TopicHeader(topic)
         )
         return {name: decode_topic_config(bytes(one.body)) for name, one in answers.items()}
 
     async def configs(self, *, on: Where = None) -> dict[str, list[TopicConfig]]:
         """By broker, all that it has."""
-        answers = await self._asking.on_masters(on, RequestCode.GET_ALL_TOPIC_CONFIG)
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_TOPIC_CONFIG)
         return {name: decode_topic_table(bytes(one.body))[1] for name, one in answers.items()}
 
     async def create(
@@ -124,13 +126,13 @@ class TopicAdmin:
                 for name, value in config.attributes.items()
             ),
         )
-        return list(await self._asking.on_masters(on, RequestCode.UPDATE_AND_CREATE_TOPIC, header))
+        return list(await self._fan_out.on_masters(on, RequestCode.UPDATE_AND_CREATE_TOPIC, header))
 
     async def put_many(self, configs: Iterable[TopicConfig], *, on: Where = None) -> list[str]:
         """All of them or, broker by broker, none. Brokers before 5.3 know no such request."""
         body = encode_topic_configs(configs)
         return list(
-            await self._asking.on_masters(on, RequestCode.UPDATE_AND_CREATE_TOPIC_LIST, body=body)
+            await self._fan_out.on_masters(on, RequestCode.UPDATE_AND_CREATE_TOPIC_LIST, body=body)
         )
 
     async def set_permission(self, topic: str, permission: int, *, on: Where = None) -> list[str]:
@@ -142,7 +144,7 @@ class TopicAdmin:
 
     async def delete(self, topic: str, *, on: Where = None) -> list[str]:
         """Delete it, with its messages; the brokers that had to. Routes to it go at once."""
-        done = await self._asking.on_masters(
+        done = await self._fan_out.on_masters(
             on, RequestCode.DELETE_TOPIC_IN_BROKER, TopicHeader(topic)
         )
         if on is None:
@@ -153,7 +155,7 @@ class TopicAdmin:
         """Have name servers forget the routes to it, in a cluster or everywhere; which did. A
         broker that has the topic tells them again."""
         fields = {"topic": topic, **({"clusterName": cluster} if cluster else {})}
-        return list(await self._asking.name_servers(RequestCode.DELETE_TOPIC_IN_NAMESRV, fields))
+        return list(await self._fan_out.name_servers(RequestCode.DELETE_TOPIC_IN_NAMESRV, fields))
 
     async def _wait_for_route(self, topic: str, brokers: list[str]) -> None:
         """Brokers tell name servers of a new topic at once, but answer before that is heard. It is
@@ -161,7 +163,7 @@ class TopicAdmin:
         wanted = {name for name in brokers if ":" not in name}
         for wait_seconds in _ROUTE_WAITS:
             try:
-                route = await self._asking.route(topic)
+                route = await self._fan_out.route(topic)
             except TopicNotFound:
                 pass
             else:
@@ -173,7 +175,7 @@ class TopicAdmin:
 
     async def stats(self, topic: str, *, on: Where = None) -> TopicStats:
         """Where its queues begin and end, on all brokers together."""
-        answers = await self._asking.on_masters_of(
+        answers = await self._fan_out.on_masters_of(
             topic, on, RequestCode.GET_TOPIC_STATS_INFO, TopicHeader(topic)
         )
         queues: dict[MessageQueue, QueueStats] = {}
@@ -186,7 +188,7 @@ class TopicAdmin:
 
     async def groups(self, topic: str, *, on: Where = None) -> list[str]:
         """Who consumes it, now or once."""
-        answers = await self._asking.on_masters_of(
+        answers = await self._fan_out.on_masters_of(
             topic, on, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, TopicHeader(topic)
         )
         found = {group for one in answers.values() for group in decode_group_list(bytes(one.body))}
@@ -195,7 +197,7 @@ class TopicAdmin:
     async def exists(self, topic: str) -> bool:
         """Whether a name server knows it."""
         try:
-            await self._asking.route(topic)
+            await self._fan_out.route(topic)
         except TopicNotFound:
             return False
         return True
@@ -206,7 +208,7 @@ class TopicAdmin:
         """`broker-a:4;broker-b:4`, or empty: what producers go by that keep order."""
         fields = {"namespace": ORDER_NAMESPACE, "key": topic}
         try:
-            answer = await self._asking.name_server(RequestCode.GET_KV_CONFIG, fields)
+            answer = await self._fan_out.name_server(RequestCode.GET_KV_CONFIG, fields)
         except Refused:
             return ""
         return answer.ext_fields.get("value", "")
@@ -215,7 +217,7 @@ class TopicAdmin:
         """By broker, how many of its queues count; nothing: take the rule away."""
         fields = {"namespace": ORDER_NAMESPACE, "key": topic}
         if not queues:
-            await self._asking.name_servers(RequestCode.DELETE_KV_CONFIG, fields)
+            await self._fan_out.name_servers(RequestCode.DELETE_KV_CONFIG, fields)
             return
         text = ";".join(f"{broker}:{count}" for broker, count in queues.items())
-        await self._asking.name_servers(RequestCode.PUT_KV_CONFIG, {**fields, "value": text})
+        await self._fan_out.name_servers(RequestCode.PUT_KV_CONFIG, {**fields, "value": text})

@@ -7,7 +7,7 @@ other way round, is a decision of whoever asks for it.
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from aerobee.client.admin.fan_out import Asking, Where
+from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.client.admin.queues import QueueAdmin
 from aerobee.errors import RemoteAnswer
 from aerobee.model.flags import TransactionType
@@ -40,14 +40,14 @@ class HeldTransaction:
 
 
 class TransactionAdmin:
-    def __init__(self, asking: Asking, queues: QueueAdmin) -> None:
-        self._asking = asking
+    def __init__(self, fan_out: FanOut, queues: QueueAdmin) -> None:
+        self._fan_out = fan_out
         self._queues = queues
 
     async def count(self, *, on: Where = None) -> dict[str, int]:
         """By broker, how many are open."""
         code = RequestCode.LIST_OPEN_TRANSACTIONS
-        answers = await self._asking.on_masters(on, code, OpenTransactionsHeader(max_num=1))
+        answers = await self._fan_out.on_masters(on, code, OpenTransactionsHeader(max_num=1))
         return {
             name: decode_open_transactions(bytes(one.body)).open_count
             for name, one in answers.items()
@@ -56,11 +56,11 @@ class TransactionAdmin:
     async def open(self, *, group: str = "", on: Where = None) -> AsyncIterator[HeldTransaction]:
         """Every one that is open, of a producer group or of all, broker after broker."""
         code = RequestCode.LIST_OPEN_TRANSACTIONS
-        for name, address in (await self._asking.masters(on)).items():
+        for name, address in (await self._fan_out.masters(on)).items():
             offset = 0
             while offset != NO_MORE:
                 header = OpenTransactionsHeader(group, offset)
-                answer = await self._asking.broker(address, code, header)
+                answer = await self._fan_out.broker(address, code, header)
                 page = decode_open_transactions(bytes(answer.body))
                 for one in page.transactions:
                     yield HeldTransaction(name, one)
@@ -72,7 +72,7 @@ class TransactionAdmin:
         Brokers are asked, and no name server for a route: it hears of the topic only a moment after
         the first transaction was given up, and none is to be missed until then.
         """
-        for name, address in (await self._asking.masters(on)).items():
+        for name, address in (await self._fan_out.masters(on)).items():
             if await self._has_given_up(address):
                 queue = MessageQueue(TRANSACTION_GIVEN_UP_TOPIC, name, QueueId(0))
                 async for message in self._queues.read(queue):
@@ -88,15 +88,15 @@ class TransactionAdmin:
         """Have the producers asked once more about one that was given up. Its broker is found by
         the id, unless it is named."""
         place = parse_offset_message_id(offset_message_id)
-        address = await self._asking.master(on or f"{place.address}:{place.port}")
+        address = await self._fan_out.master(on or f"{place.address}:{place.port}")
         code = RequestCode.RESUME_CHECK_HALF_MESSAGE
-        await self._asking.broker(address, code, ResumeCheckHeader(offset_message_id))
+        await self._fan_out.broker(address, code, ResumeCheckHeader(offset_message_id))
 
     async def _has_given_up(self, address: str) -> bool:
         """Whether a broker ever gave one up: its topic, of one queue, is made with the first."""
         header = TopicHeader(TRANSACTION_GIVEN_UP_TOPIC)
         try:
-            await self._asking.broker(address, RequestCode.GET_TOPIC_CONFIG, header)
+            await self._fan_out.broker(address, RequestCode.GET_TOPIC_CONFIG, header)
         except RemoteAnswer as refusal:
             if refusal.code == ResponseCode.TOPIC_NOT_EXIST:
                 return False
@@ -117,5 +117,5 @@ class TransactionAdmin:
             facts.message_id,
             facts.topic,
         )
-        address = await self._asking.master(held.broker)
-        await self._asking.broker(address, RequestCode.END_TRANSACTION, header)
+        address = await self._fan_out.master(held.broker)
+        await self._fan_out.broker(address, RequestCode.END_TRANSACTION, header)

@@ -4,7 +4,7 @@ engine keeps time. RocketMQ's brokers have these; ours refuse them with the reas
 
 from dataclasses import dataclass
 
-from aerobee.client.admin.fan_out import Asking, Where
+from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.protocol.remoting.declared_header import on_wire
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.text.java_properties import write_properties
@@ -27,12 +27,12 @@ class _EngineHeader:
 
 
 class TuningAdmin:
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
+    def __init__(self, fan_out: FanOut) -> None:
+        self._fan_out = fan_out
 
     async def cold_limits(self, *, on: Where = None) -> dict[str, dict[str, int]]:
         """By broker and group, how many bytes of old messages it may read in a while."""
-        answers = await self._asking.on_masters(on, RequestCode.GET_COLD_DATA_FLOW_CTR_INFO)
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_COLD_DATA_FLOW_CTR_INFO)
         found = {}
         for name, answer in answers.items():
             table = Members(parse(bytes(answer.body)), "the limits").object("configTable")
@@ -41,30 +41,30 @@ class TuningAdmin:
 
     async def cold_state(self, *, on: Where = None) -> dict[str, Parsed]:
         """By broker, all that it says of groups that read old messages, as it says it."""
-        answers = await self._asking.on_masters(on, RequestCode.GET_COLD_DATA_FLOW_CTR_INFO)
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_COLD_DATA_FLOW_CTR_INFO)
         return {name: parse(bytes(one.body)) for name, one in answers.items()}
 
     async def light_state(self, *, on: Where = None) -> dict[str, Parsed]:
         """By broker, how many light topics it has, as it says it. Before 5.5 none does."""
-        answers = await self._asking.on_masters(on, RequestCode.GET_BROKER_LITE_INFO)
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_BROKER_LITE_INFO)
         return {name: parse(bytes(one.body)) for name, one in answers.items()}
 
     async def set_cold_limit(self, group: str, size: int, *, on: Where = None) -> list[str]:
         body = write_properties({group: str(size)}).encode()
         code = RequestCode.UPDATE_COLD_DATA_FLOW_CTR_CONFIG
-        return list(await self._asking.on_masters(on, code, body=body))
+        return list(await self._fan_out.on_masters(on, code, body=body))
 
     async def remove_cold_limit(self, group: str, *, on: Where = None) -> list[str]:
         code = RequestCode.REMOVE_COLD_DATA_FLOW_CTR_CONFIG
-        return list(await self._asking.on_masters(on, code, body=group.encode()))
+        return list(await self._fan_out.on_masters(on, code, body=group.encode()))
 
     async def set_read_ahead(self, *, is_on: bool, on: Where = None) -> list[str]:
         """Whether the system is to read the log ahead of those who read it."""
         header = _ReadAheadHeader("0" if is_on else "1")  # the system's own numbers for it
         code = RequestCode.SET_COMMITLOG_READ_MODE
-        return list(await self._asking.on_masters(on, code, header))
+        return list(await self._fan_out.on_masters(on, code, header))
 
     async def switch_timer_engine(self, engine: str, *, on: Where = None) -> list[str]:
         """The wheel (`F`) or RocksDB (`R`)."""
         code = RequestCode.SWITCH_TIMER_ENGINE
-        return list(await self._asking.on_masters(on, code, _EngineHeader(engine)))
+        return list(await self._fan_out.on_masters(on, code, _EngineHeader(engine)))

@@ -30,7 +30,7 @@ LANGUAGE = "PYTHON"
 BINARY_CODE_MAX = 32767  # pop requests have greater codes: they go as JSON
 
 
-class Lines:
+class Connections:
     """The connections of one client, on one loop."""
 
     def __init__(

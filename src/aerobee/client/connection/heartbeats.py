@@ -9,8 +9,8 @@ import asyncio
 import logging
 from collections import Counter
 
-from aerobee.client.connection.connections import Lines
-from aerobee.client.connection.route_cache import RouteKeeper
+from aerobee.client.connection.connections import Connections
+from aerobee.client.connection.route_cache import RouteCache
 from aerobee.errors import AerobeeError
 from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat, encode_heartbeat
 from aerobee.protocol.headers.clients import UnregisterHeader
@@ -22,10 +22,12 @@ from aerobee.protocol.response_codes import error_for
 _log = logging.getLogger(__name__)
 
 
-class Membership:
-    def __init__(self, client_id: str, lines: Lines, routes: RouteKeeper, timeout: float) -> None:
+class Heartbeats:
+    def __init__(
+        self, client_id: str, connections: Connections, routes: RouteCache, timeout: float
+    ) -> None:
         self.client_id = client_id
-        self._lines = lines
+        self._connections = connections
         self._routes = routes
         self._timeout = timeout
         self._producers: Counter[str] = Counter()
@@ -82,7 +84,7 @@ class Membership:
     async def _beat_one(self, address: str, body: bytes) -> None:
         command = RemotingCommand(RequestCode.HEART_BEAT, body=body)
         try:
-            answer = await self._lines.ask(address, command, self._timeout)
+            answer = await self._connections.ask(address, command, self._timeout)
         except AerobeeError as error:
             _log.warning("no heartbeat to %s: %s", address, error)
             return
@@ -98,7 +100,7 @@ class Membership:
         async def tell(address: str) -> None:
             command = RemotingCommand(RequestCode.UNREGISTER_CLIENT, ext_fields=dict(fields))
             try:
-                await self._lines.ask(address, command, self._timeout)
+                await self._connections.ask(address, command, self._timeout)
             except AerobeeError as error:
                 _log.info("%s was not told that we leave: %s", address, error)
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from aerobee.client.connection.process_id import own_number
+from aerobee.client.connection.process_id import process_id
 from aerobee.errors import Misuse
 
 INTERRUPT_SECONDS = 0.5
@@ -26,7 +26,7 @@ class Portal:
     def __init__(self, loop: asyncio.AbstractEventLoop, thread_id: int) -> None:
         self._loop = loop
         self._thread_id = thread_id
-        self._pid = own_number()
+        self._pid = process_id()
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Run it there, and wait for what comes of it."""
@@ -50,7 +50,7 @@ class Portal:
             raise
 
     def _check(self) -> None:
-        if own_number() != self._pid:
+        if process_id() != self._pid:
             raise Misuse(
                 "this client was opened before a fork",
                 hint="open one in each process; `aerobee run --workers` does it for you",

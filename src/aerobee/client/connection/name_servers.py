@@ -4,7 +4,7 @@ One that does not answer is left for the next at once; only when all have failed
 with what each of them came to.
 """
 
-from aerobee.client.connection.connections import Lines
+from aerobee.client.connection.connections import Connections
 from aerobee.errors import NoAnswer, TopicNotFound, Unreachable
 from aerobee.model.route import ClusterInfo, TopicRoute
 from aerobee.protocol.bodies.topic_route import decode_cluster_info, decode_topic_route
@@ -16,8 +16,10 @@ _NOBODY_HINT = "is one running there? `aerobee up` starts one on localhost:9876"
 
 
 class NameServers:
-    def __init__(self, lines: Lines, addresses: tuple[str, ...], timeout: float) -> None:
-        self._lines = lines
+    def __init__(
+        self, connections: Connections, addresses: tuple[str, ...], timeout: float
+    ) -> None:
+        self._connections = connections
         self._addresses = list(addresses)
         self._timeout = timeout
 
@@ -30,7 +32,7 @@ class NameServers:
         failures: list[NoAnswer] = []
         for address in list(self._addresses):
             try:
-                answer = await self._lines.ask(address, command, self._timeout)
+                answer = await self._connections.ask(address, command, self._timeout)
             except NoAnswer as error:
                 failures.append(error)
                 self._put_last(address)

@@ -9,7 +9,7 @@ import os
 _numbers = [os.getpid()]
 
 
-def own_number() -> int:
+def process_id() -> int:
     """What `os.getpid` says."""
     return _numbers[0]
 

@@ -51,7 +51,7 @@ async def tell(session: Session, address: str, code: RequestCode, header: object
     command = command_of(code, header)
     command.flag = ONEWAY_FLAG
     session.check()
-    await session.lines.tell(address, command)
+    await session.connections.tell(address, command)
 
 
 def checked(answer: Answer) -> Answer:

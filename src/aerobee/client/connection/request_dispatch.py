@@ -18,7 +18,7 @@ Handler = Callable[[Line, RemotingCommand], bool]
 """Whether the request was for it. It answers itself, now or later, with `Line.tell`."""
 
 
-class Served:
+class RequestDispatch:
     def __init__(self) -> None:
         self._handlers: dict[int, list[Handler]] = {}
 

@@ -32,13 +32,13 @@ Changed = Callable[[str], None]
 """Told which topic's route is not what it was."""
 
 
-class RouteKeeper:
+class RouteCache:
     def __init__(self, name_servers: NameServers, new_waits: Sequence[float] = NEW_WAITS) -> None:
         self._name_servers = name_servers
         self._new_waits = new_waits
         self._routes: dict[str, ClientRoute] = {}
         # By topic, and whether it may be new: who may not is told otherwise.
-        self._asking: dict[tuple[str, bool], asyncio.Task[ClientRoute]] = {}
+        self._lookups: dict[tuple[str, bool], asyncio.Task[ClientRoute]] = {}
         # Topics that do not exist yet, with a route that only a send may use.
         self._is_new: set[str] = set()
         self._watchers: list[Changed] = []
@@ -58,12 +58,12 @@ class RouteKeeper:
     async def refresh(self, topic: str, *, may_be_new: bool = False) -> ClientRoute:
         """Ask for the route now."""
         key = (topic, may_be_new)
-        asking = self._asking.get(key)
-        if asking is None:
-            asking = asyncio.get_running_loop().create_task(self._ask(topic, may_be_new))
-            self._asking[key] = asking
-            asking.add_done_callback(lambda asked: self._asked(key, asked))
-        return await asyncio.shield(asking)
+        lookup = self._lookups.get(key)
+        if lookup is None:
+            lookup = asyncio.get_running_loop().create_task(self._ask(topic, may_be_new))
+            self._lookups[key] = lookup
+            lookup.add_done_callback(lambda asked: self._asked(key, asked))
+        return await asyncio.shield(lookup)
 
     async def settled(self, topic: str) -> None:
         """Come back once name servers know a topic that was just sent to, or after a while."""
@@ -107,12 +107,12 @@ class RouteKeeper:
         return ""
 
     async def close(self) -> None:
-        for asking in list(self._asking.values()):
-            asking.cancel()
-        await asyncio.gather(*self._asking.values(), return_exceptions=True)
+        for lookup in list(self._lookups.values()):
+            lookup.cancel()
+        await asyncio.gather(*self._lookups.values(), return_exceptions=True)
 
     def _asked(self, key: tuple[str, bool], asked: "asyncio.Task[ClientRoute]") -> None:
-        self._asking.pop(key, None)
+        self._lookups.pop(key, None)
         if not asked.cancelled():
             asked.exception()  # whoever waits hears of it; nobody else needs to
 

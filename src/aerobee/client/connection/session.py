@@ -16,13 +16,13 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from aerobee.client.api.client_options import ClientOptions
-from aerobee.client.connection.connections import Lines
-from aerobee.client.connection.heartbeats import Membership
+from aerobee.client.connection.connections import Connections
+from aerobee.client.connection.heartbeats import Heartbeats
 from aerobee.client.connection.loop_portal import ClosedPortal, Portal
 from aerobee.client.connection.name_servers import NameServers
-from aerobee.client.connection.process_id import own_number
-from aerobee.client.connection.request_dispatch import Served
-from aerobee.client.connection.route_cache import RouteKeeper
+from aerobee.client.connection.process_id import process_id
+from aerobee.client.connection.request_dispatch import RequestDispatch
+from aerobee.client.connection.route_cache import RouteCache
 from aerobee.client.core.identity import UniqueIds, client_id
 from aerobee.client.core.send.outgoing import Codec
 from aerobee.client.core.trace_records import TraceBuffer
@@ -44,21 +44,21 @@ class Session:
     def __init__(self, options: ClientOptions, *, clock: Clock | None = None) -> None:
         self.options = options
         self.clock: Clock = clock or SystemClock()
-        self._pid = own_number()
+        self._pid = process_id()
         address = _own_address()
         nanoseconds = time.monotonic_ns()
         self.client_id = client_id(address, self._pid, nanoseconds, unit=options.unit)
         self.unique_ids = UniqueIds(address, self._pid, hash(self.client_id) & 0xFFFFFFFF)
-        self.served = Served()
-        self.lines = Lines(
-            self.served.serve,
+        self.dispatch = RequestDispatch()
+        self.connections = Connections(
+            self.dispatch.serve,
             credentials=options.credentials,
             tls=options.tls,
             connect_timeout=options.connect_timeout,
         )
-        self.name_servers = NameServers(self.lines, options.name_servers, options.timeout)
-        self.routes = RouteKeeper(self.name_servers)
-        self.members = Membership(self.client_id, self.lines, self.routes, options.timeout)
+        self.name_servers = NameServers(self.connections, options.name_servers, options.timeout)
+        self.routes = RouteCache(self.name_servers)
+        self.members = Heartbeats(self.client_id, self.connections, self.routes, options.timeout)
         self._month_start_ms = self._month_end_ms = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._closers: list[Periodic] = []
@@ -95,7 +95,7 @@ class Session:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.members.leave()
         await self.routes.close()
-        await self.lines.close()
+        await self.connections.close()
 
     def at_close(self, close: Periodic) -> None:
         """Have something done before the client closes: whoever consumes or sends leaves first."""
@@ -111,7 +111,7 @@ class Session:
             raise Misuse(
                 "the client is not open", hint="use it inside `async with aerobee.connect(...)`"
             )
-        if own_number() != self._pid:
+        if process_id() != self._pid:
             raise Misuse(
                 "this client was opened before a fork",
                 hint="open one in each process; `aerobee run --workers` does it for you",
@@ -152,7 +152,7 @@ class Session:
         self.check()
         self.check_loop()
         try:
-            return await self.lines.ask(address, command, seconds or self.options.timeout)
+            return await self.connections.ask(address, command, seconds or self.options.timeout)
         except Unreachable as error:
             raise self.with_advertiser(error) from None
 

@@ -38,7 +38,7 @@ from aerobee.protocol.request_codes import RequestCode
 _log = logging.getLogger(__name__)
 
 
-class AskedConsumer:
+class BrokerQuestions:
     def __init__(self, session: Session, member: Member, inbox: Inbox) -> None:
         self._session = session
         self._member = member
@@ -54,11 +54,11 @@ class AskedConsumer:
 
     def begin(self) -> None:
         for code, handler in self._handlers.items():
-            self._session.served.add(code, handler)
+            self._session.dispatch.add(code, handler)
 
     def end(self) -> None:
         for code, handler in self._handlers.items():
-            self._session.served.remove(code, handler)
+            self._session.dispatch.remove(code, handler)
 
     def _members_changed(self, line: Line, command: Asked) -> bool:
         if read_header(ConsumerGroupHeader, command.ext_fields).consumer_group != self._group:

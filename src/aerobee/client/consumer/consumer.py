@@ -28,18 +28,18 @@ from aerobee.client.api.consumer_options import ConsumerOptions, StartAt
 from aerobee.client.api.message import Message
 from aerobee.client.api.received_batch import ReceivedBatch
 from aerobee.client.connection.session import Session
-from aerobee.client.consumer.broker_questions import AskedConsumer
+from aerobee.client.consumer.broker_questions import BrokerQuestions
 from aerobee.client.consumer.member import Member
 from aerobee.client.core.consume.backoff import Backoff
 from aerobee.client.group.consumer_context import (
     check_filters,
-    consuming_of,
+    consumer_context,
     offsets_of,
     subscriptions_of,
 )
 from aerobee.client.group.start_position import find_offset
 from aerobee.client.pop.pop_member import PopMember
-from aerobee.client.pull.pull_member import GroupMember
+from aerobee.client.pull.pull_member import PullMember
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue
 
@@ -55,20 +55,18 @@ class Consumer:
 
     def __init__(self, session: Session, options: ConsumerOptions) -> None:
         self.options = options
-        consuming = consuming_of(session, options)
+        context = consumer_context(session, options)
         self._session = session
-        self._consuming = consuming
-        self._calls = consuming.calls
-        self._inbox = consuming.inbox
+        self._context = context
+        self._calls = context.calls
+        self._inbox = context.inbox
         self._member: Member
         if options.mode == "pop":
-            self._member = PopMember(consuming, subscriptions_of(consuming))
+            self._member = PopMember(context, subscriptions_of(context))
         else:
-            self._member = GroupMember(
-                consuming, offsets_of(consuming), subscriptions_of(consuming)
-            )
+            self._member = PullMember(context, offsets_of(context), subscriptions_of(context))
         self._queues = self._member.queues
-        self._asked = AskedConsumer(session, self._member, self._inbox)
+        self._asked = BrokerQuestions(session, self._member, self._inbox)
         self._last: Message | ReceivedBatch | None = None
         """What iterating gave last, until it is asked for more; or a batch, with `auto_ack`."""
         self._reader: asyncio.Task[object] | None = None
@@ -90,7 +88,7 @@ class Consumer:
                 f"this client has a consumer of {self.options.group} already",
                 hint="one consumer may be iterated over by many tasks; else open another client",
             )
-        await check_filters(self._consuming, self._member.subscriptions.values())
+        await check_filters(self._context, self._member.subscriptions.values())
         self._is_open = self._is_begun = True
         self._asked.begin()
         self._session.at_close(self.close)

@@ -22,8 +22,8 @@ from aerobee.client.api.message import Message
 from aerobee.client.api.received_batch import ReceivedBatch
 from aerobee.client.connection.session import Session
 from aerobee.client.core.namespace import with_namespace
-from aerobee.client.group.consumer_context import check_filters, consuming_of, subscriptions_of
-from aerobee.client.group.offset_stores import BrokerOffsets, NoOffsets, Offsets
+from aerobee.client.group.consumer_context import check_filters, consumer_context, subscriptions_of
+from aerobee.client.group.offset_stores import BrokerOffsetStore, NoOffsetStore, OffsetStore
 from aerobee.client.group.start_position import find_offset, first_offset
 from aerobee.client.pull.owned_queues import OwnedQueues
 from aerobee.errors import Misuse
@@ -36,20 +36,22 @@ class Reader:
     def __init__(self, session: Session, options: ConsumerOptions) -> None:
         self.options = options
         self._session = session
-        consuming = consuming_of(session, options, is_reading=True)
-        self._consuming = consuming
-        self._calls = consuming.calls
-        self._inbox = consuming.inbox
+        context = consumer_context(session, options, is_reading=True)
+        self._context = context
+        self._calls = context.calls
+        self._inbox = context.inbox
         self._has_group = options.group != READER_GROUP
-        offsets: Offsets = BrokerOffsets(self._calls) if self._has_group else NoOffsets()
-        self._subscriptions = subscriptions_of(consuming)
-        self._queues = OwnedQueues(consuming, offsets, self._subscriptions)
+        offsets: OffsetStore = (
+            BrokerOffsetStore(self._calls) if self._has_group else NoOffsetStore()
+        )
+        self._subscriptions = subscriptions_of(context)
+        self._queues = OwnedQueues(context, offsets, self._subscriptions)
         self._is_open = self._is_begun = False
 
     async def open(self) -> None:
         """Begin to read every queue of the topics there are. `assign` chooses others."""
         self._session.check()
-        await check_filters(self._consuming, self._subscriptions)
+        await check_filters(self._context, self._subscriptions)
         self._is_open = self._is_begun = True
         self._session.at_close(self.close)
         try:

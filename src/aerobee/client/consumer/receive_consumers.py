@@ -13,7 +13,7 @@ from aerobee.client.consumer.consumer import Consumer
 from aerobee.errors import Misuse
 
 
-class Receiving:
+class ReceiveConsumers:
     """The consumers that `receive` has opened, by group."""
 
     def __init__(self, session: Session) -> None:

@@ -60,7 +60,7 @@ class TraceBody(NamedTuple):
     keys: str
 
 
-class Sent(NamedTuple):
+class SendTrace(NamedTuple):
     """A message that was sent, or not."""
 
     wall_ms: int
@@ -123,7 +123,7 @@ class TraceBuffer:
         return taken
 
 
-def sent_record(sent: Sent, members: Sequence[str] = ()) -> TraceRecord:
+def sent_record(sent: SendTrace, members: Sequence[str] = ()) -> TraceRecord:
     """`members`: the ids of the messages of a batch."""
     return _record(
         (*members, *sent.keys.split(), sent.message_id),

@@ -12,9 +12,14 @@ from aerobee.client.api.message import Message
 from aerobee.client.connection.session import Session
 from aerobee.client.core.consume.start_rule import Start
 from aerobee.client.core.namespace import SEPARATOR, with_namespace
-from aerobee.client.group.group_requests import GroupCalls
+from aerobee.client.group.group_requests import GroupRequests
 from aerobee.client.group.inbox import Inbox, LaneOf
-from aerobee.client.group.offset_stores import BrokerOffsets, LocalOffsets, Offsets, local_folder
+from aerobee.client.group.offset_stores import (
+    BrokerOffsetStore,
+    LocalOffsetStore,
+    OffsetStore,
+    local_folder,
+)
 from aerobee.client.group.traced_inbox import TracedInbox
 from aerobee.errors import TopicNotFound
 from aerobee.model.names import retry_topic
@@ -24,10 +29,10 @@ from aerobee.protocol.bodies.subscription import make_subscription
 
 
 @dataclass(frozen=True, slots=True)
-class Consuming:
+class ConsumerContext:
     session: Session
     options: ConsumerOptions
-    calls: GroupCalls
+    calls: GroupRequests
     inbox: Inbox
     prefix: str
     """Of topics, left out of what messages say."""
@@ -35,58 +40,58 @@ class Consuming:
     """Not as a member of the group: pulls bring their filter, and move nobody's offsets."""
 
 
-def consuming_of(
+def consumer_context(
     session: Session, options: ConsumerOptions, *, is_reading: bool = False
-) -> Consuming:
+) -> ConsumerContext:
     namespace = session.options.namespace
     lane_of = _LANES[options.order]
     inbox = Inbox(options.concurrency, lane_of)
     if session.traces is not None and not is_reading:
         inbox = TracedInbox(options.concurrency, lane_of, options.group, session, session.traces)
-    return Consuming(
+    return ConsumerContext(
         session,
         options,
-        GroupCalls(session, with_namespace(namespace, options.group)),
+        GroupRequests(session, with_namespace(namespace, options.group)),
         inbox,
         f"{namespace}{SEPARATOR}" if namespace else "",
         is_reading,
     )
 
 
-def subscriptions_of(consuming: Consuming) -> list[Subscription]:
+def subscriptions_of(context: ConsumerContext) -> list[Subscription]:
     """Of every topic; of the group's retry topic, too, where there are retries."""
-    options = consuming.options
-    namespace = consuming.session.options.namespace
-    version = consuming.session.clock.now().wall_ms
+    options = context.options
+    namespace = context.session.options.namespace
+    version = context.session.clock.now().wall_ms
     found = [
         make_subscription(
             with_namespace(namespace, topic), expression, version, options.expression_type
         )
         for topic, expression in options.topics.items()
     ]
-    if not options.is_broadcasting and not consuming.is_reading:
-        found.append(make_subscription(retry_topic(consuming.calls.group), version=version))
+    if not options.is_broadcasting and not context.is_reading:
+        found.append(make_subscription(retry_topic(context.calls.group), version=version))
     return found
 
 
-async def check_filters(consuming: Consuming, subscriptions: Iterable[Subscription]) -> None:
+async def check_filters(context: ConsumerContext, subscriptions: Iterable[Subscription]) -> None:
     """Refused: a broker cannot filter so. Said here, and not in the log at every pull."""
     for one in subscriptions:
         if one.expression_type != BY_TAG:
             with contextlib.suppress(TopicNotFound):  # it is waited for
-                await consuming.session.routes.of(one.topic)
-                await consuming.calls.check_filter(one)
+                await context.session.routes.of(one.topic)
+                await context.calls.check_filter(one)
 
 
-def offsets_of(consuming: Consuming) -> Offsets:
-    if not consuming.options.is_broadcasting:
+def offsets_of(context: ConsumerContext) -> OffsetStore:
+    if not context.options.is_broadcasting:
         # Who names a moment means it; the other rules are RocketMQ's, with its surprise.
-        is_exact = consuming.options.start.start is Start.MOMENT
-        return BrokerOffsets(consuming.calls, is_exact=is_exact)
+        is_exact = context.options.start.start is Start.MOMENT
+        return BrokerOffsetStore(context.calls, is_exact=is_exact)
     # As Java's client calls itself then: by the process, it would be another after a restart.
-    address = consuming.session.client_id.partition("@")[0]
-    folder = consuming.options.offsets_folder or local_folder()
-    return LocalOffsets(folder, f"{address}@DEFAULT", consuming.calls.group)
+    address = context.session.client_id.partition("@")[0]
+    folder = context.options.offsets_folder or local_folder()
+    return LocalOffsetStore(folder, f"{address}@DEFAULT", context.calls.group)
 
 
 def _lane_of_key(message: Message) -> tuple[object, Hashable] | None:

@@ -34,7 +34,7 @@ LOCK_SECONDS = 1.0
 SEND_BACK_SECONDS = 5.0
 
 
-class GroupCalls:
+class GroupRequests:
     def __init__(self, session: Session, group: str) -> None:
         self.group = group
         self._session = session

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 
 from aerobee.client.api.message import Message
-from aerobee.client.core.consume.order_lanes import Lanes
+from aerobee.client.core.consume.order_lanes import OrderLanes
 from aerobee.client.core.trace_records import ConsumedCode
 
 _log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class Inbox:
     def __init__(self, room: int, lane_of: LaneOf | None = None) -> None:
         self._room = room
         self._lane_of = lane_of
-        self._lanes: Lanes[Message] = Lanes()
+        self._lanes: OrderLanes[Message] = OrderLanes()
         self._ready: deque[Message] = deque()
         # Of holders that are paused: what was ready when its turn came.
         self._aside: dict[object, list[Message]] = {}

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from aerobee.client.group.group_requests import GroupCalls
+from aerobee.client.group.group_requests import GroupRequests
 from aerobee.errors import AerobeeError, ProtocolError
 from aerobee.model.message_queue import MessageQueue
 from aerobee.protocol.bodies.group_offsets import decode_reset_offsets, encode_reset_offsets
@@ -23,7 +23,7 @@ FOLDER = ".rocketmq_offsets"
 FILE = "offsets.json"
 
 
-class Offsets(Protocol):
+class OffsetStore(Protocol):
     async def committed(self, queue: MessageQueue) -> int | None:
         """None: there is none. An error: it cannot be told."""
 
@@ -36,10 +36,10 @@ class Offsets(Protocol):
         """It is somebody else's now, or begins elsewhere."""
 
 
-class BrokerOffsets:
+class BrokerOffsetStore:
     """O1. What was told once is not told again."""
 
-    def __init__(self, calls: GroupCalls, *, is_exact: bool = False) -> None:
+    def __init__(self, calls: GroupRequests, *, is_exact: bool = False) -> None:
         """`is_exact`: a group that is new has no offset, not even 0 in a queue that is young."""
         self._calls = calls
         self._is_exact = is_exact
@@ -74,7 +74,7 @@ class BrokerOffsets:
             self._told[queue] = offset
 
 
-class LocalOffsets:
+class LocalOffsetStore:
     """In a file. Small, and written at most every few seconds: the loop does not wait long."""
 
     def __init__(self, folder: Path, client: str, group: str) -> None:
@@ -120,7 +120,7 @@ class LocalOffsets:
         return self._path.with_suffix(".json.bak")
 
 
-class NoOffsets:
+class NoOffsetStore:
     """Nowhere."""
 
     async def committed(self, queue: MessageQueue) -> int | None:

@@ -6,11 +6,11 @@ beginning is 0 whatever the queue still has, as Java has it, and the first pull 
 
 from aerobee.client.api.consumer_options import StartAt, start_rule
 from aerobee.client.core.consume.start_rule import Ask, Start, StartRule, question
-from aerobee.client.group.group_requests import GroupCalls
+from aerobee.client.group.group_requests import GroupRequests
 from aerobee.model.message_queue import MessageQueue
 
 
-async def first_offset(calls: GroupCalls, queue: MessageQueue, rule: StartRule) -> int:
+async def first_offset(calls: GroupRequests, queue: MessageQueue, rule: StartRule) -> int:
     """Where a group begins that has no offset in a queue."""
     asked = question(rule, queue.topic)
     if asked is Ask.END:
@@ -20,7 +20,7 @@ async def first_offset(calls: GroupCalls, queue: MessageQueue, rule: StartRule) 
     return 0
 
 
-async def find_offset(calls: GroupCalls, queue: MessageQueue, to: int | StartAt) -> int:
+async def find_offset(calls: GroupRequests, queue: MessageQueue, to: int | StartAt) -> int:
     """Where to go on: unlike a start, the beginning is asked for, too."""
     if isinstance(to, int):
         return to

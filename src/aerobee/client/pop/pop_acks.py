@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from aerobee.client.connection.remote_call import ask_well
 from aerobee.client.connection.session import Session
-from aerobee.client.core.consume.popped_runs import PoppedRun, run_of
+from aerobee.client.core.consume.popped_runs import PopRun, run_of
 from aerobee.errors import AerobeeError
 from aerobee.protocol.bodies.batch_ack import BatchAck, BatchAckEntry, encode_batch_ack
 from aerobee.protocol.consume.pop_receipt import PopReceipt, encode_pop_receipt, topic_of
@@ -39,13 +39,13 @@ class PopAcks:
         self._broker_name = broker_name
         self._address = address
         # Runs of which something was added in this turn.
-        self._gathered: list[PoppedRun] = []
+        self._gathered: list[PopRun] = []
         # Of those, the ones that were added by a receipt.
-        self._alone: dict[PopReceipt, PoppedRun] = {}
+        self._alone: dict[PopReceipt, PopRun] = {}
         self._sent: asyncio.Future[None] | None = None
         self._under_way: set[asyncio.Future[None]] = set()
 
-    def add(self, run: PoppedRun, offset: int) -> None:
+    def add(self, run: PopRun, offset: int) -> None:
         """Acknowledge a message with the others of this turn."""
         acked = run.acked
         if not acked:
@@ -91,7 +91,7 @@ class PopAcks:
         self._session.spawn(self._tell(entries, sent), "acknowledgements")
 
     async def _tell(
-        self, entries: Sequence[tuple[PoppedRun, list[int]]], sent: "asyncio.Future[None]"
+        self, entries: Sequence[tuple[PopRun, list[int]]], sent: "asyncio.Future[None]"
     ) -> None:
         try:
             if len(entries) == 1 and len(entries[0][1]) == 1:
@@ -121,7 +121,7 @@ class PopAcks:
         address = await self._address()
         await ask_well(self._session, address, RequestCode.ACK_MESSAGE, header)
 
-    async def _tell_all(self, entries: Sequence[tuple[PoppedRun, list[int]]]) -> None:
+    async def _tell_all(self, entries: Sequence[tuple[PopRun, list[int]]]) -> None:
         acks = tuple(
             BatchAckEntry(
                 self._group,

@@ -13,9 +13,9 @@ from collections.abc import Awaitable, Mapping
 from aerobee.client.api.message import Message
 from aerobee.client.connection.remote_call import ask_well
 from aerobee.client.core.consume.backoff import DEAD_LETTER, pop_seconds
-from aerobee.client.core.consume.popped_runs import PoppedRun
+from aerobee.client.core.consume.popped_runs import PopRun
 from aerobee.client.core.send.outgoing import Codec
-from aerobee.client.group.consumer_context import Consuming
+from aerobee.client.group.consumer_context import ConsumerContext
 from aerobee.client.pop.pop_acks import PopAcks
 from aerobee.errors import AerobeeError, NoAnswer
 from aerobee.model.message_queue import MessageQueue, QueueId
@@ -30,14 +30,12 @@ _log = logging.getLogger(__name__)
 class PopDesk:
     """What all batches of one topic on one broker share: who is told, and how much is held."""
 
-    def __init__(self, consuming: Consuming, topic: str, broker_name: str) -> None:
-        self.all = consuming
+    def __init__(self, context: ConsumerContext, topic: str, broker_name: str) -> None:
+        self.all = context
         self.topic = topic
         self.broker_name = broker_name
-        self.inbox = consuming.inbox
-        self.acks = PopAcks(
-            consuming.session, consuming.calls.group, topic, broker_name, self.address
-        )
+        self.inbox = context.inbox
+        self.acks = PopAcks(context.session, context.calls.group, topic, broker_name, self.address)
         self.held = 0
         """Popped, and neither settled nor left to others."""
         self.is_over = False
@@ -81,12 +79,12 @@ class PopBatch:
         """How many are held still."""
         self._acks = desk.acks
         self._inbox = desk.inbox
-        self._runs: Mapping[int, PoppedRun] = {}
+        self._runs: Mapping[int, PopRun] = {}
         # Of messages that are acknowledged by something else than their run.
         self._receipts: dict[Message, PopReceipt] = {}
 
     def fill(
-        self, count: int, runs: Mapping[int, PoppedRun], receipts: dict[Message, PopReceipt]
+        self, count: int, runs: Mapping[int, PopRun], receipts: dict[Message, PopReceipt]
     ) -> None:
         """It has so many messages: by the runs of their queues, or each by its own receipt."""
         self.left = count

@@ -8,8 +8,8 @@ import asyncio
 import logging
 from collections.abc import Iterable
 
-from aerobee.client.group.consumer_context import Consuming
-from aerobee.client.group.offset_stores import NoOffsets
+from aerobee.client.group.consumer_context import ConsumerContext
+from aerobee.client.group.offset_stores import NoOffsetStore
 from aerobee.client.pop.pop_source import PopSource
 from aerobee.client.pull.owned_queues import OwnedQueues
 from aerobee.errors import TopicNotFound
@@ -21,16 +21,16 @@ _log = logging.getLogger(__name__)
 
 
 class PopMember:
-    def __init__(self, consuming: Consuming, subscriptions: Iterable[Subscription]) -> None:
-        self.group = consuming.calls.group
-        self.options = consuming.options
+    def __init__(self, context: ConsumerContext, subscriptions: Iterable[Subscription]) -> None:
+        self.group = context.calls.group
+        self.options = context.options
         self.subscriptions = {
             one.topic: one for one in subscriptions if not is_retry_topic(one.topic)
         }
         # There are none, and so none can be moved, paused or committed.
-        self.queues = OwnedQueues(consuming, NoOffsets(), ())
-        self._all = consuming
-        self._session = consuming.session
+        self.queues = OwnedQueues(context, NoOffsetStore(), ())
+        self._all = context
+        self._session = context.session
         self._wake = asyncio.Event()
         self._sources: dict[tuple[str, str], PopSource] = {}
         self._keeping: asyncio.Task[None] | None = None

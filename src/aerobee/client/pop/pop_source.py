@@ -19,7 +19,7 @@ from typing import cast
 from aerobee.client.api.message import Message
 from aerobee.client.connection.remote_call import Answer, ask, checked
 from aerobee.client.core.consume.popped_runs import receipts_of, runs_of
-from aerobee.client.group.consumer_context import Consuming
+from aerobee.client.group.consumer_context import ConsumerContext
 from aerobee.client.pop.pop_batch import PopBatch, PopDesk
 from aerobee.errors import AerobeeError
 from aerobee.model.message_queue import MessageQueue, QueueId
@@ -45,19 +45,19 @@ _BORN_TIME = "bornTime"
 
 class PopSource:
     def __init__(
-        self, consuming: Consuming, topic: str, broker_name: str, subscription: Subscription
+        self, context: ConsumerContext, topic: str, broker_name: str, subscription: Subscription
     ) -> None:
-        options = consuming.options
-        self._all = consuming
-        self._desk = PopDesk(consuming, topic, broker_name)
+        options = context.options
+        self._all = context
+        self._desk = PopDesk(context, topic, broker_name)
         self._any = MessageQueue(topic, broker_name, QueueId(ANY_QUEUE))
-        self._reader = MessageReader(Message, None, consuming.prefix)
+        self._reader = MessageReader(Message, None, context.prefix)
         self._tags = frozenset(subscription.tags)
         self._held_max = max(HELD_MAX, options.concurrency + BATCH)
         self._seconds = options.poll_seconds + ANSWER_SECONDS
         self._fields = write_header(
             PopHeader(
-                consuming.calls.group,
+                context.calls.group,
                 topic,
                 ANY_QUEUE,
                 BATCH,

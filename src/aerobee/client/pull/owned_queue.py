@@ -20,8 +20,8 @@ from aerobee.client.core.consume.overdue import BACK_LEVEL, Overdue
 from aerobee.client.core.consume.process_queue import ProcessQueue
 from aerobee.client.core.send.outgoing import Codec
 from aerobee.client.core.trace_records import ConsumedCode
-from aerobee.client.group.consumer_context import Consuming
-from aerobee.client.pull.queue_pulls import Outcome, Pulls
+from aerobee.client.group.consumer_context import ConsumerContext
+from aerobee.client.pull.queue_pulls import PullOutcome, QueuePulls
 from aerobee.errors import AerobeeError, NoAnswer
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.subscription import Subscription
@@ -40,28 +40,30 @@ class OwnedQueue:
     """A Holder of messages."""
 
     def __init__(
-        self, consuming: Consuming, queue: MessageQueue, subscription: Subscription, start: int
+        self,
+        context: ConsumerContext,
+        queue: MessageQueue,
+        subscription: Subscription,
+        start: int,
     ) -> None:
         self.queue = queue
-        self.in_hand = ProcessQueue(start, consuming.options.flow)
+        self.in_hand = ProcessQueue(start, context.options.flow)
         self.is_dropped = False
         self.is_paused = False
         self.last_pull_ms = 0
         self.failed = 0
-        self._all = consuming
-        self._reader = MessageReader(
-            Message, frozenset(subscription.tags) or None, consuming.prefix
-        )
-        self._pulls = Pulls(
-            consuming.session,
-            consuming.calls,
+        self._all = context
+        self._reader = MessageReader(Message, frozenset(subscription.tags) or None, context.prefix)
+        self._pulls = QueuePulls(
+            context.session,
+            context.calls,
             queue,
             subscription,
-            count=consuming.options.pull_batch,
-            poll_seconds=consuming.options.poll_seconds,
-            brings_filter=consuming.is_reading,
+            count=context.options.pull_batch,
+            poll_seconds=context.options.poll_seconds,
+            brings_filter=context.is_reading,
         )
-        self._overdue: Overdue[Message] = Overdue(int(consuming.options.consume_timeout * 1000))
+        self._overdue: Overdue[Message] = Overdue(int(context.options.consume_timeout * 1000))
         self._moved_to: int | None = None
         self._room = asyncio.Event()
         self._is_waiting = False
@@ -99,7 +101,7 @@ class OwnedQueue:
         pulled = await self._pulls.pull(in_hand.next_offset, commit)
         if self.is_dropped or self._is_leaving:
             return  # what it brought is the next owner's
-        if pulled.outcome is Outcome.MOVED:
+        if pulled.outcome is PullOutcome.MOVED:
             self._moved_to = pulled.next_offset
         else:
             messages = self._reader.read(pulled.records, self.queue, self)

@@ -8,8 +8,8 @@ import asyncio
 import logging
 from collections.abc import Iterable, Iterator
 
-from aerobee.client.group.consumer_context import Consuming
-from aerobee.client.group.offset_stores import Offsets
+from aerobee.client.group.consumer_context import ConsumerContext
+from aerobee.client.group.offset_stores import OffsetStore
 from aerobee.client.pull.owned_queue import OwnedQueue
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue
@@ -22,13 +22,16 @@ ANEW_SECONDS = 1.0
 
 class OwnedQueues:
     def __init__(
-        self, consuming: Consuming, offsets: Offsets, subscriptions: Iterable[Subscription]
+        self,
+        context: ConsumerContext,
+        offsets: OffsetStore,
+        subscriptions: Iterable[Subscription],
     ) -> None:
         self.offsets = offsets
         self.turn = asyncio.Lock()
         """Held by whoever changes which queues there are."""
         self._subscriptions = {one.topic: one for one in subscriptions}
-        self._all = consuming
+        self._all = context
         self._owned: dict[MessageQueue, OwnedQueue] = {}
         self._pulls: dict[OwnedQueue, asyncio.Task[None]] = {}
 

@@ -14,8 +14,8 @@ import logging
 from collections.abc import Collection, Coroutine, Iterable
 
 from aerobee.client.core.consume.rebalance import TopicShare, change, wanted_queues
-from aerobee.client.group.consumer_context import Consuming
-from aerobee.client.group.offset_stores import Offsets
+from aerobee.client.group.consumer_context import ConsumerContext
+from aerobee.client.group.offset_stores import OffsetStore
 from aerobee.client.group.start_position import first_offset
 from aerobee.client.pull.owned_queue import OwnedQueue
 from aerobee.client.pull.owned_queues import OwnedQueues
@@ -34,18 +34,21 @@ LOCK_SECONDS = 20.0
 """How often locks are renewed; a broker lets go of one after 60 s."""
 
 
-class GroupMember:
+class PullMember:
     def __init__(
-        self, consuming: Consuming, offsets: Offsets, subscriptions: Iterable[Subscription]
+        self,
+        context: ConsumerContext,
+        offsets: OffsetStore,
+        subscriptions: Iterable[Subscription],
     ) -> None:
         """`subscriptions`: of every topic, the group's retry topic included, as on the wire."""
-        self.group = consuming.calls.group
-        self.options = consuming.options
+        self.group = context.calls.group
+        self.options = context.options
         self.subscriptions = {one.topic: one for one in subscriptions}
-        self.queues = OwnedQueues(consuming, offsets, self.subscriptions.values())
-        self._all = consuming
-        self._session = consuming.session
-        self._client_id = consuming.session.client_id
+        self.queues = OwnedQueues(context, offsets, self.subscriptions.values())
+        self._all = context
+        self._session = context.session
+        self._client_id = context.session.client_id
         self._is_crowded = False
         self._warned: set[str] = set()
         self._wake = asyncio.Event()

@@ -10,7 +10,7 @@ from enum import Enum
 
 from aerobee.client.connection.remote_call import Answer, ask, checked
 from aerobee.client.connection.session import Session
-from aerobee.client.group.group_requests import GroupCalls
+from aerobee.client.group.group_requests import GroupRequests
 from aerobee.errors import Refused, RemoteProtocolError
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.route import MASTER_ID
@@ -36,7 +36,7 @@ _WITHOUT_SUBSCRIPTION = (
 )
 
 
-class Outcome(Enum):
+class PullOutcome(Enum):
     FOUND = "messages"
     NOTHING = "nothing, or nothing that is wanted"
     MOVED = "there is no such offset"
@@ -44,18 +44,18 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    outcome: Outcome
+    outcome: PullOutcome
     next_offset: int
     records: bytes = b""
 
 
-class Pulls:
+class QueuePulls:
     """The pulls of one queue by one group."""
 
     def __init__(
         self,
         session: Session,
-        calls: GroupCalls,
+        calls: GroupRequests,
         queue: MessageQueue,
         subscription: Subscription,
         *,
@@ -113,7 +113,7 @@ class Pulls:
         said = answer.ext_fields
         try:  # not by a declared header: this is done thousands of times a second
             self._broker_id = int(said["suggestWhichBrokerId"])
-            return Pulled(Outcome.FOUND, int(said["nextBeginOffset"]), bytes(answer.body))
+            return Pulled(PullOutcome.FOUND, int(said["nextBeginOffset"]), bytes(answer.body))
         except (KeyError, ValueError):
             raise RemoteProtocolError(f"an answer to a pull of {self.queue} says {said}") from None
 
@@ -123,8 +123,8 @@ class Pulls:
         await self._session.routes.refresh(self.queue.topic)
 
 
-_OUTCOMES: dict[int, Outcome] = {
-    ResponseCode.PULL_NOT_FOUND: Outcome.NOTHING,
-    ResponseCode.PULL_RETRY_IMMEDIATELY: Outcome.NOTHING,
-    ResponseCode.PULL_OFFSET_MOVED: Outcome.MOVED,
+_OUTCOMES: dict[int, PullOutcome] = {
+    ResponseCode.PULL_NOT_FOUND: PullOutcome.NOTHING,
+    ResponseCode.PULL_RETRY_IMMEDIATELY: PullOutcome.NOTHING,
+    ResponseCode.PULL_OFFSET_MOVED: PullOutcome.MOVED,
 }

@@ -31,7 +31,7 @@ from aerobee.client.core.send.send_tries import SendTries
 from aerobee.client.send.delivery import Delivery, Sent
 from aerobee.client.send.drafts import Drafts
 from aerobee.client.send.fast_send import NEXT, SendWaiter
-from aerobee.client.send.fast_send_lanes import QuickLanes
+from aerobee.client.send.fast_send_lanes import FastSendLanes
 from aerobee.errors import Misuse, NoAnswer, RemoteAnswer, SendFailed, Stored
 from aerobee.model.message_queue import MessageQueue
 from aerobee.protocol.message.message_batch import ENTRY_BYTES_MIN
@@ -70,11 +70,11 @@ class _Plain(NamedTuple):
     ends: list[int]
 
 
-class BatchSending:
+class BatchSender:
     """Of one client."""
 
     def __init__(
-        self, drafts: Drafts, delivery: Delivery, lanes: QuickLanes, bytes_max: int
+        self, drafts: Drafts, delivery: Delivery, lanes: FastSendLanes, bytes_max: int
     ) -> None:
         """`bytes_max`: of one request."""
         self._drafts = drafts
@@ -100,7 +100,7 @@ class BatchSending:
         text = b"" if order_by is None else order_text(order_by)
         waiter = None
         if len(listed) <= PART_MESSAGES_MAX:
-            waiter = self._send_quickly(listed, None, text, way)
+            waiter = self._send_fast(listed, None, text, way)
             if waiter is not None:
                 try:
                     receipt: BatchReceipt = await waiter.answer
@@ -174,7 +174,7 @@ class BatchSending:
         if waiter is None:
             bodies, texts = batch.bodies[start:end], batch.texts
             texts = None if texts is None else texts[start:end]
-            waiter = self._send_quickly(bodies, texts, batch.text, way)
+            waiter = self._send_fast(bodies, texts, batch.text, way)
         if waiter is not None:
             try:
                 receipt: BatchReceipt = await waiter.answer
@@ -202,7 +202,7 @@ class BatchSending:
         self._lanes.open(way.topic, drafts[0].topic, sent.queue)
         return self._receipt(drafts, sent)
 
-    def _send_quickly(
+    def _send_fast(
         self, bodies: list[object], texts: list[bytes] | None, text: bytes, way: _Way
     ) -> SendWaiter | None:
         """None: by the general way."""

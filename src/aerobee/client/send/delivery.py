@@ -207,7 +207,7 @@ class Delivery:
             line = await self._line(address, seconds)
             fields = {"topic": draft.topic, "queueId": str(queue.queue_id)}
             command = RemotingCommand(int(RequestCode.GET_MAX_OFFSET), ext_fields=fields)
-            self._session.lines.dress(command)
+            self._session.connections.dress(command)
             try:
                 version = (await line.ask(command, seconds)).version
             except NoAnswer as error:
@@ -231,12 +231,12 @@ class Delivery:
             ) from None
 
     async def _line(self, address: str, seconds: float) -> Line:
-        line = self._session.lines.find(address)
+        line = self._session.connections.find(address)
         if line is not None and not line.is_full:
             return line
         try:
             async with asyncio.timeout(seconds):
-                line = await self._session.lines.to(address)
+                line = await self._session.connections.to(address)
                 await line.drained()
         except TimeoutError:
             raise Unreachable(
@@ -292,7 +292,7 @@ class Delivery:
         code = RequestCode.SEND_BATCH_MESSAGE if draft.is_batch else RequestCode.SEND_MESSAGE_V2
         said = {**write_header(header), **(draft.fields or {})}
         command = RemotingCommand(draft.code or int(code), ext_fields=said, body=draft.body)
-        self._session.lines.dress(command)
+        self._session.connections.dress(command)
         return command
 
     def _master(self, route: ClientRoute, queue: MessageQueue) -> str:

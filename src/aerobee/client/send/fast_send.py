@@ -26,8 +26,8 @@ from aerobee.protocol.headers.sending import SentHeader
 from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.response_codes import error_for
-from aerobee.protocol.send.send_answer_reader import SentAnswer
-from aerobee.protocol.send.send_frame_template import SendMould
+from aerobee.protocol.send.send_answer_reader import SendAnswerReader
+from aerobee.protocol.send.send_frame_template import SendFrameTemplate
 
 if TYPE_CHECKING:
     import cython
@@ -62,14 +62,14 @@ class SendWaiter(Waiter):
         self,
         answer: "asyncio.Future[Any]",
         deadline: float,
-        said: SentAnswer,
+        said: SendAnswerReader,
         queue: MessageQueue,
         message_id: Any,
     ) -> None:
         """`message_id`: of one message, or a list of those of a batch."""
         self.answer = answer
         self.deadline = deadline
-        self.is_quick = True
+        self.is_fast = True
         self._said = said
         self.queue = queue
         self.message_id = message_id
@@ -103,13 +103,17 @@ class SendWaiter(Waiter):
         return Receipt(self.message_id, ids, self.queue, offset, durability)
 
 
-class QuickQueue:
+class FastQueue:
     """One queue as the short way uses it."""
 
     __slots__ = ("address", "batches", "line", "queue", "singles")
 
     def __init__(
-        self, queue: MessageQueue, address: str, singles: SendMould, batches: SendMould
+        self,
+        queue: MessageQueue,
+        address: str,
+        singles: SendFrameTemplate,
+        batches: SendFrameTemplate,
     ) -> None:
         self.queue = queue
         self.address = address
@@ -118,7 +122,7 @@ class QuickQueue:
         self.line: Any = None  # a Line, once there is one
 
 
-class QuickSend:
+class FastSend:
     """The short way to one topic. Made anew when its route changes."""
 
     __slots__ = (
@@ -138,7 +142,7 @@ class QuickSend:
 
     def __init__(
         self,
-        queues: list[QuickQueue],
+        queues: list[FastQueue],
         start: int,
         ids: UniqueIds,
         find_line: FindLine,
@@ -154,7 +158,7 @@ class QuickSend:
         self._find_line = find_line
         self._moment = moment
         self._loop = asyncio.get_running_loop()
-        self._said = SentAnswer()
+        self._said = SendAnswerReader()
         self._wall_ms = 0
         self._month_ms = 0
         self._now = 0.0
@@ -177,14 +181,14 @@ class QuickSend:
     def find_place(self, queue: MessageQueue) -> int | None:
         """Where a queue is. Its topic may bear a namespace or not: it is not asked."""
         for place in range(self._count):
-            found: QuickQueue = self._queues[place]
+            found: FastQueue = self._queues[place]
             shown = found.queue
             if shown.queue_id == queue.queue_id and shown.broker_name == queue.broker_name:
                 return place
         return None
 
     def _send(
-        self, queue: QuickQueue | None, body: bytes, properties: bytes, seconds: float
+        self, queue: FastQueue | None, body: bytes, properties: bytes, seconds: float
     ) -> SendWaiter | None:
         if queue is None:
             return None
@@ -208,11 +212,11 @@ class QuickSend:
         is_next = place < 0
         if is_next:
             place = (self._turn + 1) % self._count
-        queue: QuickQueue = self._queues[place]
-        mould: SendMould = queue.batches
+        queue: FastQueue = self._queues[place]
+        template: SendFrameTemplate = queue.batches
         ids: UniqueIds = self._ids
         count = len(bodies)
-        size = mould.batch_size(bodies, texts, len(text), ids.size)
+        size = template.batch_size(bodies, texts, len(text), ids.size)
         if size <= 0 or size > self._bytes_max:
             return None
         if size > _COPIED_BYTES_MAX and size > _COPIED_EACH_BYTES_MAX * count:
@@ -224,7 +228,7 @@ class QuickSend:
         line: Line = queue.line
         opaque = line.next_opaque()
         properties = b"WAIT\x01true\x02"
-        mould.begin(line.output, opaque, self._wall_ms, len(properties), size)
+        template.begin(line.output, opaque, self._wall_ms, len(properties), size)
         line.output.append(properties)
         elapsed = self._wall_ms - self._month_ms
         made: list[bytes] = []
@@ -232,17 +236,17 @@ class QuickSend:
             message_id = ids.take_bytes(elapsed)
             made.append(message_id)
             own = text if texts is None else texts[index]
-            mould.put_entry(line.output, message_id, own, bodies[index])
+            template.put_entry(line.output, message_id, own, bodies[index])
         return self._sent(line, opaque, queue.queue, made, seconds)
 
-    def _next(self) -> QuickQueue | None:
+    def _next(self) -> FastQueue | None:
         """The next queue, if it can be written to at once."""
         self._turn += 1
         return self._at(self._turn % self._count)
 
-    def _at(self, place: int) -> QuickQueue | None:
+    def _at(self, place: int) -> FastQueue | None:
         """A queue, if it can be written to at once."""
-        found: QuickQueue = self._queues[place]
+        found: FastQueue = self._queues[place]
         line = found.line
         if line is None or not line.can_take():
             line = self._find_line(found.address)

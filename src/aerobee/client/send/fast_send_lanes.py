@@ -11,18 +11,18 @@ from aerobee.client.connection.session import Session
 from aerobee.client.core.namespace import without_namespace
 from aerobee.client.core.send.outgoing import Draft
 from aerobee.client.core.send.queue_choice import find_queue
-from aerobee.client.send.fast_send import QuickQueue, QuickSend
+from aerobee.client.send.fast_send import FastQueue, FastSend
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.properties import INSTANCE_ID, UNIQUE_KEY, encode_properties
 from aerobee.protocol.remoting.command_header import CommandHeader
-from aerobee.protocol.send.send_frame_template import SendMould
+from aerobee.protocol.send.send_frame_template import SendFrameTemplate
 
 HeaderOf = Callable[[Draft, MessageQueue], CommandHeader]
 
 LANE_BYTES_MAX = 1 << 20  # of what one request of a lane may hold: no limit is to be below it
 
 
-class QuickLanes:
+class FastSendLanes:
     def __init__(self, session: Session, header: HeaderOf) -> None:
         """`header` makes the header of a draft for a queue, as every send has it."""
         self._session = session
@@ -40,7 +40,7 @@ class QuickLanes:
         identity = {UNIQUE_KEY: "i" * session.unique_ids.size}
         self.properties_bytes = len(encode_properties({**identity, **said}))
         """Of what every message of this client says, besides its own."""
-        self._lanes: dict[str, QuickSend] = {}
+        self._lanes: dict[str, FastSend] = {}
         # By what applications call the topic: read at every send.
         self.find = self._lanes.get
         session.routes.watch(self._forget)
@@ -55,14 +55,14 @@ class QuickLanes:
             address = route.master(queue.broker_name)
             if address is None:
                 return
-            queues.append(self._quick_queue(queue, address))
+            queues.append(self._fast_queue(queue, address))
         if queues:
             session = self._session
-            self._lanes[topic] = QuickSend(
+            self._lanes[topic] = FastSend(
                 queues,
                 0 if last is None else _place_of(last, route.writable),
                 session.unique_ids,
-                session.lines.find,
+                session.connections.find,
                 session.moment,
                 session.options.max_message_bytes,
             )
@@ -74,17 +74,17 @@ class QuickLanes:
         name = without_namespace(self._namespace, queue.topic)
         return MessageQueue(name, queue.broker_name, queue.queue_id)
 
-    def _quick_queue(self, queue: MessageQueue, address: str) -> QuickQueue:
-        return QuickQueue(
+    def _fast_queue(self, queue: MessageQueue, address: str) -> FastQueue:
+        return FastQueue(
             self.shown(queue),
             address,
-            self._mould(queue, is_batch=False),
-            self._mould(queue, is_batch=True),
+            self._template(queue, is_batch=False),
+            self._template(queue, is_batch=True),
         )
 
-    def _mould(self, queue: MessageQueue, *, is_batch: bool) -> SendMould:
+    def _template(self, queue: MessageQueue, *, is_batch: bool) -> SendFrameTemplate:
         draft = Draft(queue.topic, b"", {}, is_batch=is_batch)
-        return SendMould(self._header(draft, queue), self._text)
+        return SendFrameTemplate(self._header(draft, queue), self._text)
 
     def _forget(self, wire_topic: str) -> None:
         self._lanes.pop(without_namespace(self._namespace, wire_topic), None)

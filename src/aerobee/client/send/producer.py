@@ -27,9 +27,9 @@ from aerobee.client.api.client_options import Duration, seconds_of
 from aerobee.client.api.receipt import Receipt
 from aerobee.client.connection.session import Session
 from aerobee.client.core.send.outgoing import Codec, Outgoing, body_bytes, properties_of, to_json
-from aerobee.client.core.send.producer_batches import Batch, Gathering
+from aerobee.client.core.send.producer_batches import Batch, ProducerBatches
 from aerobee.client.core.send.queue_choice import queue_for_key
-from aerobee.client.send.sender import Sending
+from aerobee.client.send.sender import Sender
 from aerobee.errors import AerobeeError, Misuse, ProducerFull, SendFailed, Stored
 from aerobee.model.message_queue import MessageQueue
 
@@ -100,7 +100,7 @@ class Producer:
     def __init__(
         self,
         session: Session,
-        sending: Sending,
+        sending: Sender,
         topic: str,
         options: ProducerOptions,
         send_all: SendAll | None = None,
@@ -111,7 +111,7 @@ class Producer:
         self._sending = sending
         self._topic = topic
         self._options = options
-        self._gathering: Gathering[_Item] = Gathering(
+        self._gathering: ProducerBatches[_Item] = ProducerBatches(
             options.linger, options.max_batch, options.max_batch_bytes
         )
         self._timer: asyncio.Handle | None = None

@@ -19,11 +19,11 @@ from aerobee.client.core.send.outgoing import (
     order_text,
     to_json,
 )
-from aerobee.client.send.batch_sender import BatchSending
+from aerobee.client.send.batch_sender import BatchSender
 from aerobee.client.send.delivery import RETRIES, Delivery, Sent
 from aerobee.client.send.drafts import Drafts, MessageKeywords, TimedKeywords
-from aerobee.client.send.fast_send import QuickSend, SendWaiter
-from aerobee.client.send.fast_send_lanes import QuickLanes
+from aerobee.client.send.fast_send import FastSend, SendWaiter
+from aerobee.client.send.fast_send_lanes import FastSendLanes
 from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer
 from aerobee.model.message_queue import MessageQueue
 from aerobee.protocol.headers.recalling import RecallHeader
@@ -35,15 +35,15 @@ _QUICK_BYTES_END = 64 << 10  # larger bodies are not copied more than once
 _QUICK_KEYWORDS = frozenset({"tag", "keys", "headers", "order_by", "compress", "codec"})
 
 
-class Sending:
+class Sender:
     """What a client's verbs of sending hand over to."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self.drafts = Drafts(session)
         self.delivery = Delivery(session)
-        self._lanes = QuickLanes(session, self.delivery.command)
-        self.batches = BatchSending(
+        self._lanes = FastSendLanes(session, self.delivery.command)
+        self.batches = BatchSender(
             self.drafts, self.delivery, self._lanes, session.options.max_message_bytes
         )
         self._timeout = session.options.timeout
@@ -68,10 +68,10 @@ class Sending:
             and type(body) is bytes
             and queue is None
             and group is None
-            and (not said or _is_quick(said))
-            and 0 < len(body) < _quick_bytes_end(said)
+            and (not said or _is_fast(said))
+            and 0 < len(body) < _fast_bytes_end(said)
         ):
-            waiter = _send_quickly(lane, body, seconds, said)
+            waiter = _send_fast(lane, body, seconds, said)
             if waiter is not None:
                 try:
                     receipt: Receipt = await waiter.answer
@@ -165,17 +165,17 @@ class Sending:
             ) from error
 
 
-def _is_quick(said: TimedKeywords) -> bool:
+def _is_fast(said: TimedKeywords) -> bool:
     """Whether nothing is said that a lane does not know: a time, or what is no keyword at all."""
     return said.keys() <= _QUICK_KEYWORDS
 
 
-def _quick_bytes_end(said: TimedKeywords) -> int:
+def _fast_bytes_end(said: TimedKeywords) -> int:
     return COMPRESS_FROM_BYTES if said.get("compress", True) else _QUICK_BYTES_END
 
 
-def _send_quickly(
-    lane: QuickSend, body: bytes, seconds: float, said: TimedKeywords
+def _send_fast(
+    lane: FastSend, body: bytes, seconds: float, said: TimedKeywords
 ) -> SendWaiter | None:
     if not said:
         return lane.send(body, b"", seconds)

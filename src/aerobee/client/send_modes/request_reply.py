@@ -48,7 +48,7 @@ _REPLY = "reply"
 _NOWHERE = Host("127.0.0.1", 0)
 
 
-class Requests:
+class RequestReply:
     """The requests of one client that wait for their replies."""
 
     def __init__(self, session: Session, delivery: Delivery) -> None:
@@ -122,7 +122,7 @@ class Requests:
             with contextlib.suppress(TopicNotFound):
                 await self._session.routes.of(reply_topic(cluster))
         if not self._topics:
-            self._session.served.add(RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT, self._replied)
+            self._session.dispatch.add(RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT, self._replied)
             await self._session.members.produce(self._session.options.group)
         else:
             await self._session.members.beat()

@@ -11,27 +11,27 @@ from aerobee.client.api.client_options import Duration, seconds_of
 from aerobee.client.connection.session import Session
 from aerobee.client.core.send.outgoing import Draft
 from aerobee.client.core.send.spill_rules import SpillRules
-from aerobee.client.send.sender import Sending
-from aerobee.client.send_modes.request_reply import Requests
+from aerobee.client.send.sender import Sender
+from aerobee.client.send_modes.request_reply import RequestReply
 from aerobee.client.send_modes.spill import Spill
 from aerobee.client.send_modes.stored_once import StoredOnce
-from aerobee.client.send_modes.trace_sender import Tracing
+from aerobee.client.send_modes.trace_sender import TraceSender
 from aerobee.client.send_modes.transactions import Check, Transaction, Transactions
 from aerobee.model.message_queue import MessageQueue
 
-__all__ = ["Check", "SpecialSends", "Spill", "Transaction"]
+__all__ = ["Check", "SendModes", "Spill", "Transaction"]
 
 
-class SpecialSends:
-    def __init__(self, session: Session, sending: Sending) -> None:
+class SendModes:
+    def __init__(self, session: Session, sending: Sender) -> None:
         self._session = session
         self._sending = sending
         self.once = StoredOnce(session, sending)
         self.transactions = Transactions(session, sending.delivery)
-        self.requests = Requests(session, sending.delivery)
-        self._tracing: Tracing | None = None
+        self.requests = RequestReply(session, sending.delivery)
+        self._tracing: TraceSender | None = None
         if session.traces is not None:
-            self._tracing = Tracing(session, sending.delivery, session.traces)
+            self._tracing = TraceSender(session, sending.delivery, session.traces)
             sending.delivery.watcher = self._tracing
 
     def start(self) -> None:

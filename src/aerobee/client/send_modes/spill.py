@@ -31,7 +31,7 @@ from aerobee.client.core.send.outgoing import Draft
 from aerobee.client.core.send.spill_rules import SpillRules, kept_properties, pause_seconds
 from aerobee.client.send.delivery import RETRIES
 from aerobee.client.send.drafts import TimedKeywords
-from aerobee.client.send.sender import Sending
+from aerobee.client.send.sender import Sender
 from aerobee.client.send_modes.spill_file import Kept, SpillFile
 from aerobee.errors import AerobeeError, Misuse, SendFailed, Stored
 from aerobee.model.properties import decode_properties, encode_properties
@@ -68,7 +68,7 @@ class Spilled:
 
 
 class Spill:
-    def __init__(self, session: Session, sending: Sending, path: str, rules: SpillRules) -> None:
+    def __init__(self, session: Session, sending: Sender, path: str, rules: SpillRules) -> None:
         self._session = session
         self._sending = sending
         self._path = path

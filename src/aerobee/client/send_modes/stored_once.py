@@ -19,12 +19,12 @@ from aerobee.client.api.client_options import Duration, seconds_of
 from aerobee.client.api.receipt import Receipt
 from aerobee.client.connection.session import Session
 from aerobee.client.core.send.outgoing import Draft, batch_of
-from aerobee.client.core.send.producer_sequences import Sequences
+from aerobee.client.core.send.producer_sequences import ProducerSequences
 from aerobee.client.core.send.send_tries import SendTries
 from aerobee.client.send.delivery import Sent
 from aerobee.client.send.drafts import TimedKeywords
 from aerobee.client.send.producer import SendAll
-from aerobee.client.send.sender import Sending
+from aerobee.client.send.sender import Sender
 from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer, Retriable, SendFailed, Stored
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.properties import PRODUCER_MARK
@@ -48,11 +48,11 @@ TRIES_MAX = 1_000_000  # the deadline ends them: each is harmless
 class StoredOnce:
     """For all producer ids of one client."""
 
-    def __init__(self, session: Session, sending: Sending) -> None:
+    def __init__(self, session: Session, sending: Sender) -> None:
         self._session = session
         self._sending = sending
         self._delivery = sending.delivery
-        self._producers: dict[str, Sequences] = {}
+        self._producers: dict[str, ProducerSequences] = {}
         self._opening: dict[tuple[str, str, str], asyncio.Task[None]] = {}
 
     async def send(
@@ -142,7 +142,7 @@ class StoredOnce:
                 sequences.acknowledged(chosen)
                 return sent
 
-    def _sequences(self, producer: str) -> Sequences:
+    def _sequences(self, producer: str) -> ProducerSequences:
         found = self._producers.get(producer)
         if found is None:
             if not is_producer_id(producer):
@@ -150,11 +150,15 @@ class StoredOnce:
                     f"the producer id {producer!r}",
                     hint=f"1 to {PRODUCER_CHARS_MAX} printable ASCII characters without a space",
                 )
-            found = self._producers[producer] = Sequences(producer)
+            found = self._producers[producer] = ProducerSequences(producer)
         return found
 
     def _may_begin_anew(
-        self, failure: SendFailed, sequences: Sequences, queue: MessageQueue, seconds_left: float
+        self,
+        failure: SendFailed,
+        sequences: ProducerSequences,
+        queue: MessageQueue,
+        seconds_left: float,
     ) -> bool:
         """Whether the broker has forgotten us, and this message was never there."""
         cause = failure.__cause__
@@ -172,7 +176,7 @@ class StoredOnce:
         return len(failure.attempts) == 1 and seconds_left > 0
 
     async def _open_in_time(
-        self, sequences: Sequences, queue: MessageQueue, deadline: float
+        self, sequences: ProducerSequences, queue: MessageQueue, deadline: float
     ) -> None:
         """Try again what was not answered: nothing of the message was sent yet."""
         now = asyncio.get_running_loop().time
@@ -189,7 +193,7 @@ class StoredOnce:
                     ) from error
                 await asyncio.sleep(tries.pause(queue.broker_name, now()))
 
-    async def _open(self, sequences: Sequences, queue: MessageQueue) -> None:
+    async def _open(self, sequences: ProducerSequences, queue: MessageQueue) -> None:
         """Have the queue's broker know us. Whoever needs the same waits for the same answer."""
         if sequences.is_open(queue.broker_name, queue.topic):
             return
@@ -203,7 +207,7 @@ class StoredOnce:
                 opening.add_done_callback(lambda _: self._opening.pop(key, None))
             await asyncio.shield(opening)
 
-    async def _ask(self, sequences: Sequences, queue: MessageQueue) -> None:
+    async def _ask(self, sequences: ProducerSequences, queue: MessageQueue) -> None:
         route = await self._session.routes.of(queue.topic, may_be_new=True)
         address = route.master(queue.broker_name)
         if address is None:
@@ -229,7 +233,7 @@ class StoredOnce:
 
 
 def _marked(
-    drafts: Sequence[Draft], sequences: Sequences, queue: MessageQueue, order_by: str | None
+    drafts: Sequence[Draft], sequences: ProducerSequences, queue: MessageQueue, order_by: str | None
 ) -> Draft:
     """What is sent: the message, or all of them as a batch, each with its mark."""
     mark = sequences.take(queue, len(drafts))

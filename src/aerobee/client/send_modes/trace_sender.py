@@ -17,13 +17,13 @@ from aerobee.client.core.trace_reading import BATCH_ID_END
 from aerobee.client.core.trace_records import (
     DEFAULT_REGION,
     Ended,
+    SendTrace,
     TraceBuffer,
     TracedKind,
     bodies,
     ended_record,
     sent_record,
 )
-from aerobee.client.core.trace_records import Sent as TracedSend
 from aerobee.client.send.delivery import Delivery, Sent
 from aerobee.errors import AerobeeError
 from aerobee.model.flags import TransactionType
@@ -49,7 +49,7 @@ _STATES = {
 }
 
 
-class Tracing:
+class TraceSender:
     """A Watcher of one client's sends, and who sends all that was traced."""
 
     def __init__(
@@ -77,7 +77,7 @@ class Tracing:
         members = [member.unique_id for member in draft.members]
         said = [member.properties for member in draft.members or (draft,)]
         namespace = self._session.options.namespace
-        record = TracedSend(
+        record = SendTrace(
             wall_ms=self._session.clock.now().wall_ms - cost_ms,
             region=DEFAULT_REGION if sent is None else sent.region,
             group=without_namespace(namespace, group),

@@ -72,7 +72,7 @@ class Transactions:
             )
         if check is not None:
             if not self._checks:
-                self._session.served.add(RequestCode.CHECK_TRANSACTION_STATE, self._question)
+                self._session.dispatch.add(RequestCode.CHECK_TRANSACTION_STATE, self._question)
             self._checks[name] = check
         await self._session.routes.of(topic, may_be_new=True)
         if is_new:
@@ -170,7 +170,7 @@ class Transactions:
             command = RemotingCommand(
                 int(RequestCode.END_TRANSACTION), flag=ONEWAY_FLAG, ext_fields=write_header(end)
             )
-            self._session.lines.dress(command)
+            self._session.connections.dress(command)
             line.tell(command)
             trace_end(self._session, end, message.properties, line.address)
         except ConnectionLost as error:

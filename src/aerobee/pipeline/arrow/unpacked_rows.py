@@ -9,7 +9,7 @@ from aerobee.pipeline.arrow.message_columns import Row
 from aerobee.protocol.message.stored_message import client_messages
 
 
-def rows_of(record: bytes) -> list[Row]:
+def unpacked_rows(record: bytes) -> list[Row]:
     """The messages of one record, as a reader sees them."""
     return [_row(message) for message in client_messages(record)]
 

@@ -35,7 +35,7 @@ DatedFile = tuple[str, str, int, int]
 
 
 @dataclass
-class Written(WriterCommitMessage):
+class DeltaCommit(WriterCommitMessage):
     """What one task wrote, as plain values."""
 
     query: str
@@ -61,17 +61,17 @@ class DeltaWriter(DataSourceStreamArrowWriter):
         self._path = path
         self._schema = schema
 
-    def write(self, iterator: "Iterator[pa.RecordBatch]") -> Written:
+    def write(self, iterator: "Iterator[pa.RecordBatch]") -> DeltaCommit:
         from pyspark import TaskContext
 
         task = TaskContext.get()
         assert task is not None
         query = task.getLocalProperty("sql.streaming.queryId") or ""
         name = f"part-{task.partitionId():05}-{uuid.uuid4()}.parquet"
-        return Written(query, dated_files(self._path, name, iterator))
+        return DeltaCommit(query, dated_files(self._path, name, iterator))
 
     def commit(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:
-        written = [one for one in messages if isinstance(one, Written) and one.files]
+        written = [one for one in messages if isinstance(one, DeltaCommit) and one.files]
         if not written:
             return
         from deltalake import DeltaTable

@@ -14,7 +14,7 @@ A gap counts on the day of the message behind it. Compaction leaves gaps on purp
 from typing import TYPE_CHECKING
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, Outcome
+from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, JobOutcome
 from aerobee.pipeline.jobs.topic_io import batch_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def check(chosen: Chosen) -> None:
         raise Misuse("nothing says what is checked", hint="say --store FOLDER, or --topic TOPIC")
 
 
-def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
+def start(spark: "SparkSession", chosen: Chosen) -> JobOutcome:
     found = transform(_rows(spark, chosen)).collect()
     records = [
         {**row.asDict(), "topic": row["topic"] or "-", "day": str(row["day"] or "-")}
@@ -79,7 +79,7 @@ def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
     messages = sum(row["messages"] for row in found)
     told = ", ".join(f"{count:,} {name}" for name, count in flaws.items() if count)
     said = f"{messages:,} messages checked: {told or 'nothing is wrong'}"
-    return Outcome(records=records, said=said, is_well=not told)
+    return JobOutcome(records=records, said=said, is_well=not told)
 
 
 def _rows(spark: "SparkSession", chosen: Chosen) -> "DataFrame":

@@ -66,7 +66,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """What a start came to: a query that goes on, or records that are all there is to say."""
 
     query: "StreamingQuery | None" = None
@@ -77,7 +77,7 @@ class Outcome:
     """Whether what was looked at is as it should be."""
 
 
-Start = Callable[["SparkSession", Chosen], Outcome]
+Start = Callable[["SparkSession", Chosen], JobOutcome]
 Check = Callable[[Chosen], object]
 """Misuse for options that do not go together: said before Spark is started, which takes seconds."""
 

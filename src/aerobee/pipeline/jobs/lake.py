@@ -8,7 +8,7 @@ sees each batch whole or not at all.
 from typing import TYPE_CHECKING
 
 from aerobee.pipeline.arrow.schema import COLUMN_NAMES
-from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, Outcome
+from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, JobOutcome
 from aerobee.pipeline.jobs.topic_io import STREAM_OPTIONS, started, stream_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def transform(rows: "DataFrame", *, is_text: bool = False) -> "DataFrame":
     return rows.withColumn(DATE, sf.to_date("timestamp"))
 
 
-def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
+def start(spark: "SparkSession", chosen: Chosen) -> JobOutcome:
     rows = transform(stream_of(spark, chosen, NAME, COLUMN_NAMES), is_text=chosen.is_on("text"))
     folder = chosen.text("to-folder")
     if chosen.text("format") == DELTA:
@@ -39,7 +39,7 @@ def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
         writer = rows.writeStream.format(delta_sink.NAME).option("path", folder)
     else:
         writer = rows.writeStream.format(PARQUET).option("path", folder).partitionBy(DATE)
-    return Outcome(started(writer.outputMode("append"), chosen, NAME))
+    return JobOutcome(started(writer.outputMode("append"), chosen, NAME))
 
 
 JOB = Job(

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, Outcome
+from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, JobOutcome
 from aerobee.pipeline.jobs.topic_io import NAME_SERVER, TOPIC, batch_of, to_topic
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def check(chosen: Chosen) -> None:
     _places(chosen)
 
 
-def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
+def start(spark: "SparkSession", chosen: Chosen) -> JobOutcome:
     topic, to = chosen.text("topic"), chosen.text("to-topic")
     found = batch_of(spark, chosen, _COLUMNS, **_places(chosen))
     if chosen.text("tags"):
@@ -55,7 +55,7 @@ def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
     if count:
         to_topic(transform(found), chosen, to, identity)
     record = {"topic": topic, "to": to, "messages": count, "id": identity}
-    return Outcome(records=(record,), said=f"{count} messages of {topic} are in {to}")
+    return JobOutcome(records=(record,), said=f"{count} messages of {topic} are in {to}")
 
 
 def identity_of(*sent: object) -> str:

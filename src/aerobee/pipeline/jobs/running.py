@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from aerobee.pipeline.jobs.job import Chosen, Job, Outcome
+from aerobee.pipeline.jobs.job import Chosen, Job, JobOutcome
 from aerobee.pipeline.jobs.shown_progress import Watcher, shown_progress
 from aerobee.pipeline.session import spark_session
 
@@ -30,7 +30,7 @@ Stop = Callable[[], bool]
 
 def run_job(
     job: Job, chosen: Chosen, watcher: Watcher, *, master: str, log: Path | None = None
-) -> Outcome:
+) -> JobOutcome:
     """Run a job until it has ended or a signal comes. What Spark raises, it raises."""
     watcher.step(f"starting Spark on {master}")
     settings = {**local_settings(master), **chosen.spark}

@@ -29,7 +29,9 @@ def main(words: Sequence[str]) -> int:
         if not words:
             raise Misuse("no job is named", hint="submitted.py NAME option=value …")
         job = job_of(words[0])
-        outcome = run_job(job, chosen_of(job, pairs(words[1:])), Lines(), master="as submitted")
+        outcome = run_job(
+            job, chosen_of(job, pairs(words[1:])), SubmitLines(), master="as submitted"
+        )
     except AerobeeError as error:
         print(f"aerobee: {error}", file=sys.stderr)
         return 1
@@ -65,7 +67,7 @@ def submit_line(
     return shlex.join(words)
 
 
-class Lines:
+class SubmitLines:
     """A line on stderr for everything there is to say."""
 
     def step(self, text: str) -> None:

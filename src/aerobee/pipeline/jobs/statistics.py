@@ -21,7 +21,7 @@ from aerobee.pipeline.jobs.body_fields import (
     time_of,
     with_body,
 )
-from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, Outcome
+from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, JobOutcome
 from aerobee.pipeline.jobs.topic_io import (
     FORMAT,
     STREAM_OPTIONS,
@@ -106,7 +106,7 @@ def check(chosen: Chosen) -> None:
         raise Misuse("a folder keeps what was written once", hint="say emit=final, or to-topic")
 
 
-def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
+def start(spark: "SparkSession", chosen: Chosen) -> JobOutcome:
     form, by = chosen.text("form"), chosen.names("by")
     statistics = transform(
         stream_of(spark, chosen, NAME, _COLUMNS),
@@ -139,7 +139,7 @@ def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
             to_topic(rows, chosen, topic, query_id_of(batch), number)
 
         writer = statistics.writeStream.foreachBatch(tell)
-    return Outcome(started(writer.outputMode(mode), chosen, NAME))
+    return JobOutcome(started(writer.outputMode(mode), chosen, NAME))
 
 
 def _check_sums(form: str, sums: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ from aerobee.pipeline.jobs.captured_schema import (
     struct_of,
     with_known_types,
 )
-from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, Outcome
+from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, JobOutcome
 from aerobee.pipeline.jobs.topic_io import STREAM_OPTIONS, query_id_of, started, stream_of
 
 if TYPE_CHECKING:
@@ -119,10 +119,10 @@ def found_columns(rows: "DataFrame") -> "StructType":
     return _from_variant(found["found"]) if found["found"] else StructType()
 
 
-def start(spark: "SparkSession", chosen: Chosen) -> Outcome:
+def start(spark: "SparkSession", chosen: Chosen) -> JobOutcome:
     apply = _Applying(spark, chosen).apply
     writer = stream_of(spark, chosen, NAME, _COLUMNS).writeStream.foreachBatch(apply)
-    return Outcome(started(writer, chosen, NAME))
+    return JobOutcome(started(writer, chosen, NAME))
 
 
 class _Applying:

@@ -15,12 +15,12 @@ import pyarrow as pa
 from aerobee.pipeline.arrow.arrow_batches import arrow_schema, finish_batch
 from aerobee.pipeline.arrow.message_columns import MessageColumns
 from aerobee.pipeline.arrow.schema import LOG_OFFSET
-from aerobee.pipeline.arrow.unpacked_rows import rows_of
+from aerobee.pipeline.arrow.unpacked_rows import unpacked_rows
 from aerobee.pipeline.log_table.log_files import USUAL_REACH, DamagedLog, Reach, Window
 from aerobee.pipeline.log_table.log_options import DAMAGE, DAMAGED_BYTES, LogOptions
 from aerobee.pipeline.log_table.log_planning import LogPart
 from aerobee.pipeline.log_table.log_steps import DAMAGED, LogSteps, stepping
-from aerobee.pipeline.log_table.log_walk import FULL, SPECIAL, LogWalk
+from aerobee.pipeline.log_table.log_walk import FULL, SPECIAL, LogTableWalk
 
 BATCH_BYTES_MAX = 64 << 20
 
@@ -35,7 +35,7 @@ class _PartReader:
         self._options = options
         self._reach = reach
         self._columns = MessageColumns(options.schema.wanted, options.rows_max, BATCH_BYTES_MAX)
-        self._walk = LogWalk(
+        self._walk = LogTableWalk(
             self._columns, options.topics, options.time_start_ms, options.time_end_ms
         )
         self._schema = arrow_schema(options.schema)
@@ -66,7 +66,7 @@ class _PartReader:
             elif came_to == SPECIAL:
                 size = self._walk.record_size
                 at = window.cover(position, size)
-                for row in rows_of(bytes(window.view[at : at + size])):
+                for row in unpacked_rows(bytes(window.view[at : at + size])):
                     self._columns.add(row)
                     if self._columns.is_full():
                         yield self._finished()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from aerobee.pipeline.arrow.message_columns import MessageColumns
 from aerobee.pipeline.log_table.log_files import HEAD_BYTES, Window
-from aerobee.pipeline.log_table.log_walk import ALWAYS_MS, ENDED, LOG_FINDINGS, WRONG, LogWalk
+from aerobee.pipeline.log_table.log_walk import ALWAYS_MS, ENDED, LOG_FINDINGS, WRONG, LogTableWalk
 from aerobee.protocol.message.record import FILLER, TORN
 
 FILE_ENDED = 4
@@ -30,11 +30,11 @@ class LogEnd(NamedTuple):
 
 def stepping(window: Window) -> "LogSteps":
     """Steps that take nothing."""
-    return LogSteps(window, LogWalk(MessageColumns(0, 1, 1), frozenset(), ALWAYS_MS, 0))
+    return LogSteps(window, LogTableWalk(MessageColumns(0, 1, 1), frozenset(), ALWAYS_MS, 0))
 
 
 class LogSteps:
-    def __init__(self, window: Window, walk: LogWalk) -> None:
+    def __init__(self, window: Window, walk: LogTableWalk) -> None:
         self._window = window
         self.walk = walk
         self.position = 0

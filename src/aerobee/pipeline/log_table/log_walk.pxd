@@ -20,7 +20,7 @@ cdef int _MAGIC_BYTE
 cdef int _RECORD_BYTES_MIN
 
 @cython.final
-cdef class LogWalk:
+cdef class LogTableWalk:
     cdef MessageColumns _columns
     cdef bint _is_chosen
     cdef Record _record

@@ -69,7 +69,7 @@ def is_compiled() -> bool:
     return cython.compiled
 
 
-class LogWalk:
+class LogTableWalk:
     """Takes records of some topics and of some time into columns; of the others, only the check."""
 
     __slots__ = (

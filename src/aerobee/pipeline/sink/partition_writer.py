@@ -13,12 +13,12 @@ from aerobee.client.core.namespace import with_namespace
 from aerobee.client.send.delivery import Delivery
 from aerobee.errors import Misuse
 from aerobee.pipeline.sink.outbox import Outbox, delivering
-from aerobee.pipeline.sink.queue_plan import SinkPlan, plan_for
+from aerobee.pipeline.sink.queue_plan import QueuePlan, plan_for
 from aerobee.pipeline.sink.sink_options import Guarantee, SinkOptions
 from aerobee.pipeline.sink.staged_write import StagedRows, staging, staging_plan
 from aerobee.pipeline.sink.topic_writer import Parcel, TopicWriter
 from aerobee.pipeline.sink.write_round import OpenedRound, agree, finish_task
-from aerobee.pipeline.spark.worker_client import Blocking, kept
+from aerobee.pipeline.spark.worker_client import WorkerClient, kept
 from aerobee.protocol.message.producer_mark import ROUND_EPOCHS
 
 _ASK_SECONDS = 10.0
@@ -57,7 +57,7 @@ def write_partition(options: SinkOptions, task: WriteTask, batches: Iterable[Any
 
 
 class PartitionWriter:
-    def __init__(self, blocking: Blocking, options: SinkOptions, task: WriteTask) -> None:
+    def __init__(self, blocking: WorkerClient, options: SinkOptions, task: WriteTask) -> None:
         self._blocking = blocking
         self._options = options
         self._task = task
@@ -152,7 +152,7 @@ class PartitionWriter:
     async def _begun(self, topic: str, batch: Any) -> TopicWriter | None:
         session = self._blocking.session
         wired = with_namespace(session.options.namespace, topic)
-        plan: SinkPlan | None
+        plan: QueuePlan | None
         if self._opened is None:
             plan = plan_for((await session.routes.of(wired, may_be_new=True)).writable)
         elif self._options.guarantee is Guarantee.TRANSACTIONAL:

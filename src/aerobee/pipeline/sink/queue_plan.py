@@ -20,7 +20,7 @@ _VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class SinkPlan:
+class QueuePlan:
     brokers: tuple[tuple[str, int], ...]
     """Names, and how many queues."""
     stripe_rows: int = STRIPE_ROWS
@@ -37,15 +37,15 @@ class SinkPlan:
         ]
 
 
-def plan_for(queues: Sequence[MessageQueue]) -> SinkPlan:
+def plan_for(queues: Sequence[MessageQueue]) -> QueuePlan:
     """The plan for these queues, of which each broker has its first ones."""
     counts: dict[str, int] = {}
     for queue in queues:
         counts[queue.broker_name] = max(counts.get(queue.broker_name, 0), queue.queue_id + 1)
-    return SinkPlan(tuple(sorted(counts.items())))
+    return QueuePlan(tuple(sorted(counts.items())))
 
 
-def read_plan(text: str) -> SinkPlan:
+def read_plan(text: str) -> QueuePlan:
     """RemoteProtocolError: no plan that this version knows."""
     try:
         value = json.loads(text)
@@ -55,7 +55,7 @@ def read_plan(text: str) -> SinkPlan:
                 hint="finish the batch with the version of aerobee that began it",
             )
         brokers = tuple((str(name), int(count)) for name, count in value["queues"])
-        plan = SinkPlan(brokers, int(value["stripe"]))
+        plan = QueuePlan(brokers, int(value["stripe"]))
     except (ValueError, KeyError, TypeError):
         raise RemoteProtocolError(f"{text[:200]!r} is no plan of a sink") from None
     if not brokers or plan.stripe_rows < 1 or min(count for _, count in brokers) < 1:

@@ -31,7 +31,7 @@ cdef bytes _KEYS_HEAD
 cdef bytes _TAGS_HEAD
 cdef bytes _ORDER_HEAD
 
-cdef class Lane:
+cdef class QueueLane:
     cdef Py_ssize_t _capacity
     cdef bytes _head
     cdef bytes _tail
@@ -92,7 +92,7 @@ cdef class RowEncoder:
         value=TextColumn, room=Py_ssize_t, memory="byte*", start=Py_ssize_t,
         text_at=Py_ssize_t, at=Py_ssize_t,
     )
-    cdef int _encode(self, Lane lane, Py_ssize_t row) except -1
+    cdef int _encode(self, QueueLane lane, Py_ssize_t row) except -1
 
     @cython.locals(
         value=Py_ssize_t, properties=Py_ssize_t, key=Py_ssize_t, tags=Py_ssize_t, keys=Py_ssize_t,
@@ -101,7 +101,7 @@ cdef class RowEncoder:
     cdef Py_ssize_t _room_for(self, Py_ssize_t row) except -2
 
     @cython.locals(properties=TextColumn, key=TextColumn, tags=TextColumn, keys=TextColumn)
-    cdef Py_ssize_t _put_texts(self, Lane lane, Py_ssize_t at, Py_ssize_t row) except -2
+    cdef Py_ssize_t _put_texts(self, QueueLane lane, Py_ssize_t at, Py_ssize_t row) except -2
 
     @cython.locals(memory="const byte*", start=Py_ssize_t, end=Py_ssize_t, text=bytes)
     cdef bint _is_clean(self, TextColumn column, bint is_tag) except -1
@@ -110,7 +110,7 @@ cdef class RowEncoder:
         memory="const byte*", start=Py_ssize_t, end=Py_ssize_t, value_end=Py_ssize_t,
         name_end=Py_ssize_t, name_size=Py_ssize_t, size=Py_ssize_t, is_whole=bint,
     )
-    cdef Py_ssize_t _put_own(self, Lane lane, Py_ssize_t at, TextColumn column) except -2
+    cdef Py_ssize_t _put_own(self, QueueLane lane, Py_ssize_t at, TextColumn column) except -2
 
     @cython.locals(names=bytes, at=Py_ssize_t)
     cdef bint _is_dropped(self, const byte* memory, Py_ssize_t start, Py_ssize_t size) except -1

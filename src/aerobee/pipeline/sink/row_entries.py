@@ -115,7 +115,7 @@ def dropped_names(kept: frozenset[str]) -> list[bytes]:
     return [b"".join(name for name in names if len(name) == size) for size in sizes]
 
 
-class Lane:
+class QueueLane:
     """The next request to one queue."""
 
     __slots__ = (
@@ -224,7 +224,7 @@ class RowEncoder:
 
     def __init__(
         self,
-        lanes: list[Lane],
+        lanes: list[QueueLane],
         bytes_max: int,
         rows_max: int,
         stripe_rows: int,
@@ -317,7 +317,7 @@ class RowEncoder:
             return (code if code >= 0 else -code) % count
         return (self._stripe_start + self._unkeyed // self._stripe_rows) % count
 
-    def _encode(self, lane: Lane, row: int) -> int:
+    def _encode(self, lane: QueueLane, row: int) -> int:
         """Append a row's entry to a lane. ENDED: it is there."""
         value = self.value
         room = self._room_for(row)
@@ -362,7 +362,7 @@ class RowEncoder:
         texts = properties + key + tags + keys
         return _ENTRY_BYTES + value + texts + _NAMES_BYTES + _MARK_BYTES_MAX
 
-    def _put_texts(self, lane: Lane, at: int, row: int) -> int:
+    def _put_texts(self, lane: QueueLane, at: int, row: int) -> int:
         """Write the properties of a row; the position after them, or -1."""
         properties = self.properties
         if properties is not None and properties.find(row) > 0:
@@ -401,7 +401,7 @@ class RowEncoder:
             return False
         return True
 
-    def _put_own(self, lane: Lane, at: int, column: TextColumn) -> int:
+    def _put_own(self, lane: QueueLane, at: int, column: TextColumn) -> int:
         """Write the application's own properties of a text; the position after them."""
         memory = column.data
         start, end = column.start, column.start + column.size

@@ -26,7 +26,7 @@ from aerobee.pipeline.sink.partition_writer import WriteTask, write_partition
 from aerobee.pipeline.sink.sink_options import SinkOptions, check_columns, sink_options
 from aerobee.pipeline.sink.staged_write import StagedRows, publish
 from aerobee.pipeline.sink.write_round import FINISH_SECONDS, finish_write
-from aerobee.pipeline.spark.worker_client import Blocking
+from aerobee.pipeline.spark.worker_client import WorkerClient
 from aerobee.pipeline.spark.worker_memory import settle
 
 _QUERY_ID = "sql.streaming.queryId"
@@ -34,7 +34,7 @@ _BATCH_ID = "streaming.sql.batchId"
 
 
 @dataclass
-class Written(WriterCommitMessage):
+class TaskCommit(WriterCommitMessage):
     """What a task says that has written its rows."""
 
     rows: int
@@ -87,17 +87,17 @@ class AerobeeStreamWriter(DataSourceStreamArrowWriter):
         _publish(self._options, messages)
 
 
-def _write(options: SinkOptions, task: WriteTask, batches: Iterator[Any]) -> Written:
+def _write(options: SinkOptions, task: WriteTask, batches: Iterator[Any]) -> TaskCommit:
     settle(os.getpid())
-    return Written(*write_partition(options, task, batches))
+    return TaskCommit(*write_partition(options, task, batches))
 
 
 def _publish(options: SinkOptions, messages: list[WriterCommitMessage | None]) -> None:
     """Have staged rows seen. There is nothing to abort: what is not published, nobody sees."""
-    written = [one.staged for one in messages if isinstance(one, Written) and one.staged]
+    written = [one.staged for one in messages if isinstance(one, TaskCommit) and one.staged]
     if not written:
         return
-    blocking = Blocking(options.target, options.send_seconds)
+    blocking = WorkerClient(options.target, options.send_seconds)
     try:
         blocking.run(publish(blocking.session, written, options.send_seconds))
     finally:
@@ -109,10 +109,10 @@ def _finish(
 ) -> None:
     """Have brokers forget all of a write but that it is done. A stream has no such end: its next
     batch ends the last one."""
-    places = {place for one in messages if isinstance(one, Written) for place in one.places}
+    places = {place for one in messages if isinstance(one, TaskCommit) for place in one.places}
     if not places:
         return
-    blocking = Blocking(options.target, FINISH_SECONDS)
+    blocking = WorkerClient(options.target, FINISH_SECONDS)
     try:
         blocking.run(finish_write(blocking.session, write_id, options.batch_id, places))
     finally:

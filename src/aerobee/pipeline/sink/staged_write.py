@@ -19,7 +19,7 @@ from aerobee.client.core.send.outgoing import Draft
 from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer, Retriable
 from aerobee.model.message_queue import MessageQueue
 from aerobee.pipeline.sink.outbox import Send
-from aerobee.pipeline.sink.queue_plan import SinkPlan, plan_for
+from aerobee.pipeline.sink.queue_plan import QueuePlan, plan_for
 from aerobee.pipeline.sink.write_round import Succeeded
 from aerobee.protocol.bodies.staged_places import encode_places
 from aerobee.protocol.headers.staging import (
@@ -49,7 +49,7 @@ class StagedRows:
     places: tuple[int, ...]
 
 
-async def staging_plan(session: Session, topic: str, broker_name: str) -> SinkPlan:
+async def staging_plan(session: Session, topic: str, broker_name: str) -> QueuePlan:
     """The queues of one broker: a round is published by one."""
     queues = (await session.routes.refresh(topic)).writable
     names = sorted({queue.broker_name for queue in queues})

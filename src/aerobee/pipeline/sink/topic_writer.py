@@ -25,8 +25,8 @@ from aerobee.model.properties import (
     is_reserved,
 )
 from aerobee.pipeline.sink.arrow_input import number_column, properties_column, text_column
-from aerobee.pipeline.sink.queue_plan import SinkPlan
-from aerobee.pipeline.sink.row_entries import FAULTS, FULL, SPECIAL, WRONG, Lane, RowEncoder
+from aerobee.pipeline.sink.queue_plan import QueuePlan
+from aerobee.pipeline.sink.row_entries import FAULTS, FULL, SPECIAL, WRONG, QueueLane, RowEncoder
 from aerobee.pipeline.sink.write_round import OpenedRound
 from aerobee.protocol.message.producer_mark import (
     KNOWN,
@@ -57,7 +57,7 @@ class TopicWriter:
     def __init__(
         self,
         topic: str,
-        plan: SinkPlan,
+        plan: QueuePlan,
         columns: frozenset[str],
         request_bytes: int,
         partition: int,
@@ -108,11 +108,13 @@ class TopicWriter:
             if lane.count:
                 yield self._full(index)
 
-    def _lane(self, queue: MessageQueue) -> Lane:
+    def _lane(self, queue: MessageQueue) -> QueueLane:
         if self._opened is None:
-            return Lane(b"", 0, b"")
+            return QueueLane(b"", 0, b"")
         head, _, tail = self._mark(queue, self._first).partition(f":{self._first}:")
-        return Lane(f"{PRODUCER_MARK}\x01{head}:".encode(), self._first, f":{tail}\x02".encode())
+        return QueueLane(
+            f"{PRODUCER_MARK}\x01{head}:".encode(), self._first, f":{tail}\x02".encode()
+        )
 
     def _mark(self, queue: MessageQueue, sequence: int) -> str:
         assert self._opened is not None

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from aerobee.client.connection.remote_call import ask, ask_well
 from aerobee.client.connection.session import Session
 from aerobee.errors import AerobeeError, NoAnswer, Refused, Retriable, TopicNotFound
-from aerobee.pipeline.sink.queue_plan import SinkPlan, plan_for, read_plan
+from aerobee.pipeline.sink.queue_plan import QueuePlan, plan_for, read_plan
 from aerobee.protocol.headers.producing_once import (
     FinishedRoundHeader,
     FinishRoundHeader,
@@ -78,7 +78,7 @@ class OpenedRound:
 
 async def agree(
     session: Session, opened: OpenedRound, topic: str, seconds: float
-) -> SinkPlan | None:
+) -> QueuePlan | None:
     """Have all brokers of a topic know the round; the plan that holds. None: there is nothing to
     write any more. Brokers that do not answer, or have no room yet, are asked for so long."""
     # Asked for now: a worker may have slept for hours, and what is planned now holds for the round.
@@ -107,8 +107,8 @@ async def agree(
 
 
 async def _propose(
-    session: Session, opened: OpenedRound, topic: str, plan: SinkPlan, deadline: float
-) -> SinkPlan | None:
+    session: Session, opened: OpenedRound, topic: str, plan: QueuePlan, deadline: float
+) -> QueuePlan | None:
     """Tell every broker of a plan; the first other plan that one of them has."""
     text = plan.text()
     for broker_name, _ in plan.brokers:

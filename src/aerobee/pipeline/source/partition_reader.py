@@ -15,11 +15,11 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.pipeline.arrow.arrow_batches import finish_batch
 from aerobee.pipeline.arrow.message_columns import ENDED, FULL, SPECIAL, MessageColumns
 from aerobee.pipeline.arrow.schema import OFFSET, TAGS, TopicSchema
-from aerobee.pipeline.arrow.unpacked_rows import rows_of
+from aerobee.pipeline.arrow.unpacked_rows import unpacked_rows
 from aerobee.pipeline.source.offset_ranges import QueueRange
 from aerobee.pipeline.source.range_pull import answers_of
 from aerobee.pipeline.source.source_options import SourceOptions
-from aerobee.pipeline.spark.worker_client import Blocking, kept
+from aerobee.pipeline.spark.worker_client import WorkerClient, kept
 from aerobee.protocol.message.record import FINDINGS
 from aerobee.protocol.message.tag_filter import tags_of
 
@@ -41,7 +41,7 @@ class _TaskReader:
     """The ranges of one task, batch by batch."""
 
     def __init__(
-        self, blocking: Blocking, options: SourceOptions, ranges: Sequence[QueueRange]
+        self, blocking: WorkerClient, options: SourceOptions, ranges: Sequence[QueueRange]
     ) -> None:
         self._blocking = blocking
         self._options = options
@@ -95,7 +95,7 @@ class _TaskReader:
                 return
             if came_to == SPECIAL:
                 size = self._columns.record_size
-                for row in rows_of(records[position : position + size]):
+                for row in unpacked_rows(records[position : position + size]):
                     if self._wanted.start <= row.offset < self._wanted.end:
                         self._columns.add(row)
                         if self._columns.is_full():

@@ -10,10 +10,10 @@ from typing import Any
 
 from aerobee.client.connection.remote_call import checked
 from aerobee.client.connection.session import Session
-from aerobee.client.group.group_requests import GroupCalls
+from aerobee.client.group.group_requests import GroupRequests
 from aerobee.errors import Misuse, TopicNotFound
 from aerobee.model.message_queue import MessageQueue
-from aerobee.pipeline.source.source_options import Place, SourceOptions
+from aerobee.pipeline.source.source_options import SourceOptions, StartPlace
 from aerobee.pipeline.source.stream_offsets import EARLIEST
 from aerobee.protocol.bodies.small_tables import decode_topic_list
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
@@ -22,11 +22,11 @@ from aerobee.protocol.request_codes import RequestCode
 Ask = Callable[[MessageQueue], Coroutine[Any, Any, int]]
 
 
-class Queues:
+class QueueLookup:
     def __init__(self, session: Session, options: SourceOptions) -> None:
         self._session = session
         self._options = options
-        self._calls = GroupCalls(session, options.group)
+        self._calls = GroupRequests(session, options.group)
 
     async def found(self) -> list[MessageQueue]:
         """Every queue that is to be read, in order."""
@@ -44,7 +44,9 @@ class Queues:
     async def latest(self, queues: Iterable[MessageQueue]) -> dict[MessageQueue, int]:
         return await _of_each(queues, self._calls.end_of)
 
-    async def at(self, queues: Iterable[MessageQueue], place: Place) -> dict[MessageQueue, int]:
+    async def at(
+        self, queues: Iterable[MessageQueue], place: StartPlace
+    ) -> dict[MessageQueue, int]:
         """Where a place is, in each of these queues."""
 
         async def ask(queue: MessageQueue) -> int:
@@ -54,12 +56,12 @@ class Queues:
 
     async def commit(self, group: str, offsets: Mapping[MessageQueue, int]) -> None:
         """Write down how far a group has come, for people to see."""
-        calls = GroupCalls(self._session, group)
+        calls = GroupRequests(self._session, group)
         await asyncio.gather(
             *(calls.commit(queue, offset, is_certain=True) for queue, offset in offsets.items())
         )
 
-    async def _at(self, queue: MessageQueue, place: Place) -> int:
+    async def _at(self, queue: MessageQueue, place: StartPlace) -> int:
         time_ms = place.timestamps_ms.get(queue, place.timestamp_ms)
         if time_ms is not None:
             return await self._at_time(queue, time_ms, place)
@@ -74,7 +76,7 @@ class Queues:
             return await self._calls.beginning_of(queue)
         return await self._calls.end_of(queue)
 
-    async def _at_time(self, queue: MessageQueue, time_ms: int, place: Place) -> int:
+    async def _at_time(self, queue: MessageQueue, time_ms: int, place: StartPlace) -> int:
         found = await self._calls.offset_at(queue, time_ms)
         if place.is_late_refused and found >= await self._calls.end_of(queue):
             raise Misuse(

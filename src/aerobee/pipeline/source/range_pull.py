@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from aerobee.client.connection.remote_call import ask_well
 from aerobee.client.connection.session import Session
-from aerobee.client.group.group_requests import GroupCalls
+from aerobee.client.group.group_requests import GroupRequests
 from aerobee.errors import AerobeeError
 from aerobee.model.subscription import BY_SQL, BY_TAG
 from aerobee.pipeline.source.offset_ranges import QueueRange
@@ -52,7 +52,7 @@ class RangePull:
         self._session = session
         self._options = options
         self._wanted = wanted
-        self._calls = GroupCalls(session, options.group or READER_GROUP)
+        self._calls = GroupRequests(session, options.group or READER_GROUP)
         self._coming: asyncio.Future[Pulled] | None = None
 
     def begin(self) -> None:

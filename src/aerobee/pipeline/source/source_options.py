@@ -87,7 +87,7 @@ _ELSEWHERE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StartPlace:
     """Where to begin or to end, before anybody was asked where that is.
 
     P1. What is said of one queue goes before what is said of all.
@@ -107,8 +107,8 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class SourceOptions:
     target: Target
-    start: Place
-    end: Place
+    start: StartPlace
+    end: StartPlace
     topics: tuple[str, ...] = ()
     pattern: str = ""
     assigned: tuple[MessageQueue, ...] = ()
@@ -218,7 +218,7 @@ class _Reading:
             self.texts.mistakes.append(f"{ways[0]} names nothing")
         return found, "", ()
 
-    def _place(self, which: str, default: int) -> Place:
+    def _place(self, which: str, default: int) -> StartPlace:
         """`which` is starting or ending."""
         offsets, times = f"{which}Offsets", f"{which}OffsetsByTimestamp"
         instant = f"{which}Timestamp"
@@ -229,18 +229,20 @@ class _Reading:
         is_strict = self.texts.one_of("startingOffsetsByTimestampStrategy", strategies, True)
         is_refused = is_strict and which == "starting"
         if instant in said:
-            return Place(default, timestamp_ms=self._number(instant), is_late_refused=is_refused)
+            return StartPlace(
+                default, timestamp_ms=self._number(instant), is_late_refused=is_refused
+            )
         if times in said:
             found = self.texts.tried(times, read_offsets, self.texts.text(times, "")) or {}
-            return Place(default, timestamps_ms=found, is_late_refused=is_refused)
+            return StartPlace(default, timestamps_ms=found, is_late_refused=is_refused)
         text = self.texts.text(offsets, "")
         if text.startswith("{"):
-            return Place(default, offsets=self.texts.tried(offsets, read_offsets, text) or {})
+            return StartPlace(default, offsets=self.texts.tried(offsets, read_offsets, text) or {})
         places = {EARLIEST_TEXT: EARLIEST, LATEST_TEXT: LATEST}
         if which == "starting" and text.lower() == GROUP_TEXT:
-            return Place(default, is_group=True)
+            return StartPlace(default, is_group=True)
         besides = (GROUP_TEXT, "JSON") if which == "starting" else ("JSON",)
-        return Place(self.texts.one_of(offsets, places, default, besides=besides))
+        return StartPlace(self.texts.one_of(offsets, places, default, besides=besides))
 
     def _schema(self, values: "ValueFormat | None") -> TopicSchema | None:
         chosen = [one.strip() for one in self.texts.text("columns", "").split(",") if one.strip()]

@@ -21,11 +21,11 @@ from aerobee.pipeline.source.offset_ranges import (
     ranges_between,
     split,
 )
-from aerobee.pipeline.source.queue_lookup import Queues
+from aerobee.pipeline.source.queue_lookup import QueueLookup
 from aerobee.pipeline.source.range_pull import DataLoss, RangePull
-from aerobee.pipeline.source.source_options import Place, SourceOptions
+from aerobee.pipeline.source.source_options import SourceOptions, StartPlace
 from aerobee.pipeline.source.stream_offsets import Offsets
-from aerobee.pipeline.spark.worker_client import Blocking
+from aerobee.pipeline.spark.worker_client import WorkerClient
 
 _log = logging.getLogger(__name__)
 
@@ -34,14 +34,14 @@ V = TypeVar("V")
 WEIGHED_MESSAGES = 32
 
 
-class Planner:
-    def __init__(self, options: SourceOptions, blocking: Blocking, cores: int) -> None:
+class SourcePlanning:
+    def __init__(self, options: SourceOptions, blocking: WorkerClient, cores: int) -> None:
         self._options = options
         self._blocking = blocking
-        self._queues = Queues(blocking.session, options)
+        self._queues = QueueLookup(blocking.session, options)
         self._cores = cores
 
-    def at(self, place: Place) -> dict[MessageQueue, int]:
+    def at(self, place: StartPlace) -> dict[MessageQueue, int]:
         """Where a place is, in every queue that there is now."""
 
         async def ask() -> dict[MessageQueue, int]:

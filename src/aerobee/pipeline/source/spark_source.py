@@ -31,9 +31,9 @@ from aerobee.errors import AerobeeError, Misuse
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.source.offset_ranges import QueueRange
 from aerobee.pipeline.source.source_options import SourceOptions, source_options
-from aerobee.pipeline.source.source_planning import Planner
+from aerobee.pipeline.source.source_planning import SourcePlanning
 from aerobee.pipeline.source.stream_offsets import as_dict, from_dict, pieces_in
-from aerobee.pipeline.spark.worker_client import Blocking
+from aerobee.pipeline.spark.worker_client import WorkerClient
 from aerobee.pipeline.spark.worker_memory import settle
 
 if TYPE_CHECKING:
@@ -123,9 +123,9 @@ class AerobeeReader(_Executing, DataSourceReader):
         self.options = options
 
     def partitions(self) -> Sequence[InputPartition]:
-        blocking = Blocking(self.options.target, self.options.timeout)
+        blocking = WorkerClient(self.options.target, self.options.timeout)
         try:
-            planner = Planner(self.options, blocking, os.cpu_count() or 1)
+            planner = SourcePlanning(self.options, blocking, os.cpu_count() or 1)
             start, end = planner.at(self.options.start), planner.at(self.options.end)
             start = planner.with_new_queues(start, end)
             planned = planner.partitions(start, end)
@@ -140,7 +140,7 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
 
     def __init__(self, options: SourceOptions) -> None:
         self.options = options
-        self._planner: Planner | None = None
+        self._planner: SourcePlanning | None = None
         self._initial: dict[MessageQueue, int] | None = None
         self._is_pinned = True
         self._frozen_end: dict[MessageQueue, int] | None = None
@@ -233,10 +233,10 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
         self._waiting_since = None
         return False
 
-    def _plan(self) -> Planner:
+    def _plan(self) -> SourcePlanning:
         if self._planner is None:
-            blocking = Blocking(self.options.target, self.options.timeout)
-            self._planner = Planner(self.options, blocking, os.cpu_count() or 1)
+            blocking = WorkerClient(self.options.target, self.options.timeout)
+            self._planner = SourcePlanning(self.options, blocking, os.cpu_count() or 1)
         return self._planner
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def made_once(home: Path, fill: Callable[[Path], None]) -> Path:
+def cache_folder(home: Path, fill: Callable[[Path], None]) -> Path:
     """The folder, filled by `fill` unless it is there. OSError: it cannot be made."""
     if home.exists():
         return home

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aerobee.errors import AerobeeError
-from aerobee.pipeline.spark.cache_folder import made_once
+from aerobee.pipeline.spark.cache_folder import cache_folder
 
 LEAST = 17
 
@@ -99,7 +99,7 @@ def home_without_vector(runtime: Path, folder: Path) -> Path:
         java.write_text(launcher, "utf-8")
         java.chmod(stat.S_IRWXU | stat.S_IRGRP | stat.S_IXGRP | stat.S_IROTH | stat.S_IXOTH)
 
-    return made_once(folder / f"java-{sha256(launcher.encode()).hexdigest()[:12]}", fill)
+    return cache_folder(folder / f"java-{sha256(launcher.encode()).hexdigest()[:12]}", fill)
 
 
 def version_in(text: str) -> int | None:

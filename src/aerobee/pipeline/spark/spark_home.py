@@ -16,7 +16,7 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
-from aerobee.pipeline.spark.cache_folder import made_once
+from aerobee.pipeline.spark.cache_folder import cache_folder
 from aerobee.pipeline.spark.java import caches
 
 _ZIPPED = "python"
@@ -58,4 +58,4 @@ def home_without_zip(installed: Path, folder: Path) -> Path | None:
         for part in parts:
             (home / part).symlink_to(installed / part)
 
-    return made_once(folder / f"spark-{sha256(named.encode()).hexdigest()[:12]}", fill)
+    return cache_folder(folder / f"spark-{sha256(named.encode()).hexdigest()[:12]}", fill)

@@ -21,10 +21,10 @@ _log = logging.getLogger(__name__)
 
 V = TypeVar("V")
 
-_kept: dict[tuple[int, Target], "Blocking"] = {}
+_kept: dict[tuple[int, Target], "WorkerClient"] = {}
 
 
-class Blocking:
+class WorkerClient:
     def __init__(self, target: Target, timeout: float = 3.0) -> None:
         self._runner = asyncio.Runner()
         self._timeout = timeout
@@ -60,12 +60,12 @@ async def insisting(ask: Callable[[], Coroutine[Any, Any, V]], tries: int, secon
     return await ask()
 
 
-def kept(target: Target, timeout: float) -> Blocking:
+def kept(target: Target, timeout: float) -> WorkerClient:
     """The client of this process for a cluster. After a fork the parent's is not ours."""
     key = (os.getpid(), target)
     found = _kept.get(key)
     if found is None:
-        found = _kept[key] = Blocking(target, timeout)
+        found = _kept[key] = WorkerClient(target, timeout)
     return found
 
 

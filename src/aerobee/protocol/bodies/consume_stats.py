@@ -16,7 +16,7 @@ from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import ObjectKey, Value, parse, write_compact
 
 
-class Progress(NamedTuple):
+class ConsumeProgress(NamedTuple):
     """A group in one queue."""
 
     broker_offset: int
@@ -38,7 +38,7 @@ class Progress(NamedTuple):
 class ConsumeStats(NamedTuple):
     """A group in the queues of a topic, or of several."""
 
-    queues: Mapping[MessageQueue, Progress]
+    queues: Mapping[MessageQueue, ConsumeProgress]
     tps: float = 0.0
     """Messages a second that it gets of them."""
 
@@ -133,7 +133,7 @@ def _stats_from(members: Members) -> ConsumeStats:
     queues = {}
     for queue, value in by_queue(members.object("offsetTable")).items():
         one = Members(value, f"the progress in {queue}")
-        queues[queue] = Progress(
+        queues[queue] = ConsumeProgress(
             one.int64("brokerOffset", 0),
             one.int64("consumerOffset", 0),
             one.int64("pullOffset", 0),  # clients before 5.0 know none

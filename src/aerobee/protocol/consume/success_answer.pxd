@@ -5,7 +5,7 @@ from aerobee.protocol.primitives.machine cimport byte, bytes_address, copy_bytes
 from aerobee.protocol.remoting.reply_buffer cimport ReplyBuffer
 
 @cython.final
-cdef class BareAnswer:
+cdef class SuccessAnswer:
     cdef bytes _head
     cdef bytes _tail
 

@@ -24,7 +24,7 @@ def is_compiled() -> bool:
     return cython.compiled
 
 
-class BareAnswer:
+class SuccessAnswer:
     __slots__ = ("_head", "_tail")
 
     def __init__(self) -> None:

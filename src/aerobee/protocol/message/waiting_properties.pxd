@@ -16,7 +16,7 @@ cdef byte* _DELAY_SECONDS
 cdef byte* _DELETE_KEY
 
 @cython.final
-cdef class WaitingText:
+cdef class WaitingProperties:
     cdef readonly Py_ssize_t delete_size
     cdef readonly Py_ssize_t delete_start
     cdef readonly bint is_delayed

@@ -54,7 +54,7 @@ def is_compiled() -> bool:
     return cython.compiled
 
 
-class WaitingText:
+class WaitingProperties:
     """Filled by `read`, used again for the next one. Starts are in the memory that was read; a size
     of 0 and a number of -1: the text does not say."""
 

@@ -6,7 +6,7 @@ from aerobee.protocol.primitives.machine cimport byte, bytes_address, load_i16, 
 from aerobee.protocol.send.send_machine cimport top_name
 
 @cython.final
-cdef class EndHeader:
+cdef class EndTransactionReader:
     cdef int _flag
     cdef unsigned int _seen
     cdef readonly Py_ssize_t group_size

@@ -33,7 +33,7 @@ def is_compiled() -> bool:
     return cython.compiled
 
 
-class EndHeader:
+class EndTransactionReader:
     """Filled again and again; after False it holds a mixture. The group lies in the frame."""
 
     __slots__ = (

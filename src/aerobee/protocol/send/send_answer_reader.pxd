@@ -11,7 +11,7 @@ cdef int _FIELDS_MAX
 cdef int _VALUE_BYTES_MAX
 
 @cython.final
-cdef class SentAnswer:
+cdef class SendAnswerReader:
     cdef int _seen
     cdef readonly int code
     cdef readonly bytes ids

@@ -34,7 +34,7 @@ def is_compiled() -> bool:
     return cython.compiled
 
 
-class SentAnswer:
+class SendAnswerReader:
     """Filled again and again; what it says is of the frame that was read last."""
 
     __slots__ = ("_seen", "code", "ids", "queue_id", "queue_offset")

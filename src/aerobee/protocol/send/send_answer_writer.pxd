@@ -5,7 +5,7 @@ from aerobee.protocol.primitives.machine cimport address, byte, bytes_address, c
 from aerobee.protocol.remoting.reply_buffer cimport ReplyBuffer
 
 @cython.final
-cdef class SendAnswer:
+cdef class SendAnswerWriter:
     cdef bytes _binary_head
     cdef byte* _handle
     cdef Py_ssize_t _handle_size

@@ -39,7 +39,7 @@ def is_compiled() -> bool:
     return cython.compiled
 
 
-class SendAnswer:
+class SendAnswerWriter:
     """Writes one answer at a time.
 
     A1. Between `begin` and `end` nobody else writes to the output.

@@ -14,7 +14,7 @@ cdef Py_ssize_t _PROPERTIES_BYTES_MAX
 cdef Py_ssize_t _ENTRY_BYTES
 
 @cython.final
-cdef class SendMould:
+cdef class SendFrameTemplate:
     cdef Py_ssize_t _born_at
     cdef bytes _head
     cdef bytes _properties

@@ -49,8 +49,8 @@ def is_compiled() -> bool:
     return cython.compiled
 
 
-class SendMould:
-    """The mould of sends to one queue, of one producer group."""
+class SendFrameTemplate:
+    """The template of sends to one queue, of one producer group."""
 
     __slots__ = ("_born_at", "_head", "_properties")
 
@@ -59,14 +59,14 @@ class SendMould:
         are left out. `properties` is text that every message has."""
         fields = {name: text for name, text in header.ext_fields.items() if name not in "gi"}
         # The properties come last, so that what varies in size is at the end.
-        mould = CommandHeader(
+        template = CommandHeader(
             header.code,
             flag=header.flag,
             version=header.version,
             language=header.language,
             ext_fields={"g": _PLACEHOLDER, **fields, "i": ""},
         )
-        self._head = bytes(8) + encode_binary_header(mould)
+        self._head = bytes(8) + encode_binary_header(template)
         # Frame and header before the fields, the key of the first one, the size of its value.
         self._born_at = 8 + 21 + 3 + 4
         self._properties = properties

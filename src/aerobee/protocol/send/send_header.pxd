@@ -12,7 +12,7 @@ from aerobee.protocol.primitives.machine cimport (
 )
 from aerobee.protocol.message.message_draft cimport MessageDraft
 from aerobee.protocol.send.send_machine cimport long_name, memory_part, short_name, top_name
-from aerobee.protocol.send.send_header_template cimport SendTemplate, scan_properties
+from aerobee.protocol.send.send_header_template cimport SendHeaderTemplate, scan_properties
 
 @cython.final
 cdef class SendHeader:
@@ -21,7 +21,7 @@ cdef class SendHeader:
     cdef int _others
     cdef unsigned int _seen
     cdef Py_ssize_t _start
-    cdef SendTemplate _template
+    cdef SendHeaderTemplate _template
     cdef bytes _topic
     cdef readonly int code
     cdef readonly int default_topic_queue_nums

@@ -20,7 +20,7 @@ from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.header_binary import decode_binary_header
 from aerobee.protocol.remoting.header_json import decode_json_header
 from aerobee.protocol.send.send_fields import SEND_BATCH_MESSAGE, SEND_CODES, SendFields
-from aerobee.protocol.send.send_header_template import SendTemplate
+from aerobee.protocol.send.send_header_template import SendHeaderTemplate
 
 if TYPE_CHECKING:
     import cython
@@ -85,7 +85,7 @@ class SendHeader:
         # The topic last seen: a stream of one topic makes no object.
         self._topic = b""
         self._start = 0
-        self._template = SendTemplate()
+        self._template = SendHeaderTemplate()
         # One bit for each letter, and from bit 16 on for each top-level name.
         self._seen = 0
         # Where the names lie that mean nothing here, to find one that comes twice.

@@ -10,7 +10,7 @@ from aerobee.protocol.message.message_draft cimport MessageDraft
 cdef Py_ssize_t scan_properties(const byte* memory, Py_ssize_t position, Py_ssize_t end, MessageDraft draft) noexcept
 
 @cython.final
-cdef class SendTemplate:
+cdef class SendHeaderTemplate:
     cdef object _bytes
     cdef int _count
     cdef Py_ssize_t _ends[4]

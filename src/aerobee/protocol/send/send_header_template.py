@@ -1,9 +1,9 @@
-"""The last send header, as the mould of the next one.
+"""A template of send headers: the last header, with which the next one is compared.
 
 The headers that a producer sends differ in four places: queue id, born timestamp, properties and
-opaque. `SendTemplate` keeps the bytes of a header that was scanned and where those places are;
-the next header is compared run by run and only the four are read. What is equal byte for byte
-means the same, so a match is exactly as strict as the scan was.
+opaque. `SendHeaderTemplate` keeps the bytes of a header that was scanned and the positions of those
+places; the next header is compared run by run and only the four are read. Equal bytes mean the
+same, so a match is exactly as strict as the scan was.
 
     {"code":310,"extFields":{"a":"G",..."e":"3","f":"0","g":"1794732382394",..."version":513}
     |----------------- run ------------------| |- run -----|             |--- run -----------|
@@ -71,7 +71,7 @@ def scan_properties(memory: memoryview, position: int, end: int, draft: MessageD
     return position
 
 
-class SendTemplate:
+class SendHeaderTemplate:
     """One header and the places in it that differ from send to send.
 
     T1. Places are in order and do not overlap; before each lies at least one byte that is equal.

@@ -59,13 +59,13 @@ def write_properties(table: Mapping[str, str]) -> str:
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     """Lines with their number: continued ones joined, comments and empty ones left out."""
-    lines = iter(enumerate(_LINE_END.split(text), start=1))
-    for number, natural in lines:
+    connections = iter(enumerate(_LINE_END.split(text), start=1))
+    for number, natural in connections:
         line = natural.lstrip(_BLANKS)
         if not line or line[0] in "#!":
             continue
         while _is_continued(line):
-            _, following = next(lines, (0, ""))
+            _, following = next(connections, (0, ""))
             line = line[:-1] + following.lstrip(_BLANKS)
         yield number, line
 

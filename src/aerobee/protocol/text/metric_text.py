@@ -23,16 +23,16 @@ _IN_HELP = str.maketrans({"\\": r"\\", "\n": r"\n"})
 
 def metrics_text(metrics: Iterable[Metric], shared: Mapping[str, str]) -> Iterator[bytes]:
     """All metrics, each sample with the shared labels before its own."""
-    lines: list[str] = []
-    for line in _lines(metrics, _labels_text(shared)):
-        lines.append(line)
-        if len(lines) >= LINES_A_PIECE:
-            yield "".join(lines).encode()
-            lines.clear()
-    yield "".join(lines).encode()
+    connections: list[str] = []
+    for line in _connections(metrics, _labels_text(shared)):
+        connections.append(line)
+        if len(connections) >= LINES_A_PIECE:
+            yield "".join(connections).encode()
+            connections.clear()
+    yield "".join(connections).encode()
 
 
-def _lines(metrics: Iterable[Metric], shared: str) -> Iterator[str]:
+def _connections(metrics: Iterable[Metric], shared: str) -> Iterator[str]:
     for metric in metrics:
         yield _head(metric, metric.name)
         if not metric.also:

@@ -15,11 +15,11 @@ from aerobee.service.broker.broker import Broker, Duties
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.deduplication.finish_round_handlers import FinishRoundHandlers
 from aerobee.service.broker.deduplication.open_producer_handlers import OpenProducerHandlers
-from aerobee.service.broker.membership.membership_assembly import consumer_rows
-from aerobee.service.broker.metrics.metrics_assembly import Pending
+from aerobee.service.broker.membership.membership_assembly import membership_rows
+from aerobee.service.broker.metrics.pending_metrics import PendingMetrics
 from aerobee.service.broker.parts import Parts, build_parts
 from aerobee.service.broker.request_table import RequestTable, request_table
-from aerobee.service.broker.staging.round_publishing import Publishing
+from aerobee.service.broker.staging.round_publishing import RoundPublishing
 from aerobee.service.broker.staging.staging_handlers import StagingHandlers
 from aerobee.service.broker.state.tables import Ground
 from aerobee.service.live_config import LiveConfig
@@ -43,27 +43,27 @@ def build_broker(
     parts = build_parts(identity, config, Ground(store, disk, worker), addresses, now)
     tables = parts.tables
     known = tables.deduplication.known
-    publishing = Publishing(
-        tables.decisions, store, parts.sends.intake, known, parts.sends.once.store
+    publishing = RoundPublishing(
+        tables.staged_rounds, store, parts.sends.writer, known, parts.sends.once.store
     )
     # Before anybody is served: a round is seen whole or not at all.
     publishing.finish_decided(now)
     timers = parts.timers.timers
-    pending = Pending(
+    pending = PendingMetrics(
         parts.pulls.held,
         lambda: len(parts.transactions.ledger.halves),
         lambda: timers.delivered,
         timers.behind_ms,
-        parts.sends.short.waiting,
+        parts.sends.path.waiting,
         parts.pulls.cold_reads,
         parts.transactions.outcomes,
     )
     providers = (pending.metrics, parts.pops.shown.metrics)
     name_servers = (addresses, parts.registration.strangers)
     return Broker(
-        parts.sends.short,
+        parts.sends.path,
         parts.pulls,
-        parts.pops.short,
+        parts.pops.fast_path,
         _table(identity, config, store, parts, publishing),
         parts.peers,
         _duties(parts, store, publishing),
@@ -77,14 +77,14 @@ def _table(
     config: LiveConfig[BrokerConfig],
     store: Store,
     parts: Parts,
-    publishing: Publishing,
+    publishing: RoundPublishing,
 ) -> RequestTable:
     tables = parts.tables
-    known, epochs, _, finishing = tables.deduplication
+    known, epochs, _, round_completion = tables.deduplication
     opens = OpenProducerHandlers(known, epochs, tables.topics.queues_of)
-    finishes = FinishRoundHandlers(known, finishing)
+    finishes = FinishRoundHandlers(known, round_completion)
     asked = (parts.calls, parts.watching.statistics, parts.registration.when_told)
-    staging = StagingHandlers(tables.topics, parts.sends.intake, publishing)
+    staging = StagingHandlers(tables.topics, parts.sends.writer, publishing)
     return request_table(
         [
             *parts.sends.rows(parts.calls, parts.transactions.ledger),
@@ -94,7 +94,7 @@ def _table(
             *parts.transactions.rows(),
             *parts.pulls.rows(),
             *parts.pops.rows(parts.routes),
-            *consumer_rows(tables, store, parts.membership, parts.peers),
+            *membership_rows(tables, store, parts.lifecycle, parts.peers),
             *admin_rows(identity, tables, store, *asked),
             *parts.status.rows(config, parts.delays),
             *parts.timers.rows(),
@@ -102,13 +102,13 @@ def _table(
     )
 
 
-def _duties(parts: Parts, store: Store, publishing: Publishing) -> Duties:
+def _duties(parts: Parts, store: Store, publishing: RoundPublishing) -> Duties:
     """In the order in which they are done."""
     tables, registration = parts.tables, parts.registration
     timers = parts.timers.timers
 
     def closed(channel: ChannelId, now: Now) -> None:
-        parts.membership.on_closed(channel)
+        parts.lifecycle.on_closed(channel)
         parts.pulls.drop_channel(channel)
         parts.pops.drop_channel(channel)
         parts.calls.drop_channel(channel)
@@ -123,7 +123,7 @@ def _duties(parts: Parts, store: Store, publishing: Publishing) -> Duties:
     return Duties(
         on_tick=(
             parts.pulls.on_tick,
-            parts.membership.on_tick,
+            parts.lifecycle.on_tick,
             parts.calls.take_late,
             parts.delays.on_tick,
             timers.on_tick,

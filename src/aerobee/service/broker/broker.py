@@ -20,9 +20,9 @@ from aerobee.protocol.request_codes import request_name
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.clients.peers import Peers
 from aerobee.service.broker.fast_path import NONE, SOME, FastPath
-from aerobee.service.broker.pull.pull_assembly import PullWays
+from aerobee.service.broker.pull.pull_assembly import PullAssembly
 from aerobee.service.broker.request_table import RequestTable
-from aerobee.service.broker.send.send_path import SendWay
+from aerobee.service.broker.send.send_path import SendPath
 from aerobee.service.request import Answer, Heard, Request, answer_with
 
 _log = logging.getLogger(__name__)
@@ -54,18 +54,18 @@ class Broker:
 
     def __init__(
         self,
-        send_way: SendWay,
-        pull_ways: PullWays,
-        short_pops: FastPath,
+        send_path: SendPath,
+        pull_assembly: PullAssembly,
+        pop_fast_path: FastPath,
         table: RequestTable,
         peers: Peers,
         duties: Duties,
         outbox: Effects,
         watch: Watch,
     ) -> None:
-        self._send_way = send_way
-        self._pull_ways = pull_ways
-        self._short_pops = short_pops
+        self._send_path = send_path
+        self._pull_assembly = pull_assembly
+        self._pop_fast_path = pop_fast_path
         self.table = table
         """What it serves, by code."""
         self._peers = peers
@@ -82,10 +82,10 @@ class Broker:
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> bool:
         born_host = self._peers.packed[channel]
-        while self._send_way.take(channel, born_host, frames, output, now):
-            taken = self._pull_ways.take(channel, frames, output)
+        while self._send_path.take(channel, born_host, frames, output, now):
+            taken = self._pull_assembly.take(channel, frames, output)
             if taken == NONE:
-                taken = self._short_pops.take(channel, frames, output, now)
+                taken = self._pop_fast_path.take(channel, frames, output, now)
             if taken != SOME:
                 return taken == NONE
         return False
@@ -93,20 +93,20 @@ class Broker:
     def settle(self, now: Now, took_ms: int = 0) -> Effects:
         for over in self._duties.on_round:
             over(now)
-        self._send_way.end_round(now, took_ms)
-        self._pull_ways.end_round(took_ms)
+        self._send_path.end_round(now, took_ms)
+        self._pull_assembly.end_round(took_ms)
         self._show(now)
         self._duties.on_sent(now.monotonic_ms + took_ms)
         return self._sent()
 
     def _show(self, now: Now) -> None:
         """Make visible what was stored, and wake who waits for it."""
-        self._pull_ways.settle()
+        self._pull_assembly.settle()
         for visible in self._duties.on_visible:
             visible(now)
 
     def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
-        self._pull_ways.settle()  # whoever asks sees what was sent before
+        self._pull_assembly.settle()  # whoever asks sees what was sent before
         if not command.is_response:
             request = Request(channel, command, now, self._outbox, self._duties.heard)
             answer_with(self._handled, request)
@@ -130,7 +130,7 @@ class Broker:
         """A disk that failed is raised: whoever waited has been told in the tick before."""
         if self._failure is not None:
             raise self._failure
-        self._failure = self._send_way.step(now)
+        self._failure = self._send_path.step(now)
         for tick in self._duties.on_tick:
             tick(now)
         self._show(now)
@@ -139,7 +139,7 @@ class Broker:
 
     def rest_ms(self, now: Now) -> int:
         rest_ms = min(rest(now) for rest in self._duties.rest_ms)
-        if self._failure is not None or self._send_way.is_busy():
+        if self._failure is not None or self._send_path.is_busy():
             return min(rest_ms, 0)
         return rest_ms
 
@@ -160,7 +160,7 @@ class Broker:
 
     def _sent(self) -> Effects:
         """Everything to be carried out so far. An event is over: it may have changed anything."""
-        self._pull_ways.recheck()
-        self._short_pops.recheck()
+        self._pull_assembly.recheck()
+        self._pop_fast_path.recheck()
         effects, self._outbox[:] = list(self._outbox), []
         return effects

@@ -15,16 +15,16 @@ from aerobee.service.broker.cluster.registration import Registration
 from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.delay.delay_levels import DelayLevels
-from aerobee.service.broker.membership.member_lifecycle import Membership
-from aerobee.service.broker.metrics.metrics_assembly import Watching
-from aerobee.service.broker.pop.pop_assembly import PopWays
+from aerobee.service.broker.membership.member_lifecycle import MemberLifecycle
+from aerobee.service.broker.metrics.metrics_assembly import MetricsAssembly
+from aerobee.service.broker.pop.pop_assembly import PopAssembly
 from aerobee.service.broker.pop.pop_fast_path import Outlets
-from aerobee.service.broker.pull.pull_assembly import PullWays
-from aerobee.service.broker.send.send_assembly import SendWays
+from aerobee.service.broker.pull.pull_assembly import PullAssembly
+from aerobee.service.broker.send.send_assembly import SendAssembly
 from aerobee.service.broker.send.send_diversion import SendDiversion
 from aerobee.service.broker.state.tables import Ground, Tables, open_tables
-from aerobee.service.broker.timer.timer_assembly import TimerWays
-from aerobee.service.broker.transaction.transaction_assembly import TransactionWays
+from aerobee.service.broker.timer.timer_assembly import TimerAssembly
+from aerobee.service.broker.transaction.transaction_assembly import TransactionAssembly
 from aerobee.service.live_config import LiveConfig
 
 
@@ -34,15 +34,15 @@ class Parts(NamedTuple):
     tables: Tables
     peers: Peers
     calls: ClientCalls
-    watching: Watching
-    sends: SendWays
-    pulls: PullWays
+    watching: MetricsAssembly
+    sends: SendAssembly
+    pulls: PullAssembly
     delays: DelayLevels
-    timers: TimerWays
-    transactions: TransactionWays
+    timers: TimerAssembly
+    transactions: TransactionAssembly
     routes: TopicRoutes
-    pops: PopWays
-    membership: Membership
+    pops: PopAssembly
+    lifecycle: MemberLifecycle
     status: BrokerStatus
     registration: Registration
 
@@ -59,16 +59,16 @@ def build_parts(
     tables = open_tables(identity, config, ground, now)
     outbox: Effects = []
     peers = Peers()
-    watching = Watching(identity, config, tables, store, now)
+    watching = MetricsAssembly(identity, config, tables, store, now)
     statistics = watching.statistics
     took_send, count_returned = watching.took_send, statistics.count_returned
-    sends = SendWays(identity, config, tables, store, peers, outbox, took_send, count_returned)
-    intake = sends.intake
-    pulls = PullWays(config, tables, ground, statistics, watching.took_pull)
+    sends = SendAssembly(identity, config, tables, store, peers, outbox, took_send, count_returned)
+    writer = sends.writer
+    pulls = PullAssembly(config, tables, ground, statistics, watching.took_pull)
     levels_ms = store.config.delay_levels_ms
-    delays = DelayLevels(store, intake, tables.delay_offsets, ground.worker, levels_ms, now)
-    timers = TimerWays(identity, config, tables, ground, intake, peers, now)
-    transactions = TransactionWays(identity, config, tables, store, intake, outbox, now)
+    delays = DelayLevels(store, writer, tables.delay_offsets, ground.worker, levels_ms, now)
+    timers = TimerAssembly(identity, config, tables, ground, writer, peers, now)
+    transactions = TransactionAssembly(identity, config, tables, store, writer, outbox, now)
     diversion = SendDiversion(
         len(levels_ms),
         timers.timers.acceptance,
@@ -76,12 +76,12 @@ def build_parts(
         transactions.ledger.progress,
         transactions.terms,
     )
-    sends.plain.divert(diversion, transactions.ends, identity.name)
+    sends.fast_send.divert(diversion, transactions.ends, identity.name)
     routes = TopicRoutes(addresses, outbox)
     outlets = Outlets(outbox, statistics.count_out, watching.times.note)
-    pops = PopWays(identity, config, tables, ground, intake, timers.timers, outlets, now)
+    pops = PopAssembly(identity, config, tables, ground, writer, timers.timers, outlets, now)
     pulls.tell_arrivals(pops.note_arrival)
-    membership = Membership(
+    lifecycle = MemberLifecycle(
         tables.consumers, tables.producers, tables.locks, tables.groups, config, outbox
     )
     out = watching.messages_out
@@ -103,7 +103,7 @@ def build_parts(
         transactions,
         routes,
         pops,
-        membership,
+        lifecycle,
         status,
         Registration(identity, config, tables.topics, addresses, outbox),
     )

@@ -26,7 +26,7 @@ from aerobee.service.config_requests import change_config, config_text
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.nameserver.config import NameServerConfig
 from aerobee.service.nameserver.key_values import ORDER_NAMESPACE, KeyValues
-from aerobee.service.nameserver.route_table import BrokerPlace, Registration, RouteTable
+from aerobee.service.nameserver.route_table import BrokerEntry, BrokerPlace, RouteTable
 from aerobee.service.request import OK, Answer, Handler, Request
 
 EXPIRY_MS = 120_000
@@ -72,7 +72,7 @@ class BrokerHandlers:
             )
         knows_acting = "enableActingMaster" in request.command.ext_fields
         registered = self._table.register(
-            Registration(
+            BrokerEntry(
                 _place(request),
                 upload,
                 expiry_ms,

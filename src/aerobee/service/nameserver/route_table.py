@@ -54,7 +54,7 @@ class BrokerPlace(NamedTuple):
     address: str
 
 
-class Registration(NamedTuple):
+class BrokerEntry(NamedTuple):
     place: BrokerPlace
     upload: RegisterBroker
     expiry_ms: int
@@ -81,7 +81,7 @@ class _Member:
 
     __slots__ = ("address", "channel", "expiry_ms", "ha_address", "heard_ms", "is_whole", "version")
 
-    def __init__(self, registration: Registration, channel: ChannelId, heard_ms: int) -> None:
+    def __init__(self, registration: BrokerEntry, channel: ChannelId, heard_ms: int) -> None:
         self.address = registration.place.address
         self.ha_address = registration.ha_address
         self.expiry_ms = registration.expiry_ms
@@ -183,7 +183,7 @@ class RouteTable:
 
     # What brokers say.
 
-    def register(self, registration: Registration, channel: ChannelId, now: Now) -> Registered:
+    def register(self, registration: BrokerEntry, channel: ChannelId, now: Now) -> Registered:
         """Take a broker and its topics in. RemoteProtocolError: it cannot be, and nothing was."""
         place, upload = registration.place, registration.upload
         broker = self._broker_for(place)

@@ -19,7 +19,7 @@ from aerobee.storage.index.key_index import KeyIndex
 NO_COUNT = 1 << 62  # what no files ever count up to: not kept, or begun anew
 
 
-class Unsynced(NamedTuple):
+class UnsyncedFiles(NamedTuple):
     """What must be synced for all that is derived so far to be on the disk."""
 
     files: list[DiskFile]
@@ -109,7 +109,7 @@ class DerivedFiles:
         self.queues.clear()
         self.batch_queues.clear()
 
-    def take_unsynced(self) -> Unsynced:
+    def take_unsynced(self) -> UnsyncedFiles:
         """What changed since the last call. The caller syncs it all, or stops for good."""
         files: list[DiskFile] = []
         directories: set[str] = set()
@@ -132,7 +132,7 @@ class DerivedFiles:
                 all_topics = _parent(topic_directory)
                 directories |= {sequence.directory, topic_directory, all_topics}
                 directories.add(_parent(all_topics))
-        return Unsynced(files, sorted(directories))
+        return UnsyncedFiles(files, sorted(directories))
 
     def close(self) -> None:
         self.queues.close()

@@ -43,7 +43,7 @@ class Readers:
         self._log_files = log
 
     @property
-    def hot_ways(self) -> tuple[ConsumeQueues, QueueReader]:
+    def fast_path_readers(self) -> tuple[ConsumeQueues, QueueReader]:
         """For a caller that is compiled and reads hundreds of thousands of times a second."""
         return self._queues, self._reader
 

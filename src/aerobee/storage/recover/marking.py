@@ -19,7 +19,7 @@ from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.dispatch.dispatcher import Dispatcher
-from aerobee.storage.index.derived_files import DerivedFiles, Unsynced
+from aerobee.storage.index.derived_files import DerivedFiles, UnsyncedFiles
 from aerobee.storage.recover.checkpoint import Checkpoint, CheckpointFields
 from aerobee.storage.recover.durable_mark import DurableMark, DurableMarkFile
 
@@ -172,7 +172,7 @@ class Marking:
         self._is_checkpointing = True
         if Defect.CHECKPOINT_AHEAD_OF_DATA in self._defects:
             self._note_derived(job)
-            job.unsynced = Unsynced([], [])
+            job.unsynced = UnsyncedFiles([], [])
         self._worker.submit(Lane.BACKGROUND, job)
         return job
 

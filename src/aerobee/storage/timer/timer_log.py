@@ -85,7 +85,7 @@ class UnitFields:
         self.topic_hash = 0
 
 
-class Unsynced(NamedTuple):
+class UnsyncedTimerLog(NamedTuple):
     """What a sync has to do."""
 
     files: list[MappedFile]
@@ -239,7 +239,7 @@ class TimerLog:
 
     # Files.
 
-    def take_unsynced(self) -> Unsynced:
+    def take_unsynced(self) -> UnsyncedTimerLog:
         """What is new, for `sync`."""
         since, self._synced_to = self._synced_to, self.end
         files = [
@@ -248,9 +248,9 @@ class TimerLog:
             if since < self.end and file.end_offset() > since and file.first_offset < self.end
         ]
         has_new_names, self._names_changed = self._names_changed, False
-        return Unsynced(files, has_new_names)
+        return UnsyncedTimerLog(files, has_new_names)
 
-    def sync(self, unsynced: Unsynced) -> None:
+    def sync(self, unsynced: UnsyncedTimerLog) -> None:
         """Blocks until it is on the disk, names and all."""
         for file in unsynced.files:
             file.disk_file.sync()

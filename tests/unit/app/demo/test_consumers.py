@@ -9,7 +9,7 @@ from aerobee.app.demo.story import (
     LOGINS,
     ORDERS,
     SHIPPING,
-    Verdict,
+    StoryVerdict,
     is_slow,
     login,
     pace,
@@ -60,8 +60,8 @@ def test_everything_is_consumed_but_by_the_slow_one_while_it_is_slow() -> None:
 
 
 def test_a_login_comes_again_or_is_a_dead_letter() -> None:
-    later = next(number for number in range(9000) if login(number, 1) is Verdict.LATER)
-    never = next(number for number in range(9000) if login(number, 1) is Verdict.NEVER)
+    later = next(number for number in range(9000) if login(number, 1) is StoryVerdict.LATER)
+    never = next(number for number in range(9000) if login(number, 1) is StoryVerdict.NEVER)
 
     async def test() -> None:
         async with Cluster() as cluster:

@@ -8,8 +8,8 @@ from aerobee.app.demo.story import (
     LOGINS,
     ORDERS,
     TOPICS,
-    Outcome,
-    Verdict,
+    StoryOutcome,
+    StoryVerdict,
     body,
     customer,
     delay_seconds,
@@ -42,19 +42,19 @@ def test_the_rate_is_modest_at_every_moment() -> None:
 
 def test_of_payments_most_are_committed_some_rolled_back_and_a_few_left_open() -> None:
     outcomes = Counter(map(payment, range(1200)))
-    assert outcomes[Outcome.COMMIT] > 900
-    assert outcomes[Outcome.ROLLBACK] > 100
-    assert 40 <= outcomes[Outcome.OPEN] <= 80
-    left_open = [number for number in range(1200) if payment(number) is Outcome.OPEN]
+    assert outcomes[StoryOutcome.COMMIT] > 900
+    assert outcomes[StoryOutcome.ROLLBACK] > 100
+    assert 40 <= outcomes[StoryOutcome.OPEN] <= 80
+    left_open = [number for number in range(1200) if payment(number) is StoryOutcome.OPEN]
     assert Counter(map(was_paid, left_open)) == {True: 30, False: 30}
 
 
 def test_of_logins_some_fail_once_and_a_few_for_ever() -> None:
     firsts = Counter(login(number, 1) for number in range(9000))
-    assert firsts[Verdict.NEVER] == 10
-    assert 100 <= firsts[Verdict.LATER] <= 120
-    again = {login(number, 2) for number in range(9000) if login(number, 1) is Verdict.LATER}
-    assert again == {Verdict.FINE}
+    assert firsts[StoryVerdict.NEVER] == 10
+    assert 100 <= firsts[StoryVerdict.LATER] <= 120
+    again = {login(number, 2) for number in range(9000) if login(number, 1) is StoryVerdict.LATER}
+    assert again == {StoryVerdict.FINE}
     assert ATTEMPTS_MAX >= 2
 
 

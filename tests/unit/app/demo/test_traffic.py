@@ -6,7 +6,7 @@ from aerobee.app.demo.story import (
     PAYMENTS,
     REMINDERS,
     SETTINGS,
-    Outcome,
+    StoryOutcome,
     body,
     payment,
     was_paid,
@@ -42,8 +42,8 @@ def test_what_is_due_is_sent_and_an_open_payment_is_decided_by_its_check() -> No
             assert await numbers(admin, ORDERS) == list(range(80))
             assert await numbers(admin, LOGINS) == list(range(DUE_MAX))
             assert await numbers(admin, REMINDERS) == []
-            assert payment(7) is Outcome.OPEN
-            seen = [number for number in range(8) if payment(number) is Outcome.COMMIT]
+            assert payment(7) is StoryOutcome.OPEN
+            seen = [number for number in range(8) if payment(number) is StoryOutcome.COMMIT]
             assert await numbers(admin, PAYMENTS) == seen
             assert (await ask(cluster)).open_transactions == 1
             cluster.clock.advance(HOUR + 6)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aerobee.app.explaining.findings import Cause, Finding
+from aerobee.app.explaining.findings import Cause, CauseFinding
 from aerobee.app.explaining.gathering import Gathering, born_ms
 from aerobee.app.explaining.group_causes import explain_group
 from aerobee.app.explaining.message_causes import explain_message
@@ -48,25 +48,27 @@ class Scene:
     def _gathering(self) -> Gathering:
         return Gathering(self.tool, lambda: self.cluster.clock.now().wall_ms)
 
-    async def message(self, message_id: str, group: str = "g", topic: str = "") -> list[Finding]:
+    async def message(
+        self, message_id: str, group: str = "g", topic: str = ""
+    ) -> list[CauseFinding]:
         facts, groups = await self._gathering().message(message_id, topic=topic, group=group)
         return explain_message(facts, groups)
 
-    async def group(self, group: str = "g") -> list[Finding]:
+    async def group(self, group: str = "g") -> list[CauseFinding]:
         return explain_group(await self._gathering().group(group))
 
-    async def why(self, message_id: str, cause: Cause, said: str, group: str = "g") -> Finding:
+    async def why(self, message_id: str, cause: Cause, said: str, group: str = "g") -> CauseFinding:
         """The one finding of a message, once it is this."""
         return await self._until(lambda: self.message(message_id, group), cause, said)
 
-    async def what(self, cause: Cause, said: str, group: str = "g") -> Finding:
+    async def what(self, cause: Cause, said: str, group: str = "g") -> CauseFinding:
         """A finding of a group, once there is this."""
         return await self._until(lambda: self.group(group), cause, said)
 
     async def _until(
-        self, ask: Callable[[], Awaitable[Sequence[Finding]]], cause: Cause, said: str
-    ) -> Finding:
-        seen: Sequence[Finding] = ()
+        self, ask: Callable[[], Awaitable[Sequence[CauseFinding]]], cause: Cause, said: str
+    ) -> CauseFinding:
+        seen: Sequence[CauseFinding] = ()
         try:
             async with asyncio.timeout(SECONDS_MAX):
                 while True:

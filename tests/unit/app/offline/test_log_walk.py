@@ -1,7 +1,7 @@
 from itertools import pairwise
 from pathlib import Path
 
-from aerobee.app.offline.log_walk import Damage, Found, LogWalk
+from aerobee.app.offline.log_walk import Damage, FoundRecord, LogWalk
 from aerobee.app.offline.store_folder import open_store
 from tests.fixture_store import unpack
 
@@ -12,7 +12,7 @@ def walked(root: Path, start: int | None = None) -> tuple[list[int], list[Damage
     with open_store(str(root)) as folder:
         walk = LogWalk(folder, start)
         for found in walk:
-            if isinstance(found, Found):
+            if isinstance(found, FoundRecord):
                 offsets.append(found.log_offset)
             else:
                 damages.append(found)

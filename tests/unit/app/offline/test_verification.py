@@ -4,12 +4,12 @@ import pytest
 
 from aerobee.app.offline.log_walk import LogWalk
 from aerobee.app.offline.store_folder import open_store
-from aerobee.app.offline.verification import Finding, Verification
+from aerobee.app.offline.verification import StoreFault, Verification
 from aerobee.storage.recover.durable_mark import DurableMark, encode_slot
 from tests.fixture_store import unpack
 
 
-def verified(root: Path) -> tuple[Verification, list[Finding]]:
+def verified(root: Path) -> tuple[Verification, list[StoreFault]]:
     with open_store(str(root)) as folder:
         verification = Verification(folder)
         return verification, list(verification.findings())

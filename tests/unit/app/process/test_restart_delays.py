@@ -1,8 +1,8 @@
-from aerobee.app.process.restart_delays import LONGEST_SECONDS, WELL_SECONDS, Restarts
+from aerobee.app.process.restart_delays import LONGEST_SECONDS, WELL_SECONDS, RestartDelays
 
 
 def test_who_keeps_ending_waits_longer_each_time_but_not_for_ever() -> None:
-    restarts = Restarts()
+    restarts = RestartDelays()
     waits = []
     for second in range(10):
         restarts.begun(float(second))
@@ -12,7 +12,7 @@ def test_who_keeps_ending_waits_longer_each_time_but_not_for_ever() -> None:
 
 
 def test_who_ran_well_is_started_soon() -> None:
-    restarts = Restarts()
+    restarts = RestartDelays()
     for _ in range(5):
         restarts.begun(0.0)
         restarts.wait_seconds(0.0)

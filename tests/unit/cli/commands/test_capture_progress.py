@@ -4,7 +4,7 @@ import asyncio
 import io
 import threading
 
-from aerobee.cli.commands.capture_progress import LOOK_SECONDS, Progress
+from aerobee.cli.commands.capture_progress import LOOK_SECONDS, CaptureProgress
 from aerobee.pipeline.capture.meter import Meter
 from aerobee.pipeline.capture.position import Phase, Position
 
@@ -19,7 +19,7 @@ def _shown(errors: io.StringIO, out: io.StringIO | None) -> None:
 
     async def run() -> None:
         meter = Meter(Phase.STREAMING, Position("b.000001", 4))
-        async with Progress(meter, errors, out, "shop.*") as progress:
+        async with CaptureProgress(meter, errors, out, "shop.*") as progress:
             progress.say("careful")
             while "b.000001" not in (out or errors).getvalue():
                 await asyncio.to_thread(threading.Event().wait, LOOK_SECONDS)

@@ -4,7 +4,7 @@ import ssl
 
 import pytest
 
-from aerobee.client.connection.connections import Lines
+from aerobee.client.connection.connections import Connections
 from aerobee.client.core.target import Credentials
 from aerobee.errors import Unreachable
 from aerobee.net.line import Line
@@ -22,7 +22,7 @@ def _unasked(line: Line, command: RemotingCommand) -> None:
 
 def test_all_who_ask_an_address_at_once_share_one_connection() -> None:
     async def test() -> None:
-        lines = Lines(_unasked)
+        lines = Connections(_unasked)
         async with Running() as server:
             address = f"127.0.0.1:{server.port}"
             asked = (lines.ask(address, RemotingCommand(ECHO, body=b"x"), 5) for _ in range(20))
@@ -35,7 +35,7 @@ def test_all_who_ask_an_address_at_once_share_one_connection() -> None:
 
 def test_a_connection_that_was_lost_is_opened_again() -> None:
     async def test() -> None:
-        lines = Lines(_unasked)
+        lines = Connections(_unasked)
         async with Running() as server:
             address = f"127.0.0.1:{server.port}"
             await lines.tell(address, RemotingCommand(CLOSE_ME))
@@ -53,11 +53,11 @@ def test_an_address_where_nobody_is_is_named() -> None:
         address = f"127.0.0.1:{port_of(free)}"
         free.close()
         with pytest.raises(Unreachable) as caught:
-            await Lines(_unasked).ask(address, RemotingCommand(ECHO), 5)
+            await Connections(_unasked).ask(address, RemotingCommand(ECHO), 5)
         assert caught.value.message == f"no connection to {address}: Connection refused"
         assert caught.value.address == address
         with pytest.raises(Unreachable) as caught:
-            await Lines(_unasked).ask("nobody.invalid:1", RemotingCommand(ECHO), 5)
+            await Connections(_unasked).ask("nobody.invalid:1", RemotingCommand(ECHO), 5)
         assert "Errno" not in caught.value.message
 
     in_loop(test)
@@ -65,7 +65,7 @@ def test_an_address_where_nobody_is_is_named() -> None:
 
 def test_one_who_gives_up_connecting_takes_nobody_else_with_him() -> None:
     async def test() -> None:
-        lines = Lines(_unasked)
+        lines = Connections(_unasked)
         async with Running() as server:
             address = f"127.0.0.1:{server.port}"
             loop = asyncio.get_running_loop()
@@ -79,7 +79,7 @@ def test_one_who_gives_up_connecting_takes_nobody_else_with_him() -> None:
 
 
 def test_a_command_is_dressed_as_ours_and_signed() -> None:
-    lines = Lines(_unasked, credentials=Credentials("key", "secret", "token"))
+    lines = Connections(_unasked, credentials=Credentials("key", "secret", "token"))
     command = RemotingCommand(SILENCE, ext_fields={"topic": "t"}, body=b"body")
     lines.dress(command)
     assert (command.language, command.serialize_type) == ("PYTHON", BINARY_TYPE)
@@ -93,7 +93,7 @@ def test_a_command_is_dressed_as_ours_and_signed() -> None:
 
 def test_a_connection_that_fails_when_nobody_waits_is_no_complaint() -> None:
     async def test() -> None:
-        lines, complaints = Lines(_unasked), complaints_of_the_loop()
+        lines, complaints = Connections(_unasked), complaints_of_the_loop()
         waiting = asyncio.ensure_future(lines.to("127.0.0.1:1"))
         await turn()
         (opening,) = lines._opening.values()
@@ -111,7 +111,7 @@ def test_a_plain_port_that_is_asked_for_tls_says_so() -> None:
     async def test() -> None:
         async with Running() as server:
             address = f"127.0.0.1:{server.port}"
-            lines = Lines(_unasked, tls=ssl.create_default_context())
+            lines = Connections(_unasked, tls=ssl.create_default_context())
             with pytest.raises(Unreachable, match=f"no TLS connection to {address}: .") as caught:
                 await lines.ask(address, RemotingCommand(ECHO), 5)
             assert f"does {address} speak TLS?" in caught.value.hint
@@ -124,7 +124,7 @@ def test_a_port_that_never_answers_a_tls_greeting_is_asked_about_too() -> None:
         (silent,) = bind("127.0.0.1", 0)
         silent.listen()
         address = f"127.0.0.1:{port_of(silent)}"
-        lines = Lines(_unasked, tls=ssl.create_default_context(), connect_timeout=0.1)
+        lines = Connections(_unasked, tls=ssl.create_default_context(), connect_timeout=0.1)
         with pytest.raises(Unreachable, match=r"within 0\.1 s") as caught:
             await lines.ask(address, RemotingCommand(ECHO), 5)
         assert "speak TLS?" in caught.value.hint
@@ -139,7 +139,7 @@ def test_a_port_where_nobody_is_is_not_asked_about_tls() -> None:
         address = f"127.0.0.1:{port_of(free)}"
         free.close()
         with pytest.raises(Unreachable) as caught:
-            await Lines(_unasked, tls=ssl.create_default_context()).to(address)
+            await Connections(_unasked, tls=ssl.create_default_context()).to(address)
         assert caught.value.hint == ""
 
     in_loop(test)

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from aerobee.client.connection.connections import Lines
+from aerobee.client.connection.connections import Connections
 from aerobee.client.connection.name_servers import NameServers
-from aerobee.client.connection.request_dispatch import Served
+from aerobee.client.connection.request_dispatch import RequestDispatch
 from aerobee.errors import TopicNotFound, Unreachable
 from aerobee.net.listener import bind, port_of
 from tests.client_kit import LocalCluster, with_cluster
@@ -21,7 +21,7 @@ def _nobody() -> str:
 
 def test_one_that_does_not_answer_is_left_for_the_next_and_asked_last(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
-        lines = Lines(Served().serve)
+        lines = Connections(RequestDispatch().serve)
         dead = _nobody()
         servers = NameServers(lines, (dead, cluster.address), 3)
         route, said_by = await servers.route("TBW102")
@@ -35,7 +35,7 @@ def test_one_that_does_not_answer_is_left_for_the_next_and_asked_last(tmp_path: 
 
 def test_what_nobody_has_is_not_found_and_what_to_do_is_said(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
-        lines = Lines(Served().serve)
+        lines = Connections(RequestDispatch().serve)
         servers = NameServers(lines, (cluster.address,), 3)
         with pytest.raises(TopicNotFound, match="nowhere") as caught:
             await servers.route("nowhere")
@@ -51,7 +51,7 @@ def test_when_all_fail_each_is_named() -> None:
     async def test() -> None:
         first, second = _nobody(), _nobody()
         with pytest.raises(Unreachable) as caught:
-            await NameServers(Lines(Served().serve), (first, second), 3).route("t")
+            await NameServers(Connections(RequestDispatch().serve), (first, second), 3).route("t")
         assert first in caught.value.message
         assert second in caught.value.message
 
@@ -61,13 +61,13 @@ def test_when_all_fail_each_is_named() -> None:
 def test_what_a_connection_hints_at_is_said_before_the_usual() -> None:
     async def test() -> None:
         async with Running() as plain:
-            lines = Lines(Served().serve, tls=ssl.create_default_context())
+            lines = Connections(RequestDispatch().serve, tls=ssl.create_default_context())
             servers = NameServers(lines, (_nobody(), f"127.0.0.1:{plain.port}"), 3)
             with pytest.raises(Unreachable) as caught:
                 await servers.route("t")
             assert "speak TLS?" in caught.value.hint
         with pytest.raises(Unreachable) as caught:
-            await NameServers(Lines(Served().serve), (_nobody(),), 3).route("t")
+            await NameServers(Connections(RequestDispatch().serve), (_nobody(),), 3).route("t")
         assert "aerobee up" in caught.value.hint
 
     in_loop(test)

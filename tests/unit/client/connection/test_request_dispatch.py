@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from aerobee.client.connection.request_dispatch import Served
+from aerobee.client.connection.request_dispatch import RequestDispatch
 from aerobee.errors import RemoteProtocolError
 from aerobee.net.line import Line
 from aerobee.protocol.remoting.command_header import ONEWAY_FLAG
@@ -26,7 +26,7 @@ class _Wire(asyncio.Transport):
         self.frames.receive(data)
 
 
-async def _answers(served: Served, *commands: RemotingCommand) -> list[tuple[int, int]]:
+async def _answers(served: RequestDispatch, *commands: RemotingCommand) -> list[tuple[int, int]]:
     """Opaque and code of each answer."""
     line = Line("a:1", FrameLimits())
     wire = _Wire()
@@ -43,7 +43,7 @@ async def _answers(served: Served, *commands: RemotingCommand) -> list[tuple[int
 
 def test_a_request_goes_to_the_one_that_it_is_for() -> None:
     async def test() -> None:
-        served = Served()
+        served = RequestDispatch()
         for group in ("a", "b"):
 
             def handler(line: Line, command: RemotingCommand, group: str = group) -> bool:
@@ -65,7 +65,7 @@ def test_a_request_goes_to_the_one_that_it_is_for() -> None:
 @pytest.mark.parametrize("flag", [0, ONEWAY_FLAG])
 def test_what_nobody_takes_is_refused_unless_nobody_waits(flag: int) -> None:
     async def test() -> None:
-        answers = await _answers(Served(), RemotingCommand(7, opaque=5, flag=flag))
+        answers = await _answers(RequestDispatch(), RemotingCommand(7, opaque=5, flag=flag))
         assert answers == ([] if flag else [(5, 3)])
 
     in_loop(test)
@@ -76,7 +76,7 @@ def test_a_request_that_cannot_be_read_harms_nobody() -> None:
         def handler(line: Line, command: RemotingCommand) -> bool:
             raise RemoteProtocolError("what?")
 
-        served = Served()
+        served = RequestDispatch()
         served.add(7, handler)
         assert await _answers(served, RemotingCommand(7, opaque=1)) == [(1, 3)]
         served.remove(7, handler)

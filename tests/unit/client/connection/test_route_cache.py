@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from aerobee.client.connection.connections import Lines
+from aerobee.client.connection.connections import Connections
 from aerobee.client.connection.name_servers import NameServers
-from aerobee.client.connection.request_dispatch import Served
-from aerobee.client.connection.route_cache import RouteKeeper
+from aerobee.client.connection.request_dispatch import RequestDispatch
+from aerobee.client.connection.route_cache import RouteCache
 from aerobee.errors import TopicNotFound
 from tests.client_kit import LocalCluster, complaints_of_the_loop, turn, with_cluster
 from tests.consume_kit import Wire
@@ -20,9 +20,9 @@ class _Kept:
     """A route keeper of a cluster, and what it told."""
 
     def __init__(self, cluster: LocalCluster, new_waits: Sequence[float] = ()) -> None:
-        self.lines = Lines(Served().serve)
+        self.lines = Connections(RequestDispatch().serve)
         self.servers = NameServers(self.lines, (cluster.address,), 30)
-        self.routes = RouteKeeper(self.servers, new_waits)
+        self.routes = RouteCache(self.servers, new_waits)
         self.changed: list[str] = []
         self.routes.watch(self.changed.append)
 
@@ -113,7 +113,7 @@ def test_a_failure_that_nobody_waits_for_any_more_is_nobody_s(tmp_path: Path) ->
         kept, complaints = _Kept(cluster), complaints_of_the_loop()
         waiting = asyncio.ensure_future(kept.routes.of("nowhere"))
         await turn()
-        (asking,) = kept.routes._asking.values()
+        (asking,) = kept.routes._lookups.values()
         waiting.cancel()
         await asyncio.wait([waiting, asking])
         del waiting, asking

@@ -1,5 +1,5 @@
 from aerobee.client.core.trace_reading import TraceStep, read_steps, steps_of
-from aerobee.client.core.trace_records import Sent, TracedKind, bodies, sent_record
+from aerobee.client.core.trace_records import SendTrace, TracedKind, bodies, sent_record
 
 
 def record(*fields: object) -> bytes:
@@ -10,7 +10,7 @@ BEFORE = record("SubBefore", 2000, "R", "billing", "req-1", "ID1", 2, "k", "10.0
 
 
 def test_what_we_write_we_read() -> None:
-    sent = Sent(
+    sent = SendTrace(
         1000, "R", "P", "orders", "ID1", "t", "k", "b:1", 9, 3, TracedKind.NORMAL, "OFF", True
     )
     (body,) = bodies([sent_record(sent)])

@@ -1,7 +1,7 @@
 from aerobee.client.core.trace_records import (
     ConsumedCode,
     Received,
-    Sent,
+    SendTrace,
     TraceBuffer,
     TracedKind,
     TraceRecord,
@@ -11,7 +11,7 @@ from aerobee.client.core.trace_records import (
     sent_record,
 )
 
-SENT = Sent(
+SENT = SendTrace(
     wall_ms=1700000000000,
     region="DefaultRegion",
     group="g",

@@ -8,8 +8,8 @@ from aerobee.client.api.consumer_options import Mode, StartAt, consumer_options
 from aerobee.client.client import connect
 from aerobee.client.consumer.consumer import Consumer
 from aerobee.client.consumer.reader import Reader
-from aerobee.client.group.consumer_context import consuming_of, offsets_of, subscriptions_of
-from aerobee.client.group.offset_stores import BrokerOffsets, LocalOffsets
+from aerobee.client.group.consumer_context import consumer_context, offsets_of, subscriptions_of
+from aerobee.client.group.offset_stores import BrokerOffsetStore, LocalOffsetStore
 from aerobee.errors import Refused
 from aerobee.testing import Cluster
 from tests.client_kit import LocalCluster, with_cluster
@@ -20,13 +20,13 @@ from tests.received_kit import received
 def test_on_the_wire_names_are_in_their_namespace(tmp_path: Path) -> None:
     async def test() -> None:
         session = connect("localhost", namespace="shop")._session
-        made = consuming_of(session, consumer_options("orders", group="g", tags="a"))
+        made = consumer_context(session, consumer_options("orders", group="g", tags="a"))
         assert made.calls.group == "shop%g"
         assert [(one.topic, one.expression) for one in subscriptions_of(made)] == [
             ("shop%orders", "a"),
             ("%RETRY%shop%g", "*"),
         ]
-        assert isinstance(offsets_of(made), BrokerOffsets)
+        assert isinstance(offsets_of(made), BrokerOffsetStore)
 
     in_loop(test)
 
@@ -37,9 +37,9 @@ def test_a_broadcasting_consumer_has_no_retries_and_its_own_offsets(tmp_path: Pa
         options = consumer_options(
             "orders", group="g", model="broadcasting", offsets_folder=tmp_path
         )
-        made = consuming_of(session, options)
+        made = consumer_context(session, options)
         assert [one.topic for one in subscriptions_of(made)] == ["orders"]
-        assert isinstance(offsets_of(made), LocalOffsets)
+        assert isinstance(offsets_of(made), LocalOffsetStore)
 
     in_loop(test)
 
@@ -47,10 +47,10 @@ def test_a_broadcasting_consumer_has_no_retries_and_its_own_offsets(tmp_path: Pa
 def test_lanes_are_queues_or_keys() -> None:
     async def test() -> None:
         session = connect("localhost")._session
-        by_queue = consuming_of(session, consumer_options("T", group="g", order="queue")).inbox
+        by_queue = consumer_context(session, consumer_options("T", group="g", order="queue")).inbox
         by_queue.put(received(0, 1, holder="q"))
         assert (by_queue.take_nowait() is not None, by_queue.take_nowait()) == (True, None)
-        by_key = consuming_of(session, consumer_options("T", group="g", order="key")).inbox
+        by_key = consumer_context(session, consumer_options("T", group="g", order="key")).inbox
         for number, sharding in enumerate(("a", "a", "b")):
             by_key.put(received(number, holder="q", __SHARDINGKEY=sharding))
         by_key.put(received(3, 4, holder="q", KEYS="k other"))

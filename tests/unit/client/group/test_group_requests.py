@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from aerobee.client.client import Client
-from aerobee.client.group.group_requests import GroupCalls
+from aerobee.client.group.group_requests import GroupRequests
 from aerobee.errors import TopicNotFound, Unreachable
 from aerobee.model.message_queue import MessageQueue, QueueId
 from tests.client_kit import LocalCluster, with_cluster
@@ -12,12 +12,12 @@ from tests.consume_kit import Wire
 QUEUE = MessageQueue("orders", "broker-a", QueueId(0))
 
 
-async def calls_of(client: Client, sent: int = 3) -> GroupCalls:
+async def calls_of(client: Client, sent: int = 3) -> GroupRequests:
     wire = Wire(client)
     await wire.make_topic("orders", 2)
     for number in range(sent):
         await wire.send("orders", b"%d" % number)
-    return GroupCalls(client._session, "g")
+    return GroupRequests(client._session, "g")
 
 
 def test_offsets_are_asked_for_and_committed(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_lock_is_one_clients_until_it_gives_it_back(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
         async with cluster.client() as client, cluster.client() as other:
             mine = await calls_of(client)
-            theirs = GroupCalls(other._session, "g")
+            theirs = GroupRequests(other._session, "g")
             assert await mine.lock([QUEUE]) == {QUEUE}
             assert await theirs.lock([QUEUE]) == set()
             await mine.unlock([QUEUE])

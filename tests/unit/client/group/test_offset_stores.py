@@ -1,14 +1,14 @@
 from pathlib import Path
 
-from aerobee.client.group.offset_stores import LocalOffsets, local_folder
+from aerobee.client.group.offset_stores import LocalOffsetStore, local_folder
 from aerobee.model.message_queue import MessageQueue, QueueId
 from tests.net_kit import in_loop
 
 ONE, TWO = (MessageQueue("T", "b", QueueId(number)) for number in range(2))
 
 
-def local(folder: Path) -> LocalOffsets:
-    return LocalOffsets(folder, "10.0.0.1@DEFAULT", "g")
+def local(folder: Path) -> LocalOffsetStore:
+    return LocalOffsetStore(folder, "10.0.0.1@DEFAULT", "g")
 
 
 def test_offsets_are_found_again_in_the_place_and_form_of_rocketmq(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from aerobee.client.core.consume.start_rule import Start, StartRule
-from aerobee.client.group.group_requests import GroupCalls
+from aerobee.client.group.group_requests import GroupRequests
 from aerobee.client.group.start_position import find_offset, first_offset
 from aerobee.model.message_queue import MessageQueue, QueueId
 from tests.client_kit import LocalCluster, with_cluster
@@ -18,7 +18,7 @@ def test_offsets_are_found_by_what_people_call_them(tmp_path: Path) -> None:
             await wire.make_topic("orders", 1)
             for _ in range(3):
                 await wire.send("orders", b"x")
-            calls = GroupCalls(client._session, "g")
+            calls = GroupRequests(client._session, "g")
             assert await find_offset(calls, QUEUE, 77) == 77
             assert await find_offset(calls, QUEUE, "earliest") == 0
             assert await find_offset(calls, QUEUE, "latest") == 3

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from aerobee.client.api.consumer_options import ConsumerKeywords
-from aerobee.client.core.consume.popped_runs import PoppedRun
+from aerobee.client.core.consume.popped_runs import PopRun
 from aerobee.client.pop.pop_acks import PopAcks
 from aerobee.protocol.consume.pop_receipt import PopReceipt
 from aerobee.testing import Cluster
@@ -111,7 +111,7 @@ def test_a_broker_that_is_gone_is_said_and_nobody_waits(
             acks = PopAcks(session_of(client), "g", "orders", "broker-a", nowhere)
             acks.add_one(PopReceipt(0, 1, 1000, 0, "0", "broker-a", 0, 0))
             first = acks.sent
-            acks.add(PoppedRun(0, 1, 1000, 0, "0", 0), 1)
+            acks.add(PopRun(0, 1, 1000, 0, "0", 0), 1)
             assert acks.sent is first
             await acks.finish()
             assert first is not None

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from aerobee.client.api.consumer_options import consumer_options
-from aerobee.client.group.consumer_context import consuming_of, subscriptions_of
-from aerobee.client.group.offset_stores import BrokerOffsets
+from aerobee.client.group.consumer_context import consumer_context, subscriptions_of
+from aerobee.client.group.offset_stores import BrokerOffsetStore
 from aerobee.client.pull.owned_queues import OwnedQueues
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue, QueueId
@@ -22,8 +22,8 @@ def test_what_was_done_is_committed_before_a_queue_is_let_go(tmp_path: Path) -> 
             for number in range(4):
                 await wire.send("orders", b"%d" % number)
             options = consumer_options("orders", group="g")
-            consuming = consuming_of(client._session, options, is_reading=True)
-            offsets = BrokerOffsets(consuming.calls)
+            consuming = consumer_context(client._session, options, is_reading=True)
+            offsets = BrokerOffsetStore(consuming.calls)
             queues = OwnedQueues(consuming, offsets, subscriptions_of(consuming))
             queues.begin(QUEUE, 1)
             assert (list(queues), len(queues)) == ([QUEUE], 1)
@@ -45,11 +45,11 @@ def test_a_pull_that_comes_back_while_a_queue_is_left_brings_nothing(tmp_path: P
         async with cluster.client() as client:
             wire = Wire(client)
             await wire.make_topic("orders", 1)
-            consuming = consuming_of(
+            consuming = consumer_context(
                 client._session, consumer_options("orders", group="g"), is_reading=True
             )
             queues = OwnedQueues(
-                consuming, BrokerOffsets(consuming.calls), subscriptions_of(consuming)
+                consuming, BrokerOffsetStore(consuming.calls), subscriptions_of(consuming)
             )
             queues.begin(QUEUE, 0)
             owned = queues.of(QUEUE)
@@ -71,11 +71,11 @@ def test_a_message_of_a_queue_that_moved_changes_nothing_any_more(tmp_path: Path
             await wire.make_topic("orders", 1)
             for number in range(4):
                 await wire.send("orders", b"%d" % number)
-            consuming = consuming_of(
+            consuming = consumer_context(
                 client._session, consumer_options("orders", group="g"), is_reading=True
             )
             queues = OwnedQueues(
-                consuming, BrokerOffsets(consuming.calls), subscriptions_of(consuming)
+                consuming, BrokerOffsetStore(consuming.calls), subscriptions_of(consuming)
             )
             queues.begin(QUEUE, 0)
             old = await consuming.inbox.take()

@@ -5,7 +5,7 @@ from aerobee.client.api.consumer_options import ConsumerKeywords
 from aerobee.client.api.message import Message
 from aerobee.client.consumer.consumer import Consumer
 from aerobee.client.pull.owned_queue import OwnedQueue
-from aerobee.client.pull.pull_member import GroupMember
+from aerobee.client.pull.pull_member import PullMember
 from aerobee.model.message_queue import MessageQueue
 from tests.client_kit import LocalCluster, until, with_cluster
 from tests.consume_kit import Wire, bodies, take
@@ -31,7 +31,7 @@ def test_being_woken_in_vain_does_not_put_off_the_next_look(tmp_path: Path) -> N
             client.consumer("orders", group="g", start="earliest", rebalance_every=300) as consumer,
         ):
             member = consumer._member
-            assert isinstance(member, GroupMember)
+            assert isinstance(member, PullMember)
             for _ in range(8):  # a look that doubled each time would be 2 min away by now
                 member.wake()
                 await until(lambda: not member._wake.is_set())

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from aerobee.client.group.group_requests import GroupCalls
-from aerobee.client.pull.queue_pulls import Outcome, Pulls
+from aerobee.client.group.group_requests import GroupRequests
+from aerobee.client.pull.queue_pulls import PullOutcome, QueuePulls
 from aerobee.errors import Retriable
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.protocol.bodies.heartbeat import ConsumerBeat
@@ -23,16 +23,16 @@ def test_an_answer_is_messages_or_nothing_or_another_place(tmp_path: Path) -> No
             await wire.send("orders", b"one", TAGS="a")
             await wire.send("orders", b"two", TAGS="b")
             await session.members.consume(ConsumerBeat("g", subscriptions=(WANTED,)))
-            calls = GroupCalls(session, "g")
-            pulls = Pulls(session, calls, QUEUE, WANTED, count=32, poll_seconds=0.01)
+            calls = GroupRequests(session, "g")
+            pulls = QueuePulls(session, calls, QUEUE, WANTED, count=32, poll_seconds=0.01)
             found = await pulls.pull(0, None)
-            assert (found.outcome, found.next_offset) == (Outcome.FOUND, 2)
+            assert (found.outcome, found.next_offset) == (PullOutcome.FOUND, 2)
             assert b"one" in found.records
             nothing = await pulls.pull(1, 1)
-            assert (nothing.outcome, nothing.next_offset) == (Outcome.NOTHING, 2)
+            assert (nothing.outcome, nothing.next_offset) == (PullOutcome.NOTHING, 2)
             assert await calls.committed(QUEUE) == 1
             moved = await pulls.pull(77, None)
-            assert (moved.outcome, moved.next_offset) == (Outcome.MOVED, 2)
+            assert (moved.outcome, moved.next_offset) == (PullOutcome.MOVED, 2)
             await pulls.start_over()
 
     with_cluster(tmp_path, test)
@@ -43,8 +43,8 @@ def test_a_broker_that_does_not_know_us_yet_is_told(tmp_path: Path) -> None:
         async with cluster.client() as client:
             session = client._session
             await Wire(client).make_topic("orders", 1)
-            pulls = Pulls(
-                session, GroupCalls(session, "g"), QUEUE, WANTED, count=1, poll_seconds=0.01
+            pulls = QueuePulls(
+                session, GroupRequests(session, "g"), QUEUE, WANTED, count=1, poll_seconds=0.01
             )
             with pytest.raises(Retriable):
                 await pulls.pull(0, None)
@@ -60,8 +60,8 @@ def test_from_the_second_on_a_pull_takes_the_broker_s_short_way(tmp_path: Path) 
             for _ in range(6):
                 await wire.send("orders", b"one", TAGS="a")
             await session.members.consume(ConsumerBeat("g", subscriptions=(WANTED,)))
-            pulls = Pulls(
-                session, GroupCalls(session, "g"), QUEUE, WANTED, count=1, poll_seconds=0.01
+            pulls = QueuePulls(
+                session, GroupRequests(session, "g"), QUEUE, WANTED, count=1, poll_seconds=0.01
             )
             before = cluster.short_pulls("broker-a")
             for offset in range(6):  # the first commits nothing and is another kind

@@ -6,7 +6,7 @@ from aerobee.client.api.receipt import Durability, Receipt
 from aerobee.client.core.identity import UniqueIds
 from aerobee.client.core.send.outgoing import order_text
 from aerobee.client.core.send.queue_choice import queue_for_key
-from aerobee.client.send.fast_send import NEXT, QuickQueue, QuickSend
+from aerobee.client.send.fast_send import NEXT, FastQueue, FastSend
 from aerobee.errors import Refused, RequestTimeout, Retriable
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.properties import decode_properties
@@ -15,7 +15,7 @@ from aerobee.protocol.message.message_batch import decode_batch
 from aerobee.protocol.remoting.command_header import CommandHeader
 from aerobee.protocol.remoting.frame import FrameLimits, FrameReader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode, reply_to
-from aerobee.protocol.send.send_frame_template import SendMould
+from aerobee.protocol.send.send_frame_template import SendFrameTemplate
 from tests.client_kit import turn
 from tests.net_kit import in_loop
 
@@ -56,10 +56,10 @@ class Lane:
         self.looked = 0
         self.wall_ms = wall_ms
         queues = [
-            QuickQueue(queue, "a:1", _mould(310, queue), _mould(320, queue)) for queue in QUEUES
+            FastQueue(queue, "a:1", _mould(310, queue), _mould(320, queue)) for queue in QUEUES
         ]
         ids = UniqueIds("10.0.0.1", 7, 8)
-        self.quick = QuickSend(queues, 0, ids, lambda address: self.line, self._moment, 4 << 20)
+        self.quick = FastSend(queues, 0, ids, lambda address: self.line, self._moment, 4 << 20)
 
     def _moment(self) -> tuple[int, int]:
         self.looked += 1
@@ -72,9 +72,9 @@ class Lane:
         self.line.data_received(b"".join(encode(reply)))
 
 
-def _mould(code: int, queue: MessageQueue) -> SendMould:
+def _mould(code: int, queue: MessageQueue) -> SendFrameTemplate:
     fields = {"b": queue.topic, "e": str(queue.queue_id)}
-    return SendMould(CommandHeader(code, ext_fields=fields))
+    return SendFrameTemplate(CommandHeader(code, ext_fields=fields))
 
 
 def test_sends_of_a_key_go_to_the_queue_that_java_would_choose() -> None:

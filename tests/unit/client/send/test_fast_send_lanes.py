@@ -7,7 +7,7 @@ from aerobee.client.connection.session import Session
 from aerobee.client.core.send.latency_faults import LATENCY_TABLE
 from aerobee.client.core.target import Credentials
 from aerobee.client.send.delivery import Delivery
-from aerobee.client.send.fast_send_lanes import QuickLanes
+from aerobee.client.send.fast_send_lanes import FastSendLanes
 from aerobee.model.message_queue import MessageQueue, QueueId
 from tests.client_kit import LocalCluster, with_cluster
 from tests.net_kit import in_loop
@@ -17,7 +17,7 @@ def test_a_lane_is_open_once_the_route_is_known_and_until_it_changes(tmp_path: P
     async def test(cluster: LocalCluster) -> None:
         session = Session(ClientOptions((cluster.address,), namespace="shop"))
         await session.start()
-        lanes = QuickLanes(session, Delivery(session).command)
+        lanes = FastSendLanes(session, Delivery(session).command)
         lanes.open("orders", "shop%orders")
         assert lanes.find("orders") is None
         route = await session.routes.of("shop%orders", may_be_new=True)
@@ -29,7 +29,7 @@ def test_a_lane_is_open_once_the_route_is_known_and_until_it_changes(tmp_path: P
         assert lane.send(b"x", b"", 1.0) is None  # no line yet
         address = route.master("broker-a")
         assert address is not None
-        await session.lines.to(address)
+        await session.connections.to(address)
         waiter = lane.send(b"x", b"", 1.0)
         assert waiter is not None
         receipt = await waiter.answer
@@ -46,9 +46,9 @@ def test_a_lane_goes_on_behind_the_queue_that_was_used_last(tmp_path: Path) -> N
         route = await session.routes.of("orders", may_be_new=True)
         address = route.master("broker-a")
         assert address is not None
-        await session.lines.to(address)
+        await session.connections.to(address)
         for last in route.writable:
-            lanes = QuickLanes(session, Delivery(session).command)
+            lanes = FastSendLanes(session, Delivery(session).command)
             lanes.open("orders", "orders", last)
             lane = lanes.find("orders")
             assert lane is not None
@@ -65,7 +65,7 @@ def test_a_change_of_the_route_forgets_the_lane(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
         session = Session(ClientOptions((cluster.address,), route_seconds=1000))
         await session.start()
-        lanes = QuickLanes(session, Delivery(session).command)
+        lanes = FastSendLanes(session, Delivery(session).command)
         await session.routes.of("orders", may_be_new=True)
         lanes.open("orders", "orders")
         await cluster.stop_broker("broker-b")
@@ -91,7 +91,7 @@ def test_there_is_no_lane_where_every_request_takes_thought(
     async def test(cluster: LocalCluster) -> None:
         session = Session(ClientOptions((cluster.address,), **options))  # type: ignore[arg-type]
         await session.start()
-        lanes = QuickLanes(session, Delivery(session).command)
+        lanes = FastSendLanes(session, Delivery(session).command)
         await session.routes.of("orders", may_be_new=True)
         lanes.open("orders", "orders")
         assert lanes.find("orders") is None
@@ -103,7 +103,7 @@ def test_there_is_no_lane_where_every_request_takes_thought(
 def test_a_queue_is_shown_without_the_namespace() -> None:
     async def test() -> None:
         session = Session(ClientOptions(("127.0.0.1:1",), namespace="shop"))
-        lanes = QuickLanes(session, Delivery(session).command)
+        lanes = FastSendLanes(session, Delivery(session).command)
         queue = MessageQueue("shop%orders", "a", QueueId(1))
         assert lanes.shown(queue) == MessageQueue("orders", "a", QueueId(1))
 

@@ -7,7 +7,7 @@ from aerobee.client.api.client_options import ClientOptions
 from aerobee.client.api.receipt import Receipt
 from aerobee.client.connection.session import Session
 from aerobee.client.send.producer import Producer, producer_options
-from aerobee.client.send.sender import Sending
+from aerobee.client.send.sender import Sender
 from aerobee.errors import AerobeeError, Misuse, ProducerFull, SendFailed, TopicNotFound
 from tests.client_kit import LocalCluster, turn, until, with_cluster
 from tests.net_kit import in_loop
@@ -184,7 +184,7 @@ def test_who_waits_when_the_client_is_closed_is_told(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
         session = Session(ClientOptions((cluster.address,)))
         await session.start()
-        producer = Producer(session, Sending(session), "orders", producer_options(max_batch=1))
+        producer = Producer(session, Sender(session), "orders", producer_options(max_batch=1))
         await producer.open()
         sends = [asyncio.ensure_future(producer.send(b"x")) for _ in range(3)]
         await turn()

@@ -16,7 +16,7 @@ async def stop_broker(cluster: LocalCluster, client: Client) -> int:
     """Where it was."""
     (address,) = session_of(client).routes.broker_addresses()
     await cluster.stop_broker("broker-a")
-    await until(lambda: session_of(client).lines.find(address) is None)
+    await until(lambda: session_of(client).connections.find(address) is None)
     return int(address.rpartition(":")[2])
 
 

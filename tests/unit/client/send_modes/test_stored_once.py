@@ -18,7 +18,7 @@ def broker_line(client: Client) -> Line | None:
     session = session_of(client)
     for address, name in session.routes.broker_addresses().items():
         if name == "broker-a":
-            return session.lines.find(address)
+            return session.connections.find(address)
     return None
 
 
@@ -122,11 +122,11 @@ def test_a_broker_that_remembers_no_producers_is_refused_with_the_reason(tmp_pat
             server = await asyncio.get_running_loop().create_server(AnotherMake, "127.0.0.1", 0)
             port = server.sockets[0].getsockname()[1]
             # An address that answers as a broker of another make does.
-            session.lines._open[address] = await open_line(f"127.0.0.1:{port}", FrameLimits())
+            session.connections._open[address] = await open_line(f"127.0.0.1:{port}", FrameLimits())
             with pytest.raises(Refused, match=r"remembers no producers.*needs an Aerobee broker"):
                 await client.send("t", b"x", dedup="P")
             server.close()
-            session.lines._open.pop(address).close()
+            session.connections._open.pop(address).close()
             assert await bodies_of(client, "t") == [b"plain"]
 
     with_cluster(tmp_path, test)

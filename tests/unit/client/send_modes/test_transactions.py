@@ -128,7 +128,7 @@ def test_a_broker_that_does_not_hear_of_the_end_asks(tmp_path: Path) -> None:
                 (address,) = session.routes.broker_addresses()
                 await cluster.stop_broker("broker-a")
             await cluster.start_broker("broker-a", int(address.rpartition(":")[2]))
-            await until(lambda: session.lines.find(address) is None)
+            await until(lambda: session.connections.find(address) is None)
             await session.members.beat()
             assert await seen_in(client, "orders", 1) == [b"unheard"]
 

@@ -5,7 +5,13 @@ import pytest
 from pyspark.sql.types import LongType, StructType
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.delta.delta_sink import DATE, DeltaSink, DeltaWriter, Written, dated_files
+from aerobee.pipeline.delta.delta_sink import (
+    DATE,
+    DeltaCommit,
+    DeltaSink,
+    DeltaWriter,
+    dated_files,
+)
 from aerobee.pipeline.delta.delta_table import opened
 
 DAYS = ["2026-11-15", "2026-11-16"]
@@ -27,8 +33,8 @@ def batch(*rows: tuple[int, str]) -> Any:
     )
 
 
-def written(folder: Path, *batches: Any, name: str = "part.parquet") -> Written:
-    return Written("query", dated_files(str(folder), name, iter(batches)))
+def written(folder: Path, *batches: Any, name: str = "part.parquet") -> DeltaCommit:
+    return DeltaCommit("query", dated_files(str(folder), name, iter(batches)))
 
 
 def table_at(folder: Path) -> list[tuple[int, str]]:

@@ -1,7 +1,7 @@
 import pytest
 
 from aerobee.errors import Misuse
-from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, Outcome, chosen_of, interval_of
+from aerobee.pipeline.jobs.job import Chosen, Job, JobOption, JobOutcome, chosen_of, interval_of
 
 JOB = Job(
     "count",
@@ -13,7 +13,7 @@ JOB = Job(
         JobOption("emit", "when", "updates", choices=("updates", "final")),
         JobOption("once", "whether", "no", is_flag=True),
     ),
-    lambda spark, chosen: Outcome(),
+    lambda spark, chosen: JobOutcome(),
 )
 
 
@@ -69,7 +69,7 @@ def test_a_time_that_is_none_and_what_a_job_checks_are_told_with_the_options() -
         "",
         "",
         (JobOption("topic", "what"), JobOption("every", "how often", "1s", is_interval=True)),
-        lambda spark, chosen: Outcome(),
+        lambda spark, chosen: JobOutcome(),
         check=check,
     )
     assert chosen_of(job, {"every": ""}).interval("every") == ""

@@ -16,7 +16,7 @@ from aerobee.pipeline.log_table.log_walk import (
     SPECIAL,
     UNSOUND,
     WRONG,
-    LogWalk,
+    LogTableWalk,
 )
 from aerobee.protocol.message.record import FILLER, TORN, UNKNOWN_MAGIC
 from aerobee.protocol.message.stored_message import encode_record
@@ -36,9 +36,9 @@ def records(*messages: StoredMessage, base: int = BASE) -> bytes:
 
 def walking(
     *topics: bytes, start: int = 0, end: int = ALWAYS_MS, rows: int = 9
-) -> tuple[LogWalk, MessageColumns]:
+) -> tuple[LogTableWalk, MessageColumns]:
     columns = MessageColumns(c.OFFSET, rows, 1 << 20)
-    return LogWalk(columns, frozenset(topics), start, end), columns
+    return LogTableWalk(columns, frozenset(topics), start, end), columns
 
 
 def offsets(columns: MessageColumns) -> list[int]:

@@ -7,19 +7,19 @@ import pytest
 from aerobee.errors import Misuse
 from aerobee.pipeline.sink.arrow_input import number_column, properties_column, text_column
 from aerobee.pipeline.sink.column_readers import TextColumn
-from aerobee.pipeline.sink.row_entries import Lane, RowEncoder
+from aerobee.pipeline.sink.row_entries import QueueLane, RowEncoder
 from aerobee.protocol.message.message_batch import decode_batch
 
 
 def bodies(column: TextColumn) -> list[bytes]:
-    encoder = RowEncoder([Lane(b"", 0, b"")], 1 << 20, 100, 1, 0, frozenset())
+    encoder = RowEncoder([QueueLane(b"", 0, b"")], 1 << 20, 100, 1, 0, frozenset())
     encoder.begin(column)
     assert encoder.take() == 0
     return [one.body for one in decode_batch(encoder.lanes[0].body())]
 
 
 def properties(maps: Any) -> list[dict[str, str]]:
-    encoder = RowEncoder([Lane(b"", 0, b"")], 1 << 20, 100, 1, 0, frozenset())
+    encoder = RowEncoder([QueueLane(b"", 0, b"")], 1 << 20, 100, 1, 0, frozenset())
     encoder.properties = properties_column(maps)
     encoder.begin(text_column(pa.array(["v"] * len(maps))))
     assert encoder.take() == 0
@@ -28,7 +28,9 @@ def properties(maps: Any) -> list[dict[str, str]]:
 
 def lanes(numbers: Any) -> list[int]:
     """The lane that each row of a column of queues went to."""
-    encoder = RowEncoder([Lane(b"", 0, b"") for _ in range(9)], 1 << 20, 100, 1, 0, frozenset())
+    encoder = RowEncoder(
+        [QueueLane(b"", 0, b"") for _ in range(9)], 1 << 20, 100, 1, 0, frozenset()
+    )
     encoder.queue = number_column(numbers)
     encoder.begin(text_column(pa.array([str(row) for row in range(len(numbers))])))
     assert encoder.take() == 0

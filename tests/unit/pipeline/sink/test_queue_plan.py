@@ -2,7 +2,7 @@ import pytest
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.message_queue import MessageQueue, QueueId
-from aerobee.pipeline.sink.queue_plan import SinkPlan, plan_for, read_plan
+from aerobee.pipeline.sink.queue_plan import QueuePlan, plan_for, read_plan
 
 
 def queue(broker_name: str, number: int) -> MessageQueue:
@@ -12,7 +12,7 @@ def queue(broker_name: str, number: int) -> MessageQueue:
 def test_a_plan_is_the_queues_by_broker_and_comes_back_from_its_text() -> None:
     queues = [queue("b", 0), queue("b", 1), queue("a", 0)]
     plan = plan_for(queues)
-    assert plan == SinkPlan((("a", 1), ("b", 2)))
+    assert plan == QueuePlan((("a", 1), ("b", 2)))
     assert plan.queues("t") == [queue("a", 0), queue("b", 0), queue("b", 1)]
     assert read_plan(plan.text()) == plan
     assert plan.text() == '{"queues":[["a",1],["b",2]],"stripe":4096,"v":1}'

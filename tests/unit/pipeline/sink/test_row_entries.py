@@ -14,7 +14,7 @@ from aerobee.pipeline.sink.row_entries import (
     FULL,
     SPECIAL,
     WRONG,
-    Lane,
+    QueueLane,
     RowEncoder,
     dropped_names,
 )
@@ -31,7 +31,7 @@ def encoder(
     start: int = 0,
     has: frozenset[str] = ALL,
 ) -> RowEncoder:
-    made = [Lane(b"__DEDUP\x011:", 98, f":q{number}\x02".encode()) for number in range(lanes)]
+    made = [QueueLane(b"__DEDUP\x011:", 98, f":q{number}\x02".encode()) for number in range(lanes)]
     return RowEncoder(made, bytes_max, rows_max, stripe, start, has)
 
 
@@ -47,7 +47,7 @@ def begin(one: RowEncoder, values: Sequence[object], **columns: object) -> None:
     one.begin(text_column(pa.array(values)))
 
 
-def messages(lane: Lane) -> list[BatchMessage]:
+def messages(lane: QueueLane) -> list[BatchMessage]:
     return decode_batch(lane.body()) if lane.count else []
 
 
@@ -81,7 +81,7 @@ def test_a_row_becomes_an_entry_with_its_properties_and_its_mark_last() -> None:
 
 
 def test_without_a_head_rows_bear_no_mark() -> None:
-    one = RowEncoder([Lane(b"", 0, b"")], 1000, 10, 1, 0, ALL)
+    one = RowEncoder([QueueLane(b"", 0, b"")], 1000, 10, 1, 0, ALL)
     begin(one, ["body"])
     assert one.take() == ENDED
     assert messages(one.lanes[0])[0].properties == {}
@@ -255,6 +255,6 @@ def test_columns_are_as_long_as_each_other_and_there_are_lanes() -> None:
     with pytest.raises(Misuse, match="different lengths"):
         begin(encoder(), ["a", "b"], queue=[1])
     with pytest.raises(Misuse, match="too long"):
-        Lane(b"x" * 300, 0, b"")
+        QueueLane(b"x" * 300, 0, b"")
     with pytest.raises(Misuse, match="has lanes"):
         RowEncoder([], 1, 1, 1, 0, ALL)

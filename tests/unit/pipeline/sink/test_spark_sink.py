@@ -17,7 +17,7 @@ from aerobee.pipeline.sink.partition_writer import WriteTask, write_partition
 from aerobee.pipeline.sink.spark_sink import (
     AerobeeStreamWriter,
     AerobeeWriter,
-    Written,
+    TaskCommit,
     checked_options,
 )
 from aerobee.pipeline.source.spark_source import AerobeeSource, RocketmqSource
@@ -75,7 +75,7 @@ def test_only_a_task_of_spark_writes() -> None:
 def test_a_batch_write_that_is_committed_is_done(server: Server) -> None:
     options = options_of(server, "SinkCommitted", writeId="committed", batchId="3")
     task = WriteTask("committed", 3, 0)
-    written = Written(*write_partition(options, task, numbered(50)))
+    written = TaskCommit(*write_partition(options, task, numbered(50)))
     for _ in range(2):
         AerobeeWriter(options).commit([written, None])
     assert write(server, "SinkCommitted", numbered(80), task=task) == 80
@@ -85,7 +85,7 @@ def test_a_batch_write_that_is_committed_is_done(server: Server) -> None:
 def test_a_streams_batch_may_be_done_again_after_its_commit(server: Server) -> None:
     options = options_of(server, "SinkStreamed")
     task = WriteTask("streamed", 3, 0)
-    written = Written(*write_partition(options, task, numbered(50)))
+    written = TaskCommit(*write_partition(options, task, numbered(50)))
     AerobeeStreamWriter(options).commit([written], 3)
     assert write(server, "SinkStreamed", numbered(80), task=task) == 80
     assert len(all_values(server, "SinkStreamed")) == 80
@@ -93,4 +93,4 @@ def test_a_streams_batch_may_be_done_again_after_its_commit(server: Server) -> N
 
 def test_a_write_without_rows_asks_nobody() -> None:
     options = checked_options(GIVEN, VALUE, is_stream=False, overwrite=False)
-    AerobeeWriter(options).commit([Written(0, None), None])
+    AerobeeWriter(options).commit([TaskCommit(0, None), None])

@@ -4,10 +4,10 @@ import pytest
 
 from aerobee.errors import Misuse, RemoteAnswer
 from aerobee.pipeline.sink.partition_writer import PartitionWriter, WriteTask, write_partition
-from aerobee.pipeline.sink.queue_plan import SinkPlan
+from aerobee.pipeline.sink.queue_plan import QueuePlan
 from aerobee.pipeline.sink.staged_write import StagedRows, publish, staging_plan
 from aerobee.pipeline.sink.write_round import Succeeded
-from aerobee.pipeline.spark.worker_client import Blocking, kept
+from aerobee.pipeline.spark.worker_client import WorkerClient, kept
 from tests.client_kit import LocalCluster, session_of, with_cluster
 from tests.server_kit import Server
 from tests.sink_kit import all_values, batch, numbered, options_of, stored
@@ -24,7 +24,7 @@ def staged(
 
 def publish_all(server: Server, *written: StagedRows) -> None:
     options = options_of(server, "x")
-    blocking = Blocking(options.target)
+    blocking = WorkerClient(options.target)
     try:
         blocking.run(publish(blocking.session, written, 10.0))
     finally:
@@ -110,8 +110,8 @@ def test_a_round_is_published_by_one_broker_which_is_named_if_there_are_more(
             await client.admin.topics.create("Both", queues=2)
             await client.admin.topics.create("One", queues=2, on="broker-b")
             session = session_of(client)
-            assert await staging_plan(session, "One", "") == SinkPlan((("broker-b", 2),))
-            assert await staging_plan(session, "Both", "broker-a") == SinkPlan((("broker-a", 2),))
+            assert await staging_plan(session, "One", "") == QueuePlan((("broker-b", 2),))
+            assert await staging_plan(session, "Both", "broker-a") == QueuePlan((("broker-a", 2),))
             for name in ("", "broker-x"):
                 with pytest.raises(Misuse, match="Both is on broker-a, broker-b"):
                     await staging_plan(session, "Both", name)

@@ -4,7 +4,7 @@ import pytest
 
 from aerobee.errors import Misuse
 from aerobee.model.properties import PRODUCER_MARK
-from aerobee.pipeline.sink.queue_plan import SinkPlan
+from aerobee.pipeline.sink.queue_plan import QueuePlan
 from aerobee.pipeline.sink.topic_writer import (
     NAMED_ROWS_MAX,
     ROWS_MAX,
@@ -17,7 +17,7 @@ from aerobee.protocol.message.message_batch import decode_batch
 from aerobee.protocol.message.producer_mark import decode_mark, place_of
 from tests.sink_kit import batch, numbered
 
-PLAN = SinkPlan((("a", 2), ("b", 1)), stripe_rows=2)
+PLAN = QueuePlan((("a", 2), ("b", 1)), stripe_rows=2)
 EPOCHS = {"a": 77, "b": 99}
 
 

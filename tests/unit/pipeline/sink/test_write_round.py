@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from aerobee.errors import Refused, TopicNotFound
-from aerobee.pipeline.sink.queue_plan import SinkPlan
+from aerobee.pipeline.sink.queue_plan import QueuePlan
 from aerobee.pipeline.sink.write_round import (
     OpenedRound,
     Succeeded,
@@ -26,9 +26,9 @@ def test_all_brokers_of_a_topic_learn_the_round_and_its_plan(tmp_path: Path) -> 
             await client.admin.topics.create("Orders", queues=4)
             session = session_of(client)
             first, second = OpenedRound("q/0", 5), OpenedRound("q/0", 5)
-            assert await agree(session, first, "Orders", 5) == SinkPlan((A4, B4))
+            assert await agree(session, first, "Orders", 5) == QueuePlan((A4, B4))
             assert first.epochs == {"broker-a": 5 << 20, "broker-b": 5 << 20}
-            assert await agree(session, first, "Orders", 5) == SinkPlan((A4, B4))
+            assert await agree(session, first, "Orders", 5) == QueuePlan((A4, B4))
             assert first.epochs == {"broker-a": 5 << 20, "broker-b": 5 << 20}
             await agree(session, second, "Orders", 5)
             assert second.epochs == {"broker-a": (5 << 20) + 1, "broker-b": (5 << 20) + 1}
@@ -42,7 +42,7 @@ def test_whoever_comes_later_goes_by_the_firsts_plan(tmp_path: Path, first: str)
         async with cluster.client() as client:
             topics, session = client.admin.topics, session_of(client)
             await topics.create("Orders", queues=4, on=first)
-            plan = SinkPlan(((first, 4),))
+            plan = QueuePlan(((first, 4),))
             assert await agree(session, OpenedRound("q/0", 5), "Orders", 5) == plan
             await topics.create("Orders", queues=4)
             for _ in range(2):
@@ -51,7 +51,7 @@ def test_whoever_comes_later_goes_by_the_firsts_plan(tmp_path: Path, first: str)
                 assert first in later.epochs
             await topics.create("Orders", queues=6)
             assert await agree(session, OpenedRound("q/0", 5), "Orders", 5) == plan
-            both = SinkPlan((("broker-a", 6), ("broker-b", 6)))
+            both = QueuePlan((("broker-a", 6), ("broker-b", 6)))
             assert await agree(session, OpenedRound("q/0", 6), "Orders", 5) == both
 
     with_cluster(tmp_path, test, brokers=2)
@@ -85,7 +85,7 @@ def test_a_broker_that_comes_back_is_waited_for(tmp_path: Path) -> None:
             await cluster.stop_broker("broker-a")
             await cluster.start_broker("broker-a", int(address.rpartition(":")[2]))
             again = OpenedRound("q/0", 5)
-            assert await agree(session, again, "Orders", 20) == SinkPlan((A4,))
+            assert await agree(session, again, "Orders", 20) == QueuePlan((A4,))
             assert again.epochs == {"broker-a": (5 << 20) + 1}
 
     with_cluster(tmp_path, test)
@@ -156,7 +156,7 @@ def test_a_write_is_finished_at_all_its_brokers(tmp_path: Path) -> None:
                 await client.admin.topics.create(topic, queues=4)
             session = session_of(client)
             task = OpenedRound("q/0", 5)
-            assert await agree(session, task, "Orders", 5) == SinkPlan((A4, B4))
+            assert await agree(session, task, "Orders", 5) == QueuePlan((A4, B4))
             assert task.places == {("Orders", "broker-a"), ("Orders", "broker-b")}
             await finish_write(session, "q", 5, task.places)
             for number in range(2):

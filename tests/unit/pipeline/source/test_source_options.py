@@ -3,7 +3,7 @@ import pytest
 from aerobee.client.core.target import Credentials
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue, QueueId
-from aerobee.pipeline.source.source_options import Place, SourceOptions, source_options
+from aerobee.pipeline.source.source_options import SourceOptions, StartPlace, source_options
 from aerobee.pipeline.source.stream_offsets import EARLIEST, LATEST
 
 BASE = {"nameServer": "a:1;b:2", "topic": "orders"}
@@ -23,9 +23,9 @@ def test_little_is_needed_and_the_rest_has_sensible_defaults() -> None:
     batch = read()
     assert batch.target.name_servers == ("a:1", "b:2")
     assert batch.topics == ("orders",)
-    assert (batch.start, batch.end) == (Place(EARLIEST), Place(LATEST))
+    assert (batch.start, batch.end) == (StartPlace(EARLIEST), StartPlace(LATEST))
     assert batch.fails_on_loss
-    assert read(is_stream=True).start == Place(LATEST)
+    assert read(is_stream=True).start == StartPlace(LATEST)
 
 
 def test_names_are_spelt_as_spark_spells_them_in_any_case() -> None:
@@ -58,7 +58,7 @@ def test_places_can_be_named_written_and_timed() -> None:
     assert read(startingTimestamp="123").start.timestamp_ms == 123
     assert read(startingOffsetsByTimestamp='{"t":{"a":{"0":9}}}').start.timestamps_ms == {key: 9}
     assert read(startingOffsets="group", group="g").start.is_group
-    assert read(endingTimestamp="9").end == Place(LATEST, timestamp_ms=9)
+    assert read(endingTimestamp="9").end == StartPlace(LATEST, timestamp_ms=9)
     assert read(startingTimestamp="1").start.is_late_refused
     relaxed = read(startingTimestamp="1", startingOffsetsByTimestampStrategy="latest")
     assert not relaxed.start.is_late_refused

@@ -3,17 +3,19 @@ import pytest
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.source.range_pull import DataLoss
 from aerobee.pipeline.source.source_options import source_options
-from aerobee.pipeline.source.source_planning import Planner
+from aerobee.pipeline.source.source_planning import SourcePlanning
 from aerobee.pipeline.spark.worker_client import kept
 from tests.server_kit import Server
 
 A, B = (MessageQueue("Planned", "broker-a", QueueId(number)) for number in (0, 1))
 
 
-def planner(server: Server, *, is_stream: bool = False, cores: int = 2, **more: str) -> Planner:
+def planner(
+    server: Server, *, is_stream: bool = False, cores: int = 2, **more: str
+) -> SourcePlanning:
     given = {"nameServer": server.name_server, "topic": "Planned", **more}
     options = source_options(given, is_stream=is_stream)
-    return Planner(options, kept(options.target, 3.0), cores)
+    return SourcePlanning(options, kept(options.target, 3.0), cores)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from aerobee.pipeline.spark.cache_folder import made_once
+from aerobee.pipeline.spark.cache_folder import cache_folder
 
 
 def put(home: Path) -> None:
@@ -11,9 +11,9 @@ def put(home: Path) -> None:
 
 def test_a_folder_is_made_once_and_nothing_else_is_left(tmp_path: Path) -> None:
     home = tmp_path / "caches" / "home"
-    assert made_once(home, put) == home
+    assert cache_folder(home, put) == home
     (home / "part").write_text("kept")
-    assert made_once(home, put) == home
+    assert cache_folder(home, put) == home
     assert (home / "part").read_text() == "kept"
     assert list(home.parent.iterdir()) == [home]
 
@@ -23,9 +23,9 @@ def test_whoever_is_later_takes_what_is_there(tmp_path: Path) -> None:
 
     def overtaken(making: Path) -> None:
         put(making)
-        made_once(home, lambda other: (other / "part").touch())
+        cache_folder(home, lambda other: (other / "part").touch())
 
-    assert made_once(home, overtaken) == home
+    assert cache_folder(home, overtaken) == home
     assert (home / "part").read_text() == ""
     assert list(tmp_path.iterdir()) == [home]
 
@@ -36,5 +36,5 @@ def test_what_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
         raise OSError("no room")
 
     with pytest.raises(OSError, match="no room"):
-        made_once(tmp_path / "home", fails)
+        cache_folder(tmp_path / "home", fails)
     assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,7 @@ import pytest
 
 from aerobee.client.core.target import Target
 from aerobee.errors import NoAnswer, Retriable, Unreachable
-from aerobee.pipeline.spark.worker_client import Blocking, kept
+from aerobee.pipeline.spark.worker_client import WorkerClient, kept
 from tests.server_kit import Server
 
 
@@ -26,7 +26,7 @@ def test_after_a_fork_there_is_another_client(server: Server) -> None:
 
 
 def test_one_insists_so_many_times_and_no_more() -> None:
-    blocking = Blocking(Target(("127.0.0.1:1",)))
+    blocking = WorkerClient(Target(("127.0.0.1:1",)))
     failures: list[Exception] = [Retriable("later", code=1), Unreachable("gone", address="a:1")]
 
     async def ask() -> int:
@@ -53,7 +53,7 @@ def test_what_was_asked_for_is_handed_over_and_never_written_out(server: Server)
     async def ask() -> Megabyte:
         return Megabyte()
 
-    blocking = Blocking(Target((server.name_server,)))
+    blocking = WorkerClient(Target((server.name_server,)))
     found = blocking.run(ask())
     blocking.close()
     assert isinstance(found, Megabyte)

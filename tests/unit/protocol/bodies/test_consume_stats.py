@@ -2,8 +2,8 @@ from typing import Any, cast
 
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.protocol.bodies.consume_stats import (
+    ConsumeProgress,
     ConsumeStats,
-    Progress,
     TimeSpan,
     decode_consume_stats_list,
     decode_time_spans,
@@ -27,7 +27,7 @@ def recorded(name: str) -> tuple[bytes, dict[str, Any]]:
 
 def stats_of(said: dict[str, Any]) -> ConsumeStats:
     queues = {
-        queue_from(Members(dict(key), "a key")): Progress(
+        queue_from(Members(dict(key), "a key")): ConsumeProgress(
             one["brokerOffset"], one["consumerOffset"], one["pullOffset"], one["lastTimestamp"]
         )
         for key, one in said["offsetTable"].items()
@@ -52,8 +52,8 @@ def test_all_groups_are_shown_as_apache_does() -> None:
 
 def test_lag_and_what_is_in_flight_are_counted_over_everything() -> None:
     groups = [
-        ("g", [ConsumeStats({QUEUE: Progress(10, 4, 7, 0)})]),
-        ("h", [ConsumeStats({QUEUE: Progress(10, 9, 10, 0)})]),
+        ("g", [ConsumeStats({QUEUE: ConsumeProgress(10, 4, 7, 0)})]),
+        ("h", [ConsumeStats({QUEUE: ConsumeProgress(10, 9, 10, 0)})]),
     ]
     said = cast("dict[str, Any]", parse(encode_consume_stats_list(groups, "a")))
     assert (said["totalDiff"], said["totalInflightDiff"]) == (6 + 1, 3 + 1)
@@ -69,7 +69,7 @@ def test_times_are_shown_per_queue() -> None:
 def test_times_and_all_groups_are_read_again() -> None:
     spans = [TimeSpan(QUEUE, 1, 2, 3, 4)]
     assert decode_time_spans(encode_time_spans(spans)) == spans
-    stats = ConsumeStats({QUEUE: Progress(10, 4, 7, 5)}, 1.5)
+    stats = ConsumeStats({QUEUE: ConsumeProgress(10, 4, 7, 5)}, 1.5)
     assert decode_consume_stats_list(encode_consume_stats_list([("g", [stats])], "a")) == {
         "g": [stats]
     }

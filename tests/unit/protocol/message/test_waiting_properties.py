@@ -1,12 +1,12 @@
 import pytest
 
-from aerobee.protocol.message.waiting_properties import WaitingText
+from aerobee.protocol.message.waiting_properties import WaitingProperties
 
 CRC = b"__CRC32#\x011234567890\x02"
 
 
-def read(text: bytes) -> WaitingText:
-    found = WaitingText()
+def read(text: bytes) -> WaitingProperties:
+    found = WaitingProperties()
     found.read_from(memoryview(text))
     return found
 

@@ -35,7 +35,7 @@ WORLDS = pytest.mark.parametrize(
 
 def read(module: Any, framing: Any, data: bytes) -> tuple[object, ...] | None:
     """What is read of a frame: group, both offsets, outcome; None: it is left."""
-    header = module.EndHeader()
+    header = module.EndTransactionReader()
     frames = framing.FrameReader(framing.FrameLimits())
     frames.receive(data)
     assert frames.advance()

@@ -3,7 +3,7 @@ import pytest
 from aerobee.protocol.remoting.command_header import BINARY_TYPE, RESPONSE_FLAG
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
-from aerobee.protocol.send.send_answer_reader import SentAnswer
+from aerobee.protocol.send.send_answer_reader import SendAnswerReader
 
 FIELDS = {
     "MSG_REGION": "DefaultRegion",
@@ -22,14 +22,14 @@ def read(
     remark: str = "",
     kind: int = BINARY_TYPE,
     **changed: str | None,
-) -> SentAnswer | None:
+) -> SendAnswerReader | None:
     fields = {name: text for name, text in {**FIELDS, **changed}.items() if text is not None}
     command = RemotingCommand(code, flag=flag, opaque=7, remark=remark, ext_fields=fields)
     command.serialize_type = kind
     frames = FrameReader()
     frames.receive(b"".join(encode(command)))
     assert frames.advance()
-    answer = SentAnswer()
+    answer = SendAnswerReader()
     return answer if answer.read(frames) else None
 
 

@@ -19,7 +19,7 @@ SENDER = memoryview(b"..C00002021F384E0E2F2A49FAF0BA0001..")
 def answer(
     output: Any, *, is_binary: bool, offsets: list[int], opaque: int = 7, host: bytes = HOST_V4
 ) -> None:
-    writer = module.SendAnswer("DefaultRegion", True, host)
+    writer = module.SendAnswerWriter("DefaultRegion", True, host)
     writer.begin(output, is_binary, len(offsets), 32)
     for offset in offsets:
         writer.add_id(offset)
@@ -80,13 +80,13 @@ def test_a_host_of_sixteen_bytes_makes_longer_ids() -> None:
 
 def test_a_region_that_json_would_have_to_escape_is_refused() -> None:
     with pytest.raises(Exception, match="region"):
-        module.SendAnswer('a"b', True, HOST_V4)
+        module.SendAnswerWriter('a"b', True, HOST_V4)
 
 
 @pytest.mark.parametrize("is_binary", [False, True])
 def test_a_message_that_waits_can_be_taken_back_by_its_answer_and_no_other(is_binary: bool) -> None:
     output = buffers.ReplyBuffer()
-    writer = module.SendAnswer("DefaultRegion", True, HOST_V4)
+    writer = module.SendAnswerWriter("DefaultRegion", True, HOST_V4)
     writer.begin_handle(b"broker-a", b"Orders", 1_700_000_000_001, SENDER, 2, 32)
     for opaque in (7, 8):
         writer.begin(output, is_binary, 1, 32)

@@ -7,7 +7,7 @@ from aerobee.protocol.remoting.command_header import BINARY_TYPE, CommandHeader
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
-from aerobee.protocol.send.send_frame_template import SendMould, cut_batch
+from aerobee.protocol.send.send_frame_template import SendFrameTemplate, cut_batch
 
 FIELDS = {"a": "group", "b": "topic", "e": "3", "f": "0", "g": "0", "h": "0", "i": "", "n": "b-a"}
 HEADER = CommandHeader(310, version=513, language="PYTHON", ext_fields=FIELDS)
@@ -26,7 +26,7 @@ def written(output: ReplyBuffer) -> list[RemotingCommand]:
 
 def test_the_general_codec_reads_what_the_mould_says() -> None:
     output = ReplyBuffer()
-    mould = SendMould(HEADER, b"INSTANCE_ID\x01shop\x02")
+    mould = SendFrameTemplate(HEADER, b"INSTANCE_ID\x01shop\x02")
     mould.put(output, 0x7FFFFFFF, BORN, b"ID-1", b"TAGS\x01a\x02", b"body")
     mould.put(output, 1, BORN + 1, b"ID-2", b"", b"x" * 100_000)
     first, second = written(output)
@@ -44,7 +44,7 @@ def test_the_general_codec_reads_what_the_mould_says() -> None:
 @pytest.mark.parametrize("texts", [None, [b"TAGS\x01a\x02", b"KEYS\x01some\x02w\x012\x02"]])
 def test_a_batch_is_written_entry_by_entry(texts: list[bytes] | None) -> None:
     output = ReplyBuffer()
-    mould = SendMould(HEADER, b"v\x011\x02")
+    mould = SendFrameTemplate(HEADER, b"v\x011\x02")
     bodies = [b"a", b"bc" * 40_000]
     text = b"" if texts else b"u\x013\x02"
     size = mould.batch_size(bodies, texts, len(text), 2)
@@ -70,12 +70,12 @@ def test_a_batch_is_written_entry_by_entry(texts: list[bytes] | None) -> None:
 
 @pytest.mark.parametrize("bodies", [[b"a", "b"], [b"a", b""], [bytearray(b"a")]])
 def test_what_is_not_plain_bytes_has_no_size_and_no_cuts(bodies: list[object]) -> None:
-    assert SendMould(HEADER).batch_size(bodies, None, 0, 32) == -1
+    assert SendFrameTemplate(HEADER).batch_size(bodies, None, 0, 32) == -1
     assert cut_batch(bodies, None, 60, 1000, 500) is None
 
 
 def test_a_batch_whose_texts_do_not_fit_has_no_size() -> None:
-    mould = SendMould(HEADER, b"v\x011\x02")
+    mould = SendFrameTemplate(HEADER, b"v\x011\x02")
     fitting = 32767 - len("UNIQ_KEY\x01ID\x02v\x011\x02")
     assert mould.batch_size([b"a"], None, fitting, 2) == 22 + 32767 + 1
     assert mould.batch_size([b"a"], None, fitting + 1, 2) == -1
@@ -108,7 +108,7 @@ def test_a_message_that_no_part_has_room_for_is_refused() -> None:
 
 def test_properties_that_do_not_fit_are_refused_before_anything_is_written() -> None:
     output = ReplyBuffer()
-    mould = SendMould(HEADER)
+    mould = SendFrameTemplate(HEADER)
     fitting = 32767 - len("UNIQ_KEY\x01ID\x02")
     with pytest.raises(Misuse, match="32768 bytes of properties"):
         mould.put(output, 1, BORN, b"ID", b"x" * (fitting + 1), b"body")

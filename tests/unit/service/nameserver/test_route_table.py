@@ -6,9 +6,9 @@ from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.register_broker import RegisterBroker
 from aerobee.service.nameserver.route_table import (
+    BrokerEntry,
     BrokerPlace,
     Registered,
-    Registration,
     RouteLimits,
     RouteTable,
 )
@@ -51,7 +51,7 @@ class Table:
         )
         where = where or place()
         return self.table.register(
-            Registration(where, upload, expiry_ms, f"ha-{where.address}", zone, acting),
+            BrokerEntry(where, upload, expiry_ms, f"ha-{where.address}", zone, acting),
             channel,
             self.clock.now(),
         )

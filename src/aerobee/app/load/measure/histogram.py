@@ -16,7 +16,7 @@ _DIGIT_BITS = 11
 _HALF = 1 << (_DIGIT_BITS - 1)
 
 
-class Histogram:
+class LatencyHistogram:
     __slots__ = ("buckets", "count", "largest", "smallest", "total")
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Histogram:
         self.count += times
         self.total += value * times
 
-    def add(self, other: "Histogram") -> None:
+    def add(self, other: "LatencyHistogram") -> None:
         if not other.count:
             return
         for place, times in other.buckets.items():
@@ -77,8 +77,8 @@ class Histogram:
         }
 
 
-def from_json(said: Mapping[str, Any]) -> Histogram:
-    made = Histogram()
+def from_json(said: Mapping[str, Any]) -> LatencyHistogram:
+    made = LatencyHistogram()
     made.count = said["count"]
     made.total = said["total"]
     made.smallest = said["smallest"]
@@ -87,8 +87,8 @@ def from_json(said: Mapping[str, Any]) -> Histogram:
     return made
 
 
-def merged(parts: Iterable[Histogram]) -> Histogram:
-    whole = Histogram()
+def merged(parts: Iterable[LatencyHistogram]) -> LatencyHistogram:
+    whole = LatencyHistogram()
     for part in parts:
         whole.add(part)
     return whole

@@ -14,7 +14,7 @@ from aerobee.app.load.measure.usage import BROKER, CLIENT, Usage, usage_between
 _LOOK_SECONDS = 1.0
 
 
-class Watch:
+class MachineWatch:
     def __init__(self, proc: Proc, brokers: Sequence[BrokerFacts]) -> None:
         local = [broker for broker in brokers if broker.pid is not None]
         self._proc = proc

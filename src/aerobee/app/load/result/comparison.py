@@ -18,7 +18,7 @@ _JUDGED = ("rate", "p50 ms", "p99 ms")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ComparedChange:
     figure: str
     before: float
     now: float
@@ -68,7 +68,7 @@ def check_kind(before: Mapping[str, Any], kind: str) -> None:
         )
 
 
-def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Change]:
+def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[ComparedChange]:
     """Figure by figure, those that both have."""
     changes = []
     for side in _SIDES:
@@ -83,7 +83,8 @@ def compare(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Change]:
             if name in olds and name in news
         ]
         changes += [
-            Change(f"{side} {name}", was, is_now, name in _JUDGED) for name, was, is_now in pairs
+            ComparedChange(f"{side} {name}", was, is_now, name in _JUDGED)
+            for name, was, is_now in pairs
         ]
     return changes
 
@@ -96,6 +97,6 @@ def differing_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> lis
     return [f"{name} {old.get(name)} → {new[name]}" for name in new if old.get(name) != new[name]]
 
 
-def slower(changes: list[Change], percent: float) -> list[Change]:
+def slower(changes: list[ComparedChange], percent: float) -> list[ComparedChange]:
     """Those that count and are worse by more than that."""
     return [one for one in changes if one.is_judged and one.slower_percent > percent]

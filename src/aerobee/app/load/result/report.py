@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from aerobee.app.load.measure.cluster_facts import BrokerFacts
-from aerobee.app.load.measure.histogram import Histogram
-from aerobee.app.load.result.comparison import Change
+from aerobee.app.load.measure.histogram import LatencyHistogram
+from aerobee.app.load.result.comparison import ComparedChange
 from aerobee.app.load.result.result import Point, Result, Side
 from aerobee.app.load.workload.amounts import shown_bytes
 from aerobee.app.load.workload.workload import Workload
@@ -138,7 +138,7 @@ def _latency_table(rows: Mapping[str, Mapping[str, float]]) -> list[str]:
     return lines
 
 
-def spread_lines(latency: Histogram) -> list[str]:
+def spread_lines(latency: LatencyHistogram) -> list[str]:
     """How latencies are spread, as bars: each row is up to twice as long as the one before."""
     if not latency.count:
         return []
@@ -156,7 +156,7 @@ def spread_lines(latency: Histogram) -> list[str]:
     return lines
 
 
-def comparison_lines(changes: Sequence[Change], differing: Sequence[str]) -> str:
+def comparison_lines(changes: Sequence[ComparedChange], differing: Sequence[str]) -> str:
     lines = [f"{'FIGURE':<20} {'BEFORE':>12} {'NOW':>12} {'RATIO':>7}"]
     for one in changes:
         slower = one.slower_percent

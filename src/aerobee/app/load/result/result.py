@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from aerobee.app.load.measure.histogram import Histogram, from_json, merged
+from aerobee.app.load.measure.histogram import LatencyHistogram, from_json, merged
 from aerobee.app.load.measure.usage import Usage
 from aerobee.app.load.result.verdict import Verdict
 from aerobee.app.load.workload.workload import Workload
@@ -28,8 +28,8 @@ class Side:
     bytes: int
     seconds: float
     errors: Mapping[str, int]
-    latency: Histogram
-    late: Histogram
+    latency: LatencyHistogram
+    late: LatencyHistogram
     in_flight: float = 0.0
     unsent: int = 0
 
@@ -70,7 +70,7 @@ class Point:
     received: int = 0
     errors: int = 0
     size: int = 0
-    latency: Histogram = field(default_factory=Histogram)
+    latency: LatencyHistogram = field(default_factory=LatencyHistogram)
     lag: int | None = None
     client: float | None = None
     broker: float | None = None
@@ -152,7 +152,7 @@ def side_of(told: Sequence[Mapping[str, Any]], since_ns: int, seconds: float = 0
     )
 
 
-def in_ms(histogram: Histogram) -> dict[str, float]:
+def in_ms(histogram: LatencyHistogram) -> dict[str, float]:
     said = {"min": _ms(histogram.smallest), "mean": _ms(histogram.mean)}
     for percent in PERCENTILES:
         said[f"p{percent:g}"] = _ms(histogram.percentile(percent))

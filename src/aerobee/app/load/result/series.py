@@ -7,7 +7,7 @@ Q2. All that was heard is in some second, at the latest at the end.
 from collections.abc import Mapping
 from typing import Any
 
-from aerobee.app.load.measure.histogram import Histogram, from_json
+from aerobee.app.load.measure.histogram import LatencyHistogram, from_json
 from aerobee.app.load.result.result import Point
 
 QUARTERS = 4
@@ -85,7 +85,7 @@ class _Second:
         self.received = 0
         self.errors = 0
         self.bytes = 0
-        self.latency = Histogram()
+        self.latency = LatencyHistogram()
 
     def add(self, tick: Mapping[str, Any], is_sender: bool, is_timed: bool) -> None:
         if is_sender:

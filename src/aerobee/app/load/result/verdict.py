@@ -26,7 +26,7 @@ REFUSED = 0.001
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class LoadFacts:
     """Of the measured part of one run."""
 
     rate: float
@@ -51,7 +51,7 @@ class Verdict:
     sentence: str
 
 
-def verdict(facts: Facts) -> Verdict:
+def verdict(facts: LoadFacts) -> Verdict:
     usage = facts.usage
     tried = facts.messages + facts.errors
     if tried == 0:
@@ -70,7 +70,7 @@ def verdict(facts: Facts) -> Verdict:
     return Verdict(cause, lead + sentence)
 
 
-def _saturated(facts: Facts) -> tuple[str, str]:
+def _saturated(facts: LoadFacts) -> tuple[str, str]:
     usage = facts.usage
     if usage.broker.busiest_thread >= BUSY_THREAD:
         return "broker", (

@@ -30,7 +30,7 @@ class Limit:
 
 
 @dataclass(slots=True)
-class Found:
+class FoundRate:
     rate: float | None = None
     """The highest that held; None: none did."""
     flood: Result | None = None
@@ -51,9 +51,9 @@ async def find_rate(
     step: Step,
     *,
     precision: float = 0.05,
-) -> Found:
+) -> FoundRate:
     """`step` is told of each run. What was found until `stop` was set is told, too."""
-    found = Found()
+    found = FoundRate()
     flood = await measure(replace(workload, rate=None))
     found.flood = flood
     step(flood, holds(flood, limit))

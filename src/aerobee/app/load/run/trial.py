@@ -19,11 +19,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from aerobee.app.load.measure.cluster_facts import BrokerFacts, brokers_of
-from aerobee.app.load.measure.machine_watch import Watch
+from aerobee.app.load.measure.machine_watch import MachineWatch
 from aerobee.app.load.measure.proc import Proc
 from aerobee.app.load.result.result import Point, Result, Side, side_of
 from aerobee.app.load.result.series import Series
-from aerobee.app.load.result.verdict import Facts, verdict
+from aerobee.app.load.result.verdict import LoadFacts, verdict
 from aerobee.app.load.run.fleet import Fleet, LoadFailed
 from aerobee.app.load.workload.job import Job
 from aerobee.app.load.workload.jobs import filling_jobs, receiving_jobs, sending_jobs
@@ -76,7 +76,9 @@ class Trial:
                 f"aerobee-bench-{self._run}-{number}" for number in range(self._workload.groups)
             ]
             async with self._topics(admin, groups) as topics:
-                return await self._measured(admin, brokers, Watch(proc, brokers), topics, groups)
+                return await self._measured(
+                    admin, brokers, MachineWatch(proc, brokers), topics, groups
+                )
 
     @contextlib.asynccontextmanager
     async def _topics(self, admin: "Admin", groups: Sequence[str]) -> AsyncIterator[list[str]]:
@@ -110,7 +112,7 @@ class Trial:
         self,
         admin: "Admin",
         brokers: Sequence[BrokerFacts],
-        watch: Watch,
+        watch: MachineWatch,
         topics: list[str],
         groups: list[str],
     ) -> Result:
@@ -138,7 +140,7 @@ class Trial:
         usage = watch.end()
         main = sent if sent is not None else received
         assert main is not None
-        facts = Facts(
+        facts = LoadFacts(
             main.rate,
             workload.rate if sent is not None else None,
             main.messages,
@@ -180,7 +182,7 @@ class Trial:
         if not series.sent and not self._stop.is_set():
             raise LoadFailed("nothing could be sent", hint="try `aerobee bench produce`")
 
-    async def _send(self, jobs: Sequence[Job], series: Series, watch: Watch) -> Side:
+    async def _send(self, jobs: Sequence[Job], series: Series, watch: MachineWatch) -> Side:
         workload = self._workload
         async with Fleet(jobs, series.hear) as fleet:
             since = fleet.go() + round(workload.warm_up * SECOND_NS)
@@ -201,7 +203,7 @@ class Trial:
         admin: "Admin",
         jobs: Sequence[Job],
         series: Series,
-        watch: Watch,
+        watch: MachineWatch,
         topics: list[str],
     ) -> Side:
         workload = self._workload
@@ -234,7 +236,7 @@ class Trial:
         senders: Sequence[Job],
         receivers: Sequence[Job],
         series: Series,
-        watch: Watch,
+        watch: MachineWatch,
         topics: list[str],
     ) -> tuple[Side, Side]:
         workload = self._workload
@@ -318,7 +320,7 @@ class Trial:
             return 0.0
         return workload.duration
 
-    def _show(self, points: Sequence[Point], watch: Watch, lag: int | None) -> None:
+    def _show(self, points: Sequence[Point], watch: MachineWatch, lag: int | None) -> None:
         for point in points:
             usage = watch.latest()
             if usage is not None:

@@ -11,7 +11,7 @@ T1. What is taken interval by interval adds up to the whole.
 
 from typing import Any
 
-from aerobee.app.load.measure.histogram import Histogram
+from aerobee.app.load.measure.histogram import LatencyHistogram
 
 
 class Tally:
@@ -24,9 +24,9 @@ class Tally:
         """All service times together: divided by the time that passed, how many were in flight."""
         self.first_ns = 0
         self.last_ns = 0
-        self.latency = Histogram()
-        self.late = Histogram()
-        self._interval = Histogram()
+        self.latency = LatencyHistogram()
+        self.late = LatencyHistogram()
+        self._interval = LatencyHistogram()
         self._told_messages = 0
         self._told_bytes = 0
         self._told_errors = 0
@@ -68,7 +68,7 @@ class Tally:
         self._told_messages, self._told_bytes = self.messages, self.bytes
         self._told_errors = failed
         self.latency.add(self._interval)
-        self._interval = Histogram()
+        self._interval = LatencyHistogram()
         return said
 
     def to_json(self) -> dict[str, Any]:

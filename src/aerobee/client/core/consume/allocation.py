@@ -129,11 +129,11 @@ class ByMachineRoom:
         if member not in members:
             return []
         index = members.index(member)
-        served = [queue for queue in queues if self._is_served(queue.broker_name)]
-        size, rest = divmod(len(served), len(members))
-        found = served[index * size : (index + 1) * size]
+        dispatch = [queue for queue in queues if self._is_served(queue.broker_name)]
+        size, rest = divmod(len(dispatch), len(members))
+        found = dispatch[index * size : (index + 1) * size]
         if index < rest:
-            found.append(served[size * len(members) + index])
+            found.append(dispatch[size * len(members) + index])
         return found
 
     def _is_served(self, broker_name: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 M = TypeVar("M")
 
 
-class Lanes(Generic[M]):
+class OrderLanes(Generic[M]):
     """Who is out, and who waits behind whom."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ Places = dict[tuple[str, int], list[int]]
 """Offsets by origin and queue."""
 
 
-class PoppedRun:
+class PopRun:
     """Messages of one queue in one answer: all but the offset of what they are acknowledged by."""
 
     __slots__ = (
@@ -70,8 +70,8 @@ class PoppedRun:
         )
 
 
-def run_of(receipt: PopReceipt) -> PoppedRun:
-    return PoppedRun(
+def run_of(receipt: PopReceipt) -> PopRun:
+    return PopRun(
         receipt.start_offset,
         receipt.pop_time,
         receipt.invisible_ms,
@@ -83,11 +83,11 @@ def run_of(receipt: PopReceipt) -> PoppedRun:
 
 def runs_of(
     answer: PopAnswerHeader, messages: Sequence[ReceivedMessage]
-) -> dict[int, PoppedRun] | None:
+) -> dict[int, PopRun] | None:
     """The runs of an answer by their queues, if all lie in the topic itself where they say; None:
     each message has to be looked at."""
     starts, offsets = read_places(answer.start_offset_info), read_places(answer.msg_offset_info)
-    runs: dict[int, PoppedRun] = {}
+    runs: dict[int, PopRun] = {}
     position = 0
     for place, named in offsets.items():
         origin, queue_id = place
@@ -102,7 +102,7 @@ def runs_of(
             or run[-1].queue.queue_id != queue_id
         ):
             return None
-        runs[queue_id] = PoppedRun(
+        runs[queue_id] = PopRun(
             start[0], answer.pop_time, answer.invisible_time, answer.revive_qid, origin, queue_id
         )
         position = end

@@ -21,7 +21,7 @@ class TopicShare:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class QueueChange:
     lost: frozenset[MessageQueue]
     gained: frozenset[MessageQueue]
 
@@ -49,9 +49,9 @@ def wanted_queues(
     return frozenset(wanted)
 
 
-def change(owned: Iterable[MessageQueue], wanted: frozenset[MessageQueue]) -> Change:
+def change(owned: Iterable[MessageQueue], wanted: frozenset[MessageQueue]) -> QueueChange:
     have = frozenset(owned)
-    return Change(lost=have - wanted, gained=wanted - have)
+    return QueueChange(lost=have - wanted, gained=wanted - have)
 
 
 _GONE = TopicShare((), None)

@@ -27,7 +27,7 @@ class Batch(Generic[T]):
     size: int = 0
 
 
-class Gathering(Generic[T]):
+class ProducerBatches(Generic[T]):
     def __init__(self, linger: float, items_max: int, bytes_max: int) -> None:
         self._linger = linger
         self._items_max = items_max

@@ -10,7 +10,7 @@ from aerobee.model.message_queue import MessageQueue
 from aerobee.protocol.message.producer_mark import ProducerMark, place_of
 
 
-class Sequences:
+class ProducerSequences:
     """Topics are as they are called on the wire."""
 
     def __init__(self, producer: str) -> None:

@@ -16,7 +16,7 @@ from aerobee.service.broker.admin.group.group_topic_handlers import GroupTopicHa
 from aerobee.service.broker.admin.group.offset_reset_handlers import OffsetResetHandlers
 from aerobee.service.broker.admin.topic.topic_cleanup import set_cleanup
 from aerobee.service.broker.admin.topic.topic_handlers import Announce, TopicHandlers
-from aerobee.service.broker.admin.topic.topic_query_handlers import TopicQueries
+from aerobee.service.broker.admin.topic.topic_query_handlers import TopicQueryHandlers
 from aerobee.service.broker.admin.topic.topic_stats_handlers import TopicStatsHandlers
 from aerobee.service.broker.clients.client_calls import ClientCalls
 from aerobee.service.broker.config import BrokerIdentity
@@ -46,7 +46,7 @@ def admin_rows(
 
     def delete_queues(topic: bytes) -> None:
         store.delete_topic(topic)
-        tables.deduplication.finishing.forget_topic(topic.decode())
+        tables.deduplication.round_completion.forget_topic(topic.decode())
 
     clean_up = partial(set_cleanup, store)
     # Before the store's first step, which may clean up.
@@ -57,7 +57,7 @@ def admin_rows(
     watched = (identity, offsets, queues, topics, groups)
     return [
         *TopicHandlers(topics, offsets, identity, *owned).rows(),
-        *TopicQueries(topics, identity).rows(),
+        *TopicQueryHandlers(topics, identity).rows(),
         *TopicStatsHandlers(topics, queues, identity, statistics).rows(),
         *GroupHandlers(groups, offsets).rows(),
         *GroupStatusHandlers(*watched, consumers, statistics).rows(),

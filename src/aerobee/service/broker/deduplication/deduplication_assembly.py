@@ -8,18 +8,18 @@ from typing import NamedTuple
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.service.broker.deduplication.known_producers import KnownProducers
-from aerobee.service.broker.deduplication.producer_epochs import Epochs
-from aerobee.service.broker.deduplication.round_completion import Finishing
+from aerobee.service.broker.deduplication.producer_epochs import ProducerEpochs
+from aerobee.service.broker.deduplication.round_completion import RoundCompletion
 from aerobee.service.broker.deduplication.sequences_file import SequencesFile
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.store import Store
 
 
-class Deduplication(NamedTuple):
+class DeduplicationAssembly(NamedTuple):
     known: KnownProducers
-    epochs: Epochs
+    epochs: ProducerEpochs
     sequences: SequencesFile
-    finishing: Finishing
+    round_completion: RoundCompletion
 
 
 def open_deduplication(
@@ -28,10 +28,10 @@ def open_deduplication(
     worker: DiskWorker,
     store: Store,
     now: Now,
-) -> Deduplication:
+) -> DeduplicationAssembly:
     """CorruptFile: the epochs cannot be believed."""
     known = KnownProducers()
-    epochs = Epochs(epochs_file, worker, known)
+    epochs = ProducerEpochs(epochs_file, worker, known)
     sequences = SequencesFile(sequences_file, worker, store, known)
     epochs.restore(now.wall_ms)
-    return Deduplication(known, epochs, sequences, Finishing(known, epochs, store))
+    return DeduplicationAssembly(known, epochs, sequences, RoundCompletion(known, epochs, store))

@@ -12,7 +12,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.deduplication.finished_rounds import is_task
 from aerobee.service.broker.deduplication.known_producers import KnownProducers, fenced
-from aerobee.service.broker.deduplication.round_completion import Finishing
+from aerobee.service.broker.deduplication.round_completion import RoundCompletion
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import OK, Answer, Request
 
@@ -20,9 +20,9 @@ _TOPIC_CHARS_MAX = 255
 
 
 class FinishRoundHandlers:
-    def __init__(self, known: KnownProducers, finishing: Finishing) -> None:
+    def __init__(self, known: KnownProducers, round_completion: RoundCompletion) -> None:
         self._known = known
-        self._finishing = finishing
+        self._round_completion = round_completion
 
     def rows(self) -> list[Row]:
         return [
@@ -51,7 +51,9 @@ class FinishRoundHandlers:
             )
         if header.task is not None:
             return self._finish_task(request, header, producer)
-        self._finishing.finish_write(header.write_id, header.topic, header.round_id, request.now)
+        self._round_completion.finish_write(
+            header.write_id, header.topic, header.round_id, request.now
+        )
         return OK
 
     def _finish_task(self, request: Request, header: FinishRoundHeader, producer: str) -> Answer:
@@ -60,5 +62,5 @@ class FinishRoundHandlers:
         known = self._known.find_producer(producer)
         if known is None or (known.epoch, known.round_id) != (header.epoch, header.round_id):
             return fenced(producer, header.epoch, self._known.epoch_of(producer))
-        epoch = self._finishing.finish_task(producer, header.topic, request.now)
+        epoch = self._round_completion.finish_task(producer, header.topic, request.now)
         return Answer(fields=write_header(FinishedRoundHeader(epoch)))

@@ -25,7 +25,11 @@ from typing import NamedTuple
 from aerobee.protocol.message.producer_mark import ROUND_EPOCHS, ROUND_SEQUENCES, ProducerMark
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.deduplication.finished_rounds import FinishedRounds, tasks_of
-from aerobee.service.broker.deduplication.seen_sequences import Place, Seen, Verdict
+from aerobee.service.broker.deduplication.seen_sequences import (
+    SeenSequences,
+    SequenceVerdict,
+    StoredPlace,
+)
 from aerobee.service.request import Answer
 
 PRODUCERS_MAX = 10_000
@@ -49,13 +53,13 @@ class Limits(NamedTuple):
         return self.queues // 4
 
 
-class Producer:
+class KnownProducer:
     __slots__ = ("epoch", "family", "plans", "queues", "reserved", "round_id", "used_ms")
 
     def __init__(self, epoch: int, used_ms: int) -> None:
         self.epoch = epoch
         self.used_ms = used_ms
-        self.queues: dict[QueueKey, Seen] = {}
+        self.queues: dict[QueueKey, SeenSequences] = {}
         self.round_id = -1
         self.plans: dict[str, str] = {}
         """Of this round, by topic."""
@@ -81,7 +85,7 @@ class KnownProducers:
         self._families: dict[str, _Family] = {}
         self._in_rounds: frozenset[str] = frozenset()
         # Who sent last comes last.
-        self._producers: dict[str, Producer] = {}
+        self._producers: dict[str, KnownProducer] = {}
         self._queues = 0
         self.changes = 0
         """Counts on whenever something is no longer what it was."""
@@ -89,7 +93,7 @@ class KnownProducers:
     def __len__(self) -> int:
         return len(self._producers)
 
-    def all(self) -> Iterator[tuple[str, Producer]]:
+    def all(self) -> Iterator[tuple[str, KnownProducer]]:
         return iter(self._producers.items())
 
     def epoch_of(self, producer: str) -> int:
@@ -102,7 +106,7 @@ class KnownProducers:
         known = self._use(producer, epoch, wall_ms)
         known.epoch = max(known.epoch, epoch)
 
-    def begin_round(self, producer: str, round_id: int, wall_ms: int) -> Producer:
+    def begin_round(self, producer: str, round_id: int, wall_ms: int) -> KnownProducer:
         """Whoever works on this round, or on none so far, goes on with it."""
         known = self._use(producer, 0, wall_ms)
         self._join(producer, known)
@@ -193,7 +197,7 @@ class KnownProducers:
             else:
                 self._let_go_of(producer, known)
 
-    def _let_go_of(self, producer: str, known: Producer) -> None:
+    def _let_go_of(self, producer: str, known: KnownProducer) -> None:
         topics = {topic for topic, _ in known.queues} | known.plans.keys() | known.reserved.keys()
         over = {one for one in topics if self.finished.covers(producer, one, known.round_id)}
         if over == topics:
@@ -207,10 +211,10 @@ class KnownProducers:
             self._queues -= 1
         self.changes += 1
 
-    def find_producer(self, producer: str) -> Producer | None:
+    def find_producer(self, producer: str) -> KnownProducer | None:
         return self._producers.get(producer)
 
-    def find(self, producer: str, topic: str, queue_id: int) -> Seen | None:
+    def find(self, producer: str, topic: str, queue_id: int) -> SeenSequences | None:
         known = self._producers.get(producer)
         return None if known is None else known.queues.get((topic, queue_id))
 
@@ -224,11 +228,11 @@ class KnownProducers:
         }
 
     def note(
-        self, mark: ProducerMark, topic: str, queue_id: int, place: Place, wall_ms: int
+        self, mark: ProducerMark, topic: str, queue_id: int, place: StoredPlace, wall_ms: int
     ) -> None:
         """A message was stored, if it was not known: replaying tells some of them again."""
         seen = self._seen_by(mark, topic, queue_id, wall_ms)
-        if seen.judge(mark.sequence) is Verdict.NEW:
+        if seen.judge(mark.sequence) is SequenceVerdict.NEW:
             seen.note(mark.sequence, place)
 
     def note_run(
@@ -238,17 +242,19 @@ class KnownProducers:
         nobody will ask."""
         self._seen_by(mark, topic, queue_id, wall_ms).note_run(mark.sequence, count)
 
-    def _seen_by(self, mark: ProducerMark, topic: str, queue_id: int, wall_ms: int) -> Seen:
+    def _seen_by(
+        self, mark: ProducerMark, topic: str, queue_id: int, wall_ms: int
+    ) -> SeenSequences:
         known = self._use(mark.producer, mark.epoch, wall_ms)
         known.epoch = max(known.epoch, mark.epoch)
         seen = known.queues.get((topic, queue_id))
         if seen is None:
-            seen = known.queues[topic, queue_id] = Seen()
+            seen = known.queues[topic, queue_id] = SeenSequences()
             self._queues += 1
             self._keep_limits(mark.producer)
         return seen
 
-    def restore(self, producer: str, known: Producer) -> None:
+    def restore(self, producer: str, known: KnownProducer) -> None:
         """As the file had it; the oldest first."""
         for (topic, queue_id), seen in list(known.queues.items()):
             floor = self.finished.sequence_floor(producer, topic)
@@ -278,11 +284,11 @@ class KnownProducers:
                 return
             self._forget(oldest)
 
-    def _use(self, producer: str, epoch: int, wall_ms: int) -> Producer:
+    def _use(self, producer: str, epoch: int, wall_ms: int) -> KnownProducer:
         self.changes += 1
         known = self._producers.pop(producer, None)
         if known is None:
-            known = Producer(epoch, wall_ms)
+            known = KnownProducer(epoch, wall_ms)
             if producer in self._in_rounds:
                 self._join(producer, known)
         self._producers[producer] = known
@@ -290,7 +296,7 @@ class KnownProducers:
         self._keep_limits(producer)
         return known
 
-    def _join(self, producer: str, known: Producer) -> None:
+    def _join(self, producer: str, known: KnownProducer) -> None:
         if not known.family:
             known.family = family_of(producer)
             self._families.setdefault(known.family, _Family()).producers += 1

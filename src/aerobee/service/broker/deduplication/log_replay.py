@@ -26,7 +26,7 @@ from aerobee.protocol.message.producer_mark import (
 )
 from aerobee.protocol.message.stored_message import decode_record
 from aerobee.service.broker.deduplication.known_producers import KnownProducers, QueueKey
-from aerobee.service.broker.deduplication.seen_sequences import Place
+from aerobee.service.broker.deduplication.seen_sequences import StoredPlace
 from aerobee.storage.store import Store
 
 _log = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ _NEEDLE = f"{PRODUCER_MARK}\x01".encode()
 _WAITING = frozenset({SCHEDULE_TOPIC, TIMER_TOPIC, TRANSACTION_HALF_TOPIC})
 
 
-def replay(store: Store, log_offset: int, known: KnownProducers) -> int:
+def replay_log(store: Store, log_offset: int, known: KnownProducers) -> int:
     """Note what was stored from here on; how many messages that were."""
     count = 0
     marks = _Marks()
@@ -51,7 +51,7 @@ def replay(store: Store, log_offset: int, known: KnownProducers) -> int:
             continue
         if known.finished.covers(mark.producer, key[0], mark.sequence // ROUND_SEQUENCES):
             continue
-        place = Place(message.queue_offset, message.log_offset)
+        place = StoredPlace(message.queue_offset, message.log_offset)
         known.note(mark, *key, place, message.store_timestamp)
         count += 1
     return count

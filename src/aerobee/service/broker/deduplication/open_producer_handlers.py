@@ -29,7 +29,7 @@ from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.deduplication.known_producers import KnownProducers, fenced, too_many
-from aerobee.service.broker.deduplication.producer_epochs import Epochs, Opened, Round
+from aerobee.service.broker.deduplication.producer_epochs import EpochRound, Opened, ProducerEpochs
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import Answer, Request
 
@@ -39,7 +39,7 @@ PLANS_MAX = 256
 
 class OpenProducerHandlers:
     def __init__(
-        self, known: KnownProducers, epochs: Epochs, queues_of: Callable[[str], int]
+        self, known: KnownProducers, epochs: ProducerEpochs, queues_of: Callable[[str], int]
     ) -> None:
         """`queues_of` tells how many queues of a topic can be sent to, or will be."""
         self._known = known
@@ -115,7 +115,7 @@ class OpenProducerHandlers:
                 too_many(producer, self._known.limits),
                 fields=write_header(NoRoomHeader(may_wait)),
             )
-        round_ = Round(round_id, {header.topic: plan}, {header.topic: queues})
+        round_ = EpochRound(round_id, {header.topic: plan}, {header.topic: queues})
         told = self._answer(request, header, plan)
         self._epochs.open_round(producer, epoch, round_, request.now, told)
         return None

@@ -39,7 +39,7 @@ Opened = Callable[[int, BaseException | None], None]
 """Told the epoch, or what went wrong."""
 
 
-class Round(NamedTuple):
+class EpochRound(NamedTuple):
     round_id: int
     plans: Mapping[str, str]
     queues: Mapping[str, int] = MappingProxyType({})
@@ -48,11 +48,11 @@ class Round(NamedTuple):
 
 class _Table(NamedTuple):
     epochs: Mapping[str, int]
-    rounds: Mapping[str, Round]
+    rounds: Mapping[str, EpochRound]
     finished: Mapping[str, SavedRound]
 
 
-class Epochs:
+class ProducerEpochs:
     def __init__(self, file: ConfigFile, worker: DiskWorker, known: KnownProducers) -> None:
         """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
         self._known = known
@@ -89,7 +89,9 @@ class Epochs:
         epoch = wanted if wanted >= 0 else max(self._last_of(producer) + 1, now.wall_ms)
         self._raise(producer, epoch, now, done)
 
-    def open_round(self, producer: str, epoch: int, round_: Round, now: Now, done: Opened) -> None:
+    def open_round(
+        self, producer: str, epoch: int, round_: EpochRound, now: Now, done: Opened
+    ) -> None:
         """The same, with an epoch of a round, which the caller has found not to be over. A plan
         that the round has stays."""
         known = self._known.begin_round(producer, round_.round_id, now.wall_ms)
@@ -106,7 +108,7 @@ class Epochs:
         """Write down what is known to be finished of these writes, or that nothing is any more."""
         self._saved.change(lambda table: self._with_finished(table, write_ids), done)
 
-    def _unfinished(self, producer: str, round_: Round) -> Round | None:
+    def _unfinished(self, producer: str, round_: EpochRound) -> EpochRound | None:
         """What is left of a round, if anything is."""
         left = [
             topic
@@ -115,7 +117,7 @@ class Epochs:
         ]
         if round_.plans and not left:
             return None
-        return Round(
+        return EpochRound(
             round_.round_id,
             {topic: round_.plans[topic] for topic in left},
             {topic: round_.queues[topic] for topic in left if topic in round_.queues},
@@ -132,7 +134,7 @@ class Epochs:
                 finished[write_id] = saved
         return table._replace(finished=finished)
 
-    def _reserve(self, producer: str, round_: Round) -> None:
+    def _reserve(self, producer: str, round_: EpochRound) -> None:
         for topic, queues in round_.queues.items():
             self._known.reserve(producer, topic, queues)
 
@@ -150,7 +152,7 @@ class Epochs:
         known = self._known.find_producer(producer)
         round_ = None
         if known is not None and known.round_id >= 0:
-            round_ = Round(known.round_id, dict(known.plans), dict(known.reserved))
+            round_ = EpochRound(known.round_id, dict(known.plans), dict(known.reserved))
         if table.epochs.get(producer) == epoch and table.rounds.get(producer) == round_:
             return table
         # Who is forgotten is refused anyway until it opens again.
@@ -191,7 +193,9 @@ def _table_in(members: Members, path: str) -> _Table:
     try:
         epochs = members.object("epochs")
         rounds = {
-            name: Round(one.int64("roundId"), one.object("plans").texts(), _numbers(one, "queues"))
+            name: EpochRound(
+                one.int64("roundId"), one.object("plans").texts(), _numbers(one, "queues")
+            )
             for name, one in members.object("rounds").objects()
         }
         finished = {name: _finished_in(one) for name, one in members.object("finished").objects()}

@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterable
 from aerobee.ports.clock import Now
 from aerobee.service.broker.deduplication.finished_rounds import tasks_of
 from aerobee.service.broker.deduplication.known_producers import KnownProducers
-from aerobee.service.broker.deduplication.producer_epochs import Epochs
+from aerobee.service.broker.deduplication.producer_epochs import ProducerEpochs
 from aerobee.storage.store import Store
 
 _log = logging.getLogger(__name__)
 
 
-class Finishing:
-    def __init__(self, known: KnownProducers, epochs: Epochs, store: Store) -> None:
+class RoundCompletion:
+    def __init__(self, known: KnownProducers, epochs: ProducerEpochs, store: Store) -> None:
         self._known = known
         self._epochs = epochs
         self._store = store

@@ -20,23 +20,23 @@ PLACES_MAX = 512
 _PLACES_SLACK = 128  # so many more before the oldest go, together
 
 
-class Verdict(Enum):
+class SequenceVerdict(Enum):
     NEW = "new"
     REPEATED = "repeated"
     NOT_KNOWN = "not known"
     """It is too far back to tell."""
 
 
-class Place(NamedTuple):
+class StoredPlace(NamedTuple):
     queue_offset: int
     log_offset: int
 
 
-NO_PLACE = Place(-1, -1)
+NO_PLACE = StoredPlace(-1, -1)
 """It was stored, nobody remembers where."""
 
 
-class Seen:
+class SeenSequences:
     """S1. Runs are in order, and between two of them something is missing."""
 
     __slots__ = ("_ends", "_log_offsets", "_queue_offsets", "_sequences", "_starts", "floor")
@@ -54,29 +54,29 @@ class Seen:
         """The greatest sequence that was stored; -1: none."""
         return self._ends[-1] - 1 if self._ends else self.floor - 1
 
-    def judge(self, sequence: int) -> Verdict:
+    def judge(self, sequence: int) -> SequenceVerdict:
         index = bisect_right(self._starts, sequence) - 1
         if index >= 0 and sequence < self._ends[index]:
-            return Verdict.REPEATED
-        return Verdict.NEW if sequence >= self.floor else Verdict.NOT_KNOWN
+            return SequenceVerdict.REPEATED
+        return SequenceVerdict.NEW if sequence >= self.floor else SequenceVerdict.NOT_KNOWN
 
-    def judge_run(self, start: int, count: int) -> Verdict:
+    def judge_run(self, start: int, count: int) -> SequenceVerdict:
         """Of so many that follow each other: whether all are new, or all repeated; NOT_KNOWN: it
         is some of each, or too far back."""
         index = bisect_right(self._starts, start) - 1
         if index >= 0 and start < self._ends[index]:
             is_within = start + count <= self._ends[index]
-            return Verdict.REPEATED if is_within else Verdict.NOT_KNOWN
+            return SequenceVerdict.REPEATED if is_within else SequenceVerdict.NOT_KNOWN
         is_free = index + 1 == len(self._starts) or start + count <= self._starts[index + 1]
-        return Verdict.NEW if is_free and start >= self.floor else Verdict.NOT_KNOWN
+        return SequenceVerdict.NEW if is_free and start >= self.floor else SequenceVerdict.NOT_KNOWN
 
-    def place(self, sequence: int) -> Place:
+    def place(self, sequence: int) -> StoredPlace:
         index = bisect_left(self._sequences, sequence)
         if index < len(self._sequences) and self._sequences[index] == sequence:
-            return Place(self._queue_offsets[index], self._log_offsets[index])
+            return StoredPlace(self._queue_offsets[index], self._log_offsets[index])
         return NO_PLACE
 
-    def note(self, sequence: int, place: Place) -> None:
+    def note(self, sequence: int, place: StoredPlace) -> None:
         """A new one was stored."""
         self.note_run(sequence, 1)
         index = bisect_left(self._sequences, sequence)
@@ -136,7 +136,7 @@ class Seen:
         return [value for row in zip(*columns, strict=True) for value in row]
 
     @classmethod
-    def restored(cls, floor: int, runs: Sequence[int], places: Sequence[int]) -> "Seen":
+    def restored(cls, floor: int, runs: Sequence[int], places: Sequence[int]) -> "SeenSequences":
         """From what the file says. ValueError: it cannot be so."""
         seen = cls()
         bounds = [floor, *runs]

@@ -20,9 +20,9 @@ from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import Parsed, Value, write_compact
-from aerobee.service.broker.deduplication.known_producers import KnownProducers, Producer
-from aerobee.service.broker.deduplication.log_replay import replay
-from aerobee.service.broker.deduplication.seen_sequences import Seen
+from aerobee.service.broker.deduplication.known_producers import KnownProducer, KnownProducers
+from aerobee.service.broker.deduplication.log_replay import replay_log
+from aerobee.service.broker.deduplication.seen_sequences import SeenSequences
 from aerobee.storage.metadata.background_save import BackgroundSave
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.store import Store
@@ -51,7 +51,7 @@ class SequencesFile:
         self._store = store
         self._known = known
         self._saved_offset = self._load()
-        replay(store, self._saved_offset, known)
+        replay_log(store, self._saved_offset, known)
         self._saved_changes = 0  # what was replayed is worth a save
         self._next_ms = 0
         self._taken: _Snapshot | None = None
@@ -121,7 +121,7 @@ class SequencesFile:
         return max(log_offset, self._store.min_offset)
 
 
-def _producer_json(name: str, producer: Producer) -> dict[str, Value]:
+def _producer_json(name: str, producer: KnownProducer) -> dict[str, Value]:
     return {
         "id": name,
         "epoch": producer.epoch,
@@ -139,13 +139,13 @@ def _producer_json(name: str, producer: Producer) -> dict[str, Value]:
     }
 
 
-def _producer_from(row: Parsed) -> tuple[str, Producer]:
+def _producer_from(row: Parsed) -> tuple[str, KnownProducer]:
     members = Members(row, "a producer")
-    producer = Producer(members.int64("epoch"), members.int64("usedMs"))
+    producer = KnownProducer(members.int64("epoch"), members.int64("usedMs"))
     for one in members.array("queues"):
         queue = Members(one, "a queue of a producer")
         try:
-            seen = Seen.restored(
+            seen = SeenSequences.restored(
                 queue.int64("floor"), _numbers(queue, "runs"), _numbers(queue, "places")
             )
         except ValueError as error:

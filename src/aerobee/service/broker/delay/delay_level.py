@@ -27,7 +27,7 @@ from aerobee.storage.index.consume_queue import ConsumeQueue
 _MARKS = 256
 
 
-class Level:
+class DelayLevel:
     """G1. safe_offset ≤ offset: delivered and on the disk, delivered."""
 
     __slots__ = (

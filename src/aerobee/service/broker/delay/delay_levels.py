@@ -29,9 +29,9 @@ from aerobee.errors import (
 from aerobee.model.names import SCHEDULE_TOPIC
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
-from aerobee.service.broker.delay.delay_level import Level
-from aerobee.service.broker.log_access.due_reader import ScheduleReader
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.delay.delay_level import DelayLevel
+from aerobee.service.broker.log_access.due_reader import DueReader
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.real_topic import Undeliverable
 from aerobee.service.broker.state.delay_offsets import DelayOffsets
 from aerobee.storage.index.consume_queue import ConsumeQueue
@@ -56,7 +56,7 @@ class DelayLevels:
     def __init__(
         self,
         store: Store,
-        intake: Intake,
+        writer: MessageWriter,
         offsets: DelayOffsets,
         worker: DiskWorker,
         levels_ms: Sequence[int],
@@ -65,8 +65,8 @@ class DelayLevels:
         save_interval_ms: int = SAVE_INTERVAL_MS,
     ) -> None:
         self._store = store
-        self._redelivery = intake.redelivery
-        self._reader = ScheduleReader(store, worker)
+        self._redelivery = writer.redelivery
+        self._reader = DueReader(store, worker)
         self._offsets = offsets
         self._save_interval_ms = save_interval_ms
         self._saved_ms = now.monotonic_ms
@@ -85,14 +85,14 @@ class DelayLevels:
         self._count_left = 0
         self._bytes_left = 0
 
-    def _opened(self, levels_ms: Sequence[int], now: Now) -> list[Level]:
+    def _opened(self, levels_ms: Sequence[int], now: Now) -> list[DelayLevel]:
         """The configured levels, and those for which something is kept all the same."""
         delays = list(levels_ms) or [_UNCONFIGURED_MS]
         numbers = set(range(1, len(delays) + 1))
         numbers |= {queue.queue_id + 1 for queue in self._store.queues() if queue.topic == _TOPIC}
         levels = []
         for number in sorted(numbers):
-            level = Level(number, delays[min(number, len(delays)) - 1])
+            level = DelayLevel(number, delays[min(number, len(delays)) - 1])
             queue = self._queue_of(level)
             if queue is not None:
                 saved = self._offsets.saved.get(number, queue.min_offset)
@@ -171,7 +171,7 @@ class DelayLevels:
                 wait_ms = min(wait_ms, level_ms)
         return wait_ms
 
-    def _deliver_due(self, level: Level, queue: ConsumeQueue, now: Now) -> None:
+    def _deliver_due(self, level: DelayLevel, queue: ConsumeQueue, now: Now) -> None:
         begun_at = level.offset
         end = level.due_end(queue, self._count_left, now)
         if end == begun_at:
@@ -190,7 +190,7 @@ class DelayLevels:
             if level.offset > begun_at:
                 level.note_delivered(self._store.end_offset)
 
-    def _deliver_run(self, level: Level, end: int, now: Now) -> None:
+    def _deliver_run(self, level: DelayLevel, end: int, now: Now) -> None:
         """Store records again that lie one behind another. An error says that the store takes none
         now."""
         run = self._redelivery
@@ -208,7 +208,7 @@ class DelayLevels:
                 self.delivered += run.count_run
                 run.count_run = run.bytes_run = 0
 
-    def _report(self, level: Level, queue_offset: int, error: AerobeeError) -> None:
+    def _report(self, level: DelayLevel, queue_offset: int, error: AerobeeError) -> None:
         _log.error(
             "a delayed message cannot be delivered, and is passed over: "
             "level %d, queue offset %d: %s",
@@ -222,7 +222,7 @@ class DelayLevels:
             self._refusal = error.message
             _log.warning("delayed messages wait: %s", error)
 
-    def _correct(self, level: Level, queue: ConsumeQueue) -> None:
+    def _correct(self, level: DelayLevel, queue: ConsumeQueue) -> None:
         """Keep a level inside its queue."""
         if level.offset < queue.min_offset:
             _log.error(
@@ -235,7 +235,7 @@ class DelayLevels:
         elif level.offset > queue.max_offset:
             level.move_to(queue.max_offset)
 
-    def _queue_of(self, level: Level) -> ConsumeQueue | None:
+    def _queue_of(self, level: DelayLevel) -> ConsumeQueue | None:
         return self._store.queue(_TOPIC, level.queue_id)
 
     # The clock.

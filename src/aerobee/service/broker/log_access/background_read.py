@@ -7,7 +7,7 @@ from aerobee.storage.read.queue_read import QueueRead
 from aerobee.storage.store import Store
 
 
-class Fetch:
+class BackgroundRead:
     """Disk job: have the records of a read in memory, and checked."""
 
     def __init__(self, store: Store, read: QueueRead, place: object) -> None:

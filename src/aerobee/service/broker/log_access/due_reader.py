@@ -12,7 +12,7 @@ from typing import NamedTuple
 from aerobee.errors import CorruptFile, CorruptRecord
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.protocol.message.record import WHOLE, Record
-from aerobee.service.broker.log_access.background_read import Fetch
+from aerobee.service.broker.log_access.background_read import BackgroundRead
 from aerobee.service.broker.log_access.redelivery import are_whole
 from aerobee.storage.index.consume_queue import FILLER_SIZE, ConsumeQueue
 from aerobee.storage.read.queue_read import QueueRead
@@ -30,14 +30,14 @@ class DueRecords(NamedTuple):
     """Where to go on when all of them are delivered."""
 
 
-class ScheduleReader:
+class DueReader:
     """Reads the queues of the schedule topic, each from one place at a time."""
 
     def __init__(self, store: Store, worker: DiskWorker) -> None:
         self._store = store
         self._worker = worker
         self._record = Record()
-        self._fetching: dict[int, Fetch] = {}
+        self._fetching: dict[int, BackgroundRead] = {}
 
     def read(self, queue: ConsumeQueue, offset: int, end: int, bytes_max: int) -> DueRecords | None:
         """Records from `offset` on, about so many bytes; None: ask again, the disk is asked.
@@ -58,7 +58,7 @@ class ScheduleReader:
         except (CorruptRecord, CorruptFile):
             return self._read_singly(queue, offset, end)
         if found.is_cold:
-            fetch = self._fetching[queue.queue_id] = Fetch(self._store, found, offset)
+            fetch = self._fetching[queue.queue_id] = BackgroundRead(self._store, found, offset)
             self._worker.submit(Lane.BACKGROUND, fetch)
             return None
         return self._checked(queue, found, offset, end)

@@ -50,7 +50,7 @@ class Diversion(Protocol):
         """The same, for a message that is to be delivered then."""
 
 
-class Stored(NamedTuple):
+class StoredAt(NamedTuple):
     """Where a message went."""
 
     log_offset: int
@@ -69,11 +69,11 @@ class Stored(NamedTuple):
 class HalfKeeper(Protocol):
     """Who keeps messages until their transactions end."""
 
-    def open(self, message: StoredMessage, group: str, now: Now) -> Stored:
+    def open(self, message: StoredMessage, group: str, now: Now) -> StoredAt:
         """Store a message that nobody sees yet. A StorageError: it is refused."""
 
 
-class Intake:
+class MessageWriter:
     """Appends, and tells when what was appended may be spoken of."""
 
     def __init__(self, store: Store, flush_mode: FlushMode, delay_levels: int) -> None:
@@ -96,7 +96,7 @@ class Intake:
         """Have messages for a time kept by this; without, they are stored where they say."""
         self._timer = timer
 
-    def put(self, message: StoredMessage, now: Now) -> Stored:
+    def put(self, message: StoredMessage, now: Now) -> StoredAt:
         """Store a message, a delayed one for later. A StorageError says why it is refused."""
         level = delay_level(message, self._delay_levels)
         if level > 0:
@@ -108,7 +108,7 @@ class Intake:
         self._draft.topic, self._draft.queue_id = _TIMER_TOPIC, 0
         return self.put_draft(self._draft, now)._replace(out_ms=out_ms)
 
-    def put_at(self, draft: MessageDraft, text: bytes, deliver_ms: int, now: Now) -> Stored:
+    def put_at(self, draft: MessageDraft, text: bytes, deliver_ms: int, now: Now) -> StoredAt:
         """Store a draft with this properties text for a time, or where it says if that is over."""
         out_ms = self._timer.tick_of(deliver_ms, now) if self._timer is not None else 0
         if out_ms != 0:
@@ -117,18 +117,18 @@ class Intake:
         draft.set_properties(text)
         return self.put_draft(draft, now)
 
-    def put_as_is(self, message: StoredMessage, now: Now) -> Stored:
+    def put_as_is(self, message: StoredMessage, now: Now) -> StoredAt:
         """Store a message where it says, delayed or not."""
         fill_draft(self._draft, message)
         return self.put_draft(self._draft, now)
 
-    def put_draft(self, draft: MessageDraft, now: Now, *, is_quiet: bool = False) -> Stored:
+    def put_draft(self, draft: MessageDraft, now: Now, *, is_quiet: bool = False) -> StoredAt:
         """Store a draft as it is; a batch becomes as many records. Quiet: nobody will ask where
         each of them is."""
         log_offset = self._store.append(draft, now.wall_ms)
         appender = self._store.appender
         self._stored += appender.count
-        return Stored(
+        return StoredAt(
             log_offset,
             draft.topic.decode(),
             draft.queue_id,

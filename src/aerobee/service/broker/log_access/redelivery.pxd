@@ -6,7 +6,7 @@ from aerobee.protocol.primitives.machine cimport (
 from aerobee.protocol.message.message_draft cimport MessageDraft
 from aerobee.protocol.message.record cimport Record
 from aerobee.protocol.send.send_machine cimport memory_part
-from aerobee.protocol.message.waiting_properties cimport WaitingText
+from aerobee.protocol.message.waiting_properties cimport WaitingProperties
 from aerobee.storage.appender cimport Appender
 
 cdef Py_ssize_t _TEXT_BYTES_MAX
@@ -26,7 +26,7 @@ cdef class Redelivery:
     cdef readonly long long next_offset
     cdef readonly Record record
     cdef readonly long long stored
-    cdef readonly WaitingText text
+    cdef readonly WaitingProperties text
 
     cpdef void let_go(self) except *
     cdef void look(self, object view) except *
@@ -37,12 +37,12 @@ cdef class Redelivery:
     @cython.locals(draft=MessageDraft)
     cpdef void put(self, bytes more, long long wall_ms) except *
 
-    @cython.locals(text=WaitingText, topic=bytes)
+    @cython.locals(text=WaitingProperties, topic=bytes)
     cpdef bytes key(self)
 
     cpdef bytes delete_key(self)
 
-    @cython.locals(text=WaitingText, topic=bytes, start=Py_ssize_t)
+    @cython.locals(text=WaitingProperties, topic=bytes, start=Py_ssize_t)
     cdef bytes _place(self)
 
     @cython.locals(draft=MessageDraft, size=Py_ssize_t, more_size=Py_ssize_t, target="byte*")

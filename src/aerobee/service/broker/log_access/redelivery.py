@@ -20,7 +20,7 @@ from aerobee.errors import Misuse
 from aerobee.model.properties import PROPERTIES_BYTES_MAX
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.record import CRC_PROPERTY_BYTES, Record
-from aerobee.protocol.message.waiting_properties import WaitingText
+from aerobee.protocol.message.waiting_properties import WaitingProperties
 from aerobee.service.broker.log_access.real_topic import real_place
 from aerobee.storage.appender import Appender
 
@@ -78,7 +78,7 @@ class Redelivery:
         self._topic = b""
         # What was read last.
         self.record = Record()
-        self.text = WaitingText()
+        self.text = WaitingProperties()
         # Messages, since the start.
         self.stored = 0
         # Of `run`: the offset in the queue after the last message that is done with; how many are,

@@ -6,13 +6,13 @@ from aerobee.protocol.bodies.subscription import decode_subscription_check
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.request_table import Lane, Right, Row, row
-from aerobee.service.broker.state.subscription_filter import Choices
+from aerobee.service.broker.state.subscription_filter import SubscriptionFilters
 from aerobee.service.request import OK, Answer, Request
 
 
-class ClientConfigHandlers:
-    def __init__(self, choices: Choices) -> None:
-        self._choices = choices
+class FilterCheckHandlers:
+    def __init__(self, subscription_filters: SubscriptionFilters) -> None:
+        self._subscription_filters = subscription_filters
 
     def rows(self) -> list[Row]:
         return [
@@ -23,5 +23,5 @@ class ClientConfigHandlers:
 
     def _check(self, request: Request, header: NoHeader) -> Answer:
         check = decode_subscription_check(request.body)
-        choice = self._choices.of(check.group, check.subscription)
+        choice = self._subscription_filters.of(check.group, check.subscription)
         return choice if isinstance(choice, Answer) else OK

@@ -18,7 +18,7 @@ from aerobee.protocol.headers.clients import HeartbeatAnswerHeader, UnregisterHe
 from aerobee.protocol.remoting.declared_header import NoHeader, write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.clients.consumers import Member
-from aerobee.service.broker.membership.member_lifecycle import Membership
+from aerobee.service.broker.membership.member_lifecycle import MemberLifecycle
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
@@ -27,16 +27,16 @@ from aerobee.service.request import OK, Answer, Request
 _log = logging.getLogger(__name__)
 
 
-class ClientHandlers:
+class HeartbeatHandlers:
     def __init__(
         self,
-        membership: Membership,
+        lifecycle: MemberLifecycle,
         groups: Groups,
         topics: Topics,
         peers: Mapping[ChannelId, Peer],
     ) -> None:
         """`peers` is who is at the other end of each open connection."""
-        self._membership = membership
+        self._lifecycle = lifecycle
         self._groups = groups
         self._topics = topics
         self._peers = peers
@@ -69,17 +69,17 @@ class ClientHandlers:
             config = self._groups.ensure(beat.group, request.now)
             if config is not None:
                 self._make_retry_topic(beat, config, request.now)
-                wants_subscriptions |= self._membership.beat_consumer(heartbeat, beat, member)
+                wants_subscriptions |= self._lifecycle.beat_consumer(heartbeat, beat, member)
         for group in heartbeat.producers:
-            self._membership.beat_producer(group, member)
+            self._lifecycle.beat_producer(group, member)
         # Clients that say no fingerprint send everything each time, and are told to.
         is_changed = heartbeat.fingerprint == 0 or wants_subscriptions
         return Answer(fields=write_header(HeartbeatAnswerHeader(True, is_changed)))
 
     def _unregister(self, request: Request, header: UnregisterHeader) -> Answer:
         # One of the two is not said, or empty: no group is called so.
-        self._membership.leave_producer(header.producer_group, request.channel)
-        self._membership.leave_consumer(header.consumer_group, request.channel)
+        self._lifecycle.leave_producer(header.producer_group, request.channel)
+        self._lifecycle.leave_consumer(header.consumer_group, request.channel)
         return OK
 
     def _make_retry_topic(self, beat: ConsumerBeat, config: GroupConfig, now: Now) -> None:

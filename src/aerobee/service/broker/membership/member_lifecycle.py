@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 SCAN_INTERVAL_MS = 10_000
 
 
-class Membership:
+class MemberLifecycle:
     """The tables of producers and consumers, changed together."""
 
     def __init__(

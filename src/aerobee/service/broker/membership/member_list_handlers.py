@@ -21,7 +21,7 @@ from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import Answer, Request
 
 
-class GroupMemberHandlers:
+class MemberListHandlers:
     def __init__(self, consumers: Consumers, producers: Producers) -> None:
         self._consumers = consumers
         self._producers = producers

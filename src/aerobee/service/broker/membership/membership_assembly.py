@@ -5,25 +5,27 @@ Rows for the broker's table.
 
 from aerobee.service.broker.clients.peers import Peers
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
-from aerobee.service.broker.membership.filter_check_handlers import ClientConfigHandlers
-from aerobee.service.broker.membership.heartbeat_handlers import ClientHandlers
-from aerobee.service.broker.membership.member_lifecycle import Membership
-from aerobee.service.broker.membership.member_list_handlers import GroupMemberHandlers
+from aerobee.service.broker.membership.filter_check_handlers import FilterCheckHandlers
+from aerobee.service.broker.membership.heartbeat_handlers import HeartbeatHandlers
+from aerobee.service.broker.membership.member_lifecycle import MemberLifecycle
+from aerobee.service.broker.membership.member_list_handlers import MemberListHandlers
 from aerobee.service.broker.membership.offset_handlers import OffsetHandlers
-from aerobee.service.broker.membership.queue_lock_handlers import LockHandlers
+from aerobee.service.broker.membership.queue_lock_handlers import QueueLockHandlers
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.state.tables import Tables
 from aerobee.storage.store import Store
 
 
-def consumer_rows(tables: Tables, store: Store, membership: Membership, peers: Peers) -> list[Row]:
+def membership_rows(
+    tables: Tables, store: Store, lifecycle: MemberLifecycle, peers: Peers
+) -> list[Row]:
     """What clients say of themselves, and what consumers ask."""
     topics, groups, offsets = tables.topics, tables.groups, tables.offsets
     queues = QueueFacts(store)
     return [
-        *ClientHandlers(membership, groups, topics, peers.by_channel).rows(),
-        *ClientConfigHandlers(tables.choices).rows(),
-        *GroupMemberHandlers(tables.consumers, tables.producers).rows(),
+        *HeartbeatHandlers(lifecycle, groups, topics, peers.by_channel).rows(),
+        *FilterCheckHandlers(tables.subscription_filters).rows(),
+        *MemberListHandlers(tables.consumers, tables.producers).rows(),
         *OffsetHandlers(offsets, queues, topics, groups).rows(),
-        *LockHandlers(tables.locks).rows(),
+        *QueueLockHandlers(tables.locks).rows(),
     ]

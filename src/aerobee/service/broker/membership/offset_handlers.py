@@ -22,7 +22,7 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.protocol.text.json_text import write_compact
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
 from aerobee.service.broker.request_table import Lane, Right, Row, row
-from aerobee.service.broker.state.consumer_offsets import NO_ROOM, UNKNOWN, Offsets
+from aerobee.service.broker.state.consumer_offsets import NO_ROOM, UNKNOWN, ConsumerOffsets
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import OK, Answer, Request
@@ -31,7 +31,7 @@ from aerobee.storage.read.time_search import Boundary
 
 class OffsetHandlers:
     def __init__(
-        self, offsets: Offsets, queues: QueueFacts, topics: Topics, groups: Groups
+        self, offsets: ConsumerOffsets, queues: QueueFacts, topics: Topics, groups: Groups
     ) -> None:
         self._offsets = offsets
         self._queues = queues

@@ -11,7 +11,7 @@ from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import OK, Answer, Request
 
 
-class LockHandlers:
+class QueueLockHandlers:
     def __init__(self, locks: QueueLocks) -> None:
         self._locks = locks
 

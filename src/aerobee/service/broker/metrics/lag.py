@@ -21,7 +21,7 @@ from typing import NamedTuple
 from aerobee.ports.clock import Now
 from aerobee.service.broker.clients.consumers import Consumers
 from aerobee.service.broker.log_access.queue_facts import NEVER, QueueFacts
-from aerobee.service.broker.state.consumer_offsets import UNKNOWN, Offsets
+from aerobee.service.broker.state.consumer_offsets import UNKNOWN, ConsumerOffsets
 from aerobee.service.broker.state.topics import Topics
 
 
@@ -49,7 +49,7 @@ class TopicLag(NamedTuple):
 
 class Lags:
     def __init__(
-        self, offsets: Offsets, topics: Topics, consumers: Consumers, queues: QueueFacts
+        self, offsets: ConsumerOffsets, topics: Topics, consumers: Consumers, queues: QueueFacts
     ) -> None:
         self._offsets = offsets
         self._topics = topics

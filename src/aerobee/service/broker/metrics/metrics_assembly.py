@@ -13,7 +13,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.metrics.broker_watch import BrokerWatch, Provider
 from aerobee.service.broker.metrics.health import Health
-from aerobee.service.broker.metrics.pending_metrics import Pending
+from aerobee.service.broker.metrics.pending_metrics import PendingMetrics
 from aerobee.service.broker.state.tables import Tables
 from aerobee.service.broker.statistics.request_times import RequestTimes
 from aerobee.service.broker.statistics.statistics import Statistics
@@ -22,13 +22,13 @@ from aerobee.storage.store import Store
 
 _log = logging.getLogger(__name__)
 
-__all__ = ["Pending", "Watching"]
+__all__ = ["MetricsAssembly", "PendingMetrics"]
 
 NameServers = tuple[Sequence[str], Callable[[], Sequence[str]]]
 """Those that are told, and those of them that do not know the broker now."""
 
 
-class Watching:
+class MetricsAssembly:
     def __init__(
         self,
         identity: BrokerIdentity,

@@ -12,7 +12,7 @@ from aerobee.model.metric import Metric, Sample, counter, gauge, single_gauge
 from aerobee.ports.clock import Now
 
 
-class Pending(NamedTuple):
+class PendingMetrics(NamedTuple):
     """Whom to ask."""
 
     held_pulls: Callable[[], int]

@@ -11,12 +11,12 @@ from aerobee.protocol.headers.popping import ANY_QUEUE
 from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.log_access.cold_reads import ColdReads
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.membership.assignment_handlers import AssignmentHandlers
 from aerobee.service.broker.membership.request_mode_handlers import RequestModeHandlers
 from aerobee.service.broker.pop.ack.ack_handlers import AckHandlers
 from aerobee.service.broker.pop.ack.invisible_time_handlers import InvisibleTimeHandlers
-from aerobee.service.broker.pop.pop_fast_path import Outlets, ShortPops
+from aerobee.service.broker.pop.pop_fast_path import Outlets, PopFastPath
 from aerobee.service.broker.pop.pop_metrics import PopMetrics
 from aerobee.service.broker.pop.pop_parts import Clockwork, PopParts
 from aerobee.service.broker.pop.take.held_pops import HeldPops
@@ -29,60 +29,60 @@ from aerobee.service.live_config import LiveConfig
 REST_MS_MAX = 200
 
 
-class PopWays:
+class PopAssembly:
     def __init__(
         self,
         identity: BrokerIdentity,
         config: LiveConfig[BrokerConfig],
         tables: Tables,
         ground: Ground,
-        intake: Intake,
+        writer: MessageWriter,
         timers: Clockwork,
         outlets: Outlets,
         now: Now,
     ) -> None:
         """CorruptFile: one of its files cannot be believed."""
-        parts = PopParts(identity, tables, ground, intake, timers, config.current, now)
+        parts = PopParts(identity, tables, ground, writer, timers, config.current, now)
         self._identity = identity
         self._tables = tables
         self._store = ground.store
         self._parts = parts
-        self.shown = PopMetrics(parts.log, parts.reviving, parts.retrying, parts.in_flight)
+        self.shown = PopMetrics(parts.log, parts.reviving, parts.retry_writer, parts.in_flight)
         self._held = HeldPops()
         self._checks = PopChecks(
             tables.topics,
             tables.groups,
             parts.queues,
             config,
-            tables.choices,
+            tables.subscription_filters,
             lambda: timers.is_enabled,
-            parts.revive_queues,
+            parts.revive_queue_count,
         )
-        self.short = ShortPops(
-            parts, ground.store, tables.topics, self._checks.basis, intake, outlets
+        self.fast_path = PopFastPath(
+            parts, ground.store, tables.topics, self._checks.basis, writer, outlets
         )
-        parts.popping.count_out = outlets.count_out
+        parts.pop_walk.count_out = outlets.count_out
         self._pops = PopHandlers(
             self._checks,
-            parts.popping,
+            parts.pop_walk,
             self._held,
             ColdReads(ground.store, ground.worker),
-            self.short.learn_pop,
+            self.fast_path.learn_pop,
         )
         self._arrived: deque[tuple[bytes, int]] = deque()
 
     def rows(self, routes: TopicRoutes) -> list[Row]:
         parts, tables = self._parts, self._tables
-        acks = AckHandlers(
+        ack_writer = AckHandlers(
             self._checks,
-            parts.acks,
+            parts.ack_writer,
             parts.offsets,
             parts.orders,
             self._pops.wake,
-            self.short.acks.learn,
+            self.fast_path.fast_ack.learn,
         )
         times = InvisibleTimeHandlers(
-            self._checks, parts.acks, parts.orders, parts.log, parts.in_flight
+            self._checks, parts.ack_writer, parts.orders, parts.log, parts.in_flight
         )
         modes = RequestModeHandlers(parts.modes, tables.topics, tables.groups)
         assignments = AssignmentHandlers(
@@ -90,7 +90,7 @@ class PopWays:
         )
         return [
             *self._pops.rows(),
-            *acks.rows(),
+            *ack_writer.rows(),
             *times.rows(),
             *modes.rows(),
             *assignments.rows(),
@@ -100,7 +100,7 @@ class PopWays:
 
     def on_round(self, now: Now) -> None:
         """A round of reads is over: its acknowledgements go into the log together."""
-        self._parts.acks.settle(now)
+        self._parts.ack_writer.settle(now)
 
     def note_arrival(self, topic: bytes, queue_id: int) -> None:
         """A queue got messages."""
@@ -114,9 +114,9 @@ class PopWays:
 
     def on_tick(self, now: Now) -> None:
         parts = self._parts
-        parts.acks.settle(now)
+        parts.ack_writer.settle(now)
         parts.offsets.commit_safe(self._store.flushed_offset)
-        parts.revival.on_tick(now)
+        parts.revive_queues.on_tick(now)
         for group, topic, queue_id in parts.orders.take_free(now.wall_ms):
             for waiting in (queue_id, ANY_QUEUE):
                 self._pops.wake((topic, group, waiting), now)
@@ -129,18 +129,18 @@ class PopWays:
         free_ms = self._parts.orders.ms_to_free(now.wall_ms)
         return min(
             REST_MS_MAX,
-            self._parts.revival.rest_ms(now),
+            self._parts.revive_queues.rest_ms(now),
             REST_MS_MAX if due_ms is None else max(0, due_ms - now.monotonic_ms),
             REST_MS_MAX if free_ms is None else free_ms,
         )
 
     def drop_channel(self, channel: ChannelId) -> None:
         self._held.drop_channel(channel)
-        self.short.drop_channel(channel)
+        self.fast_path.drop_channel(channel)
 
     def stop(self, now: Now) -> None:
         """Commit what is safe, and keep who has what. Blocks on the disk."""
-        self._parts.acks.settle(now)
+        self._parts.ack_writer.settle(now)
         self._parts.offsets.commit_safe(self._store.flushed_offset)
-        self._parts.revival.stop(now)
+        self._parts.revive_queues.stop(now)
         self._parts.orders.close(now)

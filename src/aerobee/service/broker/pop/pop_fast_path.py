@@ -16,12 +16,12 @@ from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.fast_path import ALL, NONE, SOME
-from aerobee.service.broker.log_access.message_writer import Intake
-from aerobee.service.broker.pop.ack.fast_ack import PlainAck
-from aerobee.service.broker.pop.ack.fast_ack_writer import AckWay, NoteAnswers
+from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.pop.ack.fast_ack import FastAck
+from aerobee.service.broker.pop.ack.fast_ack_writer import FastAckWriter, NoteAnswers
 from aerobee.service.broker.pop.pop_parts import PopParts
-from aerobee.service.broker.pop.take.fast_pop import Basis, PlainPop
-from aerobee.service.broker.pop.take.fast_pop_walk import HotPop
+from aerobee.service.broker.pop.take.fast_pop import Basis, FastPop
+from aerobee.service.broker.pop.take.fast_pop_walk import FastPopWalk
 from aerobee.service.broker.pop.take.held_pops import PopPlan
 from aerobee.service.broker.pop.take.pop_walk import CountOut
 from aerobee.service.broker.state.topics import Topics
@@ -37,7 +37,7 @@ class Outlets(NamedTuple):
     note: NoteAnswers
 
 
-class ShortPops:
+class PopFastPath:
     """A `broker.ShortWay`."""
 
     def __init__(
@@ -46,14 +46,16 @@ class ShortPops:
         store: Store,
         topics: Topics,
         basis: Basis,
-        intake: Intake,
+        writer: MessageWriter,
         outlets: Outlets,
     ) -> None:
         """`basis`: what pops are decided by."""
-        hot_ways = store.hot_ways
-        self.pops = PlainPop(HotPop(hot_ways, parts.popping), basis)
-        self.acks = PlainAck(hot_ways[0], topics, parts.revive_queues)
-        self._ack_way = AckWay(self.acks, parts.acks, intake, outlets.outbox, outlets.note)
+        fast_path_readers = store.fast_path_readers
+        self.pops = FastPop(FastPopWalk(fast_path_readers, parts.pop_walk), basis)
+        self.fast_ack = FastAck(fast_path_readers[0], topics, parts.revive_queue_count)
+        self._fast_ack_writer = FastAckWriter(
+            self.fast_ack, parts.ack_writer, writer, outlets.outbox, outlets.note
+        )
         self._note = outlets.note
         self._topics = topics
 
@@ -61,7 +63,7 @@ class ShortPops:
         popped, taken = self.pops.answered, NONE
         try:
             while True:
-                acked = self._ack_way.take(channel, frames)
+                acked = self._fast_ack_writer.take(channel, frames)
                 if acked == ALL:
                     return ALL
                 got = self.pops.take_all(channel, frames, output, now)
@@ -72,7 +74,7 @@ class ShortPops:
                 taken = SOME
         finally:
             # Also when a frame breaks the protocol: what came before it is to be answered.
-            self._ack_way.finish(channel, output, now)
+            self._fast_ack_writer.finish(channel, output, now)
             popped = self.pops.answered - popped
             if popped:
                 since_ms = now.monotonic_ms
@@ -87,8 +89,8 @@ class ShortPops:
 
     def recheck(self) -> None:
         self.pops.recheck()
-        self.acks.recheck()
+        self.fast_ack.recheck()
 
     def drop_channel(self, channel: ChannelId) -> None:
         self.pops.drop_channel(channel)
-        self.acks.drop_channel(channel)
+        self.fast_ack.drop_channel(channel)

@@ -9,17 +9,17 @@ from typing import NamedTuple
 from aerobee.model.metric import Metric, Sample, counter, gauge, single_gauge
 from aerobee.ports.clock import Now
 from aerobee.service.broker.pop.revive.in_flight import InFlight
-from aerobee.service.broker.pop.revive.retry_writer import Retrying
+from aerobee.service.broker.pop.revive.retry_writer import RetryWriter
 from aerobee.service.broker.pop.revive.revive_queue import ReviveQueue
-from aerobee.service.broker.pop.revive.revive_writer import ReviveLog
+from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
 
 
 class PopMetrics(NamedTuple):
     """Whom to ask."""
 
-    log: ReviveLog
+    log: ReviveWriter
     queues: Sequence[ReviveQueue]
-    retrying: Retrying
+    retry_writer: RetryWriter
     in_flight: InFlight
 
     def metrics(self, now: Now) -> Iterator[Metric]:
@@ -27,8 +27,8 @@ class PopMetrics(NamedTuple):
             "rocketmq_pop_revive_in_message_total",
             "Checkpoints and acknowledgements that were stored",
             [
-                Sample({"revive_message_type": "CK"}, self.log.stored - self.log.acks),
-                Sample({"revive_message_type": "ACK"}, self.log.acks),
+                Sample({"revive_message_type": "CK"}, self.log.stored - self.log.ack_writer),
+                Sample({"revive_message_type": "ACK"}, self.log.ack_writer),
             ],
         )
         yield counter(
@@ -42,7 +42,7 @@ class PopMetrics(NamedTuple):
         yield counter(
             "rocketmq_pop_revive_retry_messages_total",
             "Popped messages that came back",
-            [Sample({}, self.retrying.revived)],
+            [Sample({}, self.retry_writer.revived)],
         )
         yield single_gauge(
             "rocketmq_pop_checkpoint_buffer_size",

@@ -8,21 +8,21 @@ from typing import Protocol
 from aerobee.model.names import TIMER_TOPIC, revive_topic
 from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
 from aerobee.service.broker.membership.request_modes import RequestModes
-from aerobee.service.broker.pop.ack.ack_writer import Acks
+from aerobee.service.broker.pop.ack.ack_writer import AckWriter
 from aerobee.service.broker.pop.revive.in_flight import InFlight
 from aerobee.service.broker.pop.revive.offset_catch_up import catch_up
 from aerobee.service.broker.pop.revive.retry_copy import Origin
-from aerobee.service.broker.pop.revive.retry_writer import Retrying, RetryTables
+from aerobee.service.broker.pop.revive.retry_writer import RetryTables, RetryWriter
 from aerobee.service.broker.pop.revive.revive_queue import ReviveQueue
-from aerobee.service.broker.pop.revive.revive_queues import Revival
-from aerobee.service.broker.pop.revive.revive_writer import ReviveLog, broker_host
-from aerobee.service.broker.pop.take.handout import HandingOut
-from aerobee.service.broker.pop.take.order_info_table import OrderInfos
+from aerobee.service.broker.pop.revive.revive_queues import ReviveQueues
+from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter, broker_host
+from aerobee.service.broker.pop.take.handout import Handout
+from aerobee.service.broker.pop.take.order_info_table import OrderInfoTable
 from aerobee.service.broker.pop.take.pop_offsets import PopOffsets
-from aerobee.service.broker.pop.take.pop_walk import Popping
+from aerobee.service.broker.pop.take.pop_walk import PopWalk
 from aerobee.service.broker.state.tables import Ground, Tables
 
 REVIVE_QUEUES = 8
@@ -46,7 +46,7 @@ class PopParts:
         identity: BrokerIdentity,
         tables: Tables,
         ground: Ground,
-        intake: Intake,
+        writer: MessageWriter,
         timers: Clockwork,
         config: BrokerConfig,
         now: Now,
@@ -56,40 +56,42 @@ class PopParts:
         topic = revive_topic(identity.cluster)
         catch_up(store, tables.offsets, frozenset({TIMER_TOPIC.encode(), topic.encode()}))
         found = tables.topics.find(topic)
-        self.revive_queues = found.write_queues if found is not None else REVIVE_QUEUES
+        self.revive_queue_count = found.write_queues if found is not None else REVIVE_QUEUES
         self.queues = QueueFacts(store)
         self.in_flight = InFlight()
         self.offsets = PopOffsets(tables.offsets, self.queues)
-        self.log = ReviveLog(intake, topic, store.config.store_host)
-        self.acks = Acks(self.log, intake, self.in_flight)
+        self.log = ReviveWriter(writer, topic, store.config.store_host)
+        self.ack_writer = AckWriter(self.log, writer, self.in_flight)
         self.modes = RequestModes(ground.config_file("messageRequestMode.json"), worker)
-        self.orders = OrderInfos(
+        self.orders = OrderInfoTable(
             ground.config_file("consumerOrderInfo.json"),
             worker,
             config.offsets_interval_ms,
             lambda group, topic, queue_id: _is_known(tables, group, topic, queue_id),
             now,
         )
-        self.popping = Popping(
+        self.pop_walk = PopWalk(
             store,
             self.queues,
-            HandingOut(self.offsets, self.orders, self.log, self.in_flight, identity.name),
-            self.revive_queues,
+            Handout(self.offsets, self.orders, self.log, self.in_flight, identity.name),
+            self.revive_queue_count,
             config.pull_bytes_max,
         )
         host = broker_host(store.config.store_host)
-        retrying = self.retrying = Retrying(
+        retry_writer = self.retry_writer = RetryWriter(
             store,
             worker,
-            intake,
+            writer,
             RetryTables(tables.topics, tables.groups, tables.offsets),
             Origin(host, ":" in host.address),
         )
         self.reviving = [
-            ReviveQueue(store, tables.offsets, topic.encode(), queue_id, self.in_flight, retrying)
-            for queue_id in range(self.revive_queues)
+            ReviveQueue(
+                store, tables.offsets, topic.encode(), queue_id, self.in_flight, retry_writer
+            )
+            for queue_id in range(self.revive_queue_count)
         ]
-        self.revival = Revival(
+        self.revive_queues = ReviveQueues(
             store,
             self.reviving,
             lambda now: now.wall_ms - timers.behind_ms(now) - timers.precision_ms,

@@ -12,7 +12,7 @@ from aerobee.storage.read.queue_reader cimport QueueReader
 cdef Py_ssize_t _OUTPUT_BYTES_MAX
 
 @cython.final
-cdef class Grant:
+cdef class PullGrant:
     cdef tuple basis
     cdef long long checked_at
     cdef PropertyFilter chosen
@@ -33,7 +33,7 @@ cdef class Grant:
     cdef int topic_sys_flag
 
 @cython.final
-cdef class PlainPull:
+cdef class FastPull:
     cdef PullAnswer _answer
     cdef object _basis
     cdef object _bytes_max
@@ -52,14 +52,14 @@ cdef class PlainPull:
     @cython.locals(taken=int)
     cpdef int take_all(self, object channel, FrameReader frames, ReplyBuffer output) except -1
 
-    @cython.locals(grants=list, grant=Grant, header=bytes)
+    @cython.locals(grants=list, grant=PullGrant, header=bytes)
     cdef bint _take(self, object channel, FrameReader frames, ReplyBuffer output) except -1
 
-    cdef bint _holds(self, Grant grant) except -1
+    cdef bint _holds(self, PullGrant grant) except -1
 
     @cython.locals(
         template=NumberTemplate, queue_id="long long", opaque="long long", found=ConsumeQueue,
         queue=ConsumeQueue, answer=PullAnswer, start=Py_ssize_t, count=Py_ssize_t,
         next_offset="long long", commit="long long",
     )
-    cdef bint _serve(self, Grant grant, ReplyBuffer output) except -1
+    cdef bint _serve(self, PullGrant grant, ReplyBuffer output) except -1

@@ -1,7 +1,7 @@
-"""The short way of a pull: a consumer that asks for more of what it was given before.
+"""The fast path of pulls: a consumer that asks again for what it was granted before.
 
-    first time   the general handler checks everything, and what it decided is kept as a `Grant`:
-                 the header, as a mould for the next ones, and the plan
+    first time   the general handler checks everything, and its decision is kept as a `PullGrant`:
+                 the header, as a template for the next ones, and the plan
     afterwards   a header that differs in its numbers only is understood by comparing it; the
                  grant still holds if nothing it was decided by has changed; messages that are in
                  memory are copied behind the answer's header, old ones after they were checked
@@ -24,7 +24,7 @@ from aerobee.protocol.remoting.number_template import NumberTemplate, template_o
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.service.broker.fast_path import ALL, GRANTS_MAX, NONE, SOME
 from aerobee.service.broker.pull.held_pulls import PullPlan
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.statistics.flow import Flow, FlowOf
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues
@@ -57,7 +57,7 @@ def is_compiled() -> bool:
     return cython.compiled
 
 
-class Grant:
+class PullGrant:
     """What was decided for the pulls of one mould.
 
     `places` says which number of the template is the queue's, the offset's, the commit's and the
@@ -115,7 +115,7 @@ class Grant:
         self.checked_at = -1
 
 
-class PlainPull:
+class FastPull:
     """P1. Between two calls of `recheck` nothing changes that a grant was decided by."""
 
     __slots__ = (
@@ -137,7 +137,7 @@ class PlainPull:
         self,
         queues: ConsumeQueues,
         reader: QueueReader,
-        offsets: Offsets,
+        offsets: ConsumerOffsets,
         basis: Basis,
         bytes_max: Callable[[], int],
         flow_of: FlowOf,
@@ -149,7 +149,7 @@ class PlainPull:
         self._bytes_max = bytes_max
         self._flow_of = flow_of
         self._answer = PullAnswer()
-        self._grants: dict[ChannelId, list[Grant]] = {}
+        self._grants: dict[ChannelId, list[PullGrant]] = {}
         # The header of a pull that takes the general way now.
         self._candidate: tuple[ChannelId, bytes] | None = None
         # How often everything may have changed, and how large an answer may be since.
@@ -196,7 +196,7 @@ class PlainPull:
         found = template_of(text, _PLACES)
         if found is None or found[2][:3] != said:
             return
-        grant = Grant(
+        grant = PullGrant(
             found[0],
             found[1],
             plan,
@@ -211,14 +211,14 @@ class PlainPull:
     def drop_channel(self, channel: ChannelId) -> None:
         self._grants.pop(channel, None)
 
-    def _holds(self, grant: Grant) -> bool:
+    def _holds(self, grant: PullGrant) -> bool:
         if self._offsets.has_resets or self._basis(grant.group, grant.topic) != grant.basis:
             return False
         grant.checked_at = self._checks
         self._bytes_now = self._bytes_max()
         return True
 
-    def _serve(self, grant: Grant, output: ReplyBuffer) -> bool:
+    def _serve(self, grant: PullGrant, output: ReplyBuffer) -> bool:
         template = grant.template
         queue_id = template.number(grant.queue_place)
         opaque = template.number(grant.opaque_place)

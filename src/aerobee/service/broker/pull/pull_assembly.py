@@ -13,7 +13,7 @@ from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.cold_reads import ColdReads
-from aerobee.service.broker.pull.fast_pull import PlainPull
+from aerobee.service.broker.pull.fast_pull import FastPull
 from aerobee.service.broker.pull.held_pulls import HeldPulls, PullPlan
 from aerobee.service.broker.pull.pull_checks import PullChecks
 from aerobee.service.broker.pull.pull_handlers import PullHandlers
@@ -30,7 +30,7 @@ Took: TypeAlias = Callable[[int, int], None]
 """Told (how many ms each took, how many pulls)."""
 
 
-class PullWays:
+class PullAssembly:
     def __init__(
         self,
         config: LiveConfig[BrokerConfig],
@@ -45,10 +45,12 @@ class PullWays:
         self._store = ground.store
         self._held = HeldPulls()
         self._note_arrival: Arrival = lambda topic, queue_id: None
-        checks = PullChecks(tables.topics, tables.groups, tables.consumers, config, tables.choices)
+        checks = PullChecks(
+            tables.topics, tables.groups, tables.consumers, config, tables.subscription_filters
+        )
         self._topics = tables.topics
-        self._short = PlainPull(
-            *ground.store.hot_ways,
+        self._fast_pull = FastPull(
+            *ground.store.fast_path_readers,
             tables.offsets,
             checks.basis,
             lambda: config.current.pull_bytes_max,
@@ -67,18 +69,18 @@ class PullWays:
         )
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> int:
-        """See `PlainPull.take_all`."""
-        return self._short.take_all(channel, frames, output)
+        """See `FastPull.take_all`."""
+        return self._fast_pull.take_all(channel, frames, output)
 
     def recheck(self) -> None:
         """Something was done that may change what pulls are given."""
-        self._short.recheck()
+        self._fast_pull.recheck()
 
     def _learn(self, channel: ChannelId, header: PullHeader, plan: PullPlan) -> None:
         topic = self._topics.find(header.topic)
         # The short way reads the log, where messages are that compaction did not keep.
         if topic is not None and not topic.is_compacted:
-            self._short.learn(channel, header, plan, topic.read_queues)
+            self._fast_pull.learn(channel, header, plan, topic.read_queues)
 
     def rows(self) -> list[Row]:
         return self._handlers.rows()
@@ -96,7 +98,7 @@ class PullWays:
 
     def end_round(self, took_ms: int) -> None:
         """The pulls of a round have their answers."""
-        answered = self._short.answered
+        answered = self._fast_pull.answered
         if answered != self._noted:
             self._took(took_ms, answered - self._noted)
             self._noted = answered
@@ -123,4 +125,4 @@ class PullWays:
 
     def drop_channel(self, channel: ChannelId) -> None:
         self._held.drop_channel(channel)
-        self._short.drop_channel(channel)
+        self._fast_pull.drop_channel(channel)

@@ -13,7 +13,7 @@ from aerobee.service.broker.clients.consumers import Consumers
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.pull.held_pulls import PullPlan
 from aerobee.service.broker.state.groups import Groups
-from aerobee.service.broker.state.subscription_filter import Choices
+from aerobee.service.broker.state.subscription_filter import SubscriptionFilters
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer
@@ -29,13 +29,13 @@ class PullChecks:
         groups: Groups,
         consumers: Consumers,
         config: LiveConfig[BrokerConfig],
-        choices: Choices,
+        subscription_filters: SubscriptionFilters,
     ) -> None:
         self._topics = topics
         self._groups = groups
         self._consumers = consumers
         self._config = config
-        self._choices = choices
+        self._subscription_filters = subscription_filters
 
     def plan(self, header: PullHeader, now: Now) -> PullPlan | Answer:
         """What is to be read, or why it may not be."""
@@ -82,7 +82,7 @@ class PullChecks:
     def _filtered(
         self, header: PullHeader, group: GroupConfig, topic: TopicConfig
     ) -> PullPlan | Answer:
-        choice = self._choices.of_pull(header)
+        choice = self._subscription_filters.of_pull(header)
         if isinstance(choice, Answer):
             return choice
         return PullPlan(

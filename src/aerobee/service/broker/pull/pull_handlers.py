@@ -26,7 +26,7 @@ from aerobee.service.broker.log_access.cold_reads import ColdReads
 from aerobee.service.broker.pull.held_pulls import HeldPull, HeldPulls, PullPlan, QueueKey
 from aerobee.service.broker.pull.pull_checks import PullChecks
 from aerobee.service.broker.request_table import Lane, Right, Row, row
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer, Request
 from aerobee.storage.read.queue_read import QueueRead, ReadStatus
@@ -57,7 +57,7 @@ class PullHandlers:
         self,
         store: Store,
         checks: PullChecks,
-        offsets: Offsets,
+        offsets: ConsumerOffsets,
         held: HeldPulls,
         cold_reads: ColdReads,
         config: LiveConfig[BrokerConfig],

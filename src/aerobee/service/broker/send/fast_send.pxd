@@ -4,22 +4,22 @@ from aerobee.protocol.remoting.frame cimport FrameReader
 from aerobee.protocol.primitives.machine cimport byte, bytes_address, copy_bytes, same_bytes
 from aerobee.protocol.message.message_draft cimport MessageDraft
 from aerobee.protocol.remoting.reply_buffer cimport ReplyBuffer
-from aerobee.protocol.send.send_answer_writer cimport SendAnswer
+from aerobee.protocol.send.send_answer_writer cimport SendAnswerWriter
 from aerobee.protocol.send.send_header cimport SendHeader
 from aerobee.service.broker.send.send_diversion cimport SendDiversion
 from aerobee.service.broker.state.topic_entry cimport TopicEntry
-from aerobee.service.broker.transaction.fast_end_transaction cimport PlainEnd
+from aerobee.service.broker.transaction.fast_end_transaction cimport FastEndTransaction
 from aerobee.storage.appender cimport Appender
 
 @cython.final
-cdef class PlainSend:
-    cdef SendAnswer _answer
+cdef class FastSend:
+    cdef SendAnswerWriter _answer
     cdef Appender _appender
     cdef bytes _broker
     cdef SendDiversion _diversion
     cdef Py_ssize_t _body_bytes_max
     cdef MessageDraft _draft
-    cdef PlainEnd _ends
+    cdef FastEndTransaction _ends
     cdef dict _entries
     cdef SendHeader _header
     cdef Py_ssize_t _id_size
@@ -31,7 +31,7 @@ cdef class PlainSend:
     cdef readonly long long answered
     cdef readonly long long taken
 
-    cpdef void divert(self, SendDiversion diversion, PlainEnd ends, str broker) except *
+    cpdef void divert(self, SendDiversion diversion, FastEndTransaction ends, str broker) except *
 
     @cython.locals(wall_ms="long long")
     cpdef bint take_all(self, FrameReader frames, ReplyBuffer output, bytes born_host, object now) except? -1
@@ -48,7 +48,7 @@ cdef class PlainSend:
     @cython.locals(diversion=SendDiversion, memory="const byte*", index=Py_ssize_t)
     cdef void _begin_handle(self, bytes topic) except *
 
-    @cython.locals(answer=SendAnswer, count=int, offset="long long")
+    @cython.locals(answer=SendAnswerWriter, count=int, offset="long long")
     cdef void _write_answer(self, bint is_binary, ReplyBuffer output, long long log_offset, int queue_id) except *
 
     @cython.locals(

@@ -19,11 +19,11 @@ from aerobee.ports.clock import Now
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
-from aerobee.protocol.send.send_answer_writer import SendAnswer
+from aerobee.protocol.send.send_answer_writer import SendAnswerWriter
 from aerobee.protocol.send.send_header import SendHeader
 from aerobee.service.broker.send.send_diversion import SendDiversion
 from aerobee.service.broker.state.topic_entry import TopicEntry
-from aerobee.service.broker.transaction.fast_end_transaction import PlainEnd
+from aerobee.service.broker.transaction.fast_end_transaction import FastEndTransaction
 from aerobee.storage.appender import Appender
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def is_compiled() -> bool:
     return cython.compiled
 
 
-class PlainSend:
+class FastSend:
     """Takes what is plain. `taken` counts messages, `answered` the requests that were answered."""
 
     __slots__ = (
@@ -68,7 +68,7 @@ class PlainSend:
         self,
         appender: Appender,
         entries: dict[bytes, TopicEntry],
-        answer: SendAnswer,
+        answer: SendAnswerWriter,
         suffix: bytes,
         body_bytes_max: int,
     ) -> None:
@@ -88,12 +88,14 @@ class PlainSend:
         self._value_start = 0
         self._value_end = 0
         self._diversion: SendDiversion | None = None
-        self._ends: PlainEnd | None = None
+        self._ends: FastEndTransaction | None = None
         self._broker = b""
         self.answered = 0
         self.taken = 0
 
-    def divert(self, diversion: SendDiversion, ends: PlainEnd | None, broker: str) -> None:
+    def divert(
+        self, diversion: SendDiversion, ends: FastEndTransaction | None, broker: str
+    ) -> None:
         """From now on take what goes elsewhere first, too, and the ends of transactions. `broker`
         is who takes messages back that wait for a time."""
         self._diversion = diversion

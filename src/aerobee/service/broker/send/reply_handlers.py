@@ -19,10 +19,10 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.clients.client_calls import ClientCalls
 from aerobee.service.broker.clients.producers import Producers
-from aerobee.service.broker.log_access.message_writer import Intake, Stored
+from aerobee.service.broker.log_access.message_writer import MessageWriter, StoredAt
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.send.send_checks import SendChecks
-from aerobee.service.broker.send.send_request import Sending, read_sending
+from aerobee.service.broker.send.send_request import SendRequest, read_send_request
 from aerobee.service.broker.send.send_stamp import SendStamp
 from aerobee.service.request import Answer, Request
 
@@ -33,7 +33,7 @@ _CODES = (RequestCode.SEND_REPLY_MESSAGE, RequestCode.SEND_REPLY_MESSAGE_V2)
 class ReplyHandlers:
     def __init__(
         self,
-        intake: Intake | None,
+        writer: MessageWriter | None,
         checks: SendChecks,
         stamp: SendStamp,
         peers: Mapping[ChannelId, Peer],
@@ -41,8 +41,8 @@ class ReplyHandlers:
         calls: ClientCalls,
         address: str,
     ) -> None:
-        """Without an `intake` replies are not kept; `address` is the broker's own."""
-        self._intake = intake
+        """Without an `writer` replies are not kept; `address` is the broker's own."""
+        self._writer = writer
         self._checks = checks
         self._stamp = stamp
         self._peers = peers
@@ -54,7 +54,7 @@ class ReplyHandlers:
         return [row(code, NoHeader, self._reply, Lane.SEND, Right.PUBLISH) for code in _CODES]
 
     def _reply(self, request: Request, header: NoHeader) -> Answer | None:
-        sending = read_sending(request.command, request.body)
+        sending = read_send_request(request.command, request.body)
         fault = self._checks.find_fault(sending)
         if fault is None:
             found = self._checks.check_topic(sending)
@@ -86,13 +86,13 @@ class ReplyHandlers:
         )
         return None
 
-    def _kept(self, request: Request, sending: Sending) -> Stored | None:
-        if self._intake is None:
+    def _kept(self, request: Request, sending: SendRequest) -> StoredAt | None:
+        if self._writer is None:
             return None
         message = sending.message(Host(*self._peers[request.channel]))
-        return self._intake.put_as_is(message, request.now)
+        return self._writer.put_as_is(message, request.now)
 
-    def _push(self, request: Request, sending: Sending) -> RemotingCommand:
+    def _push(self, request: Request, sending: SendRequest) -> RemotingCommand:
         header = PushReplyHeader(
             producer_group=sending.group,
             topic=sending.topic,
@@ -115,7 +115,7 @@ class ReplyHandlers:
             body=sending.body,
         )
 
-    def _place(self, sending: Sending, stored: Stored | None) -> dict[str, str]:
+    def _place(self, sending: SendRequest, stored: StoredAt | None) -> dict[str, str]:
         place = {"msgId": "0", "queueId": str(sending.queue_id), "queueOffset": "0"}
         if stored is not None:
             place["msgId"] = self._stamp.message_ids(stored.record_offsets)

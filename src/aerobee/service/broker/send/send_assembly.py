@@ -4,19 +4,19 @@ Imports more than 15 modules because it puts the others together.
 """
 
 from aerobee.ports.service import Effects, Peer
-from aerobee.protocol.send.send_answer_writer import SendAnswer
+from aerobee.protocol.send.send_answer_writer import SendAnswerWriter
 from aerobee.service.broker.clients.client_calls import ClientCalls
 from aerobee.service.broker.clients.peers import Peers
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
-from aerobee.service.broker.log_access.message_writer import HalfKeeper, Intake
+from aerobee.service.broker.log_access.message_writer import HalfKeeper, MessageWriter
 from aerobee.service.broker.request_table import Row
-from aerobee.service.broker.send.fast_send import PlainSend
+from aerobee.service.broker.send.fast_send import FastSend
 from aerobee.service.broker.send.reply_handlers import ReplyHandlers
 from aerobee.service.broker.send.send_back_handlers import CountReturned, SendBackHandlers
 from aerobee.service.broker.send.send_checks import SendChecks
 from aerobee.service.broker.send.send_handlers import SendHandlers
 from aerobee.service.broker.send.send_once import SendOnce
-from aerobee.service.broker.send.send_path import SendWay, Took
+from aerobee.service.broker.send.send_path import SendPath, Took
 from aerobee.service.broker.send.send_stamp import SendStamp
 from aerobee.service.broker.send.topic_creation import topic_maker
 from aerobee.service.broker.send.unique_ids import UniqueIds
@@ -25,8 +25,8 @@ from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
 
 
-class SendWays:
-    """S1. Every message enters by `short` or by `intake`."""
+class SendAssembly:
+    """S1. Every message enters by `short` or by `writer`."""
 
     def __init__(
         self,
@@ -51,22 +51,22 @@ class SendWays:
             told.region, told.traces, identity.cluster, storage.store_host, UniqueIds(host, port)
         )
         self.once = SendOnce(tables.deduplication.known, lambda: store.end_offset)
-        self.intake = Intake(store, storage.flush_mode, len(storage.delay_levels_ms))
-        self.plain = PlainSend(
+        self.writer = MessageWriter(store, storage.flush_mode, len(storage.delay_levels_ms))
+        self.fast_send = FastSend(
             store.appender,
             tables.topics.entries,
-            SendAnswer(told.region, told.traces, storage.store_host),
+            SendAnswerWriter(told.region, told.traces, storage.store_host),
             self._stamp.properties_text(),
             told.body_bytes_max,
         )
-        self.short = SendWay(self.plain, store, storage.flush_mode, config, outbox, took)
+        self.path = SendPath(self.fast_send, store, storage.flush_mode, config, outbox, took)
 
     def rows(self, calls: ClientCalls, half_keeper: HalfKeeper) -> list[Row]:
         topics, groups = self._tables.topics, self._tables.groups
         config, peers = self._config, self._peers.by_channel
         checks = SendChecks(topics, groups, self._tables.locks, config)
         sends = SendHandlers(
-            self.intake,
+            self.writer,
             half_keeper,
             checks,
             topic_maker(topics),
@@ -76,7 +76,7 @@ class SendWays:
             self.once,
         )
         replies = ReplyHandlers(
-            self.intake if config.current.stores_replies else None,
+            self.writer if config.current.stores_replies else None,
             checks,
             self._stamp,
             peers,
@@ -86,7 +86,7 @@ class SendWays:
         )
         returned = SendBackHandlers(
             self._store.record_at,
-            self.intake,
+            self.writer,
             topics,
             groups,
             lambda: config.current.permission,
@@ -96,7 +96,7 @@ class SendWays:
 
     def messages_in(self) -> int:
         """How many were stored since the start."""
-        return self.plain.taken + self.intake.stored
+        return self.fast_send.taken + self.writer.stored
 
 
 def _split(address: str) -> Peer:

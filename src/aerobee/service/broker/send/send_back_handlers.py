@@ -16,7 +16,7 @@ from aerobee.protocol.headers.sending_back import SendBackHeader
 from aerobee.protocol.message.stored_message import decode_record
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.retry_destination import (
     RetryPlace,
     copy_to_return,
@@ -38,7 +38,7 @@ class SendBackHandlers:
     def __init__(
         self,
         find_record: FindRecord,
-        intake: Intake,
+        writer: MessageWriter,
         topics: Topics,
         groups: Groups,
         permission: Callable[[], int],
@@ -46,7 +46,7 @@ class SendBackHandlers:
     ) -> None:
         """`permission` is the broker's own, as it is now."""
         self._find_record = find_record
-        self._intake = intake
+        self._writer = writer
         self._topics = topics
         self._groups = groups
         self._permission = permission
@@ -125,7 +125,7 @@ class SendBackHandlers:
         self._turn += 1
         copy = copy_to_return(message, place, self._turn % self._queues_of(place))
         try:
-            stored = self._intake.put(copy, request.now)
+            stored = self._writer.put(copy, request.now)
         except AerobeeError as error:
             return Answer(ResponseCode.SYSTEM_ERROR, str(error))
         group = place.topic.split("%", 2)[2]
@@ -138,7 +138,7 @@ class SendBackHandlers:
                 else Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it may not be stored")
             )
 
-        self._intake.when_safe(stored.end_offset, safe)
+        self._writer.when_safe(stored.end_offset, safe)
         return None
 
     def _queues_of(self, place: RetryPlace) -> int:

@@ -24,7 +24,7 @@ from aerobee.service.broker.log_access.retry_destination import (
     dead_letter_place,
     times_allowed,
 )
-from aerobee.service.broker.send.send_request import Sending
+from aerobee.service.broker.send.send_request import SendRequest
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.live_config import LiveConfig
@@ -46,7 +46,7 @@ class SendChecks:
         self._locks = locks
         self._config = config
 
-    def find_fault(self, sending: Sending) -> Answer | None:
+    def find_fault(self, sending: SendRequest) -> Answer | None:
         """What forbids the send, whether its topic exists or not."""
         fault = find_topic_fault(sending.topic)
         if fault is not None:
@@ -75,7 +75,7 @@ class SendChecks:
             )
         return None
 
-    def _find_half_fault(self, sending: Sending) -> Answer | None:
+    def _find_half_fault(self, sending: SendRequest) -> Answer | None:
         if self._config.current.rejects_transactions:
             return Answer(
                 ResponseCode.NO_PERMISSION, "the broker sending transaction message is forbidden"
@@ -86,7 +86,7 @@ class SendChecks:
             )
         return None
 
-    def topic_to_make(self, sending: Sending, now: Now) -> TopicConfig | Answer | None:
+    def topic_to_make(self, sending: SendRequest, now: Now) -> TopicConfig | Answer | None:
         """The topic that has to be made first; None: it exists. A retry that was tried often
         enough becomes a dead letter here."""
         if is_retry_topic(sending.topic):
@@ -114,14 +114,14 @@ class SendChecks:
             "(create it, or set autoCreateTopicEnable)",
         )
 
-    def _retry_place(self, sending: Sending, group: GroupConfig, now: Now) -> RetryPlace:
+    def _retry_place(self, sending: SendRequest, group: GroupConfig, now: Now) -> RetryPlace:
         times_max = times_allowed(group, sending.reconsume_times_max, sending.version)
         is_spent = sending.reconsume_times > times_max
         if is_spent or self._locks.is_any_held(group.name, now.monotonic_ms):
             return dead_letter_place(group.name)
         return RetryPlace(sending.topic, group.retry_queues, FIRST_RETRY_LEVEL)
 
-    def check_topic(self, sending: Sending) -> TopicConfig | Answer:
+    def check_topic(self, sending: SendRequest) -> TopicConfig | Answer:
         """The topic, if the send may go into the queue that it names."""
         config = self._topics.find(sending.topic)
         if config is None:

@@ -5,7 +5,7 @@ from aerobee.protocol.text.json_machine cimport parse_decimal, plain_end
 from aerobee.protocol.primitives.machine cimport byte, bytes_address, bytes_at, copy_bytes, same_bytes
 from aerobee.protocol.message.message_draft cimport MessageDraft
 from aerobee.service.broker.transaction.open_halves cimport Half, OpenHalves
-from aerobee.service.broker.transaction.queue_progress cimport Progress
+from aerobee.service.broker.transaction.queue_progress cimport QueueProgress
 
 cdef bytes _SCHEDULE_TOPIC
 cdef bytes _HALF_TOPIC
@@ -23,7 +23,7 @@ cdef class SendDiversion:
     cdef str _group_text
     cdef OpenHalves _halves
     cdef int _levels
-    cdef Progress _progress
+    cdef QueueProgress _progress
     cdef long long _room
     cdef object _terms
     cdef object _ticks

@@ -23,7 +23,7 @@ from aerobee.ports.clock import Now
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.service.broker.transaction.half_timing import HalfTerms
 from aerobee.service.broker.transaction.open_halves import Half, OpenHalves
-from aerobee.service.broker.transaction.queue_progress import Progress
+from aerobee.service.broker.transaction.queue_progress import QueueProgress
 
 if TYPE_CHECKING:
     import cython
@@ -83,7 +83,7 @@ class SendDiversion:
         levels: int,
         ticks: Ticks,
         halves: OpenHalves,
-        progress: Progress,
+        progress: QueueProgress,
         terms: Callable[[Now], HalfTerms],
     ) -> None:
         """`levels`: how many delays there are."""

@@ -20,11 +20,11 @@ from aerobee.protocol.message.producer_mark import DUPLICATE
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.log_access.message_writer import HalfKeeper, Intake, Stored
+from aerobee.service.broker.log_access.message_writer import HalfKeeper, MessageWriter, StoredAt
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.send.send_checks import SendChecks
 from aerobee.service.broker.send.send_once import SendOnce
-from aerobee.service.broker.send.send_request import Sending, read_sending
+from aerobee.service.broker.send.send_request import SendRequest, read_send_request
 from aerobee.service.broker.send.send_stamp import SendStamp
 from aerobee.service.broker.send.topic_creation import TopicMaker
 from aerobee.service.request import Answer, Request, answer_with
@@ -41,7 +41,7 @@ _CODES = (
 class SendHandlers:
     def __init__(
         self,
-        intake: Intake,
+        writer: MessageWriter,
         half_keeper: HalfKeeper,
         checks: SendChecks,
         make_topic: TopicMaker,
@@ -50,7 +50,7 @@ class SendHandlers:
         broker_name: str,
         once: SendOnce,
     ) -> None:
-        self._intake = intake
+        self._writer = writer
         self._half_keeper = half_keeper
         self._checks = checks
         self._make_topic = make_topic
@@ -65,13 +65,13 @@ class SendHandlers:
 
     def _send(self, request: Request, header: NoHeader) -> Answer | None:
         try:
-            sending = read_sending(request.command, request.body)
+            sending = read_send_request(request.command, request.body)
         except MessageIllegal as error:
             return self._stamp.on_storage_error(error)
         # Now: while a topic is made, its sender may go.
         return self._go_on(request, sending, Host(*self._peers[request.channel]))
 
-    def _go_on(self, request: Request, sending: Sending, born_host: Host) -> Answer | None:
+    def _go_on(self, request: Request, sending: SendRequest, born_host: Host) -> Answer | None:
         fault = self._checks.find_fault(sending)
         if fault is None:
             to_make = self._checks.topic_to_make(sending, request.now)
@@ -85,11 +85,11 @@ class SendHandlers:
             return self._stamp.on_refusal(fault)
         return self._store(request, sending, born_host)
 
-    def _once_more(self, request: Request, sending: Sending, born_host: Host) -> None:
+    def _once_more(self, request: Request, sending: SendRequest, born_host: Host) -> None:
         """The topic is there now."""
         answer_with(lambda request: self._go_on(request, sending, born_host), request)
 
-    def _store(self, request: Request, sending: Sending, born_host: Host) -> Answer | None:
+    def _store(self, request: Request, sending: SendRequest, born_host: Host) -> Answer | None:
         config = self._checks.check_topic(sending)
         if isinstance(config, Answer):
             return self._stamp.on_refusal(config)
@@ -107,30 +107,30 @@ class SendHandlers:
         # Made now, so that nothing of the message is kept while the disk is waited for.
         answer = self._answer(sending, stored)
         refusal = self._stamp.on_refusal(_NOT_KNOWN)
-        self._intake.when_safe(
+        self._writer.when_safe(
             stored.end_offset, lambda is_safe: request.answer(answer if is_safe else refusal)
         )
         return None
 
-    def _put(self, request: Request, sending: Sending, born_host: Host) -> Stored | Answer:
+    def _put(self, request: Request, sending: SendRequest, born_host: Host) -> StoredAt | Answer:
         if not sending.is_once:
             return self._put_all(request, sending, born_host)
         return self._once.store(
             sending, lambda: self._put_all(request, sending, born_host), request.now
         )
 
-    def _put_all(self, request: Request, sending: Sending, born_host: Host) -> Stored:
+    def _put_all(self, request: Request, sending: SendRequest, born_host: Host) -> StoredAt:
         if sending.is_batch:
             batch = sending.batch(born_host)
-            return self._intake.put_draft(batch, request.now, is_quiet=sending.is_quiet)
+            return self._writer.put_draft(batch, request.now, is_quiet=sending.is_quiet)
         sending.properties.pop(POP_CHECKPOINT, None)
         self._stamp.on_message(sending.properties, request.now)
         message = sending.message(born_host)
         if sending.is_half:
             return self._half_keeper.open(message, sending.group, request.now)
-        return self._intake.put(message, request.now)
+        return self._writer.put(message, request.now)
 
-    def _answer(self, sending: Sending, stored: Stored) -> Answer:
+    def _answer(self, sending: SendRequest, stored: StoredAt) -> Answer:
         said = {
             "msgId": "" if sending.is_quiet else self._stamp.message_ids(stored.record_offsets),
             "queueId": str(sending.queue_id),

@@ -31,9 +31,13 @@ from aerobee.protocol.message.producer_mark import (
 )
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.deduplication.known_producers import KnownProducers, fenced
-from aerobee.service.broker.deduplication.seen_sequences import NO_PLACE, Place, Verdict
-from aerobee.service.broker.log_access.message_writer import Stored
-from aerobee.service.broker.send.send_request import Sending
+from aerobee.service.broker.deduplication.seen_sequences import (
+    NO_PLACE,
+    SequenceVerdict,
+    StoredPlace,
+)
+from aerobee.service.broker.log_access.message_writer import StoredAt
+from aerobee.service.broker.send.send_request import SendRequest
 from aerobee.service.request import Answer
 
 _MARK = PRODUCER_MARK.encode()
@@ -46,7 +50,9 @@ class SendOnce:
         self._end_offset = end_offset
         self._marked = MarkedBatch()
 
-    def store(self, sending: Sending, put: Callable[[], Stored], now: Now) -> Stored | Answer:
+    def store(
+        self, sending: SendRequest, put: Callable[[], StoredAt], now: Now
+    ) -> StoredAt | Answer:
         """Store what is new of a send: `put` stores it as it is by then."""
         if sending.is_quiet and sending.is_batch:
             stored = self._store_whole(sending, put, now)
@@ -77,7 +83,7 @@ class SendOnce:
         for number, index in enumerate(fresh):
             place = NO_PLACE
             if not sending.is_quiet:
-                place = Place(stored.queue_offset + number, stored.record_offsets[number])
+                place = StoredPlace(stored.queue_offset + number, stored.record_offsets[number])
             places[index] = place
             self._known.note(mark.next(index), sending.topic, sending.queue_id, place, now.wall_ms)
         if len(fresh) == count:
@@ -88,8 +94,8 @@ class SendOnce:
         )
 
     def _store_whole(
-        self, sending: Sending, put: Callable[[], Stored], now: Now
-    ) -> Stored | Answer | None:
+        self, sending: SendRequest, put: Callable[[], StoredAt], now: Now
+    ) -> StoredAt | Answer | None:
         """A batch that is all new or all repeated; None: look at each message."""
         count = self._marked.read(sending.body)
         if count == 0:
@@ -99,18 +105,18 @@ class SendOnce:
         if refusal is not None:
             return refusal
         seen = self._known.find(mark.producer, sending.topic, sending.queue_id)
-        verdict = Verdict.NEW if seen is None else seen.judge_run(mark.sequence, count)
-        if verdict is Verdict.NOT_KNOWN:
+        verdict = SequenceVerdict.NEW if seen is None else seen.judge_run(mark.sequence, count)
+        if verdict is SequenceVerdict.NOT_KNOWN:
             return None
         if mark.epoch > self._known.epoch_of(mark.producer):
             self._known.raise_epoch(mark.producer, mark.epoch, now.wall_ms)
-        if verdict is Verdict.REPEATED:
+        if verdict is SequenceVerdict.REPEATED:
             return self._repeated(sending, [NO_PLACE])
         stored = put()
         self._known.note_run(mark, count, sending.topic, sending.queue_id, now.wall_ms)
         return stored
 
-    def _find_refusal(self, sending: Sending, mark: ProducerMark, count: int) -> Answer | None:
+    def _find_refusal(self, sending: SendRequest, mark: ProducerMark, count: int) -> Answer | None:
         if is_retry_topic(sending.topic):
             return Answer(ResponseCode.MESSAGE_ILLEGAL, "nothing is sent once to a retry topic")
         if mark.place != place_of(sending.topic, sending.queue_id):
@@ -126,24 +132,26 @@ class SendOnce:
         if seen is None:
             return _forgotten(mark, "nothing") if sending.is_known else None
         for index in range(count):
-            if seen.judge(mark.sequence + index) is Verdict.NOT_KNOWN:
+            if seen.judge(mark.sequence + index) is SequenceVerdict.NOT_KNOWN:
                 return _forgotten(mark, f"nothing before {seen.floor}")
         return None
 
-    def _places(self, sending: Sending, mark: ProducerMark, count: int) -> list[Place | None]:
+    def _places(
+        self, sending: SendRequest, mark: ProducerMark, count: int
+    ) -> list[StoredPlace | None]:
         """Where each message is; None: it is new."""
         seen = self._known.find(mark.producer, sending.topic, sending.queue_id)
         if seen is None:
             return [None] * count
         return [
-            seen.place(sequence) if seen.judge(sequence) is Verdict.REPEATED else None
+            seen.place(sequence) if seen.judge(sequence) is SequenceVerdict.REPEATED else None
             for sequence in range(mark.sequence, mark.sequence + count)
         ]
 
-    def _repeated(self, sending: Sending, places: list[Place]) -> Stored:
+    def _repeated(self, sending: SendRequest, places: list[StoredPlace]) -> StoredAt:
         """All of it is in the log. It may be spoken of once everything is that is there now."""
         first = places[0]
-        return Stored(
+        return StoredAt(
             first.log_offset,
             sending.topic,
             sending.queue_id,
@@ -154,12 +162,12 @@ class SendOnce:
         )
 
 
-def _offsets(places: list[Place]) -> list[int]:
+def _offsets(places: list[StoredPlace]) -> list[int]:
     """None at all if one of them is forgotten: ids are told apart by their place in the list."""
     return [] if NO_PLACE in places else [place.log_offset for place in places]
 
 
-def _mark_of(sending: Sending, entries: list[bytes]) -> ProducerMark:
+def _mark_of(sending: SendRequest, entries: list[bytes]) -> ProducerMark:
     """The mark of the message, or of the first in a batch; the others have one of their own that
     counts on from it, or say that they follow."""
     if not sending.is_batch:

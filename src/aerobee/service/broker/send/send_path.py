@@ -14,7 +14,7 @@ from aerobee.ports.service import ChannelId, CloseChannel, Effects, Write
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.send.fast_send import PlainSend
+from aerobee.service.broker.send.fast_send import FastSend
 from aerobee.service.broker.send.pending_answers import AnswersInWait, PendingAnswers
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.config import FlushMode
@@ -26,10 +26,10 @@ Took: TypeAlias = Callable[[int, int], None]
 """Told (how many ms each took, how many requests)."""
 
 
-class SendWay:
+class SendPath:
     def __init__(
         self,
-        plain: PlainSend,
+        plain: FastSend,
         store: Store,
         flush_mode: FlushMode,
         config: LiveConfig[BrokerConfig],

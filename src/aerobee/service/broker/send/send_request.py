@@ -27,7 +27,7 @@ _SENDERS_FLAGS = 0x701
 
 
 @dataclass(slots=True)
-class Sending:
+class SendRequest:
     """Filled once, then changed on its way: a queue is chosen, properties are added."""
 
     group: str
@@ -128,10 +128,10 @@ class Sending:
         return draft
 
 
-def read_sending(header: CommandHeader, body: bytes) -> Sending:
+def read_send_request(header: CommandHeader, body: bytes) -> SendRequest:
     """RemoteProtocolError names the field at fault; MessageIllegal: too long properties."""
     fields = SendFields(header)
-    return Sending(
+    return SendRequest(
         group=fields.optional_text("a"),
         topic=fields.text("b").decode(),
         default_topic=fields.optional_text("c"),

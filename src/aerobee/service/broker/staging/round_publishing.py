@@ -24,10 +24,10 @@ from aerobee.protocol.message.marked_batch import MarkedBatch
 from aerobee.protocol.message.producer_mark import decode_mark
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.deduplication.known_producers import KnownProducers, too_many
-from aerobee.service.broker.log_access.message_writer import Intake, Stored
-from aerobee.service.broker.send.send_request import Sending
+from aerobee.service.broker.log_access.message_writer import MessageWriter, StoredAt
+from aerobee.service.broker.send.send_request import SendRequest
 from aerobee.service.broker.staging.staged_batch import StagedBatch, staged_at
-from aerobee.service.broker.state.staged_rounds import Decision, Decisions
+from aerobee.service.broker.state.staged_rounds import StagedRound, StagedRounds
 from aerobee.service.request import OK, Answer
 from aerobee.storage.store import Store
 
@@ -42,7 +42,7 @@ _DUPLICATE = Answer(fields={"duplicate": "true"})
 _NOT_SAFE = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it is not known to be published")
 
 Told = Callable[[Answer], None]
-StoreOnce = Callable[[Sending, Callable[[], Stored], Now], Stored | Answer]
+StoreOnce = Callable[[SendRequest, Callable[[], StoredAt], Now], StoredAt | Answer]
 """Stores what is new of a send, by putting it as it is by then."""
 
 
@@ -71,23 +71,23 @@ class _Round:
         self.producers: set[str] = set()
         """Whose messages they are."""
 
-    def decision(self, *, is_done: bool) -> Decision:
+    def decision(self, *, is_done: bool) -> StagedRound:
         places = () if is_done else self.places
-        return Decision(self.round_id, places, is_done, self.used_ms)
+        return StagedRound(self.round_id, places, is_done, self.used_ms)
 
 
-class Publishing:
+class RoundPublishing:
     def __init__(
         self,
-        decisions: Decisions,
+        staged_rounds: StagedRounds,
         store: Store,
-        intake: Intake,
+        writer: MessageWriter,
         known: KnownProducers,
         store_once: StoreOnce,
     ) -> None:
-        self._decisions = decisions
+        self._staged_rounds = staged_rounds
         self._store = store
-        self._intake = intake
+        self._writer = writer
         self._known = known
         self._store_once = store_once
         self._marked = MarkedBatch()
@@ -98,7 +98,7 @@ class Publishing:
         """Go on with what a stop has interrupted: before anybody is served. Blocks on the disk, for
         with synchronous flush only what is there is seen."""
         begin = self._store.end_offset
-        for write_id, decision in self._decisions.open():
+        for write_id, decision in self._staged_rounds.open():
             one = _Round(write_id, decision.round_id, decision.places, decision.used_ms)
             one.is_decided = True
             self._rounds[write_id] = one
@@ -126,7 +126,7 @@ class Publishing:
             else:
                 told(Answer(ResponseCode.SYSTEM_BUSY, f"round {going.round_id} is not done yet"))
             return
-        decided = self._decisions.find(write_id)
+        decided = self._staged_rounds.find(write_id)
         if decided is not None and round_id <= decided.round_id:
             told(_DUPLICATE if round_id == decided.round_id else _over(write_id, decided.round_id))
             return
@@ -182,7 +182,7 @@ class Publishing:
             else:
                 self._end(one, Answer(ResponseCode.SYSTEM_ERROR, f"it was not saved: {error}"))
 
-        self._decisions.decide(one.write_id, one.decision(is_done=False), decided)
+        self._staged_rounds.decide(one.write_id, one.decision(is_done=False), decided)
 
     def _put_some(self, one: _Round, now: Now) -> bool:
         """Store the next batches of a round; whether there are more."""
@@ -213,7 +213,7 @@ class Publishing:
         return False
 
     def _put(self, one: _Round, batch: StagedBatch, now: Now) -> None:
-        sending = Sending(
+        sending = SendRequest(
             group="",
             topic=batch.topic,
             default_topic="",
@@ -237,7 +237,7 @@ class Publishing:
             one.producers.add(mark.producer)
         stored = self._store_once(
             sending,
-            lambda: self._intake.put_draft(sending.batch(_NOWHERE), now, is_quiet=True),
+            lambda: self._writer.put_draft(sending.batch(_NOWHERE), now, is_quiet=True),
             now,
         )
         if isinstance(stored, Answer):
@@ -256,7 +256,7 @@ class Publishing:
                 self._known.let_go(one.producers, one.round_id)
             self._end(one, OK)
 
-        self._decisions.decide(one.write_id, one.decision(is_done=True), saved)
+        self._staged_rounds.decide(one.write_id, one.decision(is_done=True), saved)
 
     def _end(self, one: _Round, answer: Answer) -> None:
         del self._rounds[one.write_id]

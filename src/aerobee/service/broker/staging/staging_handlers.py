@@ -19,10 +19,10 @@ from aerobee.protocol.message.producer_mark import ROUND_MAX, decode_mark, is_pr
 from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.store_refusals import refused_by_store
 from aerobee.service.broker.request_table import Lane, Right, Row, row
-from aerobee.service.broker.staging.round_publishing import Publishing
+from aerobee.service.broker.staging.round_publishing import RoundPublishing
 from aerobee.service.broker.staging.staged_batch import StagedBatch, staged_message
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Answer, Request
@@ -31,9 +31,9 @@ _NOT_SAFE = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it is not known 
 
 
 class StagingHandlers:
-    def __init__(self, topics: Topics, intake: Intake, publishing: Publishing) -> None:
+    def __init__(self, topics: Topics, writer: MessageWriter, publishing: RoundPublishing) -> None:
         self._topics = topics
-        self._intake = intake
+        self._writer = writer
         self._publishing = publishing
         self._marked = MarkedBatch()
 
@@ -57,11 +57,11 @@ class StagingHandlers:
             header.write_id, header.round_id, header.topic, header.queue_id, request.body
         )
         try:
-            stored = self._intake.put_as_is(staged_message(batch, request.now.wall_ms), request.now)
+            stored = self._writer.put_as_is(staged_message(batch, request.now.wall_ms), request.now)
         except StorageError as error:
             return refused_by_store(error)
         answer = Answer(fields=write_header(StagedBatchHeader(stored.log_offset)))
-        self._intake.when_safe(
+        self._writer.when_safe(
             stored.end_offset, lambda is_safe: request.answer(answer if is_safe else _NOT_SAFE)
         )
         return None

@@ -50,7 +50,7 @@ _Key = tuple[str, str]
 _Table = Mapping[_Key, FilterRow]
 
 
-class ConsumerFilters:
+class ConsumerFilterFile:
     def __init__(
         self, file: ConfigFile, worker: DiskWorker, consumers: Consumers, filters: FilterCache
     ) -> None:

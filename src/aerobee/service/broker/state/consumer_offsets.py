@@ -35,7 +35,7 @@ from aerobee.service.broker.state.offset_table import (
     parse_key,
 )
 
-__all__ = ["NO_ROOM", "UNKNOWN", "MaxOffset", "Offsets", "OffsetsPicture"]
+__all__ = ["NO_ROOM", "UNKNOWN", "ConsumerOffsets", "ConsumerOffsetsSnapshot", "MaxOffset"]
 
 NO_ROOM = "there is no room for the offsets of another queue: delete groups that are not used"
 
@@ -45,7 +45,7 @@ MaxOffset: TypeAlias = Callable[[str, int], int]
 """(topic, queue) → the end of that queue."""
 
 
-class Offsets:
+class ConsumerOffsets:
     """Committed offsets by (group, topic, queue)."""
 
     def __init__(self, count_max: int = OFFSETS_MAX) -> None:
@@ -159,20 +159,20 @@ class Offsets:
         if _load(self._committed, members.object("offsetTable"), max_offset):
             self.is_dirty = True
 
-    def picture(self) -> "OffsetsPicture":
+    def picture(self) -> "ConsumerOffsetsSnapshot":
         """Everything as it is now, whatever is committed later."""
-        return OffsetsPicture(
+        return ConsumerOffsetsSnapshot(
             self.version, self._committed.picture(), self._pulled.picture(), self.popped_to
         )
 
-    def take_saved(self, wall_ms: int) -> "OffsetsPicture":
+    def take_saved(self, wall_ms: int) -> "ConsumerOffsetsSnapshot":
         """What is to be saved now, as a version of its own."""
         self.version = self.version.next(wall_ms)
         self.is_dirty = False
         return self.picture()
 
 
-class OffsetsPicture(NamedTuple):
+class ConsumerOffsetsSnapshot(NamedTuple):
     """Offsets that nobody changes any more: read on any thread."""
 
     version: DataVersion

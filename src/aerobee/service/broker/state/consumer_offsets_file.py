@@ -10,21 +10,21 @@ import logging
 from aerobee.errors import CorruptFile, ProtocolError
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
-from aerobee.service.broker.state.consumer_offsets import MaxOffset, Offsets
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets, MaxOffset
 from aerobee.storage.metadata.background_save import BackgroundSave
 from aerobee.storage.metadata.config_file import ConfigFile
 
 _log = logging.getLogger(__name__)
 
 
-class OffsetsFile:
+class ConsumerOffsetsFile:
     """Keeps one table in one file."""
 
     def __init__(
         self,
         file: ConfigFile,
         worker: DiskWorker,
-        offsets: Offsets,
+        offsets: ConsumerOffsets,
         interval_ms: int,
         monotonic_ms: int,
     ) -> None:

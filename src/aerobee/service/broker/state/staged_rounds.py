@@ -26,7 +26,7 @@ WRITERS_MAX = 10_000
 IDLE_MS_MAX = 7 * 24 * 3_600_000
 
 
-class Decision(NamedTuple):
+class StagedRound(NamedTuple):
     round_id: int
     places: tuple[int, ...]
     """Log offsets of its batches, in order; none once it is done."""
@@ -34,34 +34,34 @@ class Decision(NamedTuple):
     used_ms: int
 
 
-class Decisions:
+class StagedRounds:
     def __init__(self, file: ConfigFile, worker: DiskWorker) -> None:
         """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
         loaded = file.load()
         if loaded is not None and loaded.fault:
             _log.warning("a backup had to do: %s", loaded.fault)
-        table: Mapping[str, Decision] = {}
+        table: Mapping[str, StagedRound] = {}
         if loaded is not None:
             table = _table_in(Members(loaded.value, file.path), file.path)
-        self._saved: SavedValue[Mapping[str, Decision]] = SavedValue(
+        self._saved: SavedValue[Mapping[str, StagedRound]] = SavedValue(
             worker, lambda table: file.store(_as_json(table)), table
         )
 
-    def find(self, write_id: str) -> Decision | None:
+    def find(self, write_id: str) -> StagedRound | None:
         return self._saved.value.get(write_id)
 
-    def open(self) -> list[tuple[str, Decision]]:
+    def open(self) -> list[tuple[str, StagedRound]]:
         """What is decided and not done."""
         return [(name, one) for name, one in self._saved.value.items() if not one.is_done]
 
-    def decide(self, write_id: str, decision: Decision, done: Done) -> None:
+    def decide(self, write_id: str, decision: StagedRound, done: Done) -> None:
         """Write down what is to be done, or that it is."""
         self._saved.change(lambda table: _with(table, write_id, decision), done)
 
 
 def _with(
-    table: Mapping[str, Decision], write_id: str, decision: Decision
-) -> Mapping[str, Decision]:
+    table: Mapping[str, StagedRound], write_id: str, decision: StagedRound
+) -> Mapping[str, StagedRound]:
     oldest_ms = decision.used_ms - IDLE_MS_MAX
     kept = {
         name: one
@@ -75,7 +75,7 @@ def _with(
     return kept
 
 
-def _as_json(table: Mapping[str, Decision]) -> dict[str, Value]:
+def _as_json(table: Mapping[str, StagedRound]) -> dict[str, Value]:
     writes: dict[str, Value] = {
         name: {
             "roundId": one.round_id,
@@ -88,17 +88,19 @@ def _as_json(table: Mapping[str, Decision]) -> dict[str, Value]:
     return {"writes": writes}
 
 
-def _table_in(members: Members, path: str) -> dict[str, Decision]:
+def _table_in(members: Members, path: str) -> dict[str, StagedRound]:
     try:
         return {name: _decision_in(one) for name, one in members.object("writes").objects()}
     except ProtocolError as error:
         raise CorruptFile(error.message, path=path) from None
 
 
-def _decision_in(one: Members) -> Decision:
+def _decision_in(one: Members) -> StagedRound:
     places = []
     for place in one.array("places"):
         if type(place) is not int:
             raise RemoteProtocolError(f"places of {one.what} hold more than numbers")
         places.append(place)
-    return Decision(one.int64("roundId"), tuple(places), one.is_true("isDone"), one.int64("usedMs"))
+    return StagedRound(
+        one.int64("roundId"), tuple(places), one.is_true("isDone"), one.int64("usedMs")
+    )

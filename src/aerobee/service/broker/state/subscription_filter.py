@@ -25,7 +25,7 @@ from aerobee.service.filters.filter_cache import FilterCache
 from aerobee.service.request import Answer
 
 
-class Choice(NamedTuple):
+class SubscriptionFilter(NamedTuple):
     """What `Store.read` is given."""
 
     tag_codes: frozenset[int] | None
@@ -33,7 +33,7 @@ class Choice(NamedTuple):
     chosen: PropertyFilter | None = None
 
 
-class Choices:
+class SubscriptionFilters:
     def __init__(
         self, filters: FilterCache, consumers: Consumers, allows_sql: Callable[[], bool]
     ) -> None:
@@ -41,7 +41,7 @@ class Choices:
         self._consumers = consumers
         self._allows_sql = allows_sql
 
-    def of_pull(self, header: PullHeader) -> Choice | Answer:
+    def of_pull(self, header: PullHeader) -> SubscriptionFilter | Answer:
         """What a pull gets, by the filter that it brings or by its group's."""
         wanted = self._wanted(header)
         return wanted if isinstance(wanted, Answer) else self.of(header.consumer_group, wanted)
@@ -72,10 +72,10 @@ class Choices:
             "the consumer's subscription not latest: wait for its next heartbeat",
         )
 
-    def of(self, group: str, wanted: Subscription) -> Choice | Answer:
+    def of(self, group: str, wanted: Subscription) -> SubscriptionFilter | Answer:
         """What a group gets of a topic, or why its filter cannot be used."""
         if wanted.is_by_tag:
-            return Choice(wanted.tag_codes)
+            return SubscriptionFilter(wanted.tag_codes)
         if wanted.expression_type != BY_SQL or not self._allows_sql():
             return Answer(
                 ResponseCode.SYSTEM_ERROR,
@@ -83,11 +83,11 @@ class Choices:
                 f"{wanted.expression_type[:40]}",
             )
         if is_retry_topic(wanted.topic):
-            return Choice(None)
+            return SubscriptionFilter(None)
         found = self._filters.find(group, wanted.topic, wanted.expression)
         if found.filter is None:
             return Answer(
                 ResponseCode.SUBSCRIPTION_PARSE_FAILED,
                 f"the filter of group {group} for topic {wanted.topic} is wrong {found.fault}",
             )
-        return Choice(None, found.filter)
+        return SubscriptionFilter(None, found.filter)

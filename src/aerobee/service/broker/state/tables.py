@@ -25,16 +25,16 @@ from aerobee.service.broker.clients.producers import Producers
 from aerobee.service.broker.clients.queue_locks import QueueLocks
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.deduplication.deduplication_assembly import (
-    Deduplication,
+    DeduplicationAssembly,
     open_deduplication,
 )
-from aerobee.service.broker.state.consumer_filter_file import ConsumerFilters
-from aerobee.service.broker.state.consumer_offsets import Offsets
-from aerobee.service.broker.state.consumer_offsets_file import OffsetsFile
+from aerobee.service.broker.state.consumer_filter_file import ConsumerFilterFile
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
+from aerobee.service.broker.state.consumer_offsets_file import ConsumerOffsetsFile
 from aerobee.service.broker.state.delay_offsets import DelayOffsets
 from aerobee.service.broker.state.groups import Groups
-from aerobee.service.broker.state.staged_rounds import Decisions
-from aerobee.service.broker.state.subscription_filter import Choices
+from aerobee.service.broker.state.staged_rounds import StagedRounds
+from aerobee.service.broker.state.subscription_filter import SubscriptionFilters
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.filters.filter_cache import FilterCache
 from aerobee.service.live_config import LiveConfig
@@ -58,16 +58,16 @@ class Ground(NamedTuple):
 class Tables(NamedTuple):
     topics: Topics
     groups: Groups
-    offsets: Offsets
-    offsets_file: OffsetsFile
+    offsets: ConsumerOffsets
+    offsets_file: ConsumerOffsetsFile
     delay_offsets: DelayOffsets
     consumers: Consumers
     producers: Producers
     locks: QueueLocks
-    choices: Choices
-    consumer_filters: ConsumerFilters
-    deduplication: Deduplication
-    decisions: Decisions
+    subscription_filters: SubscriptionFilters
+    consumer_filters: ConsumerFilterFile
+    deduplication: DeduplicationAssembly
+    staged_rounds: StagedRounds
 
 
 def open_tables(
@@ -77,8 +77,8 @@ def open_tables(
     worker = ground.worker
     topics = Topics(ground.config_file("topics.json"), worker, identity, config, now.wall_ms)
     groups = Groups(ground.config_file("subscriptionGroup.json"), worker, config, now.wall_ms)
-    offsets = Offsets()
-    offsets_file = OffsetsFile(
+    offsets = ConsumerOffsets()
+    offsets_file = ConsumerOffsetsFile(
         ground.config_file("consumerOffset.json"),
         worker,
         offsets,
@@ -101,8 +101,8 @@ def open_tables(
         consumers,
         Producers(),
         locks,
-        Choices(filters, consumers, lambda: config.current.allows_sql),
-        ConsumerFilters(ground.config_file("consumerFilter.json"), worker, consumers, filters),
+        SubscriptionFilters(filters, consumers, lambda: config.current.allows_sql),
+        ConsumerFilterFile(ground.config_file("consumerFilter.json"), worker, consumers, filters),
         open_deduplication(
             ground.config_file("producerEpochs.json"),
             ground.config_file("producerSequences.json"),
@@ -110,7 +110,7 @@ def open_tables(
             ground.store,
             now,
         ),
-        Decisions(ground.config_file("stagedRounds.json"), worker),
+        StagedRounds(ground.config_file("stagedRounds.json"), worker),
     )
 
 

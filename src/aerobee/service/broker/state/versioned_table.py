@@ -37,7 +37,7 @@ class Form(NamedTuple, Generic[C]):
     write: Callable[[C], Mapping[str, Value]]
 
 
-class Row(Generic[C]):
+class VersionedRow(Generic[C]):
     __slots__ = ("_text", "config", "unknown")
 
     def __init__(self, config: C, unknown: Mapping[str, Value] = _NOTHING) -> None:
@@ -61,7 +61,7 @@ class VersionedTable(Generic[C]):
         self,
         form: Form[C],
         version: DataVersion,
-        rows: Mapping[str, Row[C]],
+        rows: Mapping[str, VersionedRow[C]],
         rest: Mapping[str, Value] = _NOTHING,
         news: Sequence[str] = (),
     ) -> None:
@@ -88,7 +88,7 @@ class VersionedTable(Generic[C]):
                 del rows[name]
             else:
                 old = rows.get(name)
-                rows[name] = Row(config, _NOTHING if old is None else old.unknown)
+                rows[name] = VersionedRow(config, _NOTHING if old is None else old.unknown)
         return VersionedTable(self._form, self.version.next(wall_ms), rows, self.rest, tuple(news))
 
     def with_rest(self, name: str, value: Value, wall_ms: int) -> "VersionedTable[C]":
@@ -137,10 +137,10 @@ def load_table(file: ConfigFile, form: Form[C], wall_ms: int) -> LoadedTable[C]:
     )
 
 
-def _row_from(members: Members, name: str, form: Form[C]) -> Row[C]:
+def _row_from(members: Members, name: str, form: Form[C]) -> VersionedRow[C]:
     config = form.read(members, name)
     unknown = members.plain().keys() - form.write(config).keys()
     if not unknown:
-        return Row(config)
+        return VersionedRow(config)
     plain = cast("Mapping[str, Value]", members.plain())
-    return Row(config, {key: value for key, value in plain.items() if key in unknown})
+    return VersionedRow(config, {key: value for key, value in plain.items() if key in unknown})

@@ -20,7 +20,7 @@ UNKNOWN_CODE = -1
 """Stands for all codes that nobody knows: peers choose them."""
 
 
-class Outcome(NamedTuple):
+class RequestOutcome(NamedTuple):
     """What is told apart."""
 
     request: int
@@ -37,26 +37,26 @@ class RequestTimes:
     """T1. There is at most one histogram for each pair of known codes, and one more if held."""
 
     def __init__(self) -> None:
-        self._histograms: dict[Outcome, Histogram] = {}
+        self._histograms: dict[RequestOutcome, Histogram] = {}
         # What was answered in this turn, when it came, and how many.
-        self._answered: list[tuple[Outcome, int, int]] = []
+        self._answered: list[tuple[RequestOutcome, int, int]] = []
 
     def of_successes(self, request: int) -> Histogram:
         """For whoever measures requests of one code by itself, all of them answered at once and
         with success."""
-        return self._of(Outcome(request, ResponseCode.SUCCESS, False))
+        return self._of(RequestOutcome(request, ResponseCode.SUCCESS, False))
 
     def heard(self, request: Request, response: ResponseCode) -> None:
         """A request is answered, and the answer goes out with this turn."""
         code = request.command.code
         if find_request_code(code) is None:
             code = UNKNOWN_CODE
-        outcome = Outcome(code, response, request.is_held)
+        outcome = RequestOutcome(code, response, request.is_held)
         self._answered.append((outcome, request.now.monotonic_ms, 1))
 
     def note(self, request: int, response: ResponseCode, since_ms: int, count: int) -> None:
         """The same, for so many that came together by a short way."""
-        self._answered.append((Outcome(request, response, False), since_ms, count))
+        self._answered.append((RequestOutcome(request, response, False), since_ms, count))
 
     def measure(self, monotonic_ms: int) -> None:
         """The turn is over."""
@@ -64,10 +64,10 @@ class RequestTimes:
             self._of(outcome).add(max(0, monotonic_ms - since_ms), count)
         self._answered.clear()
 
-    def __iter__(self) -> Iterator[tuple[Outcome, Histogram]]:
+    def __iter__(self) -> Iterator[tuple[RequestOutcome, Histogram]]:
         return iter(list(self._histograms.items()))
 
-    def _of(self, outcome: Outcome) -> Histogram:
+    def _of(self, outcome: RequestOutcome) -> Histogram:
         found = self._histograms.get(outcome)
         if found is None:
             found = self._histograms[outcome] = Histogram(BOUNDS_MS)

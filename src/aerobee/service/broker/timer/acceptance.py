@@ -23,7 +23,7 @@ from aerobee.model.properties import (
     TIMER_OUT_MS,
 )
 from aerobee.ports.clock import Now
-from aerobee.service.broker.timer.tick_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TickScale
 
 TIME_NAMES = (TIMER_DELAY_SECONDS, TIMER_DELAY_MS, TIMER_DELIVER_MS)
 """The first that is there counts."""
@@ -44,7 +44,7 @@ class TimerCrowded(StorageError):
 class TimerAcceptance:
     def __init__(
         self,
-        scale: TimerScale,
+        scale: TickScale,
         is_enabled: bool,
         delay_ms_max: Callable[[], int],
         slot_count_max: Callable[[], int],

@@ -3,8 +3,8 @@ import cython
 from aerobee.protocol.primitives.java_hash cimport signed32, text_hash
 from aerobee.protocol.primitives.machine cimport address, byte
 from aerobee.protocol.message.record cimport Record
-from aerobee.protocol.message.waiting_properties cimport WaitingText
-from aerobee.service.broker.timer.tick_scale cimport TimerScale
+from aerobee.protocol.message.waiting_properties cimport WaitingProperties
+from aerobee.service.broker.timer.tick_scale cimport TickScale
 from aerobee.storage.timer.timer_log cimport TimerLog, UnitFields
 from aerobee.storage.timer.timer_wheel cimport Slot, TimerWheel
 
@@ -18,9 +18,9 @@ cdef class Enqueue:
     cdef long long _lowest_ms
     cdef object _reader
     cdef Record _record
-    cdef TimerScale _scale
+    cdef TickScale _scale
     cdef object _store
-    cdef WaitingText _text
+    cdef WaitingProperties _text
     cdef TimerLog _timer_log
     cdef UnitFields _unit
     cdef TimerWheel _wheel
@@ -31,7 +31,7 @@ cdef class Enqueue:
     cdef bint _take_all(self, object view, long long read_ms, long long over_ms) except -1
 
     @cython.locals(
-        record=Record, text=WaitingText, written_ms="long long", slot_ms="long long", is_rolled=bint,
+        record=Record, text=WaitingProperties, written_ms="long long", slot_ms="long long", is_rolled=bint,
         doubt_ms="long long", slot=Slot, other_ms="long long", magic=int, topic_hash=int,
     )
     cdef bint _take(self, const byte* memory, long long read_ms, long long over_ms) except -1

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aerobee.model.names import TIMER_TOPIC
 from aerobee.protocol.message.record import Record
-from aerobee.protocol.message.waiting_properties import WaitingText
-from aerobee.service.broker.log_access.due_reader import ScheduleReader
+from aerobee.protocol.message.waiting_properties import WaitingProperties
+from aerobee.service.broker.log_access.due_reader import DueReader
 from aerobee.service.broker.timer.slot_walk import TimerDamaged
-from aerobee.service.broker.timer.tick_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TickScale
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.store import Store
 from aerobee.storage.timer.timer_log import TimerLog, UnitFields
@@ -76,10 +76,10 @@ class Enqueue:
     def __init__(
         self,
         store: Store,
-        reader: ScheduleReader,
+        reader: DueReader,
         wheel: TimerWheel,
         log: TimerLog,
-        scale: TimerScale,
+        scale: TickScale,
     ) -> None:
         self._store = store
         self._reader = reader
@@ -87,7 +87,7 @@ class Enqueue:
         self._timer_log = log
         self._scale = scale
         self._record = Record()
-        self._text = WaitingText()
+        self._text = WaitingProperties()
         self._unit = UnitFields()
         self._done_to = 0
         self._done_before_ms = 0

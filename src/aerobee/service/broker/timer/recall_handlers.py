@@ -23,7 +23,7 @@ from aerobee.protocol.message.recall_handle import RecallHandle, decode_recall_h
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.store_refusals import refused_by_store
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import Answer, Request
@@ -34,13 +34,13 @@ RECALL_TAG = "_RECALL_TAG_"
 class RecallHandlers:
     def __init__(
         self,
-        intake: Intake,
+        writer: MessageWriter,
         has_topic: Callable[[str], bool],
         broker_name: str,
         config: Callable[[], BrokerConfig],
         peers: Mapping[ChannelId, Peer],
     ) -> None:
-        self._intake = intake
+        self._writer = writer
         self._has_topic = has_topic
         self._broker_name = broker_name
         self._config = config
@@ -60,14 +60,14 @@ class RecallHandlers:
             return handle
         host = Host(*self._peers[request.channel])
         try:
-            stored = self._intake.put(_recalling(handle, host, request.now.wall_ms), request.now)
+            stored = self._writer.put(_recalling(handle, host, request.now.wall_ms), request.now)
         except StorageError as error:
             return refused_by_store(error)
         except AerobeeError as error:
             return Answer(ResponseCode.SYSTEM_ERROR, str(error))
         answer = Answer(fields={"msgId": handle.unique_id, MESSAGE_REGION: self._config().region})
         refusal = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it may not be taken back")
-        self._intake.when_safe(
+        self._writer.when_safe(
             stored.end_offset, lambda is_safe: request.answer(answer if is_safe else refusal)
         )
         return None

@@ -11,7 +11,7 @@ cdef Py_ssize_t _STRETCH_BYTES_MAX
 cdef class SlotDelivery:
     cdef MappedFile _file
     cdef TimerLog _log
-    cdef object _putting_back
+    cdef object _timer_roll
     cdef RecordReader _records
     cdef Redelivery _redelivery
     cdef object _shifts

@@ -19,7 +19,7 @@ from aerobee.service.broker.log_access.real_topic import Undeliverable
 from aerobee.service.broker.log_access.redelivery import Redelivery
 from aerobee.service.broker.timer.clock_shifts import ClockShifts
 from aerobee.service.broker.timer.slot_walk import SlotWalk, TimerDamaged
-from aerobee.service.broker.timer.timer_roll import PuttingBack, stamp
+from aerobee.service.broker.timer.timer_roll import TimerRoll, stamp
 from aerobee.storage.files.mapped_file import MappedFile
 from aerobee.storage.read.record_reader import RecordReader
 from aerobee.storage.store import Store
@@ -46,13 +46,13 @@ class SlotDelivery:
     __slots__ = (
         "_file",
         "_log",
-        "_putting_back",
         "_records",
         "_redelivery",
         "_shifts",
         "_stamp",
         "_stamp_ms",
         "_store",
+        "_timer_roll",
         "_unit",
         "_wall_ms",
         "bytes_done",
@@ -66,14 +66,14 @@ class SlotDelivery:
         store: Store,
         log: TimerLog,
         redelivery: Redelivery,
-        putting_back: PuttingBack,
+        timer_roll: TimerRoll,
         shifts: ClockShifts,
     ) -> None:
         self._store = store
         self._records: RecordReader = store.records
         self._log = log
         self._redelivery = redelivery
-        self._putting_back = putting_back
+        self._timer_roll = timer_roll
         self._shifts = shifts
         self._unit = UnitFields()
         self._file: MappedFile | None = None
@@ -191,7 +191,7 @@ class SlotDelivery:
         assert file is not None
         record = self._redelivery.record
         view = file.slice(record.position, record.size)
-        return self._putting_back.take(view, is_rolled, self._unit.enqueue_ms, now)
+        return self._timer_roll.take(view, is_rolled, self._unit.enqueue_ms, now)
 
     def _report(self, error: Exception) -> None:
         _log.error(

@@ -1,6 +1,6 @@
 import cython
 
-cdef class TimerScale:
+cdef class TickScale:
     cdef readonly long long precision_ms
     cdef readonly long long window_ms
 

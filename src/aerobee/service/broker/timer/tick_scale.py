@@ -21,7 +21,7 @@ def is_compiled() -> bool:
     return cython.compiled
 
 
-class TimerScale:
+class TickScale:
     """`precision_ms`: a tick; `window_ms`: how far ahead the wheel is used, a number of ticks."""
 
     __slots__ = ("precision_ms", "window_ms")

@@ -4,7 +4,7 @@ how far that is."""
 from aerobee.ports.clock import Now
 from aerobee.service.broker.clients.peers import Peers
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.state.tables import Ground, Tables
 from aerobee.service.broker.timer.recall_handlers import RecallHandlers
@@ -13,8 +13,8 @@ from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.live_config import LiveConfig
 
 
-class TimerWays:
-    """From its making on, `intake` diverts what waits for a time."""
+class TimerAssembly:
+    """From its making on, `writer` diverts what waits for a time."""
 
     def __init__(
         self,
@@ -22,22 +22,22 @@ class TimerWays:
         config: LiveConfig[BrokerConfig],
         tables: Tables,
         ground: Ground,
-        intake: Intake,
+        writer: MessageWriter,
         peers: Peers,
         now: Now,
     ) -> None:
         self._identity = identity
         self._config = config
         self._tables = tables
-        self._intake = intake
+        self._writer = writer
         self._peers = peers
-        self.timers = Timers(ground, intake, config, now)
-        intake.divert_to(self.timers.acceptance)
+        self.timers = Timers(ground, writer, config, now)
+        writer.divert_to(self.timers.acceptance)
 
     def rows(self) -> list[Row]:
         topics, config = self._tables.topics, self._config
         recalls = RecallHandlers(
-            self._intake,
+            self._writer,
             lambda name: topics.find(name) is not None,
             self._identity.name,
             lambda: config.current,

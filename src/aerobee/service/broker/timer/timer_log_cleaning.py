@@ -18,7 +18,7 @@ INTERVAL_MS = 30_000
 _FILES_A_TIME = 32
 
 
-class TimerCleaning:
+class TimerLogCleaning:
     def __init__(self, disk: Disk, worker: DiskWorker, log: TimerLog, now: Now) -> None:
         self._disk = disk
         self._worker = worker

@@ -25,10 +25,10 @@ from aerobee.ports.clock import Now
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.record import CRC_PROPERTY_BYTES, WHOLE, Record
 from aerobee.protocol.message.stored_message import copy_to_draft
-from aerobee.protocol.message.waiting_properties import WaitingText
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.protocol.message.waiting_properties import WaitingProperties
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.timer.clock_shifts import ClockShifts
-from aerobee.service.broker.timer.tick_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TickScale
 
 _OUT_MS = TIMER_OUT_MS.encode()
 _ROLL_TIMES = TIMER_ROLL_TIMES.encode()
@@ -39,13 +39,13 @@ _NOTHING = memoryview(b"")
 _ROOM_BYTES = PROPERTIES_BYTES_MAX - CRC_PROPERTY_BYTES
 
 
-class PuttingBack:
-    def __init__(self, intake: Intake, shifts: ClockShifts, scale: TimerScale) -> None:
-        self._intake = intake
+class TimerRoll:
+    def __init__(self, writer: MessageWriter, shifts: ClockShifts, scale: TickScale) -> None:
+        self._writer = writer
         self._shifts = shifts
         self._scale = scale
         self._record = Record()
-        self._text = WaitingText()
+        self._text = WaitingProperties()
         self._draft = MessageDraft()
 
     def take(self, view: memoryview, is_rolled: bool, enqueue_ms: int, now: Now) -> bool:
@@ -70,7 +70,7 @@ class PuttingBack:
         draft.topic, draft.queue_id = _TIMER_TOPIC, 0
         try:
             copy_to_draft(draft, record, view, _stamped(text, enqueue_ms, now.wall_ms))
-            self._intake.put_draft(draft, now)
+            self._writer.put_draft(draft, now)
         finally:
             draft.set_body(_NOTHING)
         return True

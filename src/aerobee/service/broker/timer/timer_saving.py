@@ -41,7 +41,7 @@ class _Phase(Enum):
     FAILED = 6
 
 
-class Position(NamedTuple):
+class SavedPosition(NamedTuple):
     """How far the timer is."""
 
     read_ms: int
@@ -80,7 +80,7 @@ class TimerSaving:
     def is_resting(self) -> bool:
         return self._phase is _Phase.REST
 
-    def begin(self, position: Position, now: Now) -> None:
+    def begin(self, position: SavedPosition, now: Now) -> None:
         """Save how it is now, if that is anything new; only while `is_resting`."""
         assert self._phase is _Phase.REST
         saved, end = self.saved, self._timer_log.end

@@ -27,8 +27,8 @@ import logging
 from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
 from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.log_access.due_reader import ScheduleReader
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.due_reader import DueReader
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.state.tables import Ground
 from aerobee.service.broker.timer.acceptance import TimerAcceptance
 from aerobee.service.broker.timer.clock_shifts import ClockShifts
@@ -36,11 +36,11 @@ from aerobee.service.broker.timer.dequeue import Budget, Dequeue
 from aerobee.service.broker.timer.enqueue import Done, Enqueue
 from aerobee.service.broker.timer.slot_delivery import SlotDelivery
 from aerobee.service.broker.timer.slot_walk import TimerDamaged
-from aerobee.service.broker.timer.tick_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TickScale
 from aerobee.service.broker.timer.timer_files import TimerFiles, open_timer_files
-from aerobee.service.broker.timer.timer_log_cleaning import TimerCleaning
-from aerobee.service.broker.timer.timer_roll import PuttingBack
-from aerobee.service.broker.timer.timer_saving import Position, TimerSaving
+from aerobee.service.broker.timer.timer_log_cleaning import TimerLogCleaning
+from aerobee.service.broker.timer.timer_roll import TimerRoll
+from aerobee.service.broker.timer.timer_saving import SavedPosition, TimerSaving
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.files.lack_of_room import is_out_of_handles, is_out_of_room
 from aerobee.storage.timer.timer_checkpoint import Seal, TimerCheck
@@ -59,7 +59,7 @@ class Timers:
     def __init__(
         self,
         ground: Ground,
-        intake: Intake,
+        writer: MessageWriter,
         config: LiveConfig[BrokerConfig],
         now: Now,
     ) -> None:
@@ -72,13 +72,13 @@ class Timers:
         self.is_enabled = told.keeps_timers
         # Within half a turn, whatever is told: so no place has two times.
         window = min(told.timer_window_slots, told.timer_wheel_slots // 2)
-        self._scale = TimerScale(self.precision_ms, window * self.precision_ms)
+        self._scale = TickScale(self.precision_ms, window * self.precision_ms)
         seal = Seal(self.precision_ms, self._scale.window_ms, told.timer_wheel_slots)
         files = open_timer_files(self._store, self._disk, seal, told.timer_log_file_bytes)
         self._wheel, self._timer_log = files.wheel, files.log
         self._enqueue = Enqueue(
             self._store,
-            ScheduleReader(self._store, self._worker),
+            DueReader(self._store, self._worker),
             self._wheel,
             self._timer_log,
             self._scale,
@@ -87,15 +87,15 @@ class Timers:
         delivery = SlotDelivery(
             self._store,
             self._timer_log,
-            intake.redelivery,
-            PuttingBack(intake, self._shifts, self._scale),
+            writer.redelivery,
+            TimerRoll(writer, self._shifts, self._scale),
             self._shifts,
         )
         self._dequeue = Dequeue(self._worker, self._wheel, self._timer_log, delivery)
         self._saving = TimerSaving(
             self._store, self._disk, self._worker, self._wheel, self._timer_log, files.check, seal
         )
-        self._cleaning = TimerCleaning(self._disk, self._worker, self._timer_log, now)
+        self._cleaning = TimerLogCleaning(self._disk, self._worker, self._timer_log, now)
         # The first tick that may have something to deliver.
         self._read_ms = 0
         self._start(files, now)
@@ -255,7 +255,7 @@ class Timers:
             return
         self._saved_ms = now.monotonic_ms
         self._dequeue.note_progress()
-        self._saving.begin(Position(self._read_ms, self._enqueue.offset), now)
+        self._saving.begin(SavedPosition(self._read_ms, self._enqueue.offset), now)
 
     def stop(self, now: Now) -> None:
         """Deliver nothing more and save how far it came. Blocks on the disk."""

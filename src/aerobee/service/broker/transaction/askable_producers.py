@@ -11,7 +11,7 @@ SECOND_MS = 1_000
 _TRIES_MAX = 8  # connections of a group that are looked at for one that may be asked
 
 
-class Askable:
+class AskableProducers:
     def __init__(self, producers: Producers, asks_a_second: int) -> None:
         self._producers = producers
         self._asks_a_second = asks_a_second

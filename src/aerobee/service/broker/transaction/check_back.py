@@ -34,8 +34,8 @@ from aerobee.errors import (
 from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Effects, Reply
-from aerobee.service.broker.log_access.message_writer import Intake
-from aerobee.service.broker.transaction.askable_producers import Askable
+from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.transaction.askable_producers import AskableProducers
 from aerobee.service.broker.transaction.check_request import check_request
 from aerobee.service.broker.transaction.given_up_topic import GivenUpTopic
 from aerobee.service.broker.transaction.half_message import RealPlace, real_place
@@ -61,8 +61,8 @@ class CheckBack:
         self,
         ledger: Ledger,
         timing: HalfTiming,
-        intake: Intake,
-        askable: Askable,
+        writer: MessageWriter,
+        askable: AskableProducers,
         given_up_topic: GivenUpTopic,
         broker_name: str,
         outbox: Effects,
@@ -70,7 +70,7 @@ class CheckBack:
     ) -> None:
         self._ledger = ledger
         self._timing = timing
-        self._intake = intake
+        self._writer = writer
         self._askable = askable
         self._given_up_topic = given_up_topic
         self._broker_name = broker_name
@@ -175,7 +175,7 @@ class CheckBack:
                 self._outbox.append(Reply(channel, question))
 
         # Not before: the answer names the copy, and nobody finds that yet.
-        self._intake.when_safe(end_offset, safe)
+        self._writer.when_safe(end_offset, safe)
 
     def _give_up(self, half: Half, now: Now) -> None:
         if not self._given_up_topic.is_there(now):

@@ -1,6 +1,6 @@
 import cython
 
-from aerobee.protocol.send.end_transaction_header cimport EndHeader
+from aerobee.protocol.send.end_transaction_header cimport EndTransactionReader
 from aerobee.protocol.remoting.frame cimport FrameReader
 from aerobee.protocol.text.json_machine cimport parse_decimal
 from aerobee.protocol.primitives.machine cimport byte, bytes_address, bytes_at, copy_bytes, same_bytes
@@ -15,7 +15,7 @@ from aerobee.storage.read.hot_records cimport HotRecords
 cdef bytes _HALF_TOPIC
 
 @cython.final
-cdef class PlainEnd:
+cdef class FastEndTransaction:
     cdef Appender _appender
     cdef bytes _born_host
     cdef MessageDraft _draft
@@ -23,7 +23,7 @@ cdef class PlainEnd:
     cdef Py_ssize_t _group_size
     cdef Py_ssize_t _group_start
     cdef OpenHalves _halves
-    cdef EndHeader _header
+    cdef EndTransactionReader _header
     cdef int _queue_id
     cdef HotRecords _records
     cdef bytes _topic
@@ -33,7 +33,7 @@ cdef class PlainEnd:
     cdef readonly list over
     cdef readonly long long stored
 
-    @cython.locals(header=EndHeader, half=Half, found=MappedFile, file=MappedFile, record=Record)
+    @cython.locals(header=EndTransactionReader, half=Half, found=MappedFile, file=MappedFile, record=Record)
     cpdef bint take(self, FrameReader frames, long long wall_ms) except? -1
 
     cpdef list take_over(self)

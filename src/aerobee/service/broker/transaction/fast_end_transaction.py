@@ -19,7 +19,7 @@ from aerobee.errors import AerobeeError
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.record import Record
 from aerobee.protocol.remoting.frame import FrameReader
-from aerobee.protocol.send.end_transaction_header import EndHeader
+from aerobee.protocol.send.end_transaction_header import EndTransactionReader
 from aerobee.service.broker.state.topic_entry import TopicEntry
 from aerobee.service.broker.transaction.open_halves import Half, OpenHalves
 from aerobee.storage.appender import Appender
@@ -47,7 +47,7 @@ def is_compiled() -> bool:
     return cython.compiled
 
 
-class PlainEnd:
+class FastEndTransaction:
     """E1. `over` are halves that are in `halves` no more and that the ledger has not been told of.
     `ended` counts halves, `stored` messages."""
 
@@ -81,7 +81,7 @@ class PlainEnd:
         self._records = records
         self._entries = entries
         self._halves = halves
-        self._header = EndHeader()
+        self._header = EndTransactionReader()
         self._draft = MessageDraft()
         # Where the half says whose it is and where it belongs.
         self._group_start = 0

@@ -23,8 +23,8 @@ from aerobee.model.message_queue import LogOffset, QueueOffset
 from aerobee.model.names import TRANSACTION_HALF_TOPIC, TRANSACTION_OP_TOPIC
 from aerobee.ports.clock import Now
 from aerobee.protocol.message.stored_message import decode_record
-from aerobee.service.broker.log_access.message_writer import Intake, Safe, Stored
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.log_access.message_writer import MessageWriter, Safe, StoredAt
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.transaction.half_message import (
     committed,
     first_offset,
@@ -39,7 +39,7 @@ from aerobee.service.broker.transaction.half_timing import HalfTiming
 from aerobee.service.broker.transaction.op_record import count_that_fits, op_message
 from aerobee.service.broker.transaction.open_half_recovery import OFFSETS_GROUP, find_open
 from aerobee.service.broker.transaction.open_halves import Half, OpenHalves
-from aerobee.service.broker.transaction.queue_progress import Progress
+from aerobee.service.broker.transaction.queue_progress import QueueProgress
 from aerobee.storage.store import Store
 
 _log = logging.getLogger(__name__)
@@ -64,8 +64,8 @@ class Ledger:
     def __init__(
         self,
         store: Store,
-        intake: Intake,
-        offsets: Offsets,
+        writer: MessageWriter,
+        offsets: ConsumerOffsets,
         timing: HalfTiming,
         host: Host,
         now: Now,
@@ -74,7 +74,7 @@ class Ledger:
     ) -> None:
         """Reads what is open. `host` is the broker's own."""
         self._store = store
-        self._intake = intake
+        self._writer = writer
         self._offsets = offsets
         self._timing = timing
         self._host = host
@@ -88,7 +88,7 @@ class Ledger:
         self._told: list[Safe] = []
         self._refusal = ""
         found = find_open(store, offsets)
-        self.progress = Progress(found.half_end, found.op_offset)
+        self.progress = QueueProgress(found.half_end, found.op_offset)
         for one in found.halves:
             half = Half(one.offset, one.group, one.times, timing.found_expiry_ms(one, now))
             half.earlier = one.earlier
@@ -110,7 +110,7 @@ class Ledger:
 
     # Steps.
 
-    def open(self, message: StoredMessage, group: str, now: Now) -> Stored:
+    def open(self, message: StoredMessage, group: str, now: Now) -> StoredAt:
         """Store a message as a half. A StorageError says why it is refused."""
         if len(self.halves) >= self.open_max:
             raise StoreBusy(
@@ -118,7 +118,7 @@ class Ledger:
                 hint="end some; producers that never do are in the list of open transactions",
             )
         half = half_of(message, group)
-        stored = self._intake.put_as_is(half, now)
+        stored = self._writer.put_as_is(half, now)
         due_ms = self._timing.first_check_ms(immunity_ms(half), now)
         self._add(stored, group_of(half), due_ms, now)
         return stored
@@ -126,11 +126,11 @@ class Ledger:
     def resume(self, parked: StoredMessage, now: Now, then: Safe) -> None:
         """Have a transaction open again that was given up; its producers are asked at once."""
         half = resumed(parked)
-        stored = self._intake.put_as_is(half, now)
+        stored = self._writer.put_as_is(half, now)
         self._add(stored, group_of(half), now.monotonic_ms, now)
-        self._intake.when_safe(stored.end_offset, then)
+        self._writer.when_safe(stored.end_offset, then)
 
-    def _add(self, stored: Stored, group: str, due_ms: int, now: Now) -> None:
+    def _add(self, stored: StoredAt, group: str, due_ms: int, now: Now) -> None:
         self.progress.opened(stored.queue_offset)
         half = Half(stored.queue_offset, group, 0, self._timing.expiry_ms(now))
         self.halves.add(half, due_ms)
@@ -167,7 +167,7 @@ class Ledger:
         if first is None or first > half.offset:
             first = half.offset
         copy = renewed(message, first, times)
-        stored = self._intake.put_as_is(copy, now)
+        stored = self._writer.put_as_is(copy, now)
         self.progress.opened(stored.queue_offset)
         self.progress.passed((half.offset,), stored.end_offset)
         half.times = times
@@ -187,7 +187,7 @@ class Ledger:
         real = committed(message)
         if real is None:
             raise MessageIllegal("the half message does not say where it belongs")
-        stored = self._intake.put(real, now)
+        stored = self._writer.put(real, now)
         self.halves.remove(half)
 
         def safe(is_safe: bool) -> None:
@@ -196,7 +196,7 @@ class Ledger:
                 self._over += half.chain
             then(is_safe)
 
-        self._intake.when_safe(stored.end_offset, safe)
+        self._writer.when_safe(stored.end_offset, safe)
 
     def end(self, offsets: list[int]) -> None:
         """These are in `halves` no more, and what was stored of them is in the log: they are over
@@ -206,7 +206,7 @@ class Ledger:
             if is_safe:
                 self._over += offsets
 
-        self._intake.when_safe(self._store.end_offset, safe)
+        self._writer.when_safe(self._store.end_offset, safe)
 
     def roll_back(self, half: Half, then: Safe) -> None:
         """End a half; `then` is told when that is safe."""
@@ -217,7 +217,7 @@ class Ledger:
 
     def give_up(self, half: Half, message: StoredMessage, now: Now) -> None:
         """Put a half where a person finds it, and end it."""
-        self._intake.put_as_is(given_up(message), now)
+        self._writer.put_as_is(given_up(message), now)
         self.halves.remove(half)
         self._over += half.chain
 
@@ -257,13 +257,13 @@ class Ledger:
     def _write_over(self, now: Now) -> None:
         while self._over:
             offsets = self._over[: count_that_fits(self._over)]
-            stored = self._intake.put_as_is(op_message(offsets, self._host, now), now)
+            stored = self._writer.put_as_is(op_message(offsets, self._host, now), now)
             del self._over[: len(offsets)]
             self.progress.op_written(stored.queue_offset, max(offsets))
             self.progress.passed(offsets, stored.end_offset)
         told, self._told = self._told, []
         for then in told:
-            self._intake.when_safe(self._store.end_offset, then)
+            self._writer.when_safe(self._store.end_offset, then)
 
     def _note_refusal(self, error: StorageError) -> None:
         if self._refusal != error.message:

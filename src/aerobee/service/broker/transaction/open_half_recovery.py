@@ -16,7 +16,7 @@ from aerobee.errors import CorruptFile, CorruptRecord, ProtocolError
 from aerobee.model.message import StoredMessage
 from aerobee.model.names import TRANSACTION_HALF_TOPIC, TRANSACTION_OP_TOPIC
 from aerobee.protocol.message.stored_message import decode_record, decode_records
-from aerobee.service.broker.state.consumer_offsets import UNKNOWN, Offsets
+from aerobee.service.broker.state.consumer_offsets import UNKNOWN, ConsumerOffsets
 from aerobee.service.broker.transaction.half_message import (
     first_offset,
     group_of,
@@ -51,7 +51,7 @@ class OpenHalf(NamedTuple):
     """The offsets that it stands for, too."""
 
 
-class Found(NamedTuple):
+class FoundHalves(NamedTuple):
     half_end: int
     op_offset: int
     halves: list[OpenHalf]
@@ -61,11 +61,11 @@ class Found(NamedTuple):
     """Halves that are in the log and in no queue yet: the disk was full."""
 
 
-def find_open(store: Store, offsets: Offsets) -> Found:
+def find_open(store: Store, offsets: ConsumerOffsets) -> FoundHalves:
     half_queue, op_queue = store.queue(_HALF, 0), store.queue(_OP, 0)
     op_start = _start(op_queue, offsets.find(OFFSETS_GROUP, TRANSACTION_OP_TOPIC, 0))
     if half_queue is None:
-        return Found(0, op_start, [], [], range(0))
+        return FoundHalves(0, op_start, [], [], range(0))
     start = _start(half_queue, offsets.find(OFFSETS_GROUP, TRANSACTION_HALF_TOPIC, 0))
     over = _Over(start, half_queue.max_offset)
     ops = []
@@ -78,7 +78,7 @@ def find_open(store: Store, offsets: Offsets) -> Found:
         for offset in over.others()
         if (half := _read_half(store, half_queue, offset)) is not None
     ]
-    return Found(
+    return FoundHalves(
         half_queue.next_offset,
         op_start,
         _newest(found, over),

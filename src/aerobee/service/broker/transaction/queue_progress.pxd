@@ -1,7 +1,7 @@
 import cython
 
 @cython.final
-cdef class Progress:
+cdef class QueueProgress:
     cdef long long _end
     cdef set _open
     cdef object _ops

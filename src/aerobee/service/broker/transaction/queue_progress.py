@@ -29,7 +29,7 @@ class OpSpan(NamedTuple):
     highest: int
 
 
-class Progress:
+class QueueProgress:
     """P1. Both offsets never go back. P2. `_open` holds what may not be passed; `_order` holds it,
     too, and rises."""
 

@@ -8,13 +8,13 @@ from aerobee.model.message_id import address_text
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.state.tables import Tables
-from aerobee.service.broker.transaction.askable_producers import Askable
+from aerobee.service.broker.transaction.askable_producers import AskableProducers
 from aerobee.service.broker.transaction.check_back import CheckBack
 from aerobee.service.broker.transaction.end_transaction_handlers import EndTransactionHandlers
-from aerobee.service.broker.transaction.fast_end_transaction import PlainEnd
+from aerobee.service.broker.transaction.fast_end_transaction import FastEndTransaction
 from aerobee.service.broker.transaction.given_up_topic import GivenUpTopic
 from aerobee.service.broker.transaction.half_timing import HalfTerms, HalfTiming
 from aerobee.service.broker.transaction.ledger import Ledger
@@ -26,14 +26,14 @@ CHECKS_A_SECOND = 200
 """To one connection: Java's client keeps 2,000 and answers them one by one."""
 
 
-class TransactionWays:
+class TransactionAssembly:
     def __init__(
         self,
         identity: BrokerIdentity,
         config: LiveConfig[BrokerConfig],
         tables: Tables,
         store: Store,
-        intake: Intake,
+        writer: MessageWriter,
         outbox: Effects,
         now: Now,
     ) -> None:
@@ -43,21 +43,21 @@ class TransactionWays:
         self._store = store
         self._timing = timing = HalfTiming(lambda: config.current, store.config.retention_ms)
         self.ledger = Ledger(
-            store, intake, tables.offsets, timing, _host(store.config.store_host), now
+            store, writer, tables.offsets, timing, _host(store.config.store_host), now
         )
         self._checks = CheckBack(
             self.ledger,
             timing,
-            intake,
-            Askable(tables.producers, CHECKS_A_SECOND),
+            writer,
+            AskableProducers(tables.producers, CHECKS_A_SECOND),
             GivenUpTopic(tables.topics),
             identity.name,
             outbox,
         )
-        self.ends: PlainEnd | None = None
+        self.ends: FastEndTransaction | None = None
         """The short way of an end; a slave has none."""
         if identity.broker_id == 0:
-            self.ends = PlainEnd(
+            self.ends = FastEndTransaction(
                 store.appender, store.hot_records, tables.topics.entries, self.ledger.halves
             )
         self._is_stopped = False

@@ -1,8 +1,8 @@
-from aerobee.app.load.measure.histogram import Histogram
+from aerobee.app.load.measure.histogram import LatencyHistogram
 
 
 def test_percentiles_of_a_hundred_values_are_those_values() -> None:
-    histogram = Histogram()
+    histogram = LatencyHistogram()
     for value in range(1, 101):
         histogram.record(value)
     found = [histogram.percentile(percent) for percent in (50, 90, 99, 99.9, 100)]
@@ -11,7 +11,7 @@ def test_percentiles_of_a_hundred_values_are_those_values() -> None:
 
 
 def test_a_value_may_be_recorded_many_times_at_once() -> None:
-    histogram = Histogram()
+    histogram = LatencyHistogram()
     histogram.record(5, 3)
     histogram.record(1000)
     assert (histogram.count, histogram.total) == (4, 1015)
@@ -19,11 +19,11 @@ def test_a_value_may_be_recorded_many_times_at_once() -> None:
 
 
 def test_an_empty_one_has_nothing_to_say() -> None:
-    histogram = Histogram()
+    histogram = LatencyHistogram()
     assert (histogram.percentile(99), histogram.mean, histogram.spread()) == (0, 0.0, [])
 
 
 def test_time_that_runs_backwards_is_no_time() -> None:
-    histogram = Histogram()
+    histogram = LatencyHistogram()
     histogram.record(-7)
     assert (histogram.smallest, histogram.largest, histogram.total) == (0, 0, 0)

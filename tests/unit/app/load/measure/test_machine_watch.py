@@ -2,7 +2,7 @@ import os
 import time
 from pathlib import Path
 
-from aerobee.app.load.measure.machine_watch import Watch
+from aerobee.app.load.measure.machine_watch import MachineWatch
 from aerobee.app.load.measure.proc import Proc
 from tests.client_kit import until
 from tests.load_kit import BROKER
@@ -11,7 +11,7 @@ from tests.net_kit import in_loop
 
 def test_what_is_used_is_of_the_time_between_both_ends() -> None:
     async def test() -> None:
-        watch = Watch(Proc(), [])
+        watch = MachineWatch(Proc(), [])
         assert watch.latest() is None
         began = time.monotonic_ns()
         watch.begin([os.getpid()], began)
@@ -33,7 +33,7 @@ def test_what_is_used_is_of_the_time_between_both_ends() -> None:
 
 def test_a_broker_that_is_gone_is_not_known(tmp_path: Path) -> None:
     async def test() -> None:
-        watch = Watch(Proc(tmp_path), [BROKER])
+        watch = MachineWatch(Proc(tmp_path), [BROKER])
         watch.begin([1], 1 << 62)
         assert not watch.end().broker.is_known
 

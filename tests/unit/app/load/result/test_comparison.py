@@ -3,7 +3,7 @@ import json
 import pytest
 
 from aerobee.app.load.result.comparison import (
-    Change,
+    ComparedChange,
     check_kind,
     compare,
     differing_settings,
@@ -58,8 +58,8 @@ def test_runs_of_two_kinds_are_not_compared() -> None:
 
 
 def test_what_was_nothing_before_has_no_ratio_for_programs() -> None:
-    assert Change("sent rate", 0.0, 5.0, True).to_json()["ratio"] is None
-    assert Change("sent rate", 0.0, 0.0, True).ratio == 1.0
+    assert ComparedChange("sent rate", 0.0, 5.0, True).to_json()["ratio"] is None
+    assert ComparedChange("sent rate", 0.0, 0.0, True).ratio == 1.0
 
 
 def test_a_result_is_read_again() -> None:

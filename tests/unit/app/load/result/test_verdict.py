@@ -1,15 +1,15 @@
 import pytest
 
 from aerobee.app.load.measure.usage import Usage
-from aerobee.app.load.result.verdict import Facts, verdict
+from aerobee.app.load.result.verdict import LoadFacts, verdict
 from tests.load_kit import usage
 
 
 def facts(
     used: Usage, *, in_flight: float = 10.0, wanted: float | None = None, **more: int
-) -> Facts:
+) -> LoadFacts:
     given = {"messages": 100_000, "errors": 0, "unsent": 0, **more}
-    return Facts(
+    return LoadFacts(
         10_000.0,
         wanted,
         given["messages"],

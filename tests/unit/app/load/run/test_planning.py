@@ -2,7 +2,7 @@ import asyncio
 from dataclasses import replace
 
 from aerobee.app.load.result.result import Result
-from aerobee.app.load.run.planning import Found, Limit, find_rate, holds
+from aerobee.app.load.run.planning import FoundRate, Limit, find_rate, holds
 from aerobee.app.load.workload.workload import Workload
 from tests.load_kit import result, side
 
@@ -10,11 +10,11 @@ LIMIT = Limit("p99", 10.0)
 FLOOD = 1000.0
 
 
-def found_where(truth: float, *, stop_after: int = 99) -> tuple[Found, list[float | None]]:
+def found_where(truth: float, *, stop_after: int = 99) -> tuple[FoundRate, list[float | None]]:
     """A cluster whose p99 is 5 ms up to a rate, and 50 ms above it."""
     tried: list[float | None] = []
 
-    async def search() -> Found:
+    async def search() -> FoundRate:
         stop = asyncio.Event()
 
         async def measure(workload: Workload) -> Result:

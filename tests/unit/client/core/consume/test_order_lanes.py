@@ -1,8 +1,8 @@
-from aerobee.client.core.consume.order_lanes import Lanes
+from aerobee.client.core.consume.order_lanes import OrderLanes
 
 
 def test_of_a_lane_one_is_out_at_a_time_and_in_order() -> None:
-    lanes: Lanes[int] = Lanes()
+    lanes: OrderLanes[int] = OrderLanes()
     assert lanes.enter("a", 1)
     assert not lanes.enter("a", 2)
     assert not lanes.enter("a", 3)
@@ -12,7 +12,7 @@ def test_of_a_lane_one_is_out_at_a_time_and_in_order() -> None:
 
 
 def test_a_lane_that_was_dropped_is_as_new() -> None:
-    lanes: Lanes[int] = Lanes()
+    lanes: OrderLanes[int] = OrderLanes()
     for number in range(3):
         lanes.enter("a", number)
     lanes.enter("b", 9)

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from aerobee.client.core.send.producer_sequences import Sequences
+from aerobee.client.core.send.producer_sequences import ProducerSequences
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.protocol.message.producer_mark import ProducerMark, place_of
 
@@ -8,7 +8,7 @@ QUEUE = MessageQueue("t", "a", QueueId(1))
 
 
 def test_numbers_go_on_where_the_broker_says_that_they_ended() -> None:
-    sequences = Sequences("P")
+    sequences = ProducerSequences("P")
     assert not sequences.is_open("a", "t")
     sequences.opened("a", "t", 7, {1: 4})
     assert sequences.take(QUEUE) == ProducerMark("P", 7, 5, place_of("t", 1))
@@ -18,7 +18,7 @@ def test_numbers_go_on_where_the_broker_says_that_they_ended() -> None:
 
 
 def test_brokers_and_topics_are_opened_one_by_one() -> None:
-    sequences = Sequences("P")
+    sequences = ProducerSequences("P")
     sequences.opened("a", "t", 7, {})
     assert not sequences.is_open("a", "u")
     assert not sequences.is_open("b", "t")
@@ -26,7 +26,7 @@ def test_brokers_and_topics_are_opened_one_by_one() -> None:
 
 
 def test_a_broker_that_has_forgotten_is_asked_again_and_knows_nothing() -> None:
-    sequences = Sequences("P")
+    sequences = ProducerSequences("P")
     other = replace(QUEUE, broker_name="b")
     for queue in (QUEUE, other):
         sequences.opened(queue.broker_name, "t", 7, {})

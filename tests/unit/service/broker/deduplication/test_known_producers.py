@@ -1,12 +1,12 @@
 from aerobee.protocol.message.producer_mark import ProducerMark
 from aerobee.service.broker.deduplication.known_producers import (
+    KnownProducer,
     KnownProducers,
     Limits,
-    Producer,
 )
-from aerobee.service.broker.deduplication.seen_sequences import Place, Seen
+from aerobee.service.broker.deduplication.seen_sequences import SeenSequences, StoredPlace
 
-PLACE = Place(3, 4)
+PLACE = StoredPlace(3, 4)
 
 
 def mark(producer: str = "P", epoch: int = 1, sequence: int = 0) -> ProducerMark:
@@ -36,7 +36,7 @@ def test_an_epoch_only_rises() -> None:
 def test_what_is_known_stays_where_it_was() -> None:
     known = KnownProducers()
     known.note(mark(), "Orders", 1, PLACE, 100)
-    known.note(mark(epoch=2), "Orders", 1, Place(9, 9), 100)
+    known.note(mark(epoch=2), "Orders", 1, StoredPlace(9, 9), 100)
     seen = known.find("P", "Orders", 1)
     assert seen is not None
     assert seen.place(0) == PLACE
@@ -88,8 +88,8 @@ def test_a_deleted_topic_is_forgotten_and_that_is_a_change() -> None:
 
 def test_what_the_file_had_is_no_change() -> None:
     known = KnownProducers()
-    producer = Producer(4, 100)
-    producer.queues["Orders", 1] = Seen.restored(0, [0, 5], [])
+    producer = KnownProducer(4, 100)
+    producer.queues["Orders", 1] = SeenSequences.restored(0, [0, 5], [])
     known.restore("P", producer)
     assert (known.epoch_of("P"), known.last_sequences("P", "Orders")) == (4, {1: 4})
     assert known.changes == 0
@@ -251,11 +251,11 @@ def test_what_the_file_had_of_finished_rounds_is_passed_over() -> None:
     known = KnownProducers()
     known.finished.add_write("query", "Orders", 4, (4 << 20) + 9, 100)
     for name, epoch in (("query/0", 4 << 20), ("query/1", 5 << 20), ("query/t0", 4 << 20)):
-        producer = Producer(epoch, 100)
+        producer = KnownProducer(epoch, 100)
         for topic, round_id in (("Orders", 4), ("Other", 4), ("Old", 3), ("New", 5)):
             if (name, topic) != ("query/0", "Other") and (topic != "New" or name == "query/1"):
                 start = round_id << 32
-                producer.queues[topic, 1] = Seen.restored(0, [start, start + 5], [])
+                producer.queues[topic, 1] = SeenSequences.restored(0, [start, start + 5], [])
         known.restore(name, producer)
     found = {name: [topic for topic, _ in one.queues] for name, one in known.all()}
     assert found == {"query/1": ["Other", "New"], "query/t0": ["Orders", "Other", "Old"]}

@@ -4,7 +4,7 @@ from aerobee.model.properties import PRODUCER_MARK
 from aerobee.protocol.message.message_batch import batch_entries
 from aerobee.protocol.message.producer_mark import encode_follower
 from aerobee.service.broker.deduplication.known_producers import KnownProducers
-from aerobee.service.broker.deduplication.log_replay import replay
+from aerobee.service.broker.deduplication.log_replay import replay_log
 from tests.broker_kit import SYNC, BrokerKit
 from tests.once_kit import (
     ORDERS,
@@ -21,7 +21,7 @@ from tests.store_kit import draft, properties
 
 def replayed(kit: BrokerKit) -> KnownProducers:
     known = KnownProducers()
-    replay(kit.store, kit.store.min_offset, known)
+    replay_log(kit.store, kit.store.min_offset, known)
     return known
 
 
@@ -129,5 +129,5 @@ def test_messages_of_rounds_that_are_finished_are_passed_over() -> None:
         assert send_rows(kit, producer, round_id << 20, [b"a", b"b"]).code == 0
     known = KnownProducers()
     known.finished.add_write("w", "Orders", 4, 9 << 20, 100)
-    assert replay(kit.store, kit.store.min_offset, known) == 6
+    assert replay_log(kit.store, kit.store.min_offset, known) == 6
     assert sorted(name for name, _ in known.all()) == ["v/0", "w/1", "w/t0"]

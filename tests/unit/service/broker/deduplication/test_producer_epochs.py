@@ -3,7 +3,7 @@ import pytest
 from aerobee.errors import CorruptFile
 from aerobee.ports.clock import Now
 from aerobee.service.broker.deduplication.known_producers import KnownProducers, Limits
-from aerobee.service.broker.deduplication.producer_epochs import Epochs, Round
+from aerobee.service.broker.deduplication.producer_epochs import EpochRound, ProducerEpochs
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.metadata.config_file import ConfigFile
@@ -16,7 +16,7 @@ class Rig:
         self.disk = disk or SimDisk()
         self.worker = SimDiskWorker()
         self.known = KnownProducers(limits)
-        self.epochs = Epochs(ConfigFile(self.disk, PATH), self.worker, self.known)
+        self.epochs = ProducerEpochs(ConfigFile(self.disk, PATH), self.worker, self.known)
         self.epochs.restore(50)
         self.told: list[int] = []
 
@@ -29,7 +29,7 @@ class Rig:
 
     def open_round(self, producer: str, round_id: int, topic: str = "Orders") -> None:
         epoch = self.epochs.next_in(producer, round_id)
-        round_ = Round(round_id, {topic: "plan"}, {topic: 3})
+        round_ = EpochRound(round_id, {topic: "plan"}, {topic: 3})
         self.epochs.open_round(producer, epoch, round_, Now(100, 0), lambda epoch, error: None)
         self.work()
 
@@ -105,7 +105,7 @@ def test_a_rounds_plan_is_on_the_disk_with_its_epoch_and_stays() -> None:
         rig.epochs.open_round(
             "P",
             epoch,
-            Round(9, {"Orders": plan}),
+            EpochRound(9, {"Orders": plan}),
             Now(100, 0),
             lambda epoch, error: told.append(epoch),
         )
@@ -125,7 +125,7 @@ def test_a_rounds_plan_is_on_the_disk_with_its_epoch_and_stays() -> None:
 def test_what_a_round_may_send_to_is_reserved_after_a_crash_too() -> None:
     rig = Rig(limits=Limits(queues=6))
     for producer in ("q/0", "q/1"):
-        round_ = Round(3, {"Orders": "plan"}, {"Orders": 3})
+        round_ = EpochRound(3, {"Orders": "plan"}, {"Orders": 3})
         rig.epochs.open_round(producer, 3 << 20, round_, Now(100, 0), lambda epoch, error: None)
         rig.work()
     again = Rig(rig.disk.power_cut(), Limits(queues=6))

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 from aerobee.ports.clock import Now
-from aerobee.service.broker.delay.delay_level import Level
+from aerobee.service.broker.delay.delay_level import DelayLevel
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.index.consume_queue import ConsumeQueue
 
@@ -25,7 +25,7 @@ def at(monotonic_ms: int, step_ms: int = 0) -> Now:
 
 
 def test_a_message_is_due_when_the_clock_shows_the_time_in_its_unit_and_not_before() -> None:
-    level, queue = Level(3, DELAY_MS), queue_of([0, 5])
+    level, queue = DelayLevel(3, DELAY_MS), queue_of([0, 5])
     level.mark(2, 5)
     assert level.due_end(queue, MANY, at(DELAY_MS - 1)) == 0
     assert level.due_end(queue, MANY, at(DELAY_MS)) == 1
@@ -33,7 +33,7 @@ def test_a_message_is_due_when_the_clock_shows_the_time_in_its_unit_and_not_befo
 
 
 def test_no_more_are_due_than_are_asked_for() -> None:
-    level, queue = Level(3, DELAY_MS), queue_of([0] * 10)
+    level, queue = DelayLevel(3, DELAY_MS), queue_of([0] * 10)
     assert level.due_end(queue, 4, at(DELAY_MS)) == 4
     level.mark(10, 0)
     level.mark(10, 2 * DELAY_MS)
@@ -41,7 +41,7 @@ def test_no_more_are_due_than_are_asked_for() -> None:
 
 
 def test_what_was_stored_before_the_clock_was_set_forward_waits_for_its_mark() -> None:
-    level, queue = Level(3, DELAY_MS), queue_of([0])
+    level, queue = DelayLevel(3, DELAY_MS), queue_of([0])
     level.mark(1, 7)
     level.distrusted_to = 1
     hour = 3_600_000
@@ -53,7 +53,7 @@ def test_what_was_stored_before_the_clock_was_set_forward_waits_for_its_mark() -
 
 
 def test_what_was_stored_after_it_goes_by_the_clock_again() -> None:
-    level, queue = Level(3, DELAY_MS), queue_of([0, 3_600_100])
+    level, queue = DelayLevel(3, DELAY_MS), queue_of([0, 3_600_100])
     level.distrusted_to = 1
     level.mark(1, 50)
     level.mark(2, 150)
@@ -64,14 +64,14 @@ def test_what_was_stored_after_it_goes_by_the_clock_again() -> None:
 
 
 def test_a_clock_that_was_set_back_makes_nothing_late() -> None:
-    level, queue = Level(3, DELAY_MS), queue_of([0])
+    level, queue = DelayLevel(3, DELAY_MS), queue_of([0])
     level.mark(1, 7)
     level.mark(1, 7 + DELAY_MS)
     assert level.due_end(queue, MANY, at(7 + DELAY_MS, -3_600_000)) == 1
 
 
 def test_what_an_earlier_process_stored_is_due_after_one_delay_whatever_its_unit_says() -> None:
-    level, queue = Level(3, DELAY_MS), queue_of([10**12])
+    level, queue = DelayLevel(3, DELAY_MS), queue_of([10**12])
     level.mark(1, 0)
     level.mark(1, DELAY_MS - 1)
     assert level.due_end(queue, MANY, at(DELAY_MS - 1)) == 0
@@ -80,14 +80,14 @@ def test_what_an_earlier_process_stored_is_due_after_one_delay_whatever_its_unit
 
 
 def test_marks_stay_few_however_many_messages_come() -> None:
-    level = Level(18, 7_200_000)
+    level = DelayLevel(18, 7_200_000)
     for ms in range(0, 7_200_000, 500):
         level.mark(ms + 1, ms)
     assert len(level._marks) <= 257
 
 
 def test_a_mark_speaks_only_of_what_was_stored_by_then() -> None:
-    level, queue = Level(3, DELAY_MS), queue_of([0, 10**12])
+    level, queue = DelayLevel(3, DELAY_MS), queue_of([0, 10**12])
     level.mark(1, 0)
     level.mark(2, 5_000)
     level.mark(2, DELAY_MS)
@@ -97,7 +97,7 @@ def test_a_mark_speaks_only_of_what_was_stored_by_then() -> None:
 
 
 def test_how_long_until_something_is_due() -> None:
-    level, queue = Level(3, DELAY_MS), queue_of([0, 10**12])
+    level, queue = DelayLevel(3, DELAY_MS), queue_of([0, 10**12])
     assert level.ms_to_due(queue, at(400)) == DELAY_MS - 400
     level.offset = 1
     level.mark(2, 1_000)
@@ -107,7 +107,7 @@ def test_how_long_until_something_is_due() -> None:
 
 
 def test_an_offset_is_safe_once_its_deliveries_are_on_the_disk() -> None:
-    level = Level(3, DELAY_MS)
+    level = DelayLevel(3, DELAY_MS)
     level.offset = 5
     level.note_delivered(1_000)
     level.offset = 7
@@ -121,7 +121,7 @@ def test_an_offset_is_safe_once_its_deliveries_are_on_the_disk() -> None:
 
 
 def test_a_level_that_is_moved_forgets_what_it_waited_for() -> None:
-    level = Level(3, DELAY_MS)
+    level = DelayLevel(3, DELAY_MS)
     level.offset = 5
     level.note_delivered(1_000)
     level.move_to(2)

@@ -1,6 +1,6 @@
 from aerobee.errors import CorruptRecord
 from aerobee.ports.disk_worker import Lane
-from aerobee.service.broker.log_access.background_read import Fetch
+from aerobee.service.broker.log_access.background_read import BackgroundRead
 from tests.store_kit import StoreKit, draft
 
 
@@ -10,7 +10,7 @@ def test_a_fetch_is_over_when_the_disk_was_asked_and_says_what_came_of_it() -> N
     kit.append(message)
     kit.store.dispatch()
     read = kit.store.read(message.topic, message.queue_id, 0, 1, 1)
-    good, bad = Fetch(kit.store, read, 0), Fetch(kit.store, read, 1)
+    good, bad = BackgroundRead(kit.store, read, 0), BackgroundRead(kit.store, read, 1)
     kit.worker.submit(Lane.BACKGROUND, good)
     assert not good.is_over
     kit.worker.run_all()

@@ -3,7 +3,7 @@ import logging
 import pytest
 
 from aerobee.protocol.message.stored_message import decode_records
-from aerobee.service.broker.log_access.due_reader import DueRecords, ScheduleReader
+from aerobee.service.broker.log_access.due_reader import DueReader, DueRecords
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from tests.store_kit import EVERYTHING, SMALL, StoreKit, draft
 
@@ -17,7 +17,7 @@ class Rig:
         kit = StoreKit(config=SMALL)
         self.places = [kit.append(draft(TOPIC, 0, b"%d" % number)) for number in range(5)]
         self.kit = kit.reopen()
-        self.reader = ScheduleReader(self.kit.store, self.kit.worker)
+        self.reader = DueReader(self.kit.store, self.kit.worker)
         queue = self.kit.store.queue(TOPIC, 0)
         assert queue is not None
         self.queue: ConsumeQueue = queue

@@ -7,7 +7,7 @@ from aerobee.model.flags import TransactionType
 from aerobee.model.message import StoredMessage
 from aerobee.model.properties import decode_properties
 from aerobee.ports.clock import Now
-from aerobee.service.broker.log_access.message_writer import Intake, delay_level
+from aerobee.service.broker.log_access.message_writer import MessageWriter, delay_level
 from aerobee.storage.config import FlushMode, StorageConfig
 from tests.delay_kit import message
 from tests.store_kit import SMALL, SMALL_SYNC, StoreKit, batch_draft, draft, read_all
@@ -20,7 +20,7 @@ PREPARED, ROLLED_BACK = 0x4, 0xC
 class Rig:
     def __init__(self, config: StorageConfig = SMALL, levels: int = 18) -> None:
         self.kit = StoreKit(config=replace(config, log_file_bytes=1 << 16))
-        self.intake = Intake(self.kit.store, config.flush_mode, levels)
+        self.intake = MessageWriter(self.kit.store, config.flush_mode, levels)
         self.now = self.kit.clock.now()
 
     def read(self, topic: bytes = b"Orders", queue_id: int = 0) -> list[StoredMessage]:

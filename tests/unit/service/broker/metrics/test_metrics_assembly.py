@@ -4,7 +4,7 @@ import pytest
 
 from aerobee.model.topic import TopicConfig
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
-from aerobee.service.broker.metrics.metrics_assembly import Watching
+from aerobee.service.broker.metrics.metrics_assembly import MetricsAssembly
 from aerobee.service.broker.state.tables import Ground, open_tables
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from tests.broker_kit import IDENTITY, STORAGE, BrokerKit
@@ -40,7 +40,7 @@ def test_the_systems_topics_are_told_apart() -> None:
     now, changes = kit.clock.now(), ChangesFile(kit.disk, "changes", {})
     config = LiveConfig(BrokerConfig(), SETTINGS, changes, kit.worker, {})
     tables = open_tables(IDENTITY, config, Ground(kit.store, kit.disk, kit.worker), now)
-    watching = Watching(IDENTITY, config, tables, kit.store, now)
+    watching = MetricsAssembly(IDENTITY, config, tables, kit.store, now)
     system = watching.statistics.flow_of("g", "RMQ_SYS_TRANS_HALF_TOPIC")
     system.add(2, 200)
     watching.statistics.flow_of("g", "Orders").add(3, 300)

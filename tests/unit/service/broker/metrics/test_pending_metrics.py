@@ -1,10 +1,10 @@
 from aerobee.model.metric import MetricKind
 from aerobee.ports.clock import Now
-from aerobee.service.broker.metrics.pending_metrics import Pending
+from aerobee.service.broker.metrics.pending_metrics import PendingMetrics
 
 
 def test_everybody_is_asked_for_what_is_not_over() -> None:
-    pending = Pending(
+    pending = PendingMetrics(
         lambda: 3,
         lambda: 4,
         lambda: 5,

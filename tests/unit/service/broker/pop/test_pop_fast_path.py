@@ -1,8 +1,8 @@
 from aerobee.model.topic import CLEANUP_POLICY, COMPACTION, TopicConfig
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from tests.broker_kit import OTHER, create_fields
+from tests.fast_pop_rig import ShortPopRig
 from tests.pop_kit import got_in
-from tests.short_pop_rig import ShortPopRig
 
 
 def frame(code: int, opaque: int, fields: dict[str, str]) -> bytes:

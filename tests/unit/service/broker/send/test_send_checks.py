@@ -8,11 +8,11 @@ from aerobee.model.topic import TopicConfig
 from aerobee.service.broker.clients.queue_locks import QueueLocks
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.send.send_checks import SendChecks
-from aerobee.service.broker.send.send_request import Sending
+from aerobee.service.broker.send.send_request import SendRequest
 from aerobee.service.request import Answer
 from tests.tables_kit import TablesKit
 
-SENDING = Sending(
+SENDING = SendRequest(
     group="p",
     topic="Orders",
     default_topic="TBW102",
@@ -42,7 +42,7 @@ class Rig(TablesKit):
         self.groups.put([GroupConfig("g", retries_max=3, retry_queues=2)], now, self.told.append)
         self.finish()
 
-    def to_make(self, sending: Sending) -> TopicConfig | Answer | None:
+    def to_make(self, sending: SendRequest) -> TopicConfig | Answer | None:
         return self.checks.topic_to_make(sending, self.clock.now())
 
 

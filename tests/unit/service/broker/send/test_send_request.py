@@ -6,7 +6,7 @@ from aerobee.errors import MessageIllegal, RemoteProtocolError
 from aerobee.model.message import Host
 from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
 from aerobee.protocol.remoting.command_header import CommandHeader
-from aerobee.service.broker.send.send_request import Sending, read_sending
+from aerobee.service.broker.send.send_request import SendRequest, read_send_request
 from tests.captured import captured
 from tests.wire import JAVA_FIELDS, LONG_NAMES
 
@@ -24,7 +24,7 @@ def header(code: int = 310, **changes: Any) -> CommandHeader:
 
 @pytest.mark.parametrize("code", [10, 310, 324, 325])
 def test_a_header_says_what_is_sent_by_letters_and_by_names(code: int) -> None:
-    assert read_sending(header(code, l="5", j="2"), b"body") == Sending(
+    assert read_send_request(header(code, l="5", j="2"), b"body") == SendRequest(
         group="group",
         topic="Orders",
         default_topic="TBW102",
@@ -45,7 +45,7 @@ def test_a_header_says_what_is_sent_by_letters_and_by_names(code: int) -> None:
 def test_sends_of_real_clients_are_read() -> None:
     for name in ("SEND_MESSAGE_V2", "SEND_BATCH_MESSAGE", "SEND_REPLY_MESSAGE_V2"):
         for request in captured(name, "request"):
-            sending = read_sending(request, bytes(request.body))
+            sending = read_send_request(request, bytes(request.body))
             assert sending.topic == request.ext_fields["b"]
             assert sending.is_batch == (name == "SEND_BATCH_MESSAGE")
             assert sending.body == bytes(request.body)
@@ -53,7 +53,7 @@ def test_sends_of_real_clients_are_read() -> None:
 
 @pytest.mark.parametrize("absent", [None, ""])
 def test_what_is_not_said_has_a_default(absent: str | None) -> None:
-    sending = read_sending(header(a=absent, c=absent, d=absent, i=absent, j=absent), b"")
+    sending = read_send_request(header(a=absent, c=absent, d=absent, i=absent, j=absent), b"")
     assert (sending.group, sending.default_topic, sending.properties) == ("", "", {})
     assert (sending.default_queues, sending.reconsume_times) == (4, 0)
     assert sending.reconsume_times_max == -1
@@ -75,29 +75,29 @@ def test_what_is_not_said_has_a_default(absent: str | None) -> None:
 def test_a_batch_is_said_by_its_field_or_its_code(
     code: int, said: str | None, is_batch: bool
 ) -> None:
-    assert read_sending(header(code, m=said), b"").is_batch == is_batch
+    assert read_send_request(header(code, m=said), b"").is_batch == is_batch
 
 
 def test_flags_that_are_the_brokers_to_set_are_dropped() -> None:
-    assert read_sending(header(f=str(0xFFF)), b"").sys_flag == 0x701
+    assert read_send_request(header(f=str(0xFFF)), b"").sys_flag == 0x701
 
 
 @pytest.mark.parametrize("letter", ["b", "e", "f", "g", "h"])
 def test_what_is_missing_is_named(letter: str) -> None:
     with pytest.raises(RemoteProtocolError, match=f"field {letter}$"):
-        read_sending(header(310, **{letter: None}), b"")
+        read_send_request(header(310, **{letter: None}), b"")
     with pytest.raises(RemoteProtocolError, match=f"field {LONG_NAMES[letter]}$"):
-        read_sending(header(10, **{letter: None}), b"")
+        read_send_request(header(10, **{letter: None}), b"")
 
 
 def test_properties_that_no_record_can_hold_are_illegal() -> None:
-    read_sending(header(i="a\x01" + "x" * 32_764 + "\x02"), b"")
+    read_send_request(header(i="a\x01" + "x" * 32_764 + "\x02"), b"")
     with pytest.raises(MessageIllegal, match="32768 bytes of properties"):
-        read_sending(header(i="a\x01" + "x" * 32_765 + "\x02"), b"")
+        read_send_request(header(i="a\x01" + "x" * 32_765 + "\x02"), b"")
 
 
 def test_the_message_has_what_was_sent() -> None:
-    sending = read_sending(header(h="3", j="2", f="1"), b"body")
+    sending = read_send_request(header(h="3", j="2", f="1"), b"body")
     message = sending.message(HOST)
     assert (message.topic, message.queue_id, message.body) == ("Orders", 1, b"body")
     assert (message.flag, message.reconsume_times, message.sys_flag) == (3, 2, 1)
@@ -106,7 +106,7 @@ def test_the_message_has_what_was_sent() -> None:
 
 
 def test_the_batch_has_what_was_sent() -> None:
-    draft = read_sending(header(320, h="3"), b"a batch").batch(HOST)
+    draft = read_send_request(header(320, h="3"), b"a batch").batch(HOST)
     assert (draft.topic, draft.queue_id, draft.flag) == (b"Orders", 1, 3)
     assert draft.is_batch
     assert draft.born_host == bytes((10, 0, 0, 9)) + (40_000).to_bytes(4, "big")
@@ -115,7 +115,7 @@ def test_the_batch_has_what_was_sent() -> None:
 
 
 def test_a_batch_from_an_ipv6_host_is_kept_with_its_address() -> None:
-    draft = read_sending(header(320), b"a batch").batch(Host("::1", 5))
+    draft = read_send_request(header(320), b"a batch").batch(Host("::1", 5))
     assert draft.born_host == bytes(15) + b"\x01" + (5).to_bytes(4, "big")
 
 
@@ -134,7 +134,7 @@ def test_a_batch_from_an_ipv6_host_is_kept_with_its_address() -> None:
     ],
 )
 def test_what_begins_a_transaction(properties: str, times: str, is_half: bool) -> None:
-    assert read_sending(header(i=properties, j=times), b"").is_half is is_half
+    assert read_send_request(header(i=properties, j=times), b"").is_half is is_half
 
 
 @pytest.mark.parametrize(
@@ -145,5 +145,5 @@ def test_a_batch_has_keys_if_each_of_its_messages_has(
     keys: tuple[str, ...], is_enough: bool
 ) -> None:
     messages = [BatchMessage(b"body", {"KEYS": key} if key else {}) for key in keys]
-    sending = read_sending(header(320), encode_batch(messages))
+    sending = read_send_request(header(320), encode_batch(messages))
     assert sending.has_keys() == is_enough

@@ -15,7 +15,7 @@ from aerobee.service.broker.clients.consumers import Consumers, Member
 from aerobee.service.broker.state.consumer_filter_file import (
     DEAD_MS_MAX,
     INTERVAL_MS,
-    ConsumerFilters,
+    ConsumerFilterFile,
 )
 from aerobee.service.filters.bloom_positions import bloom_positions
 from aerobee.service.filters.filter_cache import FilterCache
@@ -34,7 +34,7 @@ class Rig:
         self.clock = clock or SimClock()
         self.worker = SimDiskWorker()
         self.consumers, self.filters = Consumers(), FilterCache()
-        self.table = ConsumerFilters(
+        self.table = ConsumerFilterFile(
             ConfigFile(self.disk, PATH), self.worker, self.consumers, self.filters
         )
         self.table.on_tick(self.clock.now())

@@ -7,7 +7,7 @@ import pytest
 from aerobee.errors import ProtocolError
 from aerobee.model.topic import DataVersion
 from aerobee.protocol.text.json_text import parse, write_pretty
-from aerobee.service.broker.state.consumer_offsets import UNKNOWN, Offsets
+from aerobee.service.broker.state.consumer_offsets import UNKNOWN, ConsumerOffsets
 from tests.fixture_store import STORES, expected, files
 
 EVERYTHING = 1 << 60
@@ -18,7 +18,7 @@ def read(text: bytes) -> Any:
 
 
 def test_what_was_committed_is_found() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     assert offsets.find("g", "t", 0) == UNKNOWN
     offsets.commit("g", "t", 0, 7, max_offset=10)
     assert offsets.find("g", "t", 0) == 7
@@ -28,7 +28,7 @@ def test_what_was_committed_is_found() -> None:
 
 
 def test_an_offset_is_never_kept_beyond_the_end_of_its_queue_or_below_zero() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     offsets.commit("g", "t", 0, 99, max_offset=10)
     assert offsets.find("g", "t", 0) == 10
     offsets.commit("g", "t", 0, -5, max_offset=10)
@@ -36,14 +36,14 @@ def test_an_offset_is_never_kept_beyond_the_end_of_its_queue_or_below_zero() -> 
 
 
 def test_a_group_may_go_back() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     offsets.commit("g", "t", 0, 9, max_offset=10)
     offsets.commit("g", "t", 0, 3, max_offset=10)
     assert offsets.find("g", "t", 0) == 3
 
 
 def test_commits_are_ignored_until_a_reset_was_taken() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     offsets.commit("g", "t", 0, 9, max_offset=10)
     offsets.reset("g", "t", 0, 2)
     offsets.commit("g", "t", 0, 10, max_offset=10)
@@ -57,7 +57,7 @@ def test_commits_are_ignored_until_a_reset_was_taken() -> None:
 
 
 def test_topics_and_groups_are_listed_and_removed() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     offsets.commit("g", "t", 0, 1, max_offset=10)
     offsets.commit("g", "u", 0, 2, max_offset=10)
     offsets.commit("h", "t", 1, 3, max_offset=10)
@@ -71,7 +71,7 @@ def test_topics_and_groups_are_listed_and_removed() -> None:
 
 
 def test_a_reset_goes_with_its_group_and_with_its_topic() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     for group, topic in (("g", "t"), ("g", "u"), ("h", "t")):
         offsets.reset(group, topic, 0, 2)
         offsets.note_pulled(group, topic, 0, 5)
@@ -86,7 +86,7 @@ def test_a_reset_goes_with_its_group_and_with_its_topic() -> None:
 
 
 def test_where_pulls_are_is_never_behind_what_is_committed() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     assert offsets.find_pulled("g", "t", 0) == UNKNOWN
     offsets.note_pulled("g", "t", 0, 5)
     assert offsets.find_pulled("g", "t", 0) == 5
@@ -97,7 +97,7 @@ def test_where_pulls_are_is_never_behind_what_is_committed() -> None:
 
 
 def test_a_clone_begins_where_the_other_is_and_then_goes_its_own_way() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     offsets.commit("g", "t", 0, 3, max_offset=10)
     offsets.commit("g", "u", 0, 4, max_offset=10)
     offsets.commit("h", "t", 1, 5, max_offset=10)
@@ -112,7 +112,7 @@ def test_a_clone_begins_where_the_other_is_and_then_goes_its_own_way() -> None:
 
 
 def test_saying_the_same_again_changes_nothing() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     offsets.commit("g", "t", 0, 3, max_offset=10)
     offsets.take_saved(1)
     assert not offsets.is_dirty
@@ -123,7 +123,7 @@ def test_saying_the_same_again_changes_nothing() -> None:
 
 
 def test_a_picture_stays_as_it_was_taken() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     offsets.commit("g", "t", 0, 3, max_offset=10)
     before = offsets.picture()
     offsets.commit("g", "t", 0, 4, max_offset=10)
@@ -140,7 +140,7 @@ def test_a_picture_stays_as_it_was_taken() -> None:
 
 @pytest.mark.parametrize("topics", [[], ["t"], ["t", "u", 'quo"ted', "back\\slash", "Größe", "\n"]])
 def test_a_picture_is_written_as_any_other_value_would_be(topics: list[str]) -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     for number, topic in enumerate(topics):
         offsets.commit("g", topic, 0, number, max_offset=100)
         offsets.commit("g", topic, 7, 50, max_offset=100)
@@ -150,7 +150,7 @@ def test_a_picture_is_written_as_any_other_value_would_be(topics: list[str]) -> 
 
 
 def test_every_save_has_a_version_of_its_own() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     offsets.take_saved(1000)
     offsets.take_saved(2000)
     assert offsets.version == DataVersion(0, 2, 2000)
@@ -162,7 +162,7 @@ def test_every_save_has_a_version_of_its_own() -> None:
 def test_what_apache_saved_is_loaded_and_written_again_as_it_was(name: str) -> None:
     (content,) = [one.content() for one in files(name) if one.path == "config/consumerOffset.json"]
     said = read(content)
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     offsets.load(said, lambda topic, queue_id: EVERYTHING)
     assert not offsets.is_dirty
     for group, topics in expected(name)["groups"].items():
@@ -179,14 +179,14 @@ def test_what_apache_saved_is_loaded_and_written_again_as_it_was(name: str) -> N
 
 
 def test_an_offset_beyond_its_queue_is_cut_when_it_is_loaded() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     offsets.load(read(b'{"offsetTable":{"t@g":{0:12,"1":8,2:-3}}}'), lambda topic, queue_id: 10)
     assert offsets.of("g", "t") == {0: 10, 1: 8, 2: 0}
     assert offsets.is_dirty
 
 
 def test_names_that_nobody_can_ask_for_are_left_out() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     table = {name: {0: 1} for name in ("t", "@g", "t@", "t@g@h", "t@g")}
     offsets.load(read(write_pretty({"offsetTable": table})), lambda topic, queue_id: 10)
     assert list(offsets) == [("t", "g", {0: 1})]
@@ -205,11 +205,11 @@ def test_names_that_nobody_can_ask_for_are_left_out() -> None:
 )
 def test_nonsense_is_not_taken_for_offsets(text: bytes) -> None:
     with pytest.raises(ProtocolError):
-        Offsets().load(read(text), lambda topic, queue_id: 10)
+        ConsumerOffsets().load(read(text), lambda topic, queue_id: 10)
 
 
 def test_offsets_without_room_stay_unknown_and_cannot_be_set() -> None:
-    offsets = Offsets(count_max=1)
+    offsets = ConsumerOffsets(count_max=1)
     offsets.commit("g", "t", 0, 7, max_offset=10)
     offsets.commit("h", "t", 0, 7, max_offset=10)
     assert offsets.find("h", "t", 0) == UNKNOWN
@@ -221,13 +221,13 @@ def test_offsets_without_room_stay_unknown_and_cannot_be_set() -> None:
 
 
 def test_everything_that_a_file_says_is_taken_however_much_it_is() -> None:
-    offsets = Offsets(count_max=1)
+    offsets = ConsumerOffsets(count_max=1)
     offsets.load(read(b'{"offsetTable":{"t@g":{0:1,1:2,2:3}}}'), lambda topic, queue: 9)
     assert offsets.of("g", "t") == {0: 1, 1: 2, 2: 3}
 
 
 def test_the_topics_of_all_groups_are_those_of_each() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     for group, topic in (("g", "t"), ("h", "t"), ("g", "s"), ("g", "u")):
         offsets.commit(group, topic, 0, 1, max_offset=10)
     assert offsets.topics_by_group() == {"g": ["s", "t", "u"], "h": ["t"]}
@@ -235,7 +235,7 @@ def test_the_topics_of_all_groups_are_those_of_each() -> None:
 
 
 def test_every_topic_and_group_with_an_offset_is_a_pair() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     offsets.commit("g", "Orders", 0, 1, 9)
     offsets.commit("g", "Orders", 1, 1, 9)
     offsets.commit("h", "Orders", 0, 1, 9)
@@ -243,13 +243,13 @@ def test_every_topic_and_group_with_an_offset_is_a_pair() -> None:
 
 
 def test_where_pops_are_counted_to_is_saved_once_there_are_any() -> None:
-    offsets = Offsets()
+    offsets = ConsumerOffsets()
     offsets.commit("g", "T", 0, 5, 10)
     assert b"popLogOffset" not in offsets.picture().text()
     offsets.popped_to = 700
     picture = offsets.picture()
     assert picture.text() == write_pretty(picture.json())
-    loaded = Offsets()
+    loaded = ConsumerOffsets()
     saved = parse(picture.text())
     assert isinstance(saved, dict)
     loaded.load(saved, lambda topic, queue_id: 10)

@@ -7,8 +7,8 @@ import pytest
 from aerobee.errors import CorruptFile
 from aerobee.ports.clock import Now
 from aerobee.protocol.text.json_text import parse
-from aerobee.service.broker.state.consumer_offsets import UNKNOWN, Offsets
-from aerobee.service.broker.state.consumer_offsets_file import OffsetsFile
+from aerobee.service.broker.state.consumer_offsets import UNKNOWN, ConsumerOffsets
+from aerobee.service.broker.state.consumer_offsets_file import ConsumerOffsetsFile
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.metadata.config_file import ConfigFile
@@ -23,8 +23,8 @@ class Rig:
     def __init__(self, disk: SimDisk | None = None, max_offset: int = 100) -> None:
         self.disk = disk or SimDisk()
         self.worker = SimDiskWorker()
-        self.offsets = Offsets()
-        self.file = OffsetsFile(
+        self.offsets = ConsumerOffsets()
+        self.file = ConsumerOffsetsFile(
             ConfigFile(self.disk, PATH), self.worker, self.offsets, INTERVAL_MS, 0
         )
         self.file.load(lambda topic, queue_id: max_offset)

@@ -4,27 +4,27 @@ import pytest
 
 from aerobee.protocol.bodies.subscription import make_subscription
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.state.subscription_filter import Choice
+from aerobee.service.broker.state.subscription_filter import SubscriptionFilter
 from aerobee.service.request import Answer
 from tests.consumer_kit import ConsumerKit
 
 
 def chosen(
     expression: str, kind: str = "SQL92", topic: str = "Orders", config: BrokerConfig | None = None
-) -> Choice | Answer:
+) -> SubscriptionFilter | Answer:
     subscription = make_subscription(topic, expression, 1, kind)
     return ConsumerKit(config).choices.of("g", subscription)
 
 
 def test_tags_are_chosen_by_their_codes() -> None:
-    assert chosen("A || B", "TAG") == Choice(frozenset({65, 66}))
-    assert chosen("*", "TAG") == Choice(None)
-    assert chosen("A", "") == Choice(frozenset({65}))
+    assert chosen("A || B", "TAG") == SubscriptionFilter(frozenset({65, 66}))
+    assert chosen("*", "TAG") == SubscriptionFilter(None)
+    assert chosen("A", "") == SubscriptionFilter(frozenset({65}))
 
 
 def test_sql_is_compiled() -> None:
     choice = chosen("a = 1")
-    assert isinstance(choice, Choice)
+    assert isinstance(choice, SubscriptionFilter)
     assert choice.tag_codes is None
     assert choice.chosen is not None
     assert choice.chosen.expression == "a = 1"
@@ -32,7 +32,7 @@ def test_sql_is_compiled() -> None:
 
 def test_sql_is_not_asked_of_a_retry_topic() -> None:
     for topic in ("%RETRY%g", "%RETRY%g_Orders"):
-        assert chosen("a = 1", topic=topic) == Choice(None)
+        assert chosen("a = 1", topic=topic) == SubscriptionFilter(None)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,6 @@ def test_what_cannot_be_used_says_why(
 def test_the_setting_counts_from_its_change_on() -> None:
     kit = ConsumerKit()
     subscription = make_subscription("Orders", "a = 1", 1, "SQL92")
-    assert isinstance(kit.choices.of("g", subscription), Choice)
+    assert isinstance(kit.choices.of("g", subscription), SubscriptionFilter)
     kit.change(enablePropertyFilter="false")
     assert isinstance(kit.choices.of("g", subscription), Answer)

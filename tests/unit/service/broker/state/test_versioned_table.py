@@ -4,7 +4,12 @@ from aerobee.errors import CorruptFile
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.bodies.topic_config import topic_config_from, topic_config_json
 from aerobee.protocol.text.json_text import parse, write_pretty
-from aerobee.service.broker.state.versioned_table import Form, Row, VersionedTable, load_table
+from aerobee.service.broker.state.versioned_table import (
+    Form,
+    VersionedRow,
+    VersionedTable,
+    load_table,
+)
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.metadata.config_file import ConfigFile
 
@@ -16,7 +21,7 @@ BILLS = TopicConfig("Bills", 2, 2, attributes={"message.type": "FIFO"})
 
 def table_of(*configs: TopicConfig) -> VersionedTable[TopicConfig]:
     return VersionedTable(
-        FORM, DataVersion(0, 7, 100), {config.name: Row(config) for config in configs}
+        FORM, DataVersion(0, 7, 100), {config.name: VersionedRow(config) for config in configs}
     )
 
 

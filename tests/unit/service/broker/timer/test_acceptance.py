@@ -9,7 +9,7 @@ from aerobee.service.broker.timer.acceptance import (
     TimerCrowded,
     TimerDisabled,
 )
-from aerobee.service.broker.timer.tick_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TickScale
 from tests.delay_kit import message
 from tests.timer_kit import message_with
 
@@ -21,7 +21,7 @@ OUT = 1_700_000_005_000
 def acceptance(*, is_enabled: bool = True, counts: dict[int, int] | None = None) -> TimerAcceptance:
     found = counts or {}
     return TimerAcceptance(
-        TimerScale(1_000, 20_000),
+        TickScale(1_000, 20_000),
         is_enabled,
         lambda: 10_000,
         lambda: 3,

@@ -2,17 +2,17 @@ import logging
 
 import pytest
 
-from aerobee.service.broker.log_access.due_reader import ScheduleReader
+from aerobee.service.broker.log_access.due_reader import DueReader
 from aerobee.service.broker.timer.enqueue import ROLL_DOUBT_MS, Done, Enqueue
 from aerobee.service.broker.timer.slot_walk import TimerDamaged
-from aerobee.service.broker.timer.tick_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TickScale
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.timer.timer_log import TimerLog, TimerUnit
 from aerobee.storage.timer.timer_wheel import Slot, TimerWheel
 from tests.store_kit import SMALL, StoreKit, draft, properties
 
 TOPIC = b"rmq_sys_wheel_timer"
-SCALE = TimerScale(1_000, 20_000)
+SCALE = TickScale(1_000, 20_000)
 NOW = 1_700_000_000_000
 SLOTS = 64
 
@@ -28,7 +28,7 @@ class Rig:
         self.disk = SimDisk()
         self.wheel = TimerWheel(self.disk, "timerwheel", SLOTS, 1_000)
         self.log = TimerLog(self.disk, "timerlog", 5 * 52 + 20)
-        reader = ScheduleReader(self.kit.store, self.kit.worker)
+        reader = DueReader(self.kit.store, self.kit.worker)
         self.enqueue = Enqueue(self.kit.store, reader, self.wheel, self.log, SCALE)
         self.enqueue.start_at(0, done or Done())
 

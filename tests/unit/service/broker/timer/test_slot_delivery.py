@@ -7,8 +7,8 @@ from aerobee.ports.clock import Now
 from aerobee.service.broker.timer.clock_shifts import ClockShifts
 from aerobee.service.broker.timer.slot_delivery import SlotDelivery
 from aerobee.service.broker.timer.slot_walk import SlotWalk, TimerDamaged
-from aerobee.service.broker.timer.tick_scale import TimerScale
-from aerobee.service.broker.timer.timer_roll import PuttingBack
+from aerobee.service.broker.timer.tick_scale import TickScale
+from aerobee.service.broker.timer.timer_roll import TimerRoll
 from aerobee.sim.disk import SimDisk
 from aerobee.storage.timer.timer_log import DEFAULT, DELETE, ROLL, TimerLog
 from aerobee.storage.timer.timer_wheel import Slot
@@ -27,7 +27,7 @@ class Rig:
         self.log = TimerLog(SimDisk(), "timerlog", 10 * 52 + 20)
         intake = self.kit.intake
         self.shifts = ClockShifts(Now(OUT_MS, 0), 0)
-        back = PuttingBack(intake, self.shifts, TimerScale(1_000, 20_000))
+        back = TimerRoll(intake, self.shifts, TickScale(1_000, 20_000))
         self.delivery = SlotDelivery(self.kit.store, self.log, intake.redelivery, back, self.shifts)
         self.last = -1
         self.positions: list[int] = []
@@ -178,7 +178,7 @@ def test_only_what_is_not_in_memory_is_asked_of_the_disk() -> None:
     again = Rig()
     again.kit = rig.kit.on(rig.kit.disk)  # another process: nothing is known to be in memory
     intake = again.kit.intake
-    back = PuttingBack(intake, rig.shifts, TimerScale(1_000, 20_000))
+    back = TimerRoll(intake, rig.shifts, TickScale(1_000, 20_000))
     delivery = SlotDelivery(again.kit.store, rig.log, intake.redelivery, back, rig.shifts)
     assert delivery.cold_parts(rig.positions) == []
     rig.kit.disk.faults.make_cold("*/commitlog/*")

@@ -1,8 +1,8 @@
 import pytest
 
-from aerobee.service.broker.timer.tick_scale import TimerScale
+from aerobee.service.broker.timer.tick_scale import TickScale
 
-SCALE = TimerScale(1_000, 20_000)
+SCALE = TickScale(1_000, 20_000)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,6 @@ def test_floor_and_ceiling_are_whole_ticks() -> None:
 
 
 def test_an_odd_window_still_gives_whole_ticks() -> None:
-    odd = TimerScale(1_000, 5_000)
+    odd = TickScale(1_000, 5_000)
     assert odd.slot_ms(106_000, 100_000) == 102_000
     assert odd.slot_ms(200_000, 100_000) == 105_000

@@ -1,6 +1,6 @@
 import pytest
 
-from aerobee.service.broker.timer.timer_log_cleaning import INTERVAL_MS, TimerCleaning
+from aerobee.service.broker.timer.timer_log_cleaning import INTERVAL_MS, TimerLogCleaning
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
@@ -17,7 +17,7 @@ class Rig:
         self.log = TimerLog(self.disk, FOLDER, 280)
         for number in range(50):
             self.log.append(*TimerUnit(-1, 1, 0, 0, 100 * number, 100, 0))
-        self.cleaning = TimerCleaning(self.disk, self.worker, self.log, self.clock.now())
+        self.cleaning = TimerLogCleaning(self.disk, self.worker, self.log, self.clock.now())
 
     def step(self, log_offset_min: int, ms: int = INTERVAL_MS) -> int:
         self.cleaning.step(log_offset_min, self.clock.advance(ms))

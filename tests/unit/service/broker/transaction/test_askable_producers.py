@@ -4,18 +4,18 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
 from aerobee.service.broker.clients.consumers import Member
 from aerobee.service.broker.clients.producers import Producers
-from aerobee.service.broker.transaction.askable_producers import Askable
+from aerobee.service.broker.transaction.askable_producers import AskableProducers
 
 
 def member(channel: int) -> Member:
     return Member(ChannelId(channel), f"c{channel}", "JAVA", 513, "10.0.0.1:1", 0, 0)
 
 
-def with_members(*channels: int, a_second: int = 3) -> tuple[Askable, Producers]:
+def with_members(*channels: int, a_second: int = 3) -> tuple[AskableProducers, Producers]:
     producers = Producers()
     for channel in channels:
         producers.beat("g", member(channel))
-    askable = Askable(producers, a_second)
+    askable = AskableProducers(producers, a_second)
     askable.look(Now(0, 10_000))
     return askable, producers
 

@@ -3,8 +3,8 @@ import logging
 import pytest
 
 from aerobee.model.names import TRANSACTION_OP_TOPIC
-from aerobee.service.broker.state.consumer_offsets import Offsets
-from aerobee.service.broker.transaction.open_half_recovery import Found, find_open
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
+from aerobee.service.broker.transaction.open_half_recovery import FoundHalves, find_open
 from tests.store_kit import SMALL, StoreKit, draft, properties
 from tests.transaction_kit import HALF, OFFSETS_GROUP, OP
 
@@ -14,7 +14,7 @@ class Rig:
 
     def __init__(self) -> None:
         self.kit = StoreKit(config=SMALL)
-        self.offsets = Offsets()
+        self.offsets = ConsumerOffsets()
 
     def half(self, **named: str) -> int:
         text = properties(PGROUP="g", REAL_TOPIC="Orders", REAL_QID="1", **named)
@@ -31,7 +31,7 @@ class Rig:
         self.offsets.commit(OFFSETS_GROUP, HALF, 0, half_offset, 1 << 40)
         self.offsets.commit(OFFSETS_GROUP, TRANSACTION_OP_TOPIC, 0, op_offset, 1 << 40)
 
-    def find(self) -> Found:
+    def find(self) -> FoundHalves:
         self.kit.store.dispatch()
         return find_open(self.kit.store, self.offsets)
 

@@ -1,15 +1,15 @@
-from aerobee.service.broker.transaction.queue_progress import Progress
+from aerobee.service.broker.transaction.queue_progress import QueueProgress
 
 
-def opened(*offsets: int) -> Progress:
-    progress = Progress(offsets[0] if offsets else 0, 0)
+def opened(*offsets: int) -> QueueProgress:
+    progress = QueueProgress(offsets[0] if offsets else 0, 0)
     for offset in offsets:
         progress.opened(offset)
     return progress
 
 
 def test_without_a_transaction_everything_is_passed() -> None:
-    progress = Progress(12, 3)
+    progress = QueueProgress(12, 3)
     progress.note_flushed(1_000)
     assert (progress.half_offset, progress.half_end, progress.op_offset) == (12, 12, 3)
 

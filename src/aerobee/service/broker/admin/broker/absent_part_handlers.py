@@ -16,7 +16,7 @@ from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.request_table import Lane, Right, Row, row
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.request import Answer, Request
 from aerobee.storage.store import Store
 
@@ -72,7 +72,7 @@ REFUSED: Mapping[RequestCode, str] = {
 
 
 class AbsentPartHandlers:
-    def __init__(self, store: Store, offsets: Offsets) -> None:
+    def __init__(self, store: Store, offsets: ConsumerOffsets) -> None:
         self._store = store
         self._offsets = offsets
 

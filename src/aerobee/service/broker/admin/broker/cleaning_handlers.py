@@ -15,7 +15,7 @@ from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.request_table import Lane, Right, Row, row
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Answer, Request
 from aerobee.storage.store import Store
@@ -29,7 +29,7 @@ class CleaningHandlers:
     def __init__(
         self,
         topics: Topics,
-        offsets: Offsets,
+        offsets: ConsumerOffsets,
         store: Store,
         identity: BrokerIdentity,
         delete_queues: Callable[[bytes], object],

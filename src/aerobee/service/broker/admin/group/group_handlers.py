@@ -28,14 +28,14 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.admin.table_pages import answer_change, invalid, page_of
 from aerobee.service.broker.request_table import Lane, Right, Row, row
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.groups import Find, Groups
 from aerobee.service.broker.state.topics import QUEUES_MAX
 from aerobee.service.request import Answer, Request
 
 
 class GroupHandlers:
-    def __init__(self, groups: Groups, offsets: Offsets) -> None:
+    def __init__(self, groups: Groups, offsets: ConsumerOffsets) -> None:
         self._groups = groups
         self._offsets = offsets
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.consume_stats import (
+    ConsumeProgress,
     ConsumeStats,
-    Progress,
     TimeSpan,
     encode_consume_stats,
     encode_consume_stats_list,
@@ -27,7 +27,7 @@ from aerobee.service.broker.clients.consumers import Consumers
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.log_access.queue_facts import NEVER, QueueFacts
 from aerobee.service.broker.request_table import Lane, Right, Row, row
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.broker.statistics.statistics import Statistics
@@ -38,7 +38,7 @@ class GroupStatusHandlers:
     def __init__(
         self,
         identity: BrokerIdentity,
-        offsets: Offsets,
+        offsets: ConsumerOffsets,
         queues: QueueFacts,
         topics: Topics,
         groups: Groups,
@@ -69,7 +69,7 @@ class GroupStatusHandlers:
             topics = self._wanted(group, [header.topic])
         else:
             topics = self._wanted(group, self._offsets.topics_of(group))
-        queues: dict[MessageQueue, Progress] = {}
+        queues: dict[MessageQueue, ConsumeProgress] = {}
         tps = 0.0
         for topic in topics:
             stats = self._progress(request, group, topic)
@@ -118,7 +118,7 @@ class GroupStatusHandlers:
         queues = {}
         for queue in self._queues_of(topic.name, topic.read_queues):
             consumed = max(0, self._offsets.find(group, topic.name, queue.queue_id))
-            queues[queue] = Progress(
+            queues[queue] = ConsumeProgress(
                 self._queues.max_offset(topic.name, queue.queue_id),
                 consumed,
                 max(0, self._offsets.find_pulled(group, topic.name, queue.queue_id)),

@@ -23,7 +23,7 @@ from aerobee.service.broker.clients.consumers import Consumers
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
 from aerobee.service.broker.request_table import Lane, Right, Row, row
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.request import OK, Answer, Request
 
@@ -34,7 +34,7 @@ class GroupTopicHandlers:
     def __init__(
         self,
         identity: BrokerIdentity,
-        offsets: Offsets,
+        offsets: ConsumerOffsets,
         queues: QueueFacts,
         groups: Groups,
         consumers: Consumers,

@@ -13,7 +13,7 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
 from aerobee.service.broker.request_table import Lane, Right, Row, row
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Answer, Request
@@ -24,7 +24,7 @@ class OffsetResetHandlers:
     def __init__(
         self,
         identity: BrokerIdentity,
-        offsets: Offsets,
+        offsets: ConsumerOffsets,
         queues: QueueFacts,
         topics: Topics,
         groups: Groups,

@@ -25,7 +25,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.admin.table_pages import answer_change, invalid
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.request_table import Lane, Right, Row, row
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.topic_attributes import (
     MESSAGE_TYPE,
     MIXED,
@@ -46,7 +46,7 @@ class TopicHandlers:
     def __init__(
         self,
         topics: Topics,
-        offsets: Offsets,
+        offsets: ConsumerOffsets,
         identity: BrokerIdentity,
         delete_queues: Callable[[bytes], object],
         set_cleanup: Callable[[TopicConfig], object],

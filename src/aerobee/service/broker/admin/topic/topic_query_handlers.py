@@ -16,7 +16,7 @@ from aerobee.service.broker.state.topics import Topics, system_topics
 from aerobee.service.request import Answer, Request
 
 
-class TopicQueries:
+class TopicQueryHandlers:
     def __init__(self, topics: Topics, identity: BrokerIdentity) -> None:
         self._topics = topics
         self._identity = identity

@@ -16,9 +16,9 @@ from aerobee.protocol.headers.popping import ANY_QUEUE, AckHeader
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.pop.ack.ack_writer import Acks
+from aerobee.service.broker.pop.ack.ack_writer import AckWriter
 from aerobee.service.broker.pop.take.held_pops import WaitKey
-from aerobee.service.broker.pop.take.order_info_table import OrderInfos
+from aerobee.service.broker.pop.take.order_info_table import OrderInfoTable
 from aerobee.service.broker.pop.take.pop_checks import PopChecks
 from aerobee.service.broker.pop.take.pop_offsets import PopOffsets
 from aerobee.service.broker.request_table import Lane, Right, Row, row
@@ -33,16 +33,16 @@ class AckHandlers:
     def __init__(
         self,
         checks: PopChecks,
-        acks: Acks,
+        ack_writer: AckWriter,
         offsets: PopOffsets,
-        orders: OrderInfos,
+        orders: OrderInfoTable,
         wake: Wake,
         learn: Learn,
     ) -> None:
         """`learn` is told of acknowledgements that will come again."""
         self._learn = learn
         self._checks = checks
-        self._acks = acks
+        self._ack_writer = ack_writer
         self._offsets = offsets
         self._orders = orders
         self._wake = wake
@@ -67,7 +67,7 @@ class AckHandlers:
             )
         self._learn(request, header, receipt)
         key = (topic, group, queue_id, receipt.start_offset, receipt.pop_time, receipt.broker_name)
-        self._acks.add(
+        self._ack_writer.add(
             key, receipt.revive_queue, receipt.revive_time, (header.offset,), request.answer
         )
         return None
@@ -121,7 +121,9 @@ class AckHandlers:
             ]
             return next((answer for answer in answers if answer is not OK), OK)
         key = (topic, group, queue_id, entry.start_offset, entry.pop_time, broker_name)
-        self._acks.add(key, entry.revive_queue, entry.pop_time + entry.invisible_ms, offsets, told)
+        self._ack_writer.add(
+            key, entry.revive_queue, entry.pop_time + entry.invisible_ms, offsets, told
+        )
         return None
 
 

@@ -14,10 +14,10 @@ from aerobee.errors import AerobeeError, StorageError
 from aerobee.ports.clock import Now
 from aerobee.protocol.bodies.revive_records import AckRecord, CheckpointKey
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.store_refusals import refused_by_store
 from aerobee.service.broker.pop.revive.in_flight import InFlight
-from aerobee.service.broker.pop.revive.revive_writer import ReviveLog
+from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
 from aerobee.service.request import OK, Answer
 
 Told: TypeAlias = Callable[[Answer], None]
@@ -27,10 +27,10 @@ _Run: TypeAlias = tuple[CheckpointKey, int, int]
 NOT_KNOWN = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it may not be acknowledged")
 
 
-class Acks:
-    def __init__(self, log: ReviveLog, intake: Intake, in_flight: InFlight) -> None:
+class AckWriter:
+    def __init__(self, log: ReviveWriter, writer: MessageWriter, in_flight: InFlight) -> None:
         self._log = log
-        self._intake = intake
+        self._writer = writer
         self._in_flight = in_flight
         self._offsets: dict[_Run, dict[int, None]] = {}
         self._told: dict[_Run, list[Told]] = {}
@@ -82,7 +82,7 @@ class Acks:
         if isinstance(done, Answer):
             _tell(told, done)
         else:
-            self._intake.when_safe(done, lambda is_safe: _tell(told, OK if is_safe else NOT_KNOWN))
+            self._writer.when_safe(done, lambda is_safe: _tell(told, OK if is_safe else NOT_KNOWN))
 
 
 def _tell(told: list[Told], answer: Answer) -> None:

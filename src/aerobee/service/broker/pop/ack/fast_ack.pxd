@@ -1,6 +1,6 @@
 import cython
 
-from aerobee.protocol.consume.success_answer cimport BareAnswer
+from aerobee.protocol.consume.success_answer cimport SuccessAnswer
 from aerobee.protocol.remoting.frame cimport FrameReader
 from aerobee.protocol.remoting.number_template cimport NumberTemplate
 from aerobee.protocol.consume.pull_answer cimport matches
@@ -47,8 +47,8 @@ cdef class AckRun:
     cpdef long long revive_time(self) noexcept
 
 @cython.final
-cdef class PlainAck:
-    cdef BareAnswer _answer
+cdef class FastAck:
+    cdef SuccessAnswer _answer
     cdef tuple _candidate
     cdef long long _checks
     cdef dict _grants
@@ -81,5 +81,5 @@ cdef class PlainAck:
 
     cpdef list take_runs(self)
 
-    @cython.locals(answer=BareAnswer, opaque=int)
+    @cython.locals(answer=SuccessAnswer, opaque=int)
     cpdef void answer(self, AckRun run, ReplyBuffer output) except *

@@ -16,7 +16,7 @@ from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.revive_records import CheckpointKey
 from aerobee.protocol.consume.pop_receipt import PopReceipt
 from aerobee.protocol.consume.pull_answer import matches
-from aerobee.protocol.consume.success_answer import BareAnswer
+from aerobee.protocol.consume.success_answer import SuccessAnswer
 from aerobee.protocol.headers.popping import AckHeader
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.number_template import NumberTemplate, template_of
@@ -155,7 +155,7 @@ class AckRun:
         return self.pop_time + self.hidden_ms
 
 
-class PlainAck:
+class FastAck:
     """P1. Between two calls of `recheck` nothing changes that a grant was decided by.
     P2. `_last` is the run that was added to last, and one of `_runs`, by its numbers."""
 
@@ -175,7 +175,7 @@ class PlainAck:
         self._queues = queues
         self._topics = topics
         self._revive_queues = revive_queues
-        self._answer = BareAnswer()
+        self._answer = SuccessAnswer()
         self._grants: dict[ChannelId, list[AckGrant]] = {}
         # The header of an acknowledgement that takes the general way now.
         self._candidate: tuple[ChannelId, bytes] | None = None

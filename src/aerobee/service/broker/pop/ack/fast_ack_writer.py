@@ -1,7 +1,7 @@
-"""Acknowledgements of one read by the short way: gathered, written, answered.
+"""FastAckWriter gathers, writes and answers the acknowledgements of one read on the fast path.
 
-Those of one checkpoint that come in one read become one record, as in `acks`; it is in the log
-before any of them is answered. ASYNC: the answers go out with the read. SYNC: they wait until the
+Those of one checkpoint that come in one read become one record, as in `ack_writer`; it is in the
+log before any of them is answered. ASYNC: the answers go out with the read. SYNC: they wait until the
 disk has the record. What the store does not take is answered so: the message comes back, and its
 consumer knows.
 """
@@ -17,44 +17,46 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.log_access.message_writer import Intake
-from aerobee.service.broker.pop.ack.ack_writer import NOT_KNOWN, Acks
-from aerobee.service.broker.pop.ack.fast_ack import AckRun, PlainAck
+from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.pop.ack.ack_writer import NOT_KNOWN, AckWriter
+from aerobee.service.broker.pop.ack.fast_ack import AckRun, FastAck
 from aerobee.service.request import Answer
 
 NoteAnswers: TypeAlias = Callable[[int, ResponseCode, int, int], None]
 """Told what was answered: (request code, response code, when it came, how many)."""
 
 
-class AckWay:
+class FastAckWriter:
     def __init__(
         self,
-        plain: PlainAck,
-        acks: Acks,
-        intake: Intake,
+        plain: FastAck,
+        ack_writer: AckWriter,
+        writer: MessageWriter,
         outbox: Effects,
         note: NoteAnswers,
     ) -> None:
         self._plain = plain
-        self._acks = acks
-        self._intake = intake
+        self._ack_writer = ack_writer
+        self._writer = writer
         self._outbox = outbox
         self._note = note
         # Where answers gather that wait for the disk.
         self._answers = ReplyBuffer()
 
     def take(self, channel: ChannelId, frames: FrameReader) -> int:
-        """See `PlainAck.take_all`. `finish` is to be called before the read is over."""
+        """See `FastAck.take_all`. `finish` is to be called before the read is over."""
         return self._plain.take_all(channel, frames)
 
     def finish(self, channel: ChannelId, output: ReplyBuffer, now: Now) -> None:
         """Have in the log what was taken, and answer it."""
         for run in self._plain.take_runs():
-            done = self._acks.put(run.key(), run.revive_queue, run.revive_time(), run.offsets, now)
+            done = self._ack_writer.put(
+                run.key(), run.revive_queue, run.revive_time(), run.offsets, now
+            )
             if isinstance(done, Answer):
                 self._refuse(run, done, output, now)
-            elif self._intake.is_sync:
-                self._intake.when_safe(done, self._later(channel, run, now))
+            elif self._writer.is_sync:
+                self._writer.when_safe(done, self._later(channel, run, now))
             else:
                 self._plain.answer(run, output)
                 self._count(run, ResponseCode.SUCCESS, now)

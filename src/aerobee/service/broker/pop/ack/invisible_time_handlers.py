@@ -13,10 +13,10 @@ from aerobee.protocol.headers.popping import InvisibleTimeAnswerHeader, Invisibl
 from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.pop.ack.ack_writer import Acks
+from aerobee.service.broker.pop.ack.ack_writer import AckWriter
 from aerobee.service.broker.pop.revive.in_flight import InFlight
-from aerobee.service.broker.pop.revive.revive_writer import ReviveLog
-from aerobee.service.broker.pop.take.order_info_table import OrderInfos
+from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
+from aerobee.service.broker.pop.take.order_info_table import OrderInfoTable
 from aerobee.service.broker.pop.take.pop_checks import INVISIBLE_MS_MAX, PopChecks
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import Answer, Request
@@ -26,13 +26,13 @@ class InvisibleTimeHandlers:
     def __init__(
         self,
         checks: PopChecks,
-        acks: Acks,
-        orders: OrderInfos,
-        log: ReviveLog,
+        ack_writer: AckWriter,
+        orders: OrderInfoTable,
+        log: ReviveWriter,
         in_flight: InFlight,
     ) -> None:
         self._checks = checks
-        self._acks = acks
+        self._ack_writer = ack_writer
         self._orders = orders
         self._log = log
         self._in_flight = in_flight
@@ -105,5 +105,5 @@ class InvisibleTimeHandlers:
             request.answer(changed if answer.code is ResponseCode.SUCCESS else answer)
 
         key = (topic, group, queue_id, receipt.start_offset, receipt.pop_time, receipt.broker_name)
-        self._acks.add(key, receipt.revive_queue, receipt.revive_time, (header.offset,), told)
+        self._ack_writer.add(key, receipt.revive_queue, receipt.revive_time, (header.offset,), told)
         return None

@@ -20,7 +20,7 @@ from aerobee.protocol.bodies.revive_records import decode_checkpoint
 from aerobee.protocol.message.stored_message import decode_records
 from aerobee.protocol.primitives.java_hash import tag_code
 from aerobee.service.broker.pop.revive.revive_writer import CHECKPOINT_TAG, POPPED_TO, broker_host
-from aerobee.service.broker.state.consumer_offsets import NOTHING_POPPED, Offsets
+from aerobee.service.broker.state.consumer_offsets import NOTHING_POPPED, ConsumerOffsets
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.read.time_search import Boundary
 from aerobee.storage.store import Store
@@ -32,7 +32,7 @@ _BYTES_A_READ = 256 * 1024
 _TAGS = frozenset({tag_code(CHECKPOINT_TAG.encode())})
 
 
-def catch_up(store: Store, offsets: Offsets, topics: frozenset[bytes]) -> int:
+def catch_up(store: Store, offsets: ConsumerOffsets, topics: frozenset[bytes]) -> int:
     """Raise offsets by the checkpoints in these topics; how many were. Blocks on the disk."""
     raised = 0
     for queue in store.queues():
@@ -46,7 +46,7 @@ def catch_up(store: Store, offsets: Offsets, topics: frozenset[bytes]) -> int:
     return raised
 
 
-def _first(store: Store, queue: ConsumeQueue, offsets: Offsets) -> int:
+def _first(store: Store, queue: ConsumeQueue, offsets: ConsumerOffsets) -> int:
     """The first queue offset that may not be counted."""
     if offsets.popped_to == NOTHING_POPPED:
         return store.offset_by_time(queue, offsets.version.timestamp, Boundary.LOWER)
@@ -78,7 +78,7 @@ def _checkpoints(store: Store, queue: ConsumeQueue, offset: int) -> Iterator[Sto
         yield from records
 
 
-def _raise(store: Store, offsets: Offsets, record: StoredMessage) -> bool:
+def _raise(store: Store, offsets: ConsumerOffsets, record: StoredMessage) -> bool:
     text = record.properties.get(POPPED_TO, "")
     # Only the broker's own: a client can send to any topic.
     if record.born_host != broker_host(store.config.store_host) or not text.isdigit():

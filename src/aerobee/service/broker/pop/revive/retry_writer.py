@@ -15,11 +15,11 @@ from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.protocol.bodies.revive_records import Checkpoint
 from aerobee.protocol.message.stored_message import decode_record
-from aerobee.service.broker.log_access.background_read import Fetch
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.background_read import BackgroundRead
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.retry_destination import RetryPlace
 from aerobee.service.broker.pop.revive.retry_copy import Origin, copy_to_revive, place_to_revive
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
 from aerobee.storage.read.queue_read import QueueRead, ReadStatus
@@ -36,24 +36,29 @@ _Place: TypeAlias = tuple[str, int, int]
 class RetryTables:
     """What decides where a message goes."""
 
-    def __init__(self, topics: Topics, groups: Groups, offsets: Offsets) -> None:
+    def __init__(self, topics: Topics, groups: Groups, offsets: ConsumerOffsets) -> None:
         self.topics = topics
         self.groups = groups
         self.offsets = offsets
 
 
-class Retrying:
+class RetryWriter:
     def __init__(
-        self, store: Store, worker: DiskWorker, intake: Intake, tables: RetryTables, origin: Origin
+        self,
+        store: Store,
+        worker: DiskWorker,
+        writer: MessageWriter,
+        tables: RetryTables,
+        origin: Origin,
     ) -> None:
         self._store = store
         self._worker = worker
-        self._intake = intake
+        self._writer = writer
         self._tables = tables
         self._origin = origin
         # Topics that are being made, or could not be until then.
         self._making: dict[str, int | None] = {}
-        self._fetch: Fetch | None = None
+        self._fetch: BackgroundRead | None = None
         # Messages, since the start.
         self.revived = 0
 
@@ -94,10 +99,10 @@ class Retrying:
 
     def _store_copy(self, copy: StoredMessage, message: StoredMessage, now: Now) -> None:
         try:
-            self._intake.put_as_is(copy, now)
+            self._writer.put_as_is(copy, now)
         except (LocalProtocolError, MessageIllegal):
             # No room among its properties: it comes back without what we would have it remember.
-            self._intake.put_as_is(replace(copy, properties=message.properties), now)
+            self._writer.put_as_is(replace(copy, properties=message.properties), now)
 
     # Reading.
 
@@ -116,7 +121,7 @@ class Retrying:
         found = self._store.read(topic.encode(), queue_id, offset, 1, 1)
         if not found.is_cold:
             return found
-        self._fetch = Fetch(self._store, found, place)
+        self._fetch = BackgroundRead(self._store, found, place)
         self._worker.submit(Lane.BACKGROUND, self._fetch)
         return None
 

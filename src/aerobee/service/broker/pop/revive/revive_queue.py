@@ -31,9 +31,9 @@ from aerobee.protocol.bodies.revive_records import (
 from aerobee.protocol.message.stored_message import decode_record, decode_records
 from aerobee.protocol.primitives.java_hash import tag_code
 from aerobee.service.broker.pop.revive.in_flight import InFlight
-from aerobee.service.broker.pop.revive.retry_writer import Retrying
+from aerobee.service.broker.pop.revive.retry_writer import RetryWriter
 from aerobee.service.broker.pop.revive.revive_writer import ACK_TAG, BATCH_ACK_TAG, CHECKPOINT_TAG
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.store import Store
 
@@ -76,18 +76,18 @@ class ReviveQueue:
     def __init__(
         self,
         store: Store,
-        offsets: Offsets,
+        offsets: ConsumerOffsets,
         topic: bytes,
         queue_id: int,
         in_flight: InFlight,
-        retrying: Retrying,
+        retry_writer: RetryWriter,
     ) -> None:
         self._store = store
         self._offsets = offsets
         self._topic = topic
         self._queue_id = self.queue_id = queue_id
         self._in_flight = in_flight
-        self._retrying = retrying
+        self._retry_writer = retry_writer
         # A group's offset is the last checkpoint that is done with; without one, that is -1.
         self._position = offsets.find(REVIVE_GROUP, topic.decode(), queue_id) + 1
         self._line: deque[_Entry] = deque()
@@ -169,8 +169,8 @@ class ReviveQueue:
         if self._strangers:
             position = start
             while position < end:
-                begun, (position, acks) = position, self._records(queue, position, end, _ACKS)
-                for record in acks:
+                begun, (position, ack_writer) = position, self._records(queue, position, end, _ACKS)
+                for record in ack_writer:
                     self._note_ack(record)
                 if position == begun:
                     return False
@@ -270,7 +270,7 @@ class ReviveQueue:
 
     def _is_put(self, checkpoint: Checkpoint, offset: int, now: Now) -> bool:
         try:
-            return self._retrying.put(checkpoint, offset, now)
+            return self._retry_writer.put(checkpoint, offset, now)
         except (MessageIllegal, ProtocolError) as error:
             _log.error(
                 "a popped message cannot come back, and is passed over: %s, offset %d: %s",

@@ -23,7 +23,7 @@ DeliveredTo: TypeAlias = Callable[[Now], int]
 """Up to which wall time the timer has delivered all that was due."""
 
 
-class Revival:
+class ReviveQueues:
     def __init__(
         self, store: Store, queues: Sequence[ReviveQueue], delivered_to: DeliveredTo
     ) -> None:

@@ -22,7 +22,7 @@ from aerobee.protocol.bodies.revive_records import (
     encode_checkpoint,
 )
 from aerobee.protocol.message.message_draft import PROPERTIES_BYTES_MAX, MessageDraft
-from aerobee.service.broker.log_access.message_writer import Intake, Stored
+from aerobee.service.broker.log_access.message_writer import MessageWriter, StoredAt
 
 CHECKPOINT_TAG = "ck"
 ACK_TAG = "ack"
@@ -33,23 +33,23 @@ TEXT_BYTES_MAX = PROPERTIES_BYTES_MAX - 1024
 """What the timer adds, and the record's checksum, must fit, too."""
 
 
-class ReviveLog:
+class ReviveWriter:
     """By hand, from names to text: there is a record for every pop and for every read of
     acknowledgements, and the general way of a message into the log takes ten times as long."""
 
-    def __init__(self, intake: Intake, topic: str, store_host: bytes) -> None:
-        self._intake = intake
+    def __init__(self, writer: MessageWriter, topic: str, store_host: bytes) -> None:
+        self._writer = writer
         self._topic = topic.encode()
         self._draft = MessageDraft()
         self._draft.born_host = store_host
         self._draft.sys_flag = BORN_HOST_V6 if len(store_host) > 8 else 0
         # Records, since the start: of all kinds, and of acknowledgements.
         self.stored = 0
-        self.acks = 0
+        self.ack_writer = 0
 
     def put_checkpoint(
         self, checkpoint: Checkpoint, revive_queue: int, now: Now, popped_to: int | None = None
-    ) -> Stored:
+    ) -> StoredAt:
         """A StorageError says why it is refused: then nobody may have the messages."""
         topic, group, queue_id, start_offset, pop_time, broker_name = checkpoint.key
         deliver_ms = checkpoint.revive_time - CHECKPOINT_AHEAD_MS
@@ -63,7 +63,7 @@ class ReviveLog:
         text += f"{POPPED_TO}\x01{popped_to}\x02"
         return self._put(body, text, 4, revive_queue, deliver_ms, now)
 
-    def put_ack(self, ack: AckRecord, revive_queue: int, revive_time: int, now: Now) -> Stored:
+    def put_ack(self, ack: AckRecord, revive_queue: int, revive_time: int, now: Now) -> StoredAt:
         """Acknowledge messages of one checkpoint."""
         topic, group, queue_id, _, pop_time, broker_name = ack.key
         is_single = len(ack.offsets) == 1
@@ -73,12 +73,12 @@ class ReviveLog:
             f"{topic}@{queue_id}@{offset}@{group}@{pop_time}@{broker_name}@ack\x02"
         )
         stored = self._put(encode_ack(ack), text, 3, revive_queue, revive_time, now)
-        self.acks += 1
+        self.ack_writer += 1
         return stored
 
     def _put(
         self, body: bytes, text: str, count: int, revive_queue: int, deliver_ms: int, now: Now
-    ) -> Stored:
+    ) -> StoredAt:
         """`count` is how many properties the text has."""
         if text.count("\x01") != count or text.count("\x02") != count:
             raise LocalProtocolError("a name holds one of the separators 0x01, 0x02")
@@ -92,7 +92,7 @@ class ReviveLog:
         draft.topic, draft.queue_id = self._topic, revive_queue
         draft.born_timestamp = now.wall_ms
         draft.set_body(memoryview(body))
-        stored = self._intake.put_at(draft, encoded, deliver_ms, now)
+        stored = self._writer.put_at(draft, encoded, deliver_ms, now)
         self.stored += 1
         return stored
 

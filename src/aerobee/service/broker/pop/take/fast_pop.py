@@ -22,7 +22,7 @@ from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.number_template import NumberTemplate, template_of
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.service.broker.fast_path import ALL, GRANTS_MAX, NONE, SOME
-from aerobee.service.broker.pop.take.fast_pop_walk import HotPop, PopTarget
+from aerobee.service.broker.pop.take.fast_pop_walk import FastPopWalk, PopTarget
 from aerobee.service.broker.pop.take.held_pops import LATE_MS_MAX, PopPlan
 from aerobee.service.request import Request
 
@@ -66,10 +66,10 @@ class _Grant:
         self.checked_at = -1
 
 
-class PlainPop:
+class FastPop:
     """P1. Between two calls of `recheck` nothing changes that a grant was decided by."""
 
-    def __init__(self, pop: HotPop, basis: Basis) -> None:
+    def __init__(self, pop: FastPopWalk, basis: Basis) -> None:
         self._pop = pop
         self._basis = basis
         self._grants: dict[ChannelId, list[_Grant]] = {}

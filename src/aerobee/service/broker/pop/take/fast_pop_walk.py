@@ -2,7 +2,7 @@
 
 First everything is looked at, then everything is changed: whatever does not fit (nothing there, old
 messages, something to be tried again, a group that is new to a queue, a reset offset) is left to
-`popping`, and nothing has happened. Law: what is popped here is what `popping` would have popped,
+`pop_walk`, and nothing has happened. Law: what is popped here is what `pop_walk` would have popped,
 and leaves the same behind. Ordered pops are not for here.
 """
 
@@ -17,7 +17,7 @@ from aerobee.protocol.message.record import WHOLE, Record
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.service.broker.pop.take.held_pops import PopPlan
 from aerobee.service.broker.pop.take.pop_offsets import PopKey
-from aerobee.service.broker.pop.take.pop_walk import RETRY_FIRST_EVERY, Popping
+from aerobee.service.broker.pop.take.pop_walk import RETRY_FIRST_EVERY, PopWalk
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues
 from aerobee.storage.read.queue_reader import QueueReader
@@ -48,12 +48,14 @@ class _Run(NamedTuple):
     body_end: int
 
 
-class HotPop:
-    def __init__(self, hot_ways: tuple[ConsumeQueues, QueueReader], popping: Popping) -> None:
-        self._queues, self._reader = hot_ways
-        self._popping = popping
-        self._out = popping.out
-        self._offsets = popping.out.offsets
+class FastPopWalk:
+    def __init__(
+        self, fast_path_readers: tuple[ConsumeQueues, QueueReader], pop_walk: PopWalk
+    ) -> None:
+        self._queues, self._reader = fast_path_readers
+        self._pop_walk = pop_walk
+        self._out = pop_walk.out
+        self._offsets = pop_walk.out.offsets
         self._record = Record()
         self._bodies = ReplyBuffer()
 
@@ -61,16 +63,16 @@ class HotPop:
         """Pop and answer; False: it is not for here, and nothing has happened."""
         if self._offsets.has_resets:
             return False
-        popping, plan = self._popping, target.plan
+        pop_walk, plan = self._pop_walk, target.plan
         self._bodies.position = 0
-        found = self._look(target, popping.turn)
+        found = self._look(target, pop_walk.turn)
         if found is None:
             return False
-        revive_queue = popping.turn % popping.revive_queues
+        revive_queue = pop_walk.turn % pop_walk.revive_queues
         runs = self._make_own(plan, found[0], revive_queue, now)
         if not runs:
             return False
-        popping.turn += 1
+        pop_walk.turn += 1
         answer = PopAnswer(now.wall_ms, plan.invisible_ms, revive_queue, found[1], runs)
         body = self._bodies.take()
         output.append(answer.head(opaque, len(body)))
@@ -120,7 +122,7 @@ class HotPop:
             queue,
             position,
             left,
-            self._popping.bytes_max,
+            self._pop_walk.bytes_max,
             choice.tag_codes,
             bodies,
             choice.chosen,
@@ -157,6 +159,8 @@ class HotPop:
             except AerobeeError:
                 self._bodies.position = body_start
                 break
-            self._popping.count_out(plan.group, plan.topic, len(run.offsets), body_end - body_start)
+            self._pop_walk.count_out(
+                plan.group, plan.topic, len(run.offsets), body_end - body_start
+            )
             runs.append(run)
         return runs

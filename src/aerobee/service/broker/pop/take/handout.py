@@ -22,10 +22,10 @@ from aerobee.protocol.consume.pop_receipt import (
 from aerobee.protocol.message.record import WHOLE, Record
 from aerobee.protocol.message.stored_message import decode_records, encode_record
 from aerobee.service.broker.pop.revive.in_flight import InFlight
-from aerobee.service.broker.pop.revive.revive_writer import ReviveLog
+from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
 from aerobee.service.broker.pop.take.held_pops import PopPlan
 from aerobee.service.broker.pop.take.order_info import OrderInfo
-from aerobee.service.broker.pop.take.order_info_table import OrderInfos
+from aerobee.service.broker.pop.take.order_info_table import OrderInfoTable
 from aerobee.service.broker.pop.take.pop_offsets import PopKey, PopOffsets
 from aerobee.storage.read.queue_read import QueueRead
 
@@ -64,14 +64,14 @@ class Popped:
         return self.now.wall_ms
 
 
-class HandingOut:
+class Handout:
     """What pops change, changed here."""
 
     def __init__(
         self,
         offsets: PopOffsets,
-        orders: OrderInfos,
-        log: ReviveLog,
+        orders: OrderInfoTable,
+        log: ReviveWriter,
         in_flight: InFlight,
         broker_name: str,
     ) -> None:

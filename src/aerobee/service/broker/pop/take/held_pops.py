@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 from aerobee.model.names import pop_retry_topic
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.headers.popping import ANY_QUEUE
-from aerobee.service.broker.state.subscription_filter import Choice
+from aerobee.service.broker.state.subscription_filter import SubscriptionFilter
 from aerobee.service.request import Request
 
 LATE_MS_MAX = 500
@@ -35,7 +35,7 @@ class PopPlan(NamedTuple):
     count_max: int
     invisible_ms: int
     is_from_min: bool = True
-    choice: Choice = Choice(None)
+    choice: SubscriptionFilter = SubscriptionFilter(None)
     is_orderly: bool = False
     attempt_id: str = ""
 

@@ -32,7 +32,7 @@ IsKnown: TypeAlias = Callable[[str, str, int], bool]
 """(group, topic, queue) → whether they are still there."""
 
 
-class OrderInfos:
+class OrderInfoTable:
     """Laws: see `order_info`."""
 
     def __init__(

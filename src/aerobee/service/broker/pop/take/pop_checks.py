@@ -16,7 +16,7 @@ from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
 from aerobee.service.broker.pop.take.held_pops import PopPlan
 from aerobee.service.broker.state.groups import Groups
-from aerobee.service.broker.state.subscription_filter import Choices
+from aerobee.service.broker.state.subscription_filter import SubscriptionFilters
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer
@@ -34,7 +34,7 @@ class PopChecks:
         groups: Groups,
         queues: QueueFacts,
         config: LiveConfig[BrokerConfig],
-        choices: Choices,
+        subscription_filters: SubscriptionFilters,
         can_wait: Callable[[], bool],
         revive_queues: int,
     ) -> None:
@@ -43,7 +43,7 @@ class PopChecks:
         self._groups = groups
         self._queues = queues
         self._config = config
-        self._choices = choices
+        self._subscription_filters = subscription_filters
         self._can_wait = can_wait
         self._revive_queues = revive_queues
 
@@ -113,7 +113,7 @@ class PopChecks:
         if fault is not None:
             return Answer(ResponseCode.SUBSCRIPTION_PARSE_FAILED, f"the field exp has {fault}")
         wanted = make_subscription(header.topic, header.exp, 0, header.exp_type)
-        choice = self._choices.of(header.consumer_group, wanted)
+        choice = self._subscription_filters.of(header.consumer_group, wanted)
         if isinstance(choice, Answer):
             return choice
         return PopPlan(

@@ -37,7 +37,7 @@ from aerobee.service.broker.pop.take.held_pops import (
     WaitKey,
 )
 from aerobee.service.broker.pop.take.pop_checks import COUNT_MAX, PopChecks
-from aerobee.service.broker.pop.take.pop_walk import Popping
+from aerobee.service.broker.pop.take.pop_walk import PopWalk
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import Answer, Request, answer_with
 
@@ -67,7 +67,7 @@ class PopHandlers:
     def __init__(
         self,
         checks: PopChecks,
-        popping: Popping,
+        pop_walk: PopWalk,
         held: HeldPops,
         cold_reads: ColdReads,
         learn: Learn,
@@ -75,7 +75,7 @@ class PopHandlers:
         """`learn` is told of pops that will come again."""
         self._checks = checks
         self._learn = learn
-        self._popping = popping
+        self._pop_walk = pop_walk
         self._held = held
         self._cold_reads = cold_reads
         self._now = Now(0, 0)
@@ -125,7 +125,7 @@ class PopHandlers:
         if fault is not None:
             return fault
         plan = PopPlan(topic, group, queue_id, max(1, min(header.max_msg_nums, COUNT_MAX)), 1)
-        parts, rest = self._popping.peek(plan, self._checks.read_queues(topic))
+        parts, rest = self._pop_walk.peek(plan, self._checks.read_queues(topic))
         fields = {"restNum": str(rest)}
         if not parts:
             return Answer(ResponseCode.PULL_NOT_FOUND, "NO_MESSAGE_IN_QUEUE", fields)
@@ -157,10 +157,10 @@ class PopHandlers:
     def _served(self, pop: HeldPop, now: Now, fetched: ColdRun | None = None) -> _Outcome:
         read_queues = self._checks.read_queues(pop.plan.topic)
         if pop.is_question:
-            if self._popping.has_any(pop.plan, read_queues, now):
+            if self._pop_walk.has_any(pop.plan, read_queues, now):
                 return _Outcome(Answer(fields=write_header(NotificationAnswerHeader(True))), True)
             return _Outcome(None)
-        popped = self._popping.pop(pop.plan, read_queues, now, fetched)
+        popped = self._pop_walk.pop(pop.plan, read_queues, now, fetched)
         if popped.count:
             return _Outcome(_shown(pop.plan, popped), popped.rest > 0)
         if popped.error is not None:

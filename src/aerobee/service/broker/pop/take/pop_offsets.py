@@ -18,7 +18,7 @@ from collections import deque
 from typing import TypeAlias
 
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
-from aerobee.service.broker.state.consumer_offsets import NOTHING_POPPED, UNKNOWN, Offsets
+from aerobee.service.broker.state.consumer_offsets import NOTHING_POPPED, UNKNOWN, ConsumerOffsets
 
 PopKey: TypeAlias = tuple[str, str, int]
 """Group, topic, queue."""
@@ -37,7 +37,7 @@ class _Place:
 class PopOffsets:
     """P1. `_places` has the queues of which something waits in `_waiting`, unless it is void."""
 
-    def __init__(self, offsets: Offsets, queues: QueueFacts) -> None:
+    def __init__(self, offsets: ConsumerOffsets, queues: QueueFacts) -> None:
         self._offsets = offsets
         self._queues = queues
         self._places: dict[PopKey, _Place] = {}

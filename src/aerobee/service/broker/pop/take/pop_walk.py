@@ -19,7 +19,7 @@ from aerobee.model.names import RETRY_PREFIX, pop_retry_topic
 from aerobee.ports.clock import Now
 from aerobee.protocol.consume.pop_receipt import FROM_RETRY, FROM_TOPIC, ORDERLY
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
-from aerobee.service.broker.pop.take.handout import ColdRun, HandingOut, Popped
+from aerobee.service.broker.pop.take.handout import ColdRun, Handout, Popped
 from aerobee.service.broker.pop.take.held_pops import PopPlan
 from aerobee.service.broker.pop.take.pop_offsets import PopKey
 from aerobee.service.broker.state.consumer_offsets import NO_ROOM, UNKNOWN
@@ -37,12 +37,12 @@ CountOut: TypeAlias = Callable[[str, str, int, int], None]
 """Told what was handed out: (group, topic, messages, bytes)."""
 
 
-class Popping:
+class PopWalk:
     def __init__(
         self,
         store: Store,
         queues: QueueFacts,
-        out: HandingOut,
+        out: Handout,
         revive_queues: int,
         bytes_max: int,
     ) -> None:

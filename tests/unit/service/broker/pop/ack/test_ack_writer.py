@@ -2,10 +2,10 @@ from aerobee.errors import StoreBusy
 from aerobee.model.message import StoredMessage
 from aerobee.protocol.bodies.revive_records import decode_ack
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.log_access.message_writer import Intake
-from aerobee.service.broker.pop.ack.ack_writer import Acks
+from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.pop.ack.ack_writer import AckWriter
 from aerobee.service.broker.pop.revive.in_flight import InFlight
-from aerobee.service.broker.pop.revive.revive_writer import ReviveLog
+from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
 from aerobee.service.request import Answer
 from aerobee.storage.config import FlushMode
 from tests.store_kit import SMALL, SMALL_SYNC, StoreKit, read_all
@@ -20,9 +20,9 @@ class Rig:
     def __init__(self, *, is_sync: bool = False) -> None:
         config = SMALL_SYNC if is_sync else SMALL
         self.kit = StoreKit(config=config)
-        intake = Intake(self.kit.store, config.flush_mode, 18)
+        intake = MessageWriter(self.kit.store, config.flush_mode, 18)
         self.in_flight = InFlight()
-        self.acks = Acks(ReviveLog(intake, "revive", HOST), intake, self.in_flight)
+        self.acks = AckWriter(ReviveWriter(intake, "revive", HOST), intake, self.in_flight)
         self.told: list[Answer] = []
 
     def add(self, *offsets: int, key: tuple[str, str, int, int, int, str] = KEY) -> None:

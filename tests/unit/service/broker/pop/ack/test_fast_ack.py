@@ -11,7 +11,7 @@ from aerobee.protocol.bodies.revive_records import decode_ack
 from aerobee.protocol.consume.pop_receipt import encode_pop_receipt
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.service.broker.fast_path import GRANTS_MAX
-from aerobee.service.broker.pop.ack.fast_ack import PlainAck
+from aerobee.service.broker.pop.ack.fast_ack import FastAck
 from tests.broker_kit import CLIENT, OTHER, create_fields
 from tests.pop_kit import Got, PopKit
 
@@ -23,8 +23,8 @@ class Rig:
             self.kit.fill(20, queue_id)
 
     @property
-    def plain(self) -> PlainAck:
-        return self.kit.broker._short_pops.acks  # type: ignore[attr-defined,no-any-return]
+    def plain(self) -> FastAck:
+        return self.kit.broker._pop_fast_path.fast_ack  # type: ignore[attr-defined,no-any-return]
 
     def pop(self) -> list[Got]:
         return self.kit.pop(maxMsgNums=8)

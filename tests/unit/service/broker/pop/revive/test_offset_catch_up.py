@@ -1,8 +1,8 @@
 from aerobee.protocol.bodies.revive_records import Checkpoint
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.pop.revive.offset_catch_up import catch_up
-from aerobee.service.broker.pop.revive.revive_writer import ReviveLog
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.storage.config import FlushMode
 from tests.store_kit import StoreKit
 
@@ -15,9 +15,9 @@ class Rig:
     def __init__(self) -> None:
         self.kit = StoreKit()
         self.kit.append_many(20)
-        self.intake = Intake(self.kit.store, FlushMode.ASYNC, 18)
-        self.log = ReviveLog(self.intake, "revive", self.kit.config.store_host)
-        self.offsets = Offsets()
+        self.intake = MessageWriter(self.kit.store, FlushMode.ASYNC, 18)
+        self.log = ReviveWriter(self.intake, "revive", self.kit.config.store_host)
+        self.offsets = ConsumerOffsets()
         self.save(0)
 
     def save(self, offset: int) -> None:
@@ -89,13 +89,13 @@ def test_a_topic_that_was_made_anew_begins_anew() -> None:
 
 def test_only_the_broker_itself_is_believed() -> None:
     rig = Rig()
-    rig.log = ReviveLog(rig.intake, "revive", bytes((10, 0, 0, 9)) + bytes(4))
+    rig.log = ReviveWriter(rig.intake, "revive", bytes((10, 0, 0, 9)) + bytes(4))
     rig.pop(0, 9)
     assert rig.caught_up() == 0
 
 
 def test_other_topics_are_not_looked_at() -> None:
     rig = Rig()
-    rig.log = ReviveLog(rig.intake, "else", rig.kit.config.store_host)
+    rig.log = ReviveWriter(rig.intake, "else", rig.kit.config.store_host)
     rig.pop(0, 9)
     assert rig.caught_up() == 0

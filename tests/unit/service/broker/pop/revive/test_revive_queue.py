@@ -3,13 +3,13 @@ from dataclasses import replace
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.revive_records import AckRecord, Checkpoint
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.log_access.message_writer import Intake
+from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.pop.revive.in_flight import InFlight
 from aerobee.service.broker.pop.revive.retry_copy import Origin
-from aerobee.service.broker.pop.revive.retry_writer import Retrying, RetryTables
+from aerobee.service.broker.pop.revive.retry_writer import RetryTables, RetryWriter
 from aerobee.service.broker.pop.revive.revive_queue import REVIVE_GROUP, ReviveQueue
-from aerobee.service.broker.pop.revive.revive_writer import ReviveLog, broker_host
-from aerobee.service.broker.state.consumer_offsets import Offsets
+from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter, broker_host
+from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from tests.broker_kit import STORAGE
@@ -33,17 +33,17 @@ class Rig:
     ) -> None:
         self.kit = StoreKit(disk, STORAGE, clock=clock)
         self.tables = TablesKit(config=config)
-        self.intake = Intake(self.kit.store, STORAGE.flush_mode, 18)
+        self.intake = MessageWriter(self.kit.store, STORAGE.flush_mode, 18)
         if disk is None:
             for number in range(10):
                 self.intake.put(message(f"m{number}".encode()), self.kit.clock.now())
         self.make_topic("Orders")
         self.tables.groups.ensure("g", self.tables.clock.now())
         self.tables.finish()
-        self.offsets = Offsets()
+        self.offsets = ConsumerOffsets()
         self.in_flight = InFlight()
-        self.log = ReviveLog(self.intake, "revive", STORAGE.store_host)
-        self.retrying = Retrying(
+        self.log = ReviveWriter(self.intake, "revive", STORAGE.store_host)
+        self.retrying = RetryWriter(
             self.kit.store,
             self.kit.worker,
             self.intake,

@@ -1,15 +1,15 @@
 from aerobee.errors import StoreBusy
 from aerobee.ports.clock import Now
-from aerobee.service.broker.pop.revive.revive_queues import COPIES_A_TICK, Revival
+from aerobee.service.broker.pop.revive.revive_queues import COPIES_A_TICK, ReviveQueues
 from tests.store_kit import StoreKit
 from tests.unit.service.broker.pop.revive.test_revive_queue import RETRY, START, Rig
 
 
-def revival_of(rig: Rig) -> Revival:
-    return Revival(rig.kit.store, [rig.queue], lambda now: now.wall_ms)
+def revival_of(rig: Rig) -> ReviveQueues:
+    return ReviveQueues(rig.kit.store, [rig.queue], lambda now: now.wall_ms)
 
 
-def tick(rig: Rig, revival: Revival, wall_ms: int, monotonic_ms: int) -> None:
+def tick(rig: Rig, revival: ReviveQueues, wall_ms: int, monotonic_ms: int) -> None:
     rig.kit.settle()
     revival.on_tick(Now(wall_ms, monotonic_ms))
     rig.tables.finish()
@@ -64,6 +64,6 @@ def test_after_the_end_nothing_is_put_back() -> None:
 
 def test_without_a_revive_queue_there_is_nothing_to_do() -> None:
     kit = StoreKit()
-    revival = Revival(kit.store, [], lambda now: now.wall_ms)
+    revival = ReviveQueues(kit.store, [], lambda now: now.wall_ms)
     revival.on_tick(kit.clock.now())
     assert revival.rest_ms(kit.clock.now()) > 0

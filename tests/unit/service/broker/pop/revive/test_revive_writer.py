@@ -8,8 +8,8 @@ from aerobee.protocol.bodies.revive_records import (
     decode_ack,
     decode_checkpoint,
 )
-from aerobee.service.broker.log_access.message_writer import Intake
-from aerobee.service.broker.pop.revive.revive_writer import ReviveLog, broker_host
+from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter, broker_host
 from aerobee.storage.config import FlushMode
 from tests.store_kit import StoreKit, read_all
 
@@ -22,7 +22,7 @@ V6 = bytes(15) + b"\x01" + (10_911).to_bytes(4, "big")
 class Rig:
     def __init__(self, host: bytes = V4) -> None:
         self.kit = StoreKit()
-        self.log = ReviveLog(Intake(self.kit.store, FlushMode.ASYNC, 18), "revive", host)
+        self.log = ReviveWriter(MessageWriter(self.kit.store, FlushMode.ASYNC, 18), "revive", host)
 
     def stored(self) -> list[StoredMessage]:
         self.kit.settle()

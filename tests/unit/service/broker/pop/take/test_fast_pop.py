@@ -8,7 +8,7 @@ import pytest
 from aerobee.service.broker.fast_path import GRANTS_MAX
 from aerobee.service.broker.pop.take.held_pops import LATE_MS_MAX
 from tests.broker_kit import CLIENT, OTHER
-from tests.short_pop_rig import ShortPopRig
+from tests.fast_pop_rig import ShortPopRig
 
 
 def test_the_first_one_is_learned_from_and_the_next_goes_on() -> None:

@@ -2,8 +2,8 @@ from aerobee.errors import StoreBusy
 from aerobee.protocol.bodies.revive_records import decode_checkpoint
 from aerobee.service.broker.pop.take.pop_walk import RETRY_FIRST_EVERY
 from tests.broker_kit import OTHER
+from tests.fast_pop_rig import ShortPopRig
 from tests.pop_kit import INVISIBLE_MS, PopKit, got_in
-from tests.short_pop_rig import ShortPopRig
 from tests.store_kit import draft
 
 CHECKPOINT_BYTES = 800  # of a record, more or less: one fits, two do not

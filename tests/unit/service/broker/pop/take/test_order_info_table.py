@@ -2,7 +2,7 @@ import pytest
 
 from aerobee.errors import CorruptFile
 from aerobee.service.broker.pop.take.order_info import OrderInfo
-from aerobee.service.broker.pop.take.order_info_table import KEPT_MS, OrderInfos
+from aerobee.service.broker.pop.take.order_info_table import KEPT_MS, OrderInfoTable
 from aerobee.service.broker.pop.take.pop_offsets import PopKey
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
@@ -19,7 +19,7 @@ class Rig:
         self.worker = SimDiskWorker()
         self.clock = SimClock()
         self.gone: set[PopKey] = set()
-        self.orders = OrderInfos(
+        self.orders = OrderInfoTable(
             ConfigFile(self.disk, PATH),
             self.worker,
             5_000,

@@ -1,6 +1,6 @@
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
 from aerobee.service.broker.pop.take.pop_offsets import PopOffsets
-from aerobee.service.broker.state.consumer_offsets import UNKNOWN, Offsets
+from aerobee.service.broker.state.consumer_offsets import UNKNOWN, ConsumerOffsets
 from tests.store_kit import StoreKit
 
 KEY = ("g", "Orders", 0)
@@ -13,7 +13,7 @@ class Rig:
         kit.append_many(20)
         kit.append_many(20, queue_id=1)
         kit.settle()
-        self.committed = Offsets(count_max)
+        self.committed = ConsumerOffsets(count_max)
         self.offsets = PopOffsets(self.committed, QueueFacts(kit.store))
 
     def committed_at(self) -> int:

@@ -1,7 +1,7 @@
 """Pops by the short way: a consumer whose pops are counted by the way that they went."""
 
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.pop.take.fast_pop import PlainPop
+from aerobee.service.broker.pop.take.fast_pop import FastPop
 from aerobee.storage.config import StorageConfig
 from tests.broker_kit import STORAGE
 from tests.pop_kit import Got, PopKit, got_in
@@ -14,8 +14,8 @@ class ShortPopRig:
             self.kit.fill(count, queue_id)
 
     @property
-    def plain(self) -> PlainPop:
-        return self.kit.broker._short_pops.pops  # type: ignore[attr-defined,no-any-return]
+    def plain(self) -> FastPop:
+        return self.kit.broker._pop_fast_path.pops  # type: ignore[attr-defined,no-any-return]
 
     def ask(self, **other: object) -> tuple[bool, RemotingCommand]:
         """Whether a pop went the short way, and its answer."""
