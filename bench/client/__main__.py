@@ -126,7 +126,7 @@ class Comparison:
 
     def _can(self, case: str, name: str) -> bool:
         if case not in PROGRAMS[SIDES[name].program]:
-            self.reasons[case, name] = "it has no such way"
+            self.reasons[case, name] = "not offered"
             return False
         if name in self._absent:
             self.reasons[case, name] = self._absent[name]

@@ -21,7 +21,7 @@ def write(seen: Mapping[tuple[str, str, str], str]) -> None:
 
 def render(seen: Mapping[tuple[str, str, str], str]) -> str:
     lines = [
-        f"| | {' | '.join(CLIENTS.values())} |",
+        f"| feature | {' | '.join(CLIENTS.values())} |",
         f"|---|{'---|' * len(CLIENTS)}",
     ]
     notes: list[str] = []

@@ -30,7 +30,7 @@ def write(here: Found, apache: Found, refusals: Mapping[str, str]) -> None:
 
 def render(here: Found, apache: Found, refusals: Mapping[str, str]) -> str:
     """`refusals`: by sub-command, why our broker or our mqadmin does not do it."""
-    lines = ["| sub-command | on our broker | why | on Apache's 5.5.0 |", "|---|---|---|---|"]
+    lines = ["| sub-command | on Aerobee | reason | on Apache 5.5.0 |", "|---|---|---|---|"]
     for name in catalog.names():
         ours, why = _outcome(name, here)
         if name in refusals:

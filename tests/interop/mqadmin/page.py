@@ -30,7 +30,7 @@ def write(aerobee: Seen, apache: Seen) -> None:
 
 
 def render(aerobee: Seen, apache: Seen) -> str:
-    lines = ["| sub-command | here | the reason it gives | Apache 5.5.0 |", "|---|---|---|---|"]
+    lines = ["| sub-command | Aerobee | reason | Apache 5.5.0 |", "|---|---|---|---|"]
     for name, cases in by_command().items():
         ours = _together(cases, aerobee)
         theirs = _together(cases, apache)

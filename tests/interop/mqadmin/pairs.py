@@ -53,16 +53,16 @@ class Step:
 
 
 _AT, _IN = "-b {address}", "-c DefaultCluster"
-_WITHOUT_CHECKSUM = "the record's checksum is not shown among its properties"
+_WITHOUT_CHECKSUM = "the record checksum is not shown among the properties"
 _CHECKSUM = (r"__CRC32#=\d+, |, __CRC32#=\d+",)
-_IN_ORDER = "queues come in their order, theirs come in none"
+_IN_ORDER = "queues are sorted, RocketMQ's are in no order"
 
 TOPICS: tuple[Pair | BothFail | Step, ...] = (
     Pair(f"updateTopic {_IN} -t New{{side}} -r 4 -w 4 -p 6", is_fixed_order=True),
     Pair(f"updateTopic {_AT} -t Typed{{side}} -r 2 -w 2 -a +message.type=NORMAL"),
     Pair(
         f"updateTopic {_AT} -t Ordered{{side}} -r 2 -w 2 -o true",
-        differs="theirs prints a trace where a topic that keeps order had no rule for it before",
+        differs="RocketMQ's prints a stack trace for an ordered topic without order configuration",
         drops=(r"^org\.apache\..*", "^For more information.*", r"^\tat .*"),
         is_fixed_order=True,
     ),
@@ -140,7 +140,7 @@ MESSAGES: tuple[Pair | BothFail | Step, ...] = (
     ),
     Pair(
         "consumeMessage -t {topic} -b broker-a -i 1 -o 0 -c 1",
-        differs=f"{_WITHOUT_CHECKSUM}; no group is joined",
+        differs=f"{_WITHOUT_CHECKSUM}; joins no group",
         drops=_CHECKSUM,
         is_fixed_order=True,
     ),
@@ -162,7 +162,7 @@ ONLINE: tuple[Pair | BothFail | Step, ...] = (
     ),
     Pair(
         "consumerStatus -g {group} -i {client}",
-        differs="what only Java's consumers count is left out: transactions, locks",
+        differs="counters of Java consumers only are left out: transactions, locks",
         drops=(
             r"transactionMsg\w+=\d+, ",
             r"tryUnlockTimes=\d+, lastLockTimestamp=\d+, ",
@@ -193,7 +193,7 @@ BROKERS: tuple[Pair | BothFail | Step, ...] = (
     Pair(f"exportMetadata {_IN} -f {{out}}", files=("metadata.json",)),
     Pair(
         f"exportMetadata {_AT} -f {{out}} -t",
-        differs="when it was exported is in the file, too; theirs has the version of the table",
+        differs="the file has the export time; RocketMQ's has the version of the table",
         drops=(r"/dataVersion.*", r"/exportTime.*"),
         files=("topic.json",),
     ),
@@ -213,7 +213,7 @@ OFFLINE: tuple[Pair | BothFail | Step, ...] = (
     Pair("resetOffsetByTime -g {group} -t {topic} -s 0"),
     Pair(
         "cloneGroupOffset -s {group} -d Group{side} -t {topic}",
-        differs="only in the topic that was named; theirs clones all that the group consumes",
+        differs="clones the named topic only; RocketMQ's clones all topics of the group",
     ),
     Pair("skipAccumulatedMessage -g {group} -t {topic} -f true"),
     Pair(f"resetOffsetByTime -g {{group}} -t {{topic}} {_AT} -q 1 -s -1 -o 1", is_fixed_order=True),
@@ -225,7 +225,7 @@ LAST = (Pair("clusterRT -a 2 -s 64 -i 1", is_moving=True, is_endless=True),)
 HERE = (*TOPICS, *GROUPS, *NAME_SERVER, *MESSAGES, *ONLINE, *BROKERS, *OFFLINE, *LAST)
 
 _RULE = f"{_AT} -s User:ann{{side}} -r Topic:{{topic}}"
-_HIDDEN = "passwords are shown as stars"
+_HIDDEN = "passwords are masked"
 
 AT_APACHE: tuple[Pair | BothFail | Step, ...] = (
     *TOPICS,
