@@ -1,3 +1,4 @@
+import math
 from typing import Any
 
 import pytest
@@ -50,6 +51,33 @@ def test_what_is_no_json_is_refused_with_what_to_do() -> None:
     with pytest.raises(Misuse) as caught:
         body_bytes({1, 2})
     assert "codec=" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (math.nan, "body is nan"),
+        ({"x": math.nan}, "body['x'] is nan"),
+        ({"x": [1.5, {"y": (2, -math.inf)}]}, "body['x'][1]['y'][1] is -inf"),
+        ({"x": {math.inf: 1}}, "a key of body['x'] is inf"),
+    ],
+)
+def test_a_number_that_json_does_not_have_is_refused_with_its_place(
+    body: object, place: str
+) -> None:
+    with pytest.raises(Misuse) as caught:
+        body_bytes(body)
+    assert caught.value.message == f"{place}, which JSON does not have"
+    assert "None" in caught.value.hint
+    assert "codec=" in caught.value.hint
+    assert body_bytes(body, lambda body: repr(body).encode()) == repr(body).encode()
+
+
+def test_a_body_that_is_in_itself_is_refused() -> None:
+    body: list[object] = [1.5]
+    body.append({"again": body})
+    with pytest.raises(Misuse, match="Circular"):
+        body_bytes(body)
 
 
 def test_a_body_over_the_limit_is_refused() -> None:
