@@ -1,6 +1,9 @@
+import asyncio
 import math
 import re
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -8,10 +11,14 @@ import aerobee
 from aerobee.client.api.consumer_options import ConsumerKeywords
 from aerobee.client.send.drafts import SendKeywords
 from aerobee.errors import Misuse
+from aerobee.model.properties import decode_properties
+from aerobee.protocol.message_batch import decode_batch
+from aerobee.protocol.request_codes import RequestCode
 from aerobee.testing import Cluster
 from aerobee.testing.thread_cluster import ThreadCluster
-from tests.client_kit import bodies_of
+from tests.client_kit import bodies_of, until
 from tests.net_kit import in_loop
+from tests.scripted_broker import ScriptedBroker
 
 NO_NUMBER = {"price": [1.5, math.nan]}
 REFUSAL = r"body\['price'\]\[1\] is nan, which JSON does not have"
@@ -101,5 +108,106 @@ def test_what_other_senders_write_for_no_number_is_read() -> None:
             await cluster.client.send("orders", b'{"x": [NaN, -Infinity]}')
             message = await cluster.client.receive("orders", group="g", timeout=5)
             assert str(message.json()) == "{'x': [nan, -inf]}"
+
+    in_loop(test)
+
+
+def _two_keys() -> Iterator[str]:
+    """Which can be read once."""
+    return iter(["k", "l"])
+
+
+def _keys_of(broker: ScriptedBroker) -> list[str]:
+    """Of the first message of each send."""
+    found = []
+    for send in broker.sends:
+        if send.code == RequestCode.SEND_BATCH_MESSAGE:
+            properties = next(iter(decode_batch(bytes(send.body)))).properties
+        else:
+            properties = decode_properties(send.ext_fields["i"].encode())
+        found.append(properties.get("KEYS", ""))
+    return found
+
+
+async def _transacted(client: aerobee.Client, broker: ScriptedBroker) -> None:
+    async def check(message: aerobee.Message) -> bool:
+        return True
+
+    async with client.transaction("orders", b"x", check=check, group="tx", keys=_two_keys()):
+        pass
+
+
+async def _requested(client: aerobee.Client, broker: ScriptedBroker) -> None:
+    asking = asyncio.ensure_future(client.request("orders", b"x", keys=_two_keys(), timeout=600))
+    await until(lambda: len(broker.sends) == 2)
+    asking.cancel()  # nobody will reply
+    await asyncio.wait([asking])
+
+
+async def _produced(client: aerobee.Client, broker: ScriptedBroker) -> None:
+    async with client.producer("orders") as producer:
+        await producer.send(b"x", keys=_two_keys())
+        producer.send_nowait(b"y", keys=_two_keys())
+        producer.send_nowait(b"z")
+
+
+async def _waited_for(client: aerobee.Client, broker: ScriptedBroker) -> None:
+    waiting = aerobee.sync(client)
+    await asyncio.to_thread(waiting.send, "orders", b"x", keys=_two_keys())
+
+
+async def _again_by_hand(client: aerobee.Client, broker: ScriptedBroker) -> None:
+    message = aerobee.Outgoing(b"x", keys=_two_keys())
+    for _ in range(2):
+        await client.send_batch("orders", [message, b"y"])
+
+
+@pytest.mark.parametrize("has_lane", [False, True])
+@pytest.mark.parametrize(
+    "send",
+    [
+        lambda client, _: client.send("orders", b"x", keys=_two_keys()),
+        lambda client, _: client.send("orders", {"id": 1}, keys=_two_keys()),
+        lambda client, _: client.send("orders", b"x", keys=_two_keys(), order_by="u"),
+        lambda client, _: client.send("orders", b"x", keys=_two_keys(), delay=1),
+        lambda client, _: client.send_batch("orders", [aerobee.Outgoing(b"x", keys=_two_keys())]),
+        _transacted,
+        _requested,
+        _produced,
+        _waited_for,
+        _again_by_hand,
+    ],
+)
+def test_keys_that_can_be_read_once_are_on_every_try(
+    send: Callable[[aerobee.Client, ScriptedBroker], Awaitable[object]], has_lane: bool
+) -> None:
+    async def test() -> None:
+        async with ScriptedBroker() as broker, broker.client() as client:
+            if has_lane:
+                await client.send("orders", b"x")
+                broker.sends.clear()
+            broker.codes = [2, 0, 2, 0, 2, 0]  # every first try fails
+            await send(client, broker)
+            assert len(broker.sends) >= 2
+            assert set(_keys_of(broker)) == {"k l"}
+
+    in_loop(test)
+
+
+def test_keys_that_can_be_read_once_are_kept_in_a_spill(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with (
+            ScriptedBroker() as broker,
+            broker.client() as client,
+            client.spill(str(tmp_path / "kept")) as spill,
+        ):
+            broker.codes = [2] * 4
+            kept = await spill.send("orders", b"x", keys=_two_keys(), retries=0)
+            assert isinstance(kept, aerobee.Spilled)
+            await kept.delivered()
+            assert len(broker.sends) == 5
+            assert set(_keys_of(broker)) == {"k l"}
+        # The thread of the file is told to end, and not waited for.
+        await until(lambda: not any("spill" in one.name for one in threading.enumerate()))
 
     in_loop(test)

@@ -58,6 +58,10 @@ class Outgoing:
     headers: Mapping[str, str] | None = None
     order_by: str | None = None
 
+    def __post_init__(self) -> None:
+        if type(self.keys) not in (str, tuple):
+            object.__setattr__(self, "keys", listed_keys(self.keys))
+
 
 @dataclass(slots=True)
 class Draft:
@@ -150,6 +154,16 @@ def check_body_size(body: bytes, bytes_max: int = BODY_BYTES_MAX) -> None:
         )
 
 
+def listed_keys(keys: str | Iterable[str] | None) -> str | tuple[str, ...]:
+    """Keys that can be read again, for a second try: an iterator is empty after the first."""
+    if isinstance(keys, str):
+        return keys
+    try:
+        return () if keys is None else tuple(keys)
+    except TypeError:
+        raise Misuse(f"the keys are {keys!r}", hint="give a text, or a list of texts") from None
+
+
 def properties_of(
     tag: str = "",
     keys: str | Iterable[str] = (),
@@ -164,8 +178,8 @@ def properties_of(
     if tag:
         _check_tag(tag)
         properties[TAGS] = tag
-    if keys:
-        properties[KEYS] = _joined_keys((keys,) if isinstance(keys, str) else keys)
+    if named := listed_keys(keys):
+        properties[KEYS] = _joined_keys((named,) if isinstance(named, str) else named)
     if order_by is not None:
         if not isinstance(order_by, str) or not order_by:
             raise Misuse(f"order_by is {order_by!r}", hint="a text that is not empty")
@@ -268,9 +282,8 @@ def _check_tag(tag: str) -> None:
         )
 
 
-def _joined_keys(keys: Iterable[str]) -> str:
-    found = list(keys)
-    for key in found:
+def _joined_keys(keys: Sequence[str]) -> str:
+    for key in keys:
         if not isinstance(key, str) or not key or " " in key:
             raise Misuse(f"the key {key!r}", hint="keys are text without spaces, and not empty")
-    return " ".join(found)
+    return " ".join(keys)

@@ -5,6 +5,7 @@ import pytest
 
 from aerobee.client.core.send.outgoing import (
     Draft,
+    Outgoing,
     body_bytes,
     check_body_size,
     properties_of,
@@ -94,6 +95,19 @@ def test_what_an_application_says_is_in_the_properties() -> None:
         "__SHARDINGKEY": "user-7",
     }
     assert properties_of("", "one", None, None) == {"KEYS": "one"}
+    assert properties_of("", iter(["a", "b"]), None, None) == {"KEYS": "a b"}
+    empty: list[Any] = ["", (), [], iter(())]
+    for keys in empty:
+        assert properties_of("", keys, None, None) == {}
+
+
+def test_keys_can_be_read_as_often_as_one_likes() -> None:
+    message = Outgoing(b"x", keys=iter(["a", "b"]))
+    assert [tuple(message.keys), tuple(message.keys)] == [("a", "b")] * 2
+    assert Outgoing(b"x", keys="one").keys == "one"
+    wrong: Any = 7
+    with pytest.raises(Misuse, match="the keys are 7"):
+        Outgoing(b"x", keys=wrong)
 
 
 @pytest.mark.parametrize(
