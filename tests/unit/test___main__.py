@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aerobee.app.lifecycle import STOPPED
+from aerobee.app.process.lifecycle import STOPPED
 from aerobee.testing.thread_cluster import ThreadCluster
 from tests.process_kit import SECONDS_MAX
 

@@ -12,7 +12,7 @@ from aerobee.client.api.consumer_options import ConsumerKeywords
 from aerobee.client.send.drafts import SendKeywords
 from aerobee.errors import Misuse
 from aerobee.model.properties import decode_properties
-from aerobee.protocol.message_batch import decode_batch
+from aerobee.protocol.message.message_batch import decode_batch
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.testing import Cluster
 from aerobee.testing.thread_cluster import ThreadCluster

@@ -1,9 +1,9 @@
 """FastAckWriter gathers, writes and answers the acknowledgements of one read on the fast path.
 
 Those of one checkpoint that come in one read become one record, as in `ack_writer`; it is in the
-log before any of them is answered. ASYNC: the answers go out with the read. SYNC: they wait until the
-disk has the record. What the store does not take is answered so: the message comes back, and its
-consumer knows.
+log before any of them is answered. ASYNC: the answers go out with the read. SYNC: they wait until
+the disk has the record. If the store refuses the record, its acknowledgements are answered with an
+error, and the messages come back.
 """
 
 from collections.abc import Callable
