@@ -7,8 +7,8 @@
     redis     Redis 7.0, an append-only file
 
 An acknowledged message is in the server's memory, and none syncs before it answers: ours and
-Apache's flush every half second, Redis every second, Kafka and JetStream leave it to the system. Servers
-that are not measured are frozen: they stay warm and cost nothing.
+Apache's flush every half second, Redis every second, Kafka and JetStream leave it to the system.
+Servers that are not measured are frozen: they stay warm and cost nothing.
 """
 
 import contextlib
