@@ -1,1 +1,1 @@
-"""Recovery after a stop: the durable mark, the checkpoint, and the scan that finds the end of the log."""
+"""Recovery after a stop: the durable mark, the checkpoint, and the scan for the end of the log."""
