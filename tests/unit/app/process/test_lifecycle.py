@@ -56,14 +56,16 @@ class Signalled(Recorded):
 
 
 @pytest.fixture
-def hang_up_counts() -> Iterator[None]:
-    """Whatever the tests were started with."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+def signals_count() -> Iterator[None]:
+    """Also where the tests run under nohup, or in the background of a shell, which ignore some."""
+    numbers = (signal.SIGHUP, signal.SIGINT)
+    before = [signal.signal(number, signal.SIG_DFL) for number in numbers]
     yield
-    signal.signal(signal.SIGHUP, before)
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
 
 
-@pytest.mark.usefixtures("hang_up_counts")
+@pytest.mark.usefixtures("signals_count")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_parts_start_in_order_and_stop_in_reverse_on_a_signal(
     number: int, capsys: pytest.CaptureFixture[str]
@@ -74,7 +76,7 @@ def test_parts_start_in_order_and_stop_in_reverse_on_a_signal(
     assert capsys.readouterr().out == "ready: a at 1, b at 2\n"
 
 
-@pytest.mark.usefixtures("hang_up_counts")
+@pytest.mark.usefixtures("signals_count")
 def test_under_nohup_a_terminal_that_is_closed_is_no_end() -> None:
     class HungUp(Signalled):
         async def start(self, failed: Ended) -> str:
