@@ -55,7 +55,7 @@ class Signalled(Recorded):
         return await super().start(failed)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def signals_count() -> Iterator[None]:
     """Also where the tests run under nohup, or in the background of a shell, which ignore some."""
     numbers = (signal.SIGHUP, signal.SIGINT)
@@ -65,7 +65,6 @@ def signals_count() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-@pytest.mark.usefixtures("signals_count")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_parts_start_in_order_and_stop_in_reverse_on_a_signal(
     number: int, capsys: pytest.CaptureFixture[str]
@@ -76,7 +75,6 @@ def test_parts_start_in_order_and_stop_in_reverse_on_a_signal(
     assert capsys.readouterr().out == "ready: a at 1, b at 2\n"
 
 
-@pytest.mark.usefixtures("signals_count")
 def test_under_nohup_a_terminal_that_is_closed_is_no_end() -> None:
     class HungUp(Signalled):
         async def start(self, failed: Ended) -> str:
