@@ -13,8 +13,8 @@ Laws:
   the connections of a group by turns; further ones wait, in their order.
 - A half that stays open while thousands behind it have ended is stored again at the end of the
   queue, without a check, so that a start has little to read. At least four times as many as open
-  ones have to lie behind it: moving all of them adds at most a third to the writes. So is
-  one in the oldest quarter of the log, before a full disk removes it.
+  ones have to lie behind it: moving all of them adds at most a third to the writes. So is one in
+  the oldest quarter of the log, before a full disk removes it.
 
 Called from the core's thread only.
 """
