@@ -60,7 +60,7 @@ class LiveConfig(Generic[C]):
         self._told.append(told)
 
     def find_forbidden(self, values: Mapping[str, str]) -> list[str]:
-        """Those of the keys that may not be changed, each with the reason."""
+        """The keys that may not be changed, each with the reason."""
         return [
             f"{key[:_KEY_CHARS_SHOWN]} {self._reason(key)}"
             for key in values

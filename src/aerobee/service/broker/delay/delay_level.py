@@ -62,7 +62,7 @@ class DelayLevel:
     def queue_id(self) -> int:
         return self.number - 1
 
-    # What is due.
+    # Due messages.
 
     def mark(self, stored_to: int, monotonic_ms: int) -> None:
         """Take a time mark: messages below `stored_to` are stored now."""
@@ -105,7 +105,7 @@ class DelayLevel:
                 wait_ms = min(wait_ms, unit[2] - now.wall_ms)
         return max(0, wait_ms)
 
-    # What is safe.
+    # Safe offsets.
 
     def note_delivered(self, log_end: int) -> None:
         """Messages before `offset` were delivered by records that end at or before `log_end`."""

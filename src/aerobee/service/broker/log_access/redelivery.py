@@ -77,7 +77,7 @@ class Redelivery:
         self._end = 0
         # The last REAL_TOPIC that was checked.
         self._topic = b""
-        # What was read last.
+        # The record read last, and its properties.
         self.record = Record()
         self.text = WaitingProperties()
         # Messages, since the start.

@@ -153,7 +153,7 @@ class FastPull:
         self._flow_of = flow_of
         self._answer = PullAnswer()
         self._grants: dict[ChannelId, list[PullGrant]] = {}
-        # The header of a pull that takes the general way now.
+        # The header of a pull that takes the general path now.
         self._candidate: tuple[ChannelId, bytes] | None = None
         # Number of `recheck` calls, and the largest answer allowed since the last one.
         self._checks = 0

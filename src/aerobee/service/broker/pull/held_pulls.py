@@ -46,7 +46,7 @@ class HeldPullLimits(NamedTuple):
     per_channel: int = 4_096
     total: int = 100_000
     tags: int = 1_000_000
-    """Of all pulls that wait: some 100 bytes each."""
+    """Limit of tags of all waiting pulls: some 100 bytes each."""
 
 
 class HeldPulls:

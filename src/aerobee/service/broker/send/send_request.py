@@ -44,7 +44,7 @@ class SendRequest:
     """-1: not said."""
     is_batch: bool
     version: int
-    """Of the sender's client."""
+    """The version of the sender's client."""
     body: bytes
     is_once: bool = False
     """SEND_ONCE: a repeated send is recognised by its producer mark and not stored again."""

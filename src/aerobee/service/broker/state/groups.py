@@ -183,7 +183,7 @@ class Groups:
 
         self._saved.change(changed, saved)
 
-    # What is forbidden.
+    # The forbidden table.
 
     @property
     def forbidden(self) -> Forbidden:

@@ -98,7 +98,7 @@ class SlotDelivery:
         self._file = None
         self._redelivery.let_go()
 
-    # What is not in memory.
+    # Records that are not in memory.
 
     def cold_parts(self, positions: list[int]) -> list[memoryview]:
         """The parts of these units' records that are not in memory."""

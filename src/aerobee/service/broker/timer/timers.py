@@ -138,7 +138,7 @@ class Timers:
         return self._saving.saved
 
     def behind_ms(self, now: Now) -> int:
-        """How late deliveries are: 0 if all that was due a tick ago is in its queue."""
+        """The lateness of deliveries: 0 if all that was due a tick ago is in its queue."""
         return max(0, now.wall_ms - self._read_ms - self.precision_ms)
 
     def rest_ms(self, now: Now) -> int:

@@ -145,7 +145,7 @@ class CheckBack:
         else:
             self._ask(half, channel, now)
 
-    # What is done with one.
+    # One half.
 
     def _ask(self, half: Half, channel: ChannelId, now: Now) -> None:
         message = self._read(half, now)

@@ -110,7 +110,7 @@ class OpenHalves:
         self._halves[offset] = self._at[offset] = half
         self.postpone(half, min(due_ms, half.expiry_ms))
 
-    # What is due.
+    # Due halves.
 
     def postpone(self, half: Half, due_ms: int) -> None:
         """Make the half due at this time."""

@@ -133,7 +133,7 @@ class PopChecks:
         config = self._topics.find(topic)
         return config.read_queues if config is not None else 0
 
-    # What was popped.
+    # Acknowledgements.
 
     def find_ack_fault(self, topic: str, queue_id: int, revive_queue: int) -> Answer | None:
         """The refusal of a request about a popped message, whatever its offset; None if it
@@ -154,7 +154,7 @@ class PopChecks:
         return None
 
     def within(self, topic: str, queue_id: int, offsets: Iterable[int]) -> list[int]:
-        """Those of the offsets that are in the queue's range."""
+        """The offsets that are in the queue's range."""
         low = self._queues.min_offset(topic, queue_id)
         high = self._queues.max_offset(topic, queue_id)
         return [offset for offset in offsets if low <= offset <= high]
