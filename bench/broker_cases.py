@@ -1,4 +1,4 @@
-"""What is measured of a broker, and how one measurement is made.
+"""The cases of the broker benchmark, and how one is measured.
 
 A `Case` of load is run in rounds, the servers alternating within each; a figure is the median of
 its rounds. A server of one thread gets one core and the generator the other. Apache is measured

@@ -1,4 +1,4 @@
-"""How fast one process receives with our client: each message handed out and acknowledged.
+"""Rate at which one process receives with our client: each message handed out and acknowledged.
 
 `receive` is for whoever measures clients side by side: it wants a topic that holds enough messages,
 and a group that was never there. CPU time is what says something on a machine that others use.

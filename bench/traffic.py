@@ -1,4 +1,4 @@
-"""What a producer sends: frames as the Java client writes them, in reads of 64 KiB.
+"""Frames of a producer as the Java client writes them, in reads of 64 KiB.
 
 Every message has a unique id of its own, as in life: a key index that sees the same keys again and
 again stays in the processor's cache and looks faster than it is.

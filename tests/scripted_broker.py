@@ -109,6 +109,6 @@ class ScriptedBroker:
 
     def _answer_send(self, writer: asyncio.StreamWriter, command: RemotingCommand) -> None:
         code = self.codes.pop(0) if self.codes else 0
-        said = {"msgId": "O", "queueId": command.ext_fields["e"], "queueOffset": "0"}
+        said = {"msgId": "0" * 32, "queueId": command.ext_fields["e"], "queueOffset": "0"}
         reply = reply_to(command, code, ext_fields={} if code else said)
         writer.writelines(encode(reply))

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from bench.broker_servers import ServerError
 from bench.client import results
-from bench.client.hosts import Hosts
+from bench.client.hosts import Hosts, ServerFigures
 from bench.client.packages import BUILD, PackageError, installed
 from bench.client.picture import draw
 from bench.client.programs import PROGRAMS
@@ -113,6 +113,9 @@ class Comparison:
             self.found.setdefault(case, {}).setdefault(name, []).append(run)
             _say(f"{what}: {results.rate([run]):,.0f}/s, {results.cpu_us([run]):.2f} µs CPU")
 
+    def servers(self) -> list[ServerFigures]:
+        return self._hosts.figures()
+
     def stop(self) -> None:
         self._hosts.stop()
 
@@ -195,6 +198,7 @@ def main() -> int:
         try:
             comparison.prepare(given.sides)
             comparison.measure(given.cases, given.sides, rounds)
+            print(results.server_table(comparison.servers()), end="\n\n")
         finally:
             comparison.stop()
     print(results.tables(comparison.found, comparison.reasons))

@@ -1,4 +1,4 @@
-"""Where the clients send: servers that are started when they are first needed and then stay.
+"""Servers that the clients are measured at, started when they are first needed, and kept.
 
     aerobee   our broker and name server
     apache    Apache RocketMQ 5.5.0's proxy and broker in one JVM, and a name server of ours
@@ -6,9 +6,9 @@
     nats      nats-server 2.15.2 with JetStream, built by Go unless there is one on the path
     redis     Redis 7.0, an append-only file
 
-What is acknowledged is in the server's hands, and none syncs before it answers: ours and Apache's
-flush every half second, Redis every second, Kafka and JetStream leave it to the system. Servers
-that are not measured are frozen: they stay warm and cost nothing.
+An acknowledged message is in the server's memory, and none syncs before it answers: ours and
+Apache's flush every half second, Redis every second, Kafka and JetStream leave it to the system.
+Servers that are not measured are frozen: they stay warm and cost nothing.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.broker_servers import (
     BROKER_SETTINGS,
@@ -124,12 +125,31 @@ def _nats_program() -> str:
     return str(program)
 
 
+class ServerFigures(NamedTuple):
+    """The size of a broker's process: without its name server, where it has one."""
+
+    title: str
+    start_seconds: float
+    """Until it is ready."""
+    fresh_bytes: int
+    """Anonymous memory after the start."""
+    loaded_bytes: int
+    """The same after all runs."""
+
+
 class Host:
     """Servers that belong together, and the address that clients are given."""
 
     def __init__(self, servers: list[Server], address: str) -> None:
         self.address = address
         self._servers = servers
+        self._broker = servers[-1]
+        self._fresh_bytes = self._broker.memory()["Anonymous"]
+
+    def figures(self) -> ServerFigures:
+        broker = self._broker
+        loaded_bytes = broker.memory()["Anonymous"]
+        return ServerFigures(broker.title, broker.start_seconds, self._fresh_bytes, loaded_bytes)
 
     def freeze(self) -> None:
         for server in reversed(self._servers):
@@ -213,6 +233,9 @@ class Hosts:
             yield host.address
         finally:
             host.freeze()
+
+    def figures(self) -> list[ServerFigures]:
+        return [host.figures() for host in self._running.values()]
 
     def stop(self) -> None:
         for host in self._running.values():

@@ -1,4 +1,4 @@
-"""How a client's program is measured: warm-up first, then one stretch of about so many seconds.
+"""The meter of a client's program: warm-up first, then one stretch of about so many seconds.
 
 What a program prints is one line of JSON: messages, seconds on the clock, seconds of this process's
 own CPU (all its threads), and for sends one after the other the percentiles of their latency.

@@ -1,4 +1,4 @@
-"""What one client does while it is measured, in a process of its own.
+"""Programs that are measured: one client each, in a process of its own.
 
     python -m bench.client.programs PROGRAM CASE LOOP ADDRESS SECONDS FILLED
 

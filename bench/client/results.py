@@ -1,4 +1,4 @@
-"""What the programs said, and the tables that come of it.
+"""Tables of what the measured programs printed.
 
 case → side → runs, each as `meter.py` prints it; or, where there are none, the reason
 """
@@ -7,6 +7,7 @@ import json
 import statistics
 from collections.abc import Mapping, Sequence
 
+from bench.client.hosts import ServerFigures
 from bench.client.sides import CASES, SIDES
 
 Run = Mapping[str, float]
@@ -57,6 +58,16 @@ def tables(found: Found, reasons: Reasons) -> str:
     return "\n\n".join(
         _table(case, found.get(case, {}), reasons) for case in CASES if case in asked
     )
+
+
+def server_table(servers: Sequence[ServerFigures]) -> str:
+    """The size of the servers, the smallest first."""
+    names = ["server", "start to ready", "memory after start", "memory after load"]
+    lines = [_line(names), _line(["---", *["---:"] * (len(names) - 1)])]
+    for one in sorted(servers, key=lambda one: one.loaded_bytes):
+        sizes = [f"{size / 1e6:,.0f} MB" for size in (one.fresh_bytes, one.loaded_bytes)]
+        lines.append(_line([one.title, f"{one.start_seconds:.2f} s", *sizes]))
+    return "\n".join(lines)
 
 
 def _table(case: str, sides: Mapping[str, Sequence[Run]], reasons: Reasons) -> str:

@@ -1,4 +1,4 @@
-"""What is compared: cases, clients, which program and loop each has, and where it sends.
+"""Cases and sides of the comparison: for each client its program, event loop and server.
 
 All asyncio clients run on uvloop, ours once more on asyncio's own loop. A client that has no way to
 do a case says so in the table.

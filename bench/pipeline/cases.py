@@ -1,4 +1,4 @@
-"""What is measured: each case once for every side, in the same Spark session.
+"""Cases of the pipeline benchmark: each once for every side, in the same Spark session.
 
 A case is a function of the session and of where things are; it does its work and says how many rows
 that was, or how long a batch took. Whoever adds one adds a line to `CASES`.

@@ -1,4 +1,4 @@
-"""What a Python sink costs that does nothing: Spark hands over the rows, and they are counted.
+"""A Python sink that only counts rows: the cost of Spark handing them over.
 
 The floor under our sink: whatever it takes more than this is ours to answer for.
 """

@@ -1,4 +1,4 @@
-"""What the comparison runs on: a Kafka broker, the connector's jars, and a Python with their Spark.
+"""Servers of the comparison: a Kafka broker, the connector's jars, a Python with their Spark.
 
     Kafka       4.3.0 from Maven, one node, 1 GiB heap, no replication
     connector   4.2.0, the newest that can be had, and so PySpark 4.2.0 for both sides, in an

@@ -1,4 +1,4 @@
-"""What was measured as a table, a picture and JSON.
+"""Results of the pipeline benchmark as a table, a picture and JSON.
 
 Rates and microseconds are medians of the rounds; a ratio is of the medians, ours to the other's.
 """

@@ -1,4 +1,4 @@
-"""What a Spark session's processes have used: seconds of CPU, and memory at its highest.
+"""CPU time and highest memory of the processes of a Spark session.
 
     JVM ─┬─ daemon ── worker, worker, …    a worker's seconds go with it when it ends, for its
          │                                 daemon does not wait for it: so they are read meanwhile

@@ -1,5 +1,5 @@
-"""What was sent, what came: bounded by what is on its way, so that the judge's own memory says
-nothing of the client's.
+"""Ledger of sent and received messages. It remembers only messages on their way, so that its own
+memory does not hide that of the client.
 
     begin ─▶ acked ─▶ awaited ─▶ seen          a message that must come
     begin ─▶ failed                            one that may come: nobody knows

@@ -1,5 +1,5 @@
-"""Who sends and who receives while the broker is killed: every way of sending that our client has,
-and every way of consuming; all on one client, as an application would.
+"""Traffic of the soak test: every way of sending and of consuming that our client has, all on one
+client, as an application would, while the broker is killed.
 
 A body is `number lane`. Each kind of message has a topic, and a group that must get all of it.
 """

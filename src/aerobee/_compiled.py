@@ -1,4 +1,4 @@
-"""Which hot modules run as C in this process, and which as plain Python.
+"""Report of the hot modules: which run as C in this process, and which as plain Python.
 
 A module is hot when a .pxd of its name lies beside its .py; `setup.py` compiles exactly those.
 Whether that worked is easy to miss (installers hide what a build prints) and costs a factor of

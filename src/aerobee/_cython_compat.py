@@ -1,4 +1,4 @@
-"""What the name `cython` means when nothing is compiled.
+"""The stand-in for the name `cython` when nothing is compiled.
 
 A hot module begins with
 

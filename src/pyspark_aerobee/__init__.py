@@ -1,4 +1,4 @@
-"""Where Spark finds the data source `aerobee`: it looks through every module named `pyspark_…`."""
+"""Registration of the data source `aerobee`: Spark looks through every module named `pyspark_…`."""
 
 from aerobee.pipeline.source.spark_source import AerobeeSource as DefaultSource
 

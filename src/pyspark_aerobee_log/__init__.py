@@ -1,4 +1,4 @@
-"""Where Spark finds the data source `aerobee-log`: it looks through every module `pyspark_…`."""
+"""Registration of the data source `aerobee-log`: Spark looks through every module `pyspark_…`."""
 
 from aerobee.pipeline.log_table.log_source import AerobeeLogSource as DefaultSource
 

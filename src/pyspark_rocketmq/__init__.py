@@ -1,4 +1,4 @@
-"""Where Spark finds the data source `rocketmq`: it looks through every module named `pyspark_…`."""
+"""Registration of the data source `rocketmq`: Spark looks through every module `pyspark_…`."""
 
 from aerobee.pipeline.source.spark_source import RocketmqSource as DefaultSource
 

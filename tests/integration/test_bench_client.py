@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from bench.client.__main__ import FILL_SIDES
-from bench.client.hosts import HOSTS
+from bench.client.hosts import HOSTS, ServerFigures
 from bench.client.meter import (
     BODY,
     FETCH,
@@ -23,7 +23,7 @@ from bench.client.meter import (
 from bench.client.packages import PackageError, installed
 from bench.client.picture import OTHERS, OURS, Bar, Panel, draw, picture
 from bench.client.programs import PROGRAMS
-from bench.client.results import Unmeasured, cpu_us, latency_ms, rate, read, tables
+from bench.client.results import Unmeasured, cpu_us, latency_ms, rate, read, server_table, tables
 from bench.client.sides import CASES, SIDES
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -48,6 +48,17 @@ def test_the_median_of_the_rounds_counts() -> None:
     assert cpu_us(runs) == pytest.approx(20)
     assert latency_ms(runs, "p50") is None
     assert latency_ms([{"p99": 0.001}, {"p99": 0.003}], "p99") == pytest.approx(2)
+
+
+def test_the_smallest_server_is_first() -> None:
+    servers = [
+        ServerFigures("large", 3.7, 1_000_000_000, 4_648_400_000),
+        ServerFigures("small", 0.471, 24_600_000, 25_000_000),
+    ]
+    assert server_table(servers).splitlines()[2:] == [
+        "| small | 0.47 s | 25 MB | 25 MB |",
+        "| large | 3.70 s | 1,000 MB | 4,648 MB |",
+    ]
 
 
 def test_the_fastest_is_first_and_one_without_a_figure_last_with_its_reason() -> None:

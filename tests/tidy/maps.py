@@ -1,11 +1,13 @@
 """Documents that name files, packages and commands name ones that exist.
 
 A map that is wrong is worse than none. The docstring of `aerobee` lists the packages as the layers
-contract orders them; every page's paths, links and `make` verbs lead somewhere.
+contract orders them; every page's paths, links and `make` verbs lead somewhere; the numbers of
+decisions have no holes.
 """
 
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 from tests.tidy.source_tree import SourceTree
@@ -16,6 +18,9 @@ _QUOTED = re.compile(r"`([^`\n]+)`")
 _LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 _VERB = re.compile(r"\bmake ([a-z][a-z-]*)")
 _TARGET = re.compile(r"^([a-z][a-z-]*):", re.MULTILINE)
+_DECISIONS = "docs/decisions"
+_DECISION = re.compile(r"decisions/(\d{4}-[\w-]+\.md)")
+_NUMBERED_LINK = re.compile(r"\[(?:decision )?(\d{4})\]\((?:[\w./]*/)?(\d{4}-[\w-]+\.md)\)")
 
 
 def misplaced_packages(tree: SourceTree) -> list[str]:
@@ -59,6 +64,48 @@ def dead_references(tree: SourceTree) -> list[str]:
                 found.append(f"{place}: there is no {path}")
         written = [verb for part in _code(text) for verb in _VERB.findall(part)]
         found += [f"{place}: there is no make {verb}" for verb in sorted({*written} - verbs)]
+    return found
+
+
+def misnumbered_decisions(tree: SourceTree) -> list[str]:
+    """The pages of decisions count from 0001 without a hole, each begins with its number, and the
+    index lists each once, in order. Whatever names one by number means the page it leads to."""
+    folder = tree.root / _DECISIONS
+    pages = sorted(path.name for path in folder.glob("*.md") if path.name != "README.md")
+    found = []
+    for number, name in enumerate(pages, 1):
+        if not name.startswith(f"{number:04d}-"):
+            found.append(f"{_DECISIONS}/{name}: where {number:04d} belongs")
+            break  # all that follow would say the same
+    for name in pages:
+        if not (folder / name).read_text("utf-8").startswith(f"# {name[:4]} "):
+            found.append(f"{_DECISIONS}/{name}: its title begins with another number")
+    return found + _misindexed(folder / "README.md", pages) + _misnamed(tree, set(pages))
+
+
+def _misindexed(index: Path, pages: list[str]) -> list[str]:
+    listed = _LINK.findall(index.read_text("utf-8")) if index.exists() else []
+    times = Counter(listed)
+    found = [
+        f"{_DECISIONS}/README.md: {name} is listed {times[name]} times"
+        for name in pages
+        if times[name] != 1
+    ]
+    if not found and [name for name in listed if name in pages] != pages:
+        found.append(f"{_DECISIONS}/README.md: not in the order of numbers")
+    return found
+
+
+def _misnamed(tree: SourceTree, pages: set[str]) -> list[str]:
+    found = []
+    for place, text in tree.texts():
+        gone = {*_DECISION.findall(text)} - pages
+        found += [f"{place}: there is no decision {name}" for name in sorted(gone)]
+        found += [
+            f"{place}: {said} is said of {name}"
+            for said, name in _NUMBERED_LINK.findall(text)
+            if not name.startswith(f"{said}-")
+        ]
     return found
 
 

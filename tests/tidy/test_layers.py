@@ -63,6 +63,16 @@ BREACHES = {
         "aerobee.pipeline.sink -> aerobee.pipeline.source",
     ),
     "pipeline/unplaced.py": ("", "- aerobee.pipeline.unplaced"),
+    "service/filters/__init__.py": (
+        "import aerobee.service.nameserver",
+        "aerobee.service.filters -> aerobee.service.nameserver",
+    ),
+    "service/unplaced.py": ("", "- aerobee.service.unplaced"),
+    "pipeline/capture/position.py": (
+        "import aerobee.pipeline.capture.database",
+        "aerobee.pipeline.capture.position -> aerobee.pipeline.capture.database",
+    ),
+    "pipeline/capture/unplaced.py": ("", "- aerobee.pipeline.capture.unplaced"),
     "cli/output.py": ("import aerobee.cli.commands", "aerobee.cli.output -> aerobee.cli.commands"),
     "cli/unplaced.py": ("", "- aerobee.cli.unplaced"),
     "app/settings/__init__.py": (

@@ -1,4 +1,4 @@
-"""What came out, compared with what went in: the table row by row, the statistics window by window.
+"""Comparison of the pipeline's result with its input: the table row by row, the windows one by one.
 
 A difference is a line for people; no line means that everything is as it must be.
 """

@@ -1,4 +1,4 @@
-"""How far everything is: the database's changes, the topic's messages, what queries have read.
+"""Progress of each stage: the database's changes, the topic's messages, the offsets of queries.
 
 Offsets are next-to-read, and a queue begins at 0: so the sum of them is a number of messages.
 """

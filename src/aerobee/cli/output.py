@@ -8,7 +8,7 @@ Records go to stdout and nothing else does, so that a pipe gets data. Errors go 
 A table is cut to the terminal it is shown on, the widest texts first, never a number or an id;
 without a terminal, and with `--wide`, nothing is cut. Names of fields are lower case with
 underlines, and do not change: programs read them. Headings are made of them: `sends_per_s` is
-SENDS/S.
+SENDS/S. A number that JSON does not have (NaN, infinity) is null in JSON, NDJSON and YAML.
 """
 
 import csv
@@ -18,6 +18,7 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import TextIO
 
 from aerobee.errors import (
@@ -92,10 +93,10 @@ def write_records(
     if form == TABLE:
         stream.write(table(records, width) if records else f"{empty}\n")
     elif form == JSON:
-        stream.write(json.dumps(list(records), indent=2, ensure_ascii=False) + "\n")
+        stream.write(_json(list(records), indent=2) + "\n")
     elif form == NDJSON:
         for record in records:
-            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+            stream.write(_json(record) + "\n")
     elif form == YAML:
         stream.write(_yaml(records))
     elif records:
@@ -119,7 +120,7 @@ def write_report(report: Record, form: str, stream: TextIO, *, width: int | None
                 stream.write(f"\n{_heading(name)}\n{table(value, width)}")
     elif form in (JSON, NDJSON):
         indent = 2 if form == JSON else None
-        stream.write(json.dumps(report, indent=indent, ensure_ascii=False) + "\n")
+        stream.write(_json(report, indent=indent) + "\n")
     elif form == YAML:
         stream.write("\n".join(_yaml_lines(report, "")) + "\n")
     else:
@@ -164,7 +165,7 @@ def write_error(error: AerobeeError, form: str, stream: TextIO) -> int:
         if hint:
             stream.write(f"  hint: {hint}\n")
     elif form in (JSON, NDJSON):
-        stream.write(json.dumps(said, ensure_ascii=False) + "\n")
+        stream.write(_json(said) + "\n")
     elif form == YAML:
         stream.write("\n".join(_yaml_lines(said, "")) + "\n")
     else:
@@ -224,7 +225,7 @@ def _csv_cell(value: object) -> object:
     if value is None:
         return ""
     if isinstance(value, bool | list | tuple | Mapping):
-        return json.dumps(value, ensure_ascii=False)
+        return _json(value)
     return value
 
 
@@ -236,6 +237,24 @@ def _are_numbers(values: Sequence[object]) -> bool:
 
 def _is_records(value: object) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
+
+
+def _json(value: object, *, indent: int | None = None) -> str:
+    try:
+        return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(value), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: object) -> object:
+    """The same with null for NaN and infinity."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
 
 
 def _yaml(records: Sequence[Record]) -> str:
@@ -259,7 +278,7 @@ def _yaml_lines(record: Record, lead: str) -> list[str]:
             lines.append(f"{lead}{key}:")
             lines += [line for one in value for line in _yaml_item(one, lead + "  ")]
         else:
-            lines.append(f"{lead}{key}: {json.dumps(value, ensure_ascii=False)}")
+            lines.append(f"{lead}{key}: {_json(value)}")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""Who waits for an answer on a line: a future, and until when.
+"""Waiter is a caller that waits for an answer on a connection: a future and a deadline.
 
 Those whose answers come by the hundred thousand make a kind of their own, which reads the answer
 from the bytes that came; everybody else gets the whole command.

@@ -1,4 +1,4 @@
-"""Which of the unsynced things survive a power cut: the choices worth trying.
+"""CrashChoice says which unsynced writes survive a power cut; this module lists those worth trying.
 
 There are 2^n subsets of n sector writes, times the prefixes of every folder's list of name
 changes. Tried are, with W the writes and N the name changes:

@@ -1,4 +1,4 @@
-"""What goes wrong on the pretended disk, and a log of every call.
+"""Faults of the simulated disk, and a log of every call to it.
 
 Calls are counted from now: `fail_call(1)` fails the next one. The log names each call and its
 path, so that a test can first run a story undisturbed, then once for every n up to

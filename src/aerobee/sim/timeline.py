@@ -1,4 +1,4 @@
-"""What happens and when: one heap of events on one virtual clock.
+"""Timeline runs events in order of time: one heap of events on one virtual clock.
 
 Time passes only from event to event. Events of one instant happen in the order in which they were
 asked for, so a run is a function of its seed and of nothing else: no thread, no real clock, no

@@ -1,4 +1,4 @@
-"""What a store can be told, checked once, frozen.
+"""StorageConfig holds the settings of a store: checked once, then frozen.
 
 Each comment says what raising or lowering the value costs. The names of RocketMQ's configuration
 keys are translated to these in the layer that reads configuration files.

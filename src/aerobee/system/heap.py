@@ -1,4 +1,4 @@
-"""What the C library does with memory that is free again.
+"""Tuning of the C library's allocator: it keeps freed memory for the next request.
 
 It gives a block of megabytes back to the system at once, and the next one begins with pages that
 the system has to clear, one fault each. A process that handles one request of a megabyte after the

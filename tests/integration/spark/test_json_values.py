@@ -1,6 +1,7 @@
 """JSON bodies as columns, beside Spark's own `from_json`: the same rows of the same bodies."""
 
 import json
+import math
 import random
 from typing import Any
 
@@ -49,7 +50,7 @@ BAD = [
     b'{"i": 1,}',
 ]
 DIFFERENT = {
-    b'{"d": "NaN"}': "a number in quotes",
+    b'{"d": "+INF"}': "infinity in another word",
     b"{'i': 1}": "single quotes",
     b'{"i": 1} and more': "what comes after the object",
 }
@@ -145,6 +146,23 @@ def test_where_we_are_stricter_than_spark(spark: SparkSession, server: Server) -
     server.send("JsonStrict", list(DIFFERENT))
     for body, ours, _, is_bad in both(spark, server, "JsonStrict"):
         assert (ours, is_bad) == (None, False), DIFFERENT[body]
+
+
+def test_what_is_no_number_of_json_is_read_as_spark_wrote_it(
+    spark: SparkSession, server: Server
+) -> None:
+    words = ["NaN", "Infinity", "-Infinity"]
+    rows = ", ".join(f"(double('{word}'), float('{word}'))" for word in words)
+    told = spark.sql(f"select to_json(struct(d, f)) as value from values {rows} as t(d, f)")
+    written = [str(row.value) for row in told.collect()]
+    assert written == [f'{{"d":"{word}","f":"{word}"}}' for word in words]
+    bare = [text.replace('"' + word + '"', word) for text, word in zip(written, words, strict=True)]
+    server.send("JsonNotFinite", [text.encode() for text in (*written, *bare)])
+    for body, ours, theirs, is_bad in both(spark, server, "JsonNotFinite"):
+        assert str(ours) == str(theirs), body
+        assert not is_bad, body
+        assert ours is not None
+        assert not math.isfinite(ours.d)
 
 
 def test_where_text_is_wanted_numbers_are_as_they_were_written(

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import math
 from typing import Any
 
 import pytest
@@ -110,6 +111,19 @@ def test_every_form_says_the_same() -> None:
         "  rate: 1.25",
         '  tags: ["x", "y"]',
     ]
+
+
+def test_a_number_that_json_does_not_have_is_null() -> None:
+    record: dict[str, Any] = {"a": math.nan, "b": [1.5, -math.inf], "c": {"d": math.inf}}
+    for form in ("json", "ndjson", "yaml"):
+        records, report = io.StringIO(), io.StringIO()
+        write_records([record], form, records)
+        write_report(record, form, report)
+        for text in (records.getvalue(), report.getvalue()):
+            assert text.count("null") == 3, text
+            assert "NaN" not in text
+            assert "Infinity" not in text
+    assert table([record]).splitlines()[1].split()[0] == "nan"
 
 
 def test_csv_goes_on_without_a_heading() -> None:

@@ -53,7 +53,7 @@ def _supervise(parsed: argparse.Namespace) -> int:
     from aerobee.app.process.supervisor import Supervisor
 
     async def live() -> int:
-        command = [sys.executable, "-m", "aerobee.cli.main", "run", parsed.application]
+        command = [sys.executable, "-m", "aerobee", "run", parsed.application]
         watch = SourceWatch(os.getcwd()) if parsed.reload else None
         return await Supervisor(command, parsed.workers, watch=watch).run()
 

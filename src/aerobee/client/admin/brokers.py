@@ -5,6 +5,7 @@ Everything is by broker name: brokers of one cluster need not be alike.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.errors import RemoteAnswer
@@ -187,8 +188,10 @@ def _whole(text: str) -> int:
 
 
 def _first(text: str) -> float:
-    """The first of the numbers in a text, which are of longer and longer stretches."""
+    """The first of the numbers in a text, which are of longer and longer stretches. 0 for none,
+    and for NaN: an export as JSON could not say it."""
     try:
-        return float(text.split()[0])
+        number = float(text.split()[0])
     except (IndexError, ValueError):
         return 0.0
+    return number if isfinite(number) else 0.0

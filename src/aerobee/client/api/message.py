@@ -67,7 +67,9 @@ class Message(ReceivedMessage):
         return datetime.fromtimestamp(self.store_timestamp / 1000, UTC)
 
     def json(self) -> Any:
-        """The body, read as JSON. ValueError if it is none."""
+        """The body, read as JSON. ValueError if it is none. `NaN` and `Infinity`, which JSON does
+        not have and other senders in Python write, are read as the floats they stand for: to refuse
+        them would only make dead letters of messages that are stored already."""
         return json.loads(self.body)
 
     def process(self, *, retry: Backoff | None = None) -> "Processing":

@@ -9,7 +9,8 @@
     a msgspec struct          by msgspec
 
 Fields that nobody asks for are passed over: senders may be newer than receivers. What does not fit
-is a BadPayload that says where.
+is a BadPayload that says where. `NaN` and `Infinity`, which JSON does not have and other senders in
+Python write, are floats, as in `Message.json`.
 """
 
 import dataclasses

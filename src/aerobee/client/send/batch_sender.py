@@ -240,17 +240,12 @@ def _encoded(
 
 
 def _settled(message: Outgoing, codec: Codec) -> Outgoing:
-    """The same with a body of bytes, and keys that can be read twice."""
-    body, keys = message.body, message.keys
-    if type(body) is bytes and body and type(keys) in (str, tuple):
+    """The same with a body of bytes."""
+    body = message.body
+    if type(body) is bytes and body:
         return message
-    return Outgoing(
-        body_bytes(body, codec),
-        message.tag,
-        keys if isinstance(keys, str) else tuple(keys),
-        message.headers,
-        message.order_by,
-    )
+    encoded = body_bytes(body, codec)
+    return Outgoing(encoded, message.tag, message.keys, message.headers, message.order_by)
 
 
 def _text_of(message: Outgoing) -> bytes:

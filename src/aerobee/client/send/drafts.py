@@ -39,6 +39,7 @@ class MessageKeywords(TypedDict, total=False):
 
     tag: str
     keys: str | Iterable[str]
+    """A text is one key. An iterable is read once, before the first try."""
     headers: Mapping[str, str] | None
     order_by: str | None
     """Messages of one text go to one queue."""

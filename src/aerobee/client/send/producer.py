@@ -232,11 +232,10 @@ class Producer:
         size = len(encoded) + _EACH_BYTES
         if not (tag or keys or headers or order_by is not None):
             return encoded, size
-        if not isinstance(keys, str):
-            keys = tuple(keys)
-        properties = properties_of(tag, keys, headers, order_by)
+        message = Outgoing(encoded, tag, keys, headers, order_by)
+        properties = properties_of(tag, message.keys, headers, order_by)
         size += sum(len(name) + len(text) + 2 for name, text in properties.items())
-        return Outgoing(encoded, tag, keys, headers, order_by), size
+        return message, size
 
     def _has_room(self, size: int) -> bool:
         return self._pending == 0 or (

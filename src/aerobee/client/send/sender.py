@@ -16,6 +16,7 @@ from aerobee.client.core.send.outgoing import (
     Codec,
     Draft,
     encode_text,
+    listed_keys,
     order_text,
     to_json,
 )
@@ -61,6 +62,8 @@ class Sender:
     ) -> Receipt:
         self._session.check()
         seconds = self._timeout if timeout is None else seconds_of(timeout, "timeout")
+        if "keys" in said:
+            said["keys"] = listed_keys(said["keys"])
         unique_id, tries = "", None
         lane = self._lanes.find(topic)
         if (

@@ -7,8 +7,9 @@
     set                    "a,c"             time               "-838:59:59.25"
     uuid, inet             text
 
-NULL is null, and so is a date that no calendar has (0000-00-00, 2020-00-10). A decimal keeps all of
-its digits, so it is text. A FLOAT is the shortest number that is the same FLOAT.
+NULL is null, and so are a date that no calendar has (0000-00-00, 2020-00-10) and a float that is no
+number of JSON (NaN, infinity). A decimal keeps all of its digits, so it is text. A FLOAT is the
+shortest number that is the same FLOAT.
 """
 
 import base64
@@ -18,6 +19,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from ipaddress import ip_address
+from math import isfinite
 from uuid import UUID
 
 from aerobee.pipeline.capture.table_schema import Column, Kind
@@ -53,8 +55,11 @@ def _json_value(column: Column, value: object) -> JsonValue:
     kind = column.kind
     if kind is Kind.BIT and value is not None:
         return int.from_bytes(value, "big") if isinstance(value, bytes) else int(str(value), 2)
-    if kind is Kind.FLOAT and isinstance(value, float):
-        return shortest_single(value)
+    if isinstance(value, float):
+        # A server refuses to store others today; files of older ones may hold them.
+        if not isfinite(value):
+            return None
+        return shortest_single(value) if kind is Kind.FLOAT else value
     if kind is Kind.UUID and value is not None:
         return str(UUID(bytes=value) if isinstance(value, bytes) else UUID(str(value)))
     if kind is Kind.INET and value is not None:
@@ -62,7 +67,7 @@ def _json_value(column: Column, value: object) -> JsonValue:
     if kind is Kind.JSON and not isinstance(value, str | None):
         return json.dumps(_texts(value), ensure_ascii=False)
     match value:
-        case None | bool() | int() | float() | str():
+        case None | bool() | int() | str():
             return value
         case Decimal():
             return format(value, "f")
@@ -113,4 +118,6 @@ def _texts(value: object) -> object:
             return [_texts(item) for item in value]
         case Decimal():
             return float(value)
+        case float() if not isfinite(value):
+            return None
     return value

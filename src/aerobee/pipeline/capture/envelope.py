@@ -21,7 +21,9 @@ from aerobee.pipeline.capture.row_key import key_row, key_text
 from aerobee.pipeline.capture.table_schema import TableName, TableSchema
 
 # Made once: json.dumps would make one for each row.
-_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
+_json = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), check_circular=False, allow_nan=False
+).encode
 
 
 class Op(StrEnum):

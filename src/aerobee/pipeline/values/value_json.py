@@ -1,7 +1,8 @@
 """JSON bodies → values of a type, field by field, as Spark's `from_json` takes them.
 
     long, int        whole numbers, and nothing that would have to be rounded
-    double, float    numbers, whole ones, too
+    double, float    numbers, whole ones, too; NaN, Infinity and -Infinity, bare as Python writes
+                     them, or in quotes as Spark's `to_json` does
     boolean          true, false
     string           text; of anything else, its JSON: a price as it was written, 12.50
     array, map, struct    arrays, objects, objects
@@ -21,6 +22,8 @@ from aerobee.errors import Misuse
 from aerobee.pipeline.values.value_types import fields_of, leaves, words_of
 
 Take = Callable[[Any], Any]
+
+_NOT_FINITE = {text: float(text) for text in ("NaN", "Infinity", "-Infinity")}
 
 
 class JsonDecoder:
@@ -127,15 +130,20 @@ def _written_whole(value: Any) -> Any:
 def _number(value: Any) -> Any:
     if type(value) is float:
         return value
-    if type(value) is not int:
-        raise _wrong(value, "a number")
-    return float(value)
+    if type(value) is int:
+        return float(value)
+    return _not_finite(value)
 
 
 def _written_number(value: Any) -> Any:
-    if not isinstance(value, _Written | float):
+    return float(value) if isinstance(value, _Written | float) else _not_finite(value)
+
+
+def _not_finite(value: Any) -> float:
+    found = _NOT_FINITE.get(value) if type(value) is str else None
+    if found is None:
         raise _wrong(value, "a number")
-    return float(value)
+    return found
 
 
 def _text(value: Any) -> Any:

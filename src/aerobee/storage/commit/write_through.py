@@ -4,7 +4,7 @@
 
 A page that is new costs several times as much through a mapping: it is cleared first, each sync
 takes its write access away, and every core is told. A call fills many at once. It costs some µs by
-itself, so small appends stay with the mapping (docs/decisions/0021-large-appends.md).
+itself, so small appends stay with the mapping (docs/decisions/0019-large-appends.md).
 
 W1. Between `begin` and `end` the file is behind; nobody may look. Afterwards mapping and file are
     one again: the page cache is both.

@@ -1,1 +1,1 @@
-"""What is derived from the log: consume queues and the key index."""
+"""Indexes that are derived from the log: consume queues, the key index, and kept messages."""

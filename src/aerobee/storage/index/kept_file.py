@@ -1,4 +1,4 @@
-"""What compaction has kept of one queue: the newest message of each key, with its own offset.
+"""Kept files hold what compaction keeps of one queue: the newest message of each key.
 
 A file speaks for all queue offsets before its `end`. It is written once, aside, synced, and renamed
 into its place; nothing in it changes after that. Records are the log's bytes as they are, with the

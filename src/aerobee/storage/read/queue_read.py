@@ -1,4 +1,4 @@
-"""What a read of a queue found: slices of the mapped log, and how far they are believed.
+"""QueueRead is the result of reading a queue: slices of the mapped log, checked or still to check.
 
 `queue_reader` finds records in the log, `kept_reader` in what compaction kept, and the broker hands
 them out. Nothing is copied. A slice keeps its file mapped for as long as it is held.

@@ -1,4 +1,4 @@
-"""Where in a queue a time is: by halving over the store timestamps of its records.
+"""Search for a time in a queue: halving over the store timestamps of its records.
 
 Store timestamps never go back in the log, and a queue's units rise in it, so they never go back in
 a queue either.

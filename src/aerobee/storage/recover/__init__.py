@@ -1,1 +1,1 @@
-"""What is true after a stop: marks, checkpoint, and the way back to a whole log."""
+"""Recovery after a stop: the durable mark, the checkpoint, and the scan for the end of the log."""

@@ -1,4 +1,4 @@
-"""Where the log ends: the scan after a stop, and the cutting of what was torn.
+"""Recovery of the commit log: a scan that finds its end after a stop, and cuts a torn tail.
 
 The durable mark bounds what may be wrong. Below it every byte was on the disk: damage there is
 corruption, reported with file and offset, and nothing is changed. At and above it bytes may have

@@ -1,1 +1,1 @@
-"""Which files may go."""
+"""Retention: deletion of old files, disk limits, and compaction."""

@@ -1,4 +1,4 @@
-"""How full the disk is, and whether appends are refused because of it.
+"""DiskSpace asks how full the disk is, and decides whether appends are refused because of it.
 
 The disk is asked once a second, on a disk thread (the answer can take long on a network or a sick
 disk); an answer that does not come, or an error, leaves the last one in force.

@@ -1,4 +1,4 @@
-"""Which commit log files may go: decisions only, nothing is done here.
+"""Retention decides which commit log files may be deleted; it deletes nothing itself.
 
 A file goes because it is old, or because the disk is too full. Either way it is the oldest, and
 the next file must hold a record that is flushed, dispatched, and remembered as such by the durable

@@ -1,4 +1,4 @@
-"""How far the timer is, on the disk: `config/timercheck`, 4096 bytes, big-endian.
+"""The checkpoint of the timer on the disk: `config/timercheck`, 4096 bytes, big-endian.
 
     0            8             16           24             32      40          48        56
     +------------+-------------+------------+--------------+-------+-----------+---------+

@@ -29,6 +29,8 @@ def test_figures_that_are_not_there_are_nothing() -> None:
     assert (empty.version, empty.started_ms, empty.sends_a_second) == ("", 0, 0.0)
     old = RuntimeInfo({"getTransferedTps": "3.5 2.0 1.0", "putTps": "odd"})
     assert (old.receives_a_second, old.sends_a_second) == (3.5, 0.0)
+    odd = RuntimeInfo({"getTransferedTps": "NaN 2.0 1.0", "putTps": "Infinity 1.0"})
+    assert (odd.receives_a_second, odd.sends_a_second) == (0.0, 0.0)
 
 
 def test_settings_are_shown_and_changed_or_refused_by_name() -> None:

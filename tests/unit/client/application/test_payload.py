@@ -63,6 +63,12 @@ def test_json_is_what_it_is_annotated_with(annotation: Any, value: object) -> No
     assert read(annotation, value) == value
 
 
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_what_senders_in_python_write_for_no_number_is_a_float(word: str) -> None:
+    found = payload_reader(dict[str, float])(f'{{"x": {word}}}'.encode())
+    assert str(found["x"]) == str(float(word))
+
+
 def test_a_dataclass_is_made_with_all_that_is_in_it() -> None:
     order = {
         "id": 7,

@@ -1,5 +1,6 @@
 """Values of columns, from both sides, and what cannot be a value."""
 
+import math
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -53,6 +54,14 @@ def test_the_log_and_a_query_say_the_same(
     column = Column("c", kind)
     assert from_log(column, logged) == said
     assert from_query(column, queried) == said
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_float_that_json_does_not_have_is_null(value: float) -> None:
+    for kind in (Kind.FLOAT, Kind.DOUBLE):
+        assert from_log(Column("c", kind), value) is None
+        assert from_query(Column("c", kind), value) is None
+    assert from_log(Column("c", Kind.JSON), {b"a": [value, 1.5]}) == '{"a": [null, 1.5]}'
 
 
 def test_a_set_has_the_order_of_its_labels() -> None:

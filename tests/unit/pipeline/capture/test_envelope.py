@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from aerobee.pipeline.capture.column_values import JsonValue
 from aerobee.pipeline.capture.envelope import Change, Envelope, Op, Origin, changes_of, encode
 from aerobee.pipeline.capture.position import Position
@@ -74,3 +76,10 @@ def test_a_row_of_a_snapshot_has_no_transaction() -> None:
     read = Envelope.decode(encode(change, origin, "main", 1, 1_500))
     assert read.transaction is None
     assert read.source["snapshot"]
+
+
+def test_an_envelope_never_has_a_number_that_json_does_not_have() -> None:
+    origin = Origin(Position("b.000007", 4711), 1_000)
+    change = Change(Op.CREATE, _NAME, "v1", "1", {"id": 1}, None, {"id": 1, "x": float("nan")})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        encode(change, origin, "main", 1, 1_500)

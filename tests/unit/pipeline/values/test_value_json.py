@@ -70,6 +70,19 @@ def test_where_text_is_wanted_anything_is_its_json(written: str, text: str) -> N
     assert (found["d"], found["m"], found["a"]) == (2.5, {"x": 1.0}, [4])
 
 
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_what_is_no_number_of_json_is_taken_as_spark_and_python_write_it(word: str) -> None:
+    for written in (word, f'"{word}"'):
+        for more in ("", ', "s": 7'):
+            body = f'{{"d": {written}, "m": {{"x": {written}}}{more}}}'
+            found = JsonDecoder(ALL).decode(body.encode())
+            assert str(found["d"]) == str(found["m"]["x"]) == str(float(word))
+    assert JsonDecoder("s string").decode(f'{{"s": "{word}"}}'.encode()) == {"s": word}
+    for wrong in (f'"l": {word}', f'"l": "{word}"', f'"d": " {word}"'):
+        with pytest.raises(ValueError, match="is not a"):
+            JsonDecoder(ALL).decode(f"{{{wrong}}}".encode())
+
+
 @pytest.mark.parametrize("number", ["1152921504606846977", "1180591620717411303424", "NaN", "3"])
 def test_a_number_that_is_whole_is_a_number(number: str) -> None:
     for more in ("", ', "s": 7'):

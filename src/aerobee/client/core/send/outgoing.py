@@ -14,6 +14,7 @@ a mistake of the application shows at its own line.
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 from aerobee.errors import LocalProtocolError, Misuse
 from aerobee.model.flags import CompressionType, with_compression_type
@@ -40,6 +41,9 @@ DELAY_LEVELS_MS = (1_000, 5_000, 10_000, 30_000, *(60_000 * minutes for minutes 
 BODY_BYTES_MAX = 4 * 1024 * 1024  # a broker's own limit, by default
 COMPRESS_FROM_BYTES = 4096  # the Java client's
 
+# Python's own writes NaN and Infinity as bare words, which readers in other languages refuse.
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
 Codec = Callable[[object], bytes]
 """What turns a body that is neither bytes nor text into bytes."""
 
@@ -53,6 +57,10 @@ class Outgoing:
     keys: str | Iterable[str] = ()
     headers: Mapping[str, str] | None = None
     order_by: str | None = None
+
+    def __post_init__(self) -> None:
+        if type(self.keys) not in (str, tuple):
+            object.__setattr__(self, "keys", listed_keys(self.keys))
 
 
 @dataclass(slots=True)
@@ -104,10 +112,16 @@ def batch_of(drafts: Sequence[Draft], order_by: str | None) -> Draft:
 
 
 def to_json(body: object) -> bytes:
-    """The codec that is used where none is given."""
+    """The codec that is used where none is given. Misuse: JSON cannot say it; NaN and infinity are
+    no numbers of JSON."""
     try:
-        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        return _json(body).encode()
     except (TypeError, ValueError) as error:
+        if isinstance(error, ValueError) and (place := _not_finite(body, "body")):
+            raise Misuse(
+                f"{place}, which JSON does not have",
+                hint="send None or a text instead, or give a codec= that makes bytes",
+            ) from None
         raise Misuse(
             f"a body that is no JSON: {error}", hint="give bytes, or a codec= that makes bytes"
         ) from None
@@ -140,6 +154,16 @@ def check_body_size(body: bytes, bytes_max: int = BODY_BYTES_MAX) -> None:
         )
 
 
+def listed_keys(keys: str | Iterable[str] | None) -> str | tuple[str, ...]:
+    """Keys that can be read again, for a second try: an iterator is empty after the first."""
+    if isinstance(keys, str):
+        return keys
+    try:
+        return () if keys is None else tuple(keys)
+    except TypeError:
+        raise Misuse(f"the keys are {keys!r}", hint="give a text, or a list of texts") from None
+
+
 def properties_of(
     tag: str = "",
     keys: str | Iterable[str] = (),
@@ -154,8 +178,8 @@ def properties_of(
     if tag:
         _check_tag(tag)
         properties[TAGS] = tag
-    if keys:
-        properties[KEYS] = _joined_keys((keys,) if isinstance(keys, str) else keys)
+    if named := listed_keys(keys):
+        properties[KEYS] = _joined_keys((named,) if isinstance(named, str) else named)
     if order_by is not None:
         if not isinstance(order_by, str) or not order_by:
             raise Misuse(f"order_by is {order_by!r}", hint="a text that is not empty")
@@ -212,6 +236,25 @@ def set_identity(properties: dict[str, str], unique_id: str, namespace: str) -> 
         properties[INSTANCE_ID] = namespace
 
 
+def _not_finite(value: object, place: str, outer: tuple[int, ...] = ()) -> str:
+    """Where the first NaN or infinity of a body is: `body['x'][0] is nan`; empty: nowhere. `outer`
+    has the ids of what the value is in: a body may be in itself."""
+    if isinstance(value, float):
+        return "" if isfinite(value) else f"{place} is {value}"
+    items: Iterable[tuple[object, object]] = ()
+    if isinstance(value, dict) and id(value) not in outer:
+        items = value.items()
+    elif isinstance(value, list | tuple) and id(value) not in outer:
+        items = enumerate(value)
+    for name, item in items:
+        found = _not_finite(name, f"a key of {place}") or _not_finite(
+            item, f"{place}[{name!r}]", (*outer, id(value))
+        )
+        if found:
+            return found
+    return ""
+
+
 def _encoded(properties: Mapping[str, str]) -> bytes:
     try:
         return encode_properties(properties)
@@ -239,9 +282,8 @@ def _check_tag(tag: str) -> None:
         )
 
 
-def _joined_keys(keys: Iterable[str]) -> str:
-    found = list(keys)
-    for key in found:
+def _joined_keys(keys: Sequence[str]) -> str:
+    for key in keys:
         if not isinstance(key, str) or not key or " " in key:
             raise Misuse(f"the key {key!r}", hint="keys are text without spaces, and not empty")
-    return " ".join(found)
+    return " ".join(keys)

@@ -1,9 +1,11 @@
+import math
 from typing import Any
 
 import pytest
 
 from aerobee.client.core.send.outgoing import (
     Draft,
+    Outgoing,
     body_bytes,
     check_body_size,
     properties_of,
@@ -52,6 +54,33 @@ def test_what_is_no_json_is_refused_with_what_to_do() -> None:
     assert "codec=" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (math.nan, "body is nan"),
+        ({"x": math.nan}, "body['x'] is nan"),
+        ({"x": [1.5, {"y": (2, -math.inf)}]}, "body['x'][1]['y'][1] is -inf"),
+        ({"x": {math.inf: 1}}, "a key of body['x'] is inf"),
+    ],
+)
+def test_a_number_that_json_does_not_have_is_refused_with_its_place(
+    body: object, place: str
+) -> None:
+    with pytest.raises(Misuse) as caught:
+        body_bytes(body)
+    assert caught.value.message == f"{place}, which JSON does not have"
+    assert "None" in caught.value.hint
+    assert "codec=" in caught.value.hint
+    assert body_bytes(body, lambda body: repr(body).encode()) == repr(body).encode()
+
+
+def test_a_body_that_is_in_itself_is_refused() -> None:
+    body: list[object] = [1.5]
+    body.append({"again": body})
+    with pytest.raises(Misuse, match="Circular"):
+        body_bytes(body)
+
+
 def test_a_body_over_the_limit_is_refused() -> None:
     check_body_size(b"12345", 5)
     with pytest.raises(Misuse, match="6 bytes; at most 5"):
@@ -66,6 +95,19 @@ def test_what_an_application_says_is_in_the_properties() -> None:
         "__SHARDINGKEY": "user-7",
     }
     assert properties_of("", "one", None, None) == {"KEYS": "one"}
+    assert properties_of("", iter(["a", "b"]), None, None) == {"KEYS": "a b"}
+    empty: list[Any] = ["", (), [], iter(())]
+    for keys in empty:
+        assert properties_of("", keys, None, None) == {}
+
+
+def test_keys_can_be_read_as_often_as_one_likes() -> None:
+    message = Outgoing(b"x", keys=iter(["a", "b"]))
+    assert [tuple(message.keys), tuple(message.keys)] == [("a", "b")] * 2
+    assert Outgoing(b"x", keys="one").keys == "one"
+    wrong: Any = 7
+    with pytest.raises(Misuse, match="the keys are 7"):
+        Outgoing(b"x", keys=wrong)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 Those of one checkpoint that come in one read become one record, as in `ack_writer`; it is in the
 log before any of them is answered. ASYNC_FLUSH: the answers go out with the read. SYNC_FLUSH: they
-wait until the disk has the record. If the store refuses the record the client is told: the message
-comes back.
+wait until the disk has the record. If the store refuses the record, its acknowledgements are
+answered with an error, and the messages come back.
 """
 
 from collections.abc import Callable
