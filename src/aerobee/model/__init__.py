@@ -1,1 +1,3 @@
-"""Values: no I/O, no behaviour beyond their own invariants."""
+"""Values: messages, queues, flags, properties, ids. No I/O, and no behaviour beyond their
+invariants.
+"""

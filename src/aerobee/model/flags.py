@@ -23,7 +23,7 @@ COMPRESSION_MASK = 0x700
 
 
 class TransactionType(IntEnum):
-    """Where a record stands in a transaction. PREPARED and ROLLBACK enter no consume queue."""
+    """The state of a record in a transaction. PREPARED and ROLLBACK enter no consume queue."""
 
     NONE = 0x0
     PREPARED = 0x4
@@ -38,7 +38,7 @@ class CompressionType(IntEnum):
 
 
 class Permission(IntFlag):
-    """What may be done with a topic's queues."""
+    """The allowed operations on a topic's queues."""
 
     INHERIT = 1  # a template: topics created on first send copy it
     WRITE = 2
@@ -59,7 +59,7 @@ def with_transaction_type(sys_flag: int, kind: TransactionType) -> int:
 
 
 def compression_type(sys_flag: int) -> CompressionType | None:
-    """How the body is compressed; None if it is not."""
+    """The compression of the body; None if it is not compressed."""
     if not sys_flag & COMPRESSED:
         return None
     kind = sys_flag & COMPRESSION_MASK
@@ -76,7 +76,7 @@ def with_compression_type(sys_flag: int, kind: CompressionType) -> int:
 
 
 def is_inner_batch(sys_flag: int) -> bool:
-    """Whether the record's body is a whole batch that its reader must take apart."""
+    """Whether the record's body is a whole batch that its reader must split."""
     both = NEEDS_UNWRAP | INNER_BATCH
     return sys_flag & both == both
 

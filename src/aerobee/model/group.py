@@ -1,7 +1,7 @@
-"""A consumer group as a broker keeps it.
+"""GroupConfig: the configuration of a consumer group on a broker.
 
-Agrees with Java's SubscriptionGroupConfig, defaults included. What only newer clients than ours
-read, how long to wait between retries and what the group may subscribe to, is carried as it came.
+Agrees with Java's SubscriptionGroupConfig, defaults included. Fields that only newer clients than
+ours read, the retry policy and the allowed subscriptions, are kept as they came.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ RETRIES_MAX = 16
 
 @dataclass(frozen=True, slots=True)
 class GroupConfig:
-    """What is known of one group on one broker."""
+    """The configuration of one group on one broker."""
 
     name: str
     is_enabled: bool = True
-    """Off: nobody of the group may consume."""
+    """Off: the group may not consume."""
     reads_from_min: bool = True
     """Whether it may begin with the oldest message."""
     may_broadcast: bool = True
@@ -32,11 +32,11 @@ class GroupConfig:
     retry_policy: Mapping[str, Any] = field(default_factory=lambda: CUSTOMIZED_RETRIES)
     broker_id: int = 0
     slow_broker_id: int = 1
-    """Where consumers that are far behind are sent."""
+    """The broker id for consumers that are far behind."""
     notifies_changes: bool = True
-    """Whether members are told at once when one comes or goes."""
+    """Whether members are notified at once when one comes or goes."""
     sys_flag: int = 0
     consume_timeout_minutes: int = 15
     subscriptions: Sequence[Mapping[str, Any]] | None = None
-    """What it may subscribe to; None: whatever it likes."""
+    """The allowed subscriptions; None: any."""
     attributes: Mapping[str, str] = field(default_factory=dict)

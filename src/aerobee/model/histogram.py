@@ -1,6 +1,6 @@
-"""How often which values came: counts by bound, as Prometheus wants them, and their sum.
+"""Histogram counts values by bucket, as Prometheus needs them, and their sum.
 
-Adding one costs a look for its bound and two additions, however many there were.
+Adding a value costs a binary search for its bucket and two additions.
 """
 
 from bisect import bisect_left
@@ -9,7 +9,7 @@ from itertools import accumulate
 
 
 class Histogram:
-    """H1. `counts` has one more than `bounds`: what is above all of them."""
+    """H1. `counts` has one more than `bounds`: the values above all of them."""
 
     __slots__ = ("bounds", "counts", "sum")
 
@@ -28,12 +28,12 @@ class Histogram:
         return sum(self.counts)
 
     def joined(self, other: "Histogram") -> "Histogram":
-        """What both have, if their bounds are the same."""
+        """The sum of both; their bounds must be the same."""
         both = Histogram(self.bounds)
         both.counts = [mine + its for mine, its in zip(self.counts, other.counts, strict=True)]
         both.sum = self.sum + other.sum
         return both
 
     def cumulative(self) -> list[int]:
-        """For each bound how many values were not above it; the last is all of them."""
+        """For each bound the number of values not above it; the last is the number of all."""
         return list(accumulate(self.counts))

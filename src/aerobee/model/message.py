@@ -1,7 +1,7 @@
-"""A message as the log holds it: every field of a record.
+"""StoredMessage: a message as the log has it, every field of a record.
 
-The layout of a record is drawn in `protocol.stored_message`. The body is as stored: still
-compressed where the system flag says so.
+The layout of a record is drawn in `protocol/message/stored_message.py`. The body is as stored:
+still compressed if the system flag says so.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _NO_OFFSET = LogOffset(0)
 
 
 class Host(NamedTuple):
-    """An IP address and a port, as a record holds them."""
+    """An IP address and a port, as in a record."""
 
     address: str
     port: int
@@ -62,15 +62,15 @@ class StoredMessage:
 
     @property
     def unique_id(self) -> str:
-        """The sender's id for it; empty if it gave none."""
+        """The id that the sender gave it (UNIQ_KEY); empty if none."""
         return self.properties.get(UNIQUE_KEY, "")
 
     @property
     def offset_message_id(self) -> str:
-        """The broker's id for the record."""
+        """The broker's id of the record: its address and log offset."""
         return str(OffsetMessageId(self.store_host.address, self.store_host.port, self.log_offset))
 
     @property
     def message_id(self) -> str:
-        """What users call the id: the sender's, else the broker's."""
+        """The id that is shown to users: the sender's, else the broker's."""
         return self.unique_id or self.offset_message_id

@@ -5,9 +5,9 @@
                                       counter 2
 
 Big-endian, written as upper-case hex: 32 characters on IPv4, 56 on IPv6, in both kinds; only the
-place where an id was found tells which it is. `elapsed ms` counts from the start of the client's
-month, in its own time zone. Reading accepts lower case, as Java does. No clock here: whoever
-builds an id hands in its parts. Agrees with Java's MessageDecoder and MessageClientIDSetter.
+field in which an id was found tells its kind. `elapsed ms` counts from the start of the client's
+month, in its own time zone. Reading accepts lower case, as Java does. No clock is read: the caller
+passes in the parts of an id. Agrees with Java's MessageDecoder and MessageClientIDSetter.
 """
 
 import ipaddress
@@ -23,12 +23,12 @@ _HEX_V4 = re.compile(r"[0-9a-fA-F]{32}")
 _HEX_V6 = re.compile(r"[0-9a-fA-F]{56}")
 _OFFSET_TAIL = struct.Struct(">iq")
 _UNIQUE_TAIL = struct.Struct(">HIIH")
-_ADDRESSES = 1024  # remembered: the same few hosts send all messages
+_ADDRESSES = 1024  # cache size: the same few hosts send all messages
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetMessageId:
-    """Where a record lies: which broker, and at which place of its log."""
+    """The position of a record: the broker's address, and the log offset."""
 
     address: str
     port: int
@@ -44,7 +44,7 @@ class OffsetMessageId:
 
 @dataclass(frozen=True, slots=True)
 class UniqueId:
-    """What a client calls a message before any broker has seen it."""
+    """The id that a client gives to a message before it sends it."""
 
     address: str
     pid: int

@@ -1,5 +1,7 @@
-"""Places of messages, as types that do not mix: a `LogOffset` is a byte place in the whole commit
-log, a `QueueOffset` an ordinal in one message queue, a `QueueId` which queue of its topic.
+"""MessageQueue, and types for positions of messages that do not mix.
+
+A `LogOffset` is a byte position in the whole commit log, a `QueueOffset` an ordinal in one message
+queue, a `QueueId` the number of a queue in its topic.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Which type a message is of: plain, in order, for later, or of a transaction.
+"""MessageType: the type of a message (normal, FIFO, delay, transaction), under RocketMQ's names.
 
-What a message is, its properties say; what a topic takes, its attribute `message.type` says. They
-have RocketMQ's names.
+The type of a message follows from its properties; the type that a topic takes is in its attribute
+`message.type`.
 """
 
 from collections.abc import Mapping
@@ -20,16 +20,16 @@ _FOR_LATER = (DELAY, TIMER_DELIVER_MS, TIMER_DELAY_MS, TIMER_DELAY_SECONDS)
 
 
 class MessageType(Enum):
-    UNSPECIFIED = "UNSPECIFIED"  # of topics: whatever it is
+    UNSPECIFIED = "UNSPECIFIED"  # of topics: any type
     NORMAL = "NORMAL"
     FIFO = "FIFO"
     DELAY = "DELAY"
     TRANSACTION = "TRANSACTION"
-    MIXED = "MIXED"  # of topics: all of them
+    MIXED = "MIXED"  # of topics: all types
 
 
 def type_of(properties: Mapping[str, str]) -> MessageType:
-    """The type of a message: the first of these that it is."""
+    """The type of a message by its properties; transaction before delay before FIFO."""
     if properties.get(TRANSACTION_PREPARED) == "true":
         return MessageType.TRANSACTION
     if any(name in properties for name in _FOR_LATER):

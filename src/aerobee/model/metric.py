@@ -1,7 +1,7 @@
-"""A metric as it is at one moment: a name, what it is, and a value for each set of labels.
+"""Metric: a name, a kind, a help text, and a value for each set of labels, at one moment.
 
-Samples may be made while they are read, so that whoever reads thousands of them can do something
-else in between.
+Samples may be made while they are read, so that a reader of thousands can yield to other work in
+between.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,10 +27,10 @@ class Metric(NamedTuple):
     name: str
     kind: MetricKind
     text: str
-    """What it is, for people."""
+    """The help text."""
     samples: Iterable[Sample]
     also: str = ""
-    """Another name that it is known by, if there is one: samples are written under both."""
+    """A second name, if there is one: samples are written under both."""
 
 
 def counter(name: str, text: str, samples: Iterable[Sample]) -> Metric:
@@ -42,7 +42,7 @@ def gauge(name: str, text: str, samples: Iterable[Sample], also: str = "") -> Me
 
 
 def single_gauge(name: str, text: str, value: float, also: str = "") -> Metric:
-    """Of the whole broker."""
+    """A gauge with one sample and no labels."""
     return gauge(name, text, [Sample({}, value)], also)
 
 

@@ -1,10 +1,10 @@
-"""Names of topics and groups: what is allowed, what is the system's, what is derived.
+"""Names of topics and groups: legal ones, system ones, derived ones.
 
-A name is also a folder of the store, so the rule is a wall: only `% - _ |`, digits and ASCII
+A name is also a folder of the store, so the rule is strict: only `% - _ |`, digits and ASCII
 letters, never `/` or `.`. Agrees with Java's TopicValidator, KeyBuilder and MixAll.
 
-`find_…_fault` says what is wrong in words that fit into an answer to a peer, or None;
-`check_…` raises the same for a caller of ours.
+`find_…_fault` returns the fault in words that fit into an answer to a peer, or None; `check_…`
+raises the same for a local caller.
 """
 
 import re
@@ -12,7 +12,7 @@ import re
 from aerobee.errors import Misuse
 
 TOPIC_CHARS_MAX = 127  # one signed byte in a record of version 1
-DERIVED_TOPIC_CHARS_MAX = 255  # retry and dead-letter topics hold a group's name as well
+DERIVED_TOPIC_CHARS_MAX = 255  # names of retry and dead-letter topics contain a group's name
 GROUP_CHARS_MAX = 120
 
 RETRY_PREFIX = "%RETRY%"
@@ -32,7 +32,7 @@ TRACE_TOPIC = "RMQ_SYS_TRACE_TOPIC"
 SELF_TEST_TOPIC = "SELF_TEST_TOPIC"
 OFFSET_MOVED_TOPIC = "OFFSET_MOVED_EVENT"
 BENCHMARK_TOPIC = "BenchmarkTest"
-STAGED_TOPIC = "rmq_sys_aerobee_staged"  # ours: batches that wait to be published
+STAGED_TOPIC = "rmq_sys_aerobee_staged"  # Aerobee's: batches that wait to be published
 
 SYSTEM_TOPICS = frozenset(
     {
@@ -47,12 +47,12 @@ SYSTEM_TOPICS = frozenset(
         OFFSET_MOVED_TOPIC,
         BENCHMARK_TOPIC,
         "CHECKPOINT_TOPIC",
-        # Made by 5.5.0 at every start, whether it uses RocksDB or not.
+        # Created by 5.5.0 at every start, whether it uses RocksDB or not.
         "RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC",
         "RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC",
     }
 )
-"""Without a cluster's and a broker's own: see `is_system_topic`."""
+"""Without those named after a cluster or broker: see `is_system_topic`."""
 
 UNSENDABLE_TOPICS = frozenset(
     {
@@ -65,7 +65,7 @@ UNSENDABLE_TOPICS = frozenset(
         OFFSET_MOVED_TOPIC,
     }
 )
-"""Without those of a cluster: see `is_broker_written`."""
+"""Without the revive topics of clusters: see `is_broker_written`."""
 
 SYSTEM_GROUPS = frozenset(
     {
@@ -90,13 +90,13 @@ _BAD_CHARACTER = re.compile(r"[^%|a-zA-Z0-9_-]")
 
 
 def find_topic_fault(name: str) -> str | None:
-    """What is wrong with a topic's name; None if nothing is."""
+    """The fault of a topic's name; None if it is legal."""
     is_derived = name.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX))
     return _find_fault(name, "topic", DERIVED_TOPIC_CHARS_MAX if is_derived else TOPIC_CHARS_MAX)
 
 
 def find_group_fault(name: str) -> str | None:
-    """What is wrong with a group's name; None if nothing is."""
+    """The fault of a group's name; None if it is legal."""
     return _find_fault(name, "group", GROUP_CHARS_MAX)
 
 
@@ -117,7 +117,7 @@ def check_group(name: str) -> None:
 
 
 def is_system_topic(name: str, *, cluster: str, broker: str) -> bool:
-    """Whether administrators may neither create nor delete it."""
+    """Whether it is a system topic: administrators may neither create nor delete it."""
     return (
         name in SYSTEM_TOPICS
         or name.startswith(SYSTEM_TOPIC_PREFIX)
@@ -154,7 +154,7 @@ def reply_topic(cluster: str) -> str:
 
 
 def revive_topic(cluster: str) -> str:
-    """Where a broker logs what was popped and acknowledged."""
+    """The topic of checkpoints and acknowledgements of pops."""
     return f"{_REVIVE_PREFIX}{cluster}"
 
 

@@ -1,12 +1,13 @@
-"""Message properties: the names that have a meaning, and properties text ⇄ dict.
+"""Message properties: names with a meaning, and the conversion of properties text to and from a
+dict.
 
     text = name 0x01 value 0x02  name 0x01 value 0x02 …      UTF-8, at most 32767 bytes
 
 Laws. Reading is as lenient as Java 5.x: the last 0x02 may be missing, a piece with no 0x01, no
 name or no value is dropped, a name ends at its first 0x01, and of two equal names the later
 counts. Writing refuses whatever would not be read back: decode(encode(x)) == x. `find_property`
-agrees with `decode_properties` on every text. Names are those of Java's MessageConst but
-for one of our own.
+agrees with `decode_properties` on every text. Names are those of Java's MessageConst except those
+marked as Aerobee's.
 """
 
 from collections.abc import Mapping
@@ -17,14 +18,14 @@ PROPERTIES_BYTES_MAX = 32767  # an int16 on disk and on the wire
 NAME_END = b"\x01"
 PROPERTY_END = b"\x02"
 
-# What applications say.
+# Set by applications.
 KEYS = "KEYS"
 TAGS = "TAGS"
 WAIT = "WAIT"
 DELAY = "DELAY"
 SHARDING_KEY = "__SHARDINGKEY"
 BUYER_ID = "BUYER_ID"
-# Who and what a message is.
+# Identity and origin of a message.
 UNIQUE_KEY = "UNIQ_KEY"
 EXTEND_UNIQUE_INFO = "EXTEND_UNIQ_INFO"
 ORIGIN_MESSAGE_ID = "ORIGIN_MESSAGE_ID"
@@ -39,16 +40,16 @@ DUPLICATE_INFO = "DUP_INFO"
 TRANSFER_FLAG = "TRANSFER_FLAG"
 CORRECTION_FLAG = "CORRECTION_FLAG"
 MQ2_FLAG = "MQ2_FLAG"
-PRODUCER_MARK = "__DEDUP"  # ours: `protocol.producer_mark`
+PRODUCER_MARK = "__DEDUP"  # Aerobee's: the producer mark of SEND_ONCE
 CRC32 = "__CRC32#"
 TRANSIENT_PREFIX = "__RMQ.TRANSIENT."  # never stored
-# Where it was and where it goes.
+# Former and future topics and queues.
 REAL_TOPIC = "REAL_TOPIC"
 REAL_QUEUE_ID = "REAL_QID"
 RETRY_TOPIC = "RETRY_TOPIC"
 DEAD_LETTER_ORIGIN_TOPIC = "DLQ_ORIGIN_TOPIC"
 DEAD_LETTER_ORIGIN_MESSAGE_ID = "DLQ_ORIGIN_MESSAGE_ID"
-DEAD_LETTER_REASON = "DLQ_REASON"  # ours: what the consumer said that rejected it
+DEAD_LETTER_REASON = "DLQ_REASON"  # Aerobee's: the reason of the consumer that rejected it
 FORWARD_QUEUE_ID = "PROPERTY_FORWARD_QUEUE_ID"
 REDIRECT = "REDIRECT"
 INNER_MULTI_DISPATCH = "INNER_MULTI_DISPATCH"
@@ -179,7 +180,7 @@ def encode_properties(properties: Mapping[str, str]) -> bytes:
 
 
 def decode_properties(text: bytes) -> dict[str, str]:
-    """Every pair that can be made out; bytes that are no UTF-8 become U+FFFD, as in Java."""
+    """The pairs of a properties text; bytes that are no UTF-8 become U+FFFD, as in Java."""
     found = {}
     for piece in text.split(PROPERTY_END):
         name, _, value = piece.partition(NAME_END)
@@ -189,7 +190,7 @@ def decode_properties(text: bytes) -> dict[str, str]:
 
 
 def find_property(text: bytes, name: bytes) -> bytes | None:
-    """The value of one property, without taking the whole text apart."""
+    """The value of one property, without decoding the whole text."""
     if not name or NAME_END in name or PROPERTY_END in name:
         return None
     mark = name + NAME_END

@@ -1,4 +1,4 @@
-"""Where a topic is: the queues that each broker has of it, and at which addresses brokers are.
+"""Routes: the queues of a topic on each broker, and the addresses of brokers.
 
 Values that a name server hands out and that clients and brokers read. Agrees with Java's QueueData,
 BrokerData, TopicRouteData and ClusterInfo.
@@ -31,7 +31,7 @@ class BrokerData:
     addresses: Mapping[int, str]
     """By broker id. At least one is alive."""
     is_acting_enabled: bool = False
-    """Whether the slave of the smallest id stands in for a master that is gone."""
+    """Whether the slave of the smallest id acts as master if the master is gone."""
     zone: str = ""
 
 
@@ -42,12 +42,12 @@ class TopicRoute:
     order_conf: str = ""
     """`broker:queues;broker:queues`, for producers that keep order; empty: by `queues`."""
     mappings: Mapping[str, object] = field(default_factory=dict)
-    """By broker name, what it uploaded about a static topic's queues: JSON, passed on as it is."""
+    """The mappings of a static topic's queues by broker name: JSON, passed on unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterInfo:
-    """Every broker that is alive. A cluster is the set of brokers that name it."""
+    """All brokers that are alive. A cluster is the set of brokers that name it."""
 
     brokers: tuple[BrokerData, ...]
 

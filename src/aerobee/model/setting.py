@@ -1,8 +1,8 @@
-"""Settings: RocketMQ's name for one, the field it fills, and how its text is read and written.
+"""Setting: RocketMQ's name of a setting, the config field that it fills, and its kind of value.
 
-A component lists its settings beside its configuration; whoever reads files, variables and requests
-needs to know nothing else of it. A kind refuses a text with a ValueError in words that go on from
-"must be": `a whole number from 1 to 65535`.
+A component lists its settings beside its configuration; readers of files, variables and requests
+need nothing else of it. A kind refuses a text with a ValueError in words that continue "must be":
+`a whole number from 1 to 65535`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ C = TypeVar("C")
 
 
 class Kind(Protocol):
-    """What values a setting has."""
+    """The kind of a setting's values: reads and writes their text."""
 
     def read(self, text: str) -> object: ...
 
@@ -40,8 +40,8 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A whole number. The field holds `scale` times what the text says: RocketMQ counts some times
-    in seconds, and fields are in ms."""
+    """A whole number. The field has `scale` times the number in the text: RocketMQ counts some
+    times in seconds, and fields are in ms."""
 
     low: int
     high: int
@@ -61,7 +61,7 @@ class Whole:
 
 class Setting(NamedTuple):
     key: str
-    """RocketMQ's name for it."""
+    """RocketMQ's name."""
     field: str
     """The field of the component's configuration."""
     kind: Kind
@@ -75,7 +75,7 @@ PORT = Whole(0, 65535)
 
 
 def texts(config: object, settings: Iterable[Setting]) -> dict[str, str]:
-    """A configuration under RocketMQ's names."""
+    """The settings of a configuration under RocketMQ's names."""
     return {setting.key: setting.kind.write(getattr(config, setting.field)) for setting in settings}
 
 

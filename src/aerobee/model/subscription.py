@@ -1,4 +1,4 @@
-"""What a consumer says of itself: how it consumes, from where, and which messages it wants.
+"""Subscription and the modes of a consumer: how it consumes, from where, and which messages.
 
 The names are Java's, and the order of each enumeration is Java's too: C++ clients send positions
 where the others send names.
@@ -13,8 +13,8 @@ ALL = "*"
 
 
 class ConsumeType(Enum):
-    ACTIVELY = "CONSUME_ACTIVELY"  # pulls when it likes
-    PASSIVELY = "CONSUME_PASSIVELY"  # has its messages pushed, by a client that pulls all the time
+    ACTIVELY = "CONSUME_ACTIVELY"  # a pull consumer
+    PASSIVELY = "CONSUME_PASSIVELY"  # a push consumer: its client pulls all the time
     POP = "CONSUME_POP"
 
 
@@ -24,7 +24,7 @@ class MessageModel(Enum):
 
 
 class ConsumeFrom(Enum):
-    """Where a group begins that has no offset yet. Decided by clients, only shown by brokers."""
+    """The start of a group that has no offset yet. Decided by clients, only shown by brokers."""
 
     LAST_OFFSET = "CONSUME_FROM_LAST_OFFSET"
     LAST_OFFSET_AND_MIN_AT_FIRST = "CONSUME_FROM_LAST_OFFSET_AND_FROM_MIN_WHEN_BOOT_FIRST"
@@ -36,14 +36,14 @@ class ConsumeFrom(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What a group wants of one topic."""
+    """A group's subscription to one topic."""
 
     topic: str
     expression: str = ALL
     tag_codes: frozenset[int] | None = None
-    """Hashes of the tags that are wanted; None: all, or another filter decides."""
+    """Hashes of the subscribed tags; None: all, or another filter decides."""
     version: int = 0
-    """When the client made it, in ms: of two, the later counts."""
+    """The time at which the client made it, in ms: of two, the later counts."""
     expression_type: str = BY_TAG
     tags: tuple[str, ...] = ()
 

@@ -1,4 +1,4 @@
-"""A topic as a broker keeps it, and the version of a broker's table of topics.
+"""TopicConfig, a topic on a broker, and DataVersion, the version of a broker's table of topics.
 
 Agrees with Java's TopicConfig, TopicSysFlag and DataVersion.
 """
@@ -19,12 +19,12 @@ CLEANUP_POLICY = "cleanup.policy"
 COMPACTION = "COMPACTION"
 """An attribute, and its value for topics of which the newest message of each key stays."""
 RESERVE_TIME = "reserve.time"
-"""An attribute: for how many hours messages are seen, if not as long as the log has them."""
+"""An attribute: the hours for which messages are visible, if not as long as the log has them."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicConfig:
-    """What is known of one topic on one broker. The defaults are an administrator's."""
+    """The configuration of one topic on one broker. The defaults are those of admin tools."""
 
     name: str
     read_queues: int = DEFAULT_QUEUES
@@ -41,25 +41,25 @@ class TopicConfig:
 
     @property
     def reserved_hours(self) -> int:
-        """How long its messages are to be seen; 0: as long as there are any."""
+        """The hours for which its messages are visible; 0: as long as the log has them."""
         text = self.attributes.get(RESERVE_TIME, "")
         return int(text) if text.isascii() and text.isdigit() else 0
 
 
 class DataVersion(NamedTuple):
-    """Which state of a table this is. Equal in all three, or not the same state.
+    """The version of a table. Two are the same state if all three fields are equal.
 
     Versions of one life of a broker are ordered, by the fields in this order; those of different
     lives are not, because a broker that lost its files counts from 0 again.
     """
 
     state_version: int = 0
-    """The term of the master that made it, where masters are elected."""
+    """The term of the master that made it, if masters are elected."""
     counter: int = 0
     """Changes since the table was made."""
     timestamp: int = 0
     """Wall time of the last change, in ms."""
 
     def next(self, wall_ms: int) -> "DataVersion":
-        """After one more change."""
+        """The version after one more change."""
         return DataVersion(self.state_version, self.counter + 1, wall_ms)

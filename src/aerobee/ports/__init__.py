@@ -1,1 +1,5 @@
-"""What the core may ask of the world: `typing.Protocol`s only, no code."""
+"""Interfaces between the core and the world: `typing.Protocol`s and small values, without code.
+
+clock, disk, disk_worker   time, files and blocking disk work, as the core uses them
+service, watch             a service, as the net layer and monitoring use it
+"""

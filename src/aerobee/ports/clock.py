@@ -1,6 +1,6 @@
-"""Time, as the core sees it: handed in by the caller, never read.
+"""Now and Clock: time, passed into the core by the caller, never read there.
 
-One clock says what time it is, the other how much has passed; nothing mixes the two.
+The wall clock gives dates, the monotonic clock durations; they are never mixed.
 """
 
 from typing import NamedTuple, Protocol
@@ -10,7 +10,7 @@ class Now(NamedTuple):
     """One instant on both clocks."""
 
     wall_ms: int
-    """Milliseconds since 1970: only for stamps that people and the protocol see. It may jump."""
+    """Milliseconds since 1970: only for timestamps of users and the protocol. It may jump."""
     monotonic_ms: int
     """Milliseconds since some start: for every deadline and interval. It never goes back."""
 
@@ -19,4 +19,4 @@ class Clock(Protocol):
     def now(self) -> Now: ...
 
     def monotonic_ms(self) -> int:
-        """Of the present, when nothing else of it is wanted: cheaper."""
+        """The monotonic time alone: cheaper than `now`."""

@@ -1,21 +1,22 @@
-"""The disk, as the storage engine sees it.
+"""Disk and DiskFile: the disk, as the storage engine uses it.
 
 Paths are plain strings with forward slashes. Every method may raise OSError; the store decides
-what that means. Nothing here is durable until it is synced: a file's bytes by `DiskFile.sync`, its
-name by `Disk.sync_directory` of the folder that holds it.
+what that means. Nothing is durable until it is synced: a file's bytes by `DiskFile.sync`, its name
+by `Disk.sync_directory` of its folder.
 
-Room comes first: a write through a mapping that finds the disk full kills the process. A file is
-made and opened with room for all of it, or sparse: then whoever writes has it reserved before.
+Space is reserved first: a write through a mapping to a full disk kills the process. A file is
+created and opened with space for all of it, or sparse: then the writer reserves space before each
+write.
 
 `DiskFile.sync`, `warm` and `Disk.create`, `remove`, `sync_directory`, `sync_all`, `replace` may
-block and may be called from a disk thread (`ports.disk_worker`); they touch nothing of the core's.
+block and may be called from a disk thread (`ports.disk_worker`); they touch no state of the core.
 """
 
 from typing import NamedTuple, Protocol
 
 
 class DiskSpace(NamedTuple):
-    """What ordinary users may take of a disk: all of it, and what is left."""
+    """The size of a disk for ordinary users, and the part that is free."""
 
     total_bytes: int
     free_bytes: int
@@ -35,8 +36,8 @@ class DiskFile(Protocol):
     def view(self) -> memoryview: ...
 
     def write(self, position: int, data: memoryview) -> None:
-        """Put bytes where room is reserved, as through `view`; cheaper where pages are new and
-        there are many. After an OSError some of them may be there."""
+        """Write bytes where space is reserved, as through `view`; cheaper for many bytes on new
+        pages. After an OSError some of them may be written."""
 
     def sync(self) -> None:
         """Return once every byte written so far is on the disk."""
@@ -45,21 +46,21 @@ class DiskFile(Protocol):
         """Make the pages of [start, end) cheap to write. Bytes stay as they are."""
 
     def read_ahead(self, is_wanted: bool) -> None:
-        """Whether a page that is read brings in those behind it. It does, unless told."""
+        """Set whether reading a page brings in those behind it. The default is True."""
 
     def reserve(self, start: int, end: int) -> None:
-        """Have room on the disk for [start, end), so that writing there cannot fail for lack of
-        space. Bytes stay as they are. The file must still have its name."""
+        """Reserve disk space for [start, end), so that writing there cannot fail for lack of it.
+        Bytes stay as they are. The file must still have its name."""
 
     def find_data(self, start: int) -> tuple[int, int]:
-        """The next range [begin, end) from `start` on where something other than zeros may stand,
-        without reading the rest; (size, size) if there is none."""
+        """The next range [begin, end) from `start` on that may have bytes other than zero, without
+        reading the rest; (size, size) if there is none."""
 
     def is_resident(self, start: int, end: int) -> bool:
         """Whether [start, end) can be read without waiting for the disk."""
 
     def close(self) -> None:
-        """Give up the handle. Views stay valid; `sync` may not be called any more."""
+        """Close the handle. Views stay valid; `sync` may not be called any more."""
 
 
 class FileLock(Protocol):
@@ -68,18 +69,19 @@ class FileLock(Protocol):
 
 class Disk(Protocol):
     def create(self, path: str, size: int) -> DiskFile:
-        """A new file of `size` zero bytes whose room is reserved: writing it cannot fail for
-        lack of space. Makes missing parent folders. Not durable yet. Refuses an existing path."""
+        """A new file of `size` zero bytes with reserved space: writing it cannot fail for lack of
+        it. Makes missing parent folders. Not durable yet. Refuses an existing path."""
 
     def create_sparse(self, path: str, size: int) -> DiskFile:
-        """The same without room: `DiskFile.reserve` it before writing. Nor are the folders that
-        it makes durable: sync those in which there is something new, up to one that was there."""
+        """The same without reserved space: `DiskFile.reserve` it before writing. The folders that
+        it makes are not durable either: sync each folder with a new name, up to one that existed.
+        """
 
     def open(self, path: str) -> DiskFile:
-        """An existing file, with room for all of it from now on."""
+        """An existing file, with space reserved for all of it."""
 
     def open_sparse(self, path: str) -> DiskFile:
-        """An existing file as it is: `DiskFile.reserve` room before writing."""
+        """An existing file as it is: `DiskFile.reserve` space before writing."""
 
     def size(self, path: str) -> int: ...
 
@@ -89,19 +91,20 @@ class Disk(Protocol):
         """Names in a folder, sorted; empty if there is no such folder."""
 
     def make_directory(self, path: str) -> None:
-        """Make a folder and its parents, durably; fine if it is there."""
+        """Make a folder and its parents, durably; no error if it exists."""
 
     def sync_directory(self, path: str) -> None:
         """Return once the names in this folder are on the disk."""
 
     def sync_all(self, path: str) -> None:
-        """Return once all bytes and names of the file system that holds `path` are on the disk:
-        for when there are so many to sync that one by one would take longer."""
+        """Return once all bytes and names of the file system that holds `path` are on the disk: for
+        so many files that syncing each would take longer."""
 
     def read(self, path: str) -> bytes: ...
 
     def replace(self, path: str, content: bytes) -> None:
-        """The whole file becomes `content`, durably and at once: a crash leaves old or new."""
+        """Replace the content of a file, durably and atomically: a crash leaves the old or the
+        new."""
 
     def rename(self, source: str, target: str) -> None:
         """Not durable until the folders are synced."""
@@ -113,10 +116,10 @@ class Disk(Protocol):
         """Remove an empty folder."""
 
     def drop_cache(self, path: str) -> None:
-        """Forget cached pages that are not known to be on the disk, so that reads tell the truth
-        (after a failed sync the cache shows bytes that the disk never got)."""
+        """Drop cached pages that are not known to be on the disk, so that reads show the disk's
+        content (after a failed sync the cache has bytes that the disk never got)."""
 
     def space(self, path: str) -> DiskSpace: ...
 
     def lock(self, path: str) -> FileLock:
-        """Take this file's exclusive lock, creating it if need be; BlockingIOError if taken."""
+        """Take this file's exclusive lock, creating it if need be; BlockingIOError: it is taken."""

@@ -1,4 +1,4 @@
-"""Blocking disk work, done beside the core.
+"""DiskWorker runs blocking disk work on disk threads, beside the core.
 
 The core never blocks: it submits a job. `run` is called once on a disk thread and must touch
 nothing that the core changes; `done` is called once, later, on the core's own thread from
@@ -10,10 +10,10 @@ from typing import Protocol
 
 
 class Lane(Enum):
-    """Which jobs may hold each other up."""
+    """A queue of jobs: jobs of one lane may delay each other."""
 
-    SYNC = "sync"  # what a waiting producer waits for: syncs of the commit log, nothing else
-    WARM = "warm"  # pages for the next appends: late, they cost the core what they should save
+    SYNC = "sync"  # syncs of the commit log, which producers wait for; nothing else
+    WARM = "warm"  # pages for the next appends: if late, the core pays for them
     BACKGROUND = "background"  # new files, deletion, checkpoints
 
 
@@ -27,15 +27,15 @@ class DiskWorker(Protocol):
     def submit(self, lane: Lane, job: DiskJob) -> None: ...
 
     def collect(self) -> int:
-        """Call `done` of every finished job; how many there were."""
+        """Call `done` of every finished job; returns their number."""
 
     def wait(self, job: DiskJob) -> None:
-        """Block until this submitted job has run, then collect. Only for the rare moment in
-        which the core cannot go on without it, and has nothing begun."""
+        """Block until this submitted job has run, then collect. Only for the rare case in which the
+        core cannot continue without it, and is in the middle of nothing."""
 
     def wait_alone(self, job: DiskJob) -> None:
-        """The same in the middle of something: call only this job's `done`. Others may begin
-        something of their own when they are told, as a send does that waited for its topic."""
+        """The same in the middle of an operation: call only this job's `done`. Callbacks of others
+        may start operations of their own, like a send that waited for its topic."""
 
     def close(self) -> None:
-        """Run what was submitted, collect it, and stop."""
+        """Run the submitted jobs, collect them, and stop."""

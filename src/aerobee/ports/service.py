@@ -1,11 +1,11 @@
-"""Everything that the net layer needs to know about a name server or a broker.
+"""Service: the interface between the net layer and a name server or a broker.
 
-A service takes commands and the time, and returns effects: what is to be written, sent and closed.
-It knows no socket, no loop and no thread, so the same object runs under asyncio, inside a test and
-in the simulator. Whoever drives it carries the effects out in their order.
+A service takes commands and the time, and returns effects: commands to write, requests to send,
+connections to close. It knows no socket, no loop and no thread, so the same object runs under
+asyncio, inside a test and in the simulator. The driver carries the effects out in their order.
 
-`take` is the one concession to speed: a service may handle frames in place, without a command or
-an effect being made for each, and append the answers to the channel's output.
+`take` is the fast path: a service may handle frames in place, without a command or an effect for
+each, and append the answers to the channel's output.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ ChannelId = NewType("ChannelId", int)
 
 
 class Peer(NamedTuple):
-    """Who is at the other end of a channel."""
+    """The remote address of a channel."""
 
     host: str
     port: int
@@ -37,11 +37,11 @@ class Reply(NamedTuple):
     channel: ChannelId
     command: RemotingCommand
     parts: Sequence[memoryview] = ()
-    """What follows the command's own body, in pieces that are not copied."""
+    """The rest of the body, behind the command's own, in pieces that are not copied."""
 
 
 class Write(NamedTuple):
-    """Write frames that were made before."""
+    """Write encoded frames to a channel."""
 
     channel: ChannelId
     frames: bytes
@@ -73,39 +73,40 @@ class Service(Protocol):
         """A request, or the response to a request that the service wrote to this channel."""
 
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> Effects:
-        """What became of a `Dial`."""
+        """The answer to a `Dial`."""
 
     def on_tick(self, now: Now) -> Effects:
-        """Called a few milliseconds after every event, at once when disk work is over, and every
-        few milliseconds otherwise (but see `PatientService`): whatever is due."""
+        """Do what is due. Called a few milliseconds after every event, at once when disk work is
+        over, and every few milliseconds otherwise (but see `PatientService`)."""
 
     def on_closed(self, channel: ChannelId, now: Now) -> Effects: ...
 
 
 class FastService(Service, Protocol):
-    """A service with a short way for the frames that come by the hundred thousand."""
+    """A service with a fast path for the most frequent frames."""
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> bool:
         """Handle the current frame and those after it, and append their answers. True: the current
         one is left, to be decoded for `on_command`; False: there is no further frame."""
 
     def settle(self, now: Now, took_ms: int) -> Effects:
-        """A round of reads is over: what was put off until now (dispatch, wake-ups). Comes before
-        the next read, but after the answers of this round. `now` is of its first read, which was
-        so many ms ago."""
+        """A round of reads is over: do what is done once per round (dispatch, wake-ups). Called
+        before the next read, but after the answers of this round. `now` is the time of its first
+        read, which was `took_ms` ago."""
 
 
 class PatientService(Service, Protocol):
     """A service that knows when it has nothing to do, so that an idle process costs nothing."""
 
     def rest_ms(self, now: Now) -> int:
-        """Asked after a tick: for how long it need not be called, unless something happens. Below
-        0: there is more to do, as soon as others had their turn."""
+        """Asked after a tick: the time for which it need not be called, unless an event comes.
+        Below 0: there is more to do, as soon as other events were handled."""
 
 
 class EndingService(Service, Protocol):
-    """A service that has something to say or to keep when it ends."""
+    """A service that has effects or saves at its end."""
 
     def stop(self, now: Now) -> Effects:
-        """Called once: the last effects. Nothing comes in any more, but ticks and answers do, for
-        a moment, so that others can be told and answers that wait for the disk still go out."""
+        """Called once: the last effects. No command comes after it, but for a moment ticks and
+        answers do, so that name servers can be told and answers that wait for the disk still go
+        out."""

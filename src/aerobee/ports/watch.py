@@ -1,7 +1,7 @@
-"""What a service shows to those who watch it.
+"""Watch: the interface between a service and monitoring.
 
-Whoever asks does it on the thread of the service. Metrics may be many: they are made while they are
-read, and other events of the service may come in between.
+Called on the thread of the service. Metrics may be many: they are made while they are read, and
+other events of the service may come in between.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,15 +15,15 @@ from aerobee.ports.service import Service
 class Watch(Protocol):
     @property
     def labels(self) -> Mapping[str, str]:
-        """Who it is: of every sample."""
+        """Labels that identify the service, for every sample."""
 
     def metrics(self, now: Now) -> Iterator[Metric]: ...
 
     def ailments(self, now: Now) -> list[str]:
-        """Why it is not well; nothing: it is."""
+        """The reasons why it is not well; empty: it is."""
 
     def obstacles(self, now: Now) -> list[str]:
-        """Why it should not be given work; nothing: it is ready."""
+        """The reasons why it should not be given work; empty: it is ready."""
 
 
 class WatchedService(Service, Protocol):

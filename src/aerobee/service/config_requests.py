@@ -1,7 +1,7 @@
-"""A configuration seen and changed by request: what is on its list of settings, nothing else.
+"""Requests that show and change a configuration, restricted to its list of settings.
 
-All of a request is taken or nothing of it; an answer that refuses names every key at fault, with
-the reason. What is secret is never shown, whoever asks: only that there is something.
+A request is applied whole or not at all; a refusal names every key at fault, with the reason.
+Secrets are never shown to any client: only that a value is set.
 """
 
 import re
@@ -16,17 +16,17 @@ from aerobee.service.request import Answer, Request
 C = TypeVar("C")
 
 BODY_BYTES_MAX = 64 * 1024
-"""Many times all settings that there are."""
+"""Many times the size of all settings."""
 FAULTS_SHOWN_MAX = 20
 HIDDEN = "******"
 
-# By its name, so that a setting that is new is hidden before anybody thinks of it: passwords, keys
-# of signatures, and RocketMQ's two that hold users with their passwords.
+# By its name, so that a new setting is hidden without a change here: passwords, keys of signatures,
+# and RocketMQ's two that have users with their passwords.
 _SECRET = re.compile(r"password|passwd|secret|accesskey|token|credential|authenticationuser", re.I)
 
 
 def change_config(config: LiveConfig[C], request: Request) -> Answer | None:
-    """Change what the request's body says, all of it or nothing; answered when it is saved."""
+    """Apply the settings in the request's body, all or none; answered when they are saved."""
     if len(request.body) > BODY_BYTES_MAX:
         raise RemoteProtocolError(
             f"{len(request.body)} bytes of settings, at most {BODY_BYTES_MAX} are read"
@@ -46,7 +46,7 @@ def change_config(config: LiveConfig[C], request: Request) -> Answer | None:
 
 
 def config_text(config: LiveConfig[C]) -> bytes:
-    """Everything that may be shown, as a properties file."""
+    """The settings that may be shown, as a properties file."""
     shown = {
         key: HIDDEN if value and is_secret(key) else value for key, value in config.texts().items()
     }

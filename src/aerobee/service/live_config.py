@@ -1,9 +1,9 @@
-"""A configuration as it is now: what the process began with, and what was changed by request.
+"""LiveConfig holds the current configuration: that of the start, with changes made by requests.
 
-Changes are kept in a properties file of their own, with nothing else in it, and are read again at
-the next start; the operator's file is never written. A change counts once it is on the disk.
+Changes are saved in a separate properties file, which is read again at the next start; the
+operator's file is never written. A change takes effect once it is on the disk.
 
-What may be changed is a list of keys, each with its kind and range; whatever is not on it may not.
+Only keys on a list can be changed, each with its kind and range.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ _KEY_CHARS_SHOWN = 100
 
 
 class ChangesFile(NamedTuple):
-    """Where changes are kept, and what it says so far."""
+    """The file of changes, and its content at the start."""
 
     disk: Disk
     path: str
@@ -37,8 +37,8 @@ class LiveConfig(Generic[C]):
         worker: DiskWorker,
         fixed: Mapping[str, str],
     ) -> None:
-        """`config` is what holds at the start, its changes included; `fixed` is what else may be
-        shown of the process: no path, nothing secret."""
+        """`config` is the configuration at the start, with saved changes; `fixed` are further
+        values that may be shown: no path, nothing secret."""
         self.current = config
         self._settings = settings
         self._live = frozenset(setting.key for setting in settings if setting.is_live)
@@ -52,15 +52,15 @@ class LiveConfig(Generic[C]):
         )
 
     def texts(self) -> dict[str, str]:
-        """Everything that may be shown, under RocketMQ's names."""
+        """The settings that may be shown, under RocketMQ's names."""
         return dict(sorted({**self._fixed, **texts(self.current, self._settings)}.items()))
 
     def when_changed(self, told: Callable[[C, C], None]) -> None:
-        """Have this called with what held before and what holds now, after each change."""
+        """Register a callback for (configuration before, configuration now) after each change."""
         self._told.append(told)
 
     def find_forbidden(self, values: Mapping[str, str]) -> list[str]:
-        """The keys among these that may not be changed, each with the reason."""
+        """The keys that may not be changed, each with the reason."""
         return [
             f"{key[:_KEY_CHARS_SHOWN]} {self._reason(key)}"
             for key in values
@@ -73,7 +73,7 @@ class LiveConfig(Generic[C]):
         return "cannot be changed by a request"
 
     def find_misfits(self, values: Mapping[str, str]) -> list[str]:
-        """What is wrong with the values of keys that may be changed."""
+        """The errors in values of keys that may be changed."""
         found = []
         for key, text in values.items():
             if key in self._live:
@@ -84,7 +84,7 @@ class LiveConfig(Generic[C]):
         return found
 
     def change(self, values: Mapping[str, str], done: Done) -> None:
-        """ValueError: a value is not of its kind, and nothing is changed."""
+        """Save and apply the values. ValueError: one is not of its kind, and nothing is changed."""
         changed(self.current, self._settings, values)
 
         def saved(error: BaseException | None) -> None:

@@ -1,8 +1,8 @@
-"""A request on its way through a handler, and its answer.
+"""Request and Answer: a request while it is handled, and its result.
 
-A handler returns an answer, or None and answers later, when the disk has it. A request that nobody
-waits for is never answered, whatever happens to it. One that waits is nothing but an address: its
-fields and its body are gone, because a peer decides how many of them wait.
+A handler returns an answer, or None and answers later, for example after a sync. A one-way request
+is never answered. A request that waits keeps only what its answer needs: its fields and body are
+dropped, because a peer decides how many wait.
 """
 
 import logging
@@ -25,7 +25,7 @@ class Answer(NamedTuple):
     fields: Mapping[str, str] | None = None
     body: bytes = b""
     parts: Sequence[memoryview] = ()
-    """The rest of the body: slices of the log, written as they are."""
+    """The rest of the body: slices of the log, written without a copy."""
 
 
 OK = Answer()
@@ -42,16 +42,16 @@ class Request:
         outbox: Effects,
         heard: "Heard | None" = None,
     ) -> None:
-        """`heard` is told of the answer."""
+        """`heard` is called for the answer."""
         self.channel = channel
         self.command = command
         self.now = now
         self.fields = Fields(command.ext_fields)
-        self.body = bytes(command.body)  # the command's own refers to what was received
+        self.body = bytes(command.body)  # a copy: the command's own is a view of the read buffer
         self._outbox = outbox
         self._heard = heard
         self.is_held = False
-        """Whether it waits for something to answer with, because it wants to."""
+        """Whether it is held for long polling."""
 
     def answer(self, answer: Answer) -> None:
         if self.command.is_oneway:
@@ -68,14 +68,14 @@ class Request:
             self._heard(self, answer.code)
 
     def forget(self) -> None:
-        """Keep what an answer needs, and nothing else."""
+        """Drop everything that an answer does not need."""
         self.body = b""
         self.command.body = b""
         self.command.ext_fields = {}
         self.fields = Fields({})
 
     def answer_when_saved(self, error: BaseException | None) -> None:
-        """What a change of something on the disk is told."""
+        """Answer a change of something on the disk; `error`: why it was not saved."""
         if error is None:
             self.answer(OK)
         else:
@@ -83,13 +83,13 @@ class Request:
 
 
 def answer_with(handle: "Callable[[Request], Answer | None]", request: Request) -> None:
-    """Handle a request and see to it that it is answered, whatever happens."""
+    """Handle a request, and answer it even if the handler fails."""
     try:
         answer = handle(request)
     except AerobeeError as error:
         answer = Answer(ResponseCode.SYSTEM_ERROR, str(error))
     except Exception as error:
-        # A mistake of ours. It costs this request its answer, and nobody else anything.
+        # A bug in a handler. Only this request fails.
         _log.exception("a handler failed", extra={"code": request.command.code})
         answer = Answer(ResponseCode.SYSTEM_ERROR, f"internal error: {error!r}"[:500])
     if answer is not None:

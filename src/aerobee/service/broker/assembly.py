@@ -1,4 +1,4 @@
-"""A broker put together: its parts, the table of what they answer, and their duties.
+"""Puts a broker together: its rooms, the request table, and the duties of the rooms.
 
 Imports more than 15 modules because it puts the others together.
 """
@@ -25,8 +25,8 @@ from aerobee.service.broker.state.tables import Ground
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
 
-REST_MS_MAX = 500  # calls of clients, members, saves and rates are looked at so often
-COMPACTION_REST_MS = 5  # between two parts of it: some 200,000 messages a second
+REST_MS_MAX = 500  # the longest time between two looks at client calls, members, saves, rates
+COMPACTION_REST_MS = 5  # between two steps of compaction: some 200,000 messages a second
 
 
 def build_broker(
@@ -38,15 +38,15 @@ def build_broker(
     addresses: Sequence[str],
     now: Now,
 ) -> Broker:
-    """`addresses` are the name servers that are told. CorruptFile: one of its files cannot be
-    believed."""
+    """`addresses` are the name servers to register with. CorruptFile: one of its files is
+    damaged."""
     parts = build_parts(identity, config, Ground(store, disk, worker), addresses, now)
     tables = parts.tables
     known = tables.deduplication.known
     publishing = RoundPublishing(
         tables.staged_rounds, store, parts.sends.writer, known, parts.sends.once.store
     )
-    # Before anybody is served: a round is seen whole or not at all.
+    # Before requests are served: a round is visible whole or not at all.
     publishing.finish_decided(now)
     timers = parts.timers.timers
     pending = PendingMetrics(
@@ -103,7 +103,7 @@ def _table(
 
 
 def _duties(parts: Parts, store: Store, publishing: RoundPublishing) -> Duties:
-    """In the order in which they are done."""
+    """The duties, in the order in which they are called."""
     tables, registration = parts.tables, parts.registration
     timers = parts.timers.timers
 

@@ -1,8 +1,8 @@
-"""The broker: commands in, effects out. Thin on purpose: it hands sends to the short way and every
-other request to its handler, makes what was stored visible after each read, and wakes who waits.
+"""Broker dispatches: sends, pulls and pops to the fast paths, other requests to their handlers.
 
-What has something to do from time to time, when a connection closes or at the end, says so in
-`Duties`; the broker knows nothing else of it.
+After each read it makes stored messages visible and runs the requests that wait for them. Work that
+rooms do on ticks, when a connection closes or at the end is registered in `Duties`; the broker
+knows nothing else of it.
 """
 
 import logging
@@ -29,24 +29,24 @@ _log = logging.getLogger(__name__)
 
 
 class Duties(NamedTuple):
-    """What the parts of a broker do besides answering."""
+    """Callbacks of the rooms for events other than requests."""
 
     on_tick: Sequence[Callable[[Now], None]]
     on_closed: Sequence[Callable[[ChannelId, Now], None]]
     on_response: Callable[[ChannelId, RemotingCommand], bool]
-    """A client's answer to what it was asked; False: nobody asked."""
+    """A client's response to a request of the broker; False: there was none."""
     on_answer: Callable[[object, RemotingCommand | None, Now], None]
-    """What became of a `Dial`."""
+    """The answer to a `Dial`."""
     on_stop: Sequence[Callable[[Now], None]]
     rest_ms: Sequence[Callable[[Now], int]]
     on_round: Sequence[Callable[[Now], None]] = ()
-    """A round of reads is over: what is stored for all of them together."""
+    """A round of reads is over: store what is written once for all of them."""
     heard: Heard | None = None
-    """Told of every answer to a request of the general way."""
+    """Called for every answer of the general path."""
     on_sent: Callable[[int], None] = lambda monotonic_ms: None
-    """What was answered so far goes out now."""
+    """Called with the monotonic time when the answers so far go out."""
     on_visible: Sequence[Callable[[Now], None]] = ()
-    """What was stored can be read."""
+    """Stored messages are visible now."""
 
 
 class Broker:
@@ -67,7 +67,7 @@ class Broker:
         self._pull_assembly = pull_assembly
         self._pop_fast_path = pop_fast_path
         self.table = table
-        """What it serves, by code."""
+        """The request table, by code."""
         self._peers = peers
         self._duties = duties
         self._outbox = outbox
@@ -100,13 +100,13 @@ class Broker:
         return self._sent()
 
     def _show(self, now: Now) -> None:
-        """Make visible what was stored, and wake who waits for it."""
+        """Make stored messages visible, and run the requests that wait for them."""
         self._pull_assembly.settle()
         for visible in self._duties.on_visible:
             visible(now)
 
     def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
-        self._pull_assembly.settle()  # whoever asks sees what was sent before
+        self._pull_assembly.settle()  # a request sees messages that were sent before it
         if not command.is_response:
             request = Request(channel, command, now, self._outbox, self._duties.heard)
             answer_with(self._handled, request)
@@ -127,7 +127,8 @@ class Broker:
     # Time.
 
     def on_tick(self, now: Now) -> Effects:
-        """A disk that failed is raised: whoever waited has been told in the tick before."""
+        """Raises the failure of the disk one tick after it happened: waiting clients have been
+        told."""
         if self._failure is not None:
             raise self._failure
         self._failure = self._send_path.step(now)
@@ -159,7 +160,8 @@ class Broker:
         return row.serve(request)
 
     def _sent(self) -> Effects:
-        """Everything to be carried out so far. An event is over: it may have changed anything."""
+        """Take all effects so far. After an event any input of a grant may have changed:
+        recheck."""
         self._pull_assembly.recheck()
         self._pop_fast_path.recheck()
         effects, self._outbox[:] = list(self._outbox), []

@@ -1,8 +1,8 @@
-"""What a broker can be told, frozen, and RocketMQ's names for it.
+"""BrokerConfig and BrokerIdentity: the settings of a broker, frozen, and RocketMQ's names for them.
 
-The store has its own configuration (`storage/config.py`); what is here is what the service decides
-by. What may change while it runs is marked so in `SETTINGS`: no path, no address and nothing that
-the files on disk depend on can be reached by a request.
+The store has its own configuration (`storage/config.py`). Settings that may change while the broker
+runs are marked live in `SETTINGS`: no path, no address and nothing that the files on disk depend on
+can be changed by a request.
 """
 
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ _HOUR_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class BrokerIdentity:
-    """Who a broker is. Never changes in the life of a process."""
+    """The name, cluster and addresses of a broker. Never changes in the life of a process."""
 
     name: str = "broker-a"
     cluster: str = "DefaultCluster"
     broker_id: int = 0
     address: str = "127.0.0.1:10911"
-    """Where clients reach it: what name servers hand out."""
+    """The address for clients, which name servers hand out."""
     ha_address: str = "127.0.0.1:10912"
 
 

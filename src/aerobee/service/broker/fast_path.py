@@ -19,7 +19,7 @@ ALL = 2
 """All complete frames were taken."""
 
 GRANTS_MAX = 8
-"""Of one connection: as many topics and groups as one client commonly consumes."""
+"""Limit per connection: as many topics and groups as one client commonly consumes."""
 
 
 class FastPath(Protocol):

@@ -1,4 +1,4 @@
-"""The parts of a broker, each given what it needs of the others.
+"""Builds the rooms of a broker, and gives each what it needs of the others.
 
 Imports more than 15 modules because it puts the others together.
 """
@@ -30,7 +30,7 @@ from aerobee.service.live_config import LiveConfig
 
 class Parts(NamedTuple):
     outbox: Effects
-    """Where all of them put what is to be carried out."""
+    """The list to which all rooms append their effects."""
     tables: Tables
     peers: Peers
     calls: ClientCalls
@@ -54,7 +54,7 @@ def build_parts(
     addresses: Sequence[str],
     now: Now,
 ) -> Parts:
-    """CorruptFile: one of the broker's files cannot be believed."""
+    """CorruptFile: one of the broker's files is damaged."""
     store = ground.store
     tables = open_tables(identity, config, ground, now)
     outbox: Effects = []

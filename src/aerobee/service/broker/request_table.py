@@ -1,13 +1,13 @@
-"""What a broker serves: one row per request code.
+"""The request table of a broker: one row per request code.
 
     code → header → handler → lane → right
 
 A handler is a method of a small object that was given what it needs. It gets the request and its
 header, read and checked, and returns the answer, or None and answers later. It raises a
-RemoteProtocolError for what is the peer's mistake; whoever called it answers with that.
+RemoteProtocolError for a peer's mistake; the caller answers with that.
 
-Lanes are what is refused together when there is too much of it: pulls go on while sends are held
-back. Rights are what a caller must have once callers are asked who they are.
+A lane is a class of requests that are refused together under overload: pulls go on while sends are
+held back. A right is what a caller must have once there is authentication.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ class Lane(Enum):
     SEND = "send"
     PULL = "pull"
     CLIENT = "client"
-    """What clients say of themselves: heartbeats, offsets, locks. Small, and never held back."""
+    """Heartbeats, offsets, locks. Small, and never held back."""
     ADMIN = "admin"
 
 

@@ -1,10 +1,10 @@
-"""Where RocketMQ's Bloom filter has the bits of a consumer group: three of 112.
+"""Computes the bit positions of a consumer group in RocketMQ's Bloom filter: three of 112.
 
     hash       the low 64 bits of MurmurHash3 x64-128, seed 0, of `group#topic`, two halves h1, h2
-    position   (h1 + i·h2 in 32 bits, its bits turned over if negative) mod 112, for i = 1, 2, 3
+    position   (h1 + i·h2 in 32 bits, its bits inverted if negative) mod 112, for i = 1, 2, 3
 
-This broker has no such filter: it asks each message. But Apache's believes the positions that are
-in its file, and compares them with its own.
+This broker has no such filter: it evaluates each message. But Apache's relies on the positions in
+its file, and compares them with its own.
 """
 
 BITS = 112

@@ -1,12 +1,12 @@
-"""Filters that are in use: each expression of a group compiled once, and what is wrong with its
-messages told once.
+"""FilterCache compiles each expression of a group once, and logs undecidable messages once per
+kind.
 
-A filter that lets nothing through because a property is never there, or never a number, looks like
-a consumer that has nothing to do. So the log says it, by kind and not by message: once for each
-property that was missing and each comparison that could not be made.
+A filter that rejects everything because a property is always missing, or never a number, looks like
+a consumer without work. So this is logged, by kind and not by message: once for each missing
+property and each comparison that could not be made.
 
-Bounded in entries and in characters; those that were used longest ago go first. Whoever holds one
-goes on using it.
+Bounded in entries and in characters; the least recently used go first. A holder of a dropped entry
+may go on using it.
 """
 
 import logging
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 ENTRIES_MAX = 10_000
 CHARS_MAX = 1 << 20
-"""Of all expressions: a compiled one takes up to 60 bytes for each of its characters."""
+"""Limit for all expressions: a compiled one takes up to 60 bytes for each of its characters."""
 
 
 class FilterKey(NamedTuple):
@@ -32,7 +32,7 @@ class FilterKey(NamedTuple):
 
 
 class FilterInUse:
-    """A filter, or why there is none."""
+    """A compiled filter, or the fault of its expression."""
 
     __slots__ = ("fault", "filter", "key", "told")
 
@@ -61,7 +61,7 @@ class FilterCache:
         return iter(self._entries.values())
 
     def find(self, group: str, topic: str, expression: str) -> FilterInUse:
-        """The filter of an expression, compiled if it was not yet."""
+        """The filter of an expression, compiled if need be."""
         key = FilterKey(group, topic, expression)
         found = self._entries.get(key)
         if found is None:
@@ -80,7 +80,7 @@ class FilterCache:
             _tell(dropped)
 
     def tell_news(self) -> None:
-        """Log what was found wrong with messages since the last time."""
+        """Log problems with messages that were found since the last call."""
         for entry in self._entries.values():
             _tell(entry)
 

@@ -1,7 +1,7 @@
-"""An SQL expression → a filter that is asked for every message.
+"""Compiles an SQL expression to a filter that is evaluated for every message.
 
 Done once for a subscription. Every property is one operand, however often it is named, so that a
-message's text is looked through once.
+message's properties text is scanned once.
 """
 
 from aerobee.protocol.message import property_filter as machine
@@ -37,7 +37,8 @@ from aerobee.service.filters.sql_parser import parse_sql
 UNITS_MAX = 4_000
 UNITS_MIN = 100
 _TERMS_FOR_ALL = 4
-"""A read passes as many messages as it may with so many terms, and fewer with more: 0.5 ms."""
+"""A filter with up to so many terms may pass UNITS_MAX messages per read, one with more passes
+fewer: about 0.5 ms."""
 _SOURCE_CHARS_MAX = 200
 
 _OPERATORS = {
@@ -53,7 +54,7 @@ _INT32_MAX = 2**31 - 1
 
 
 def compile_sql(expression: str) -> PropertyFilter:
-    """BadExpression: what is wrong with it, and where."""
+    """BadExpression: the fault, and its position."""
     return _Compiler().compile(expression, parse_sql(expression))
 
 
@@ -99,7 +100,7 @@ class _Compiler:
         return self._test(node)
 
     def _test(self, node: tree.Node) -> Condition:
-        """Of one operand."""
+        """Compile a test of one operand."""
         self._terms += 1
         match node:
             case tree.NullTest(part, is_negated):
@@ -141,7 +142,7 @@ class _Compiler:
 
 
 def _negative(part: tree.Node, sign: int = -1) -> Operand:
-    """A number; what is none has no negative."""
+    """The negated number; NULL for other operands."""
     while isinstance(part, tree.Negative):
         part, sign = part.part, -sign
     match part:
@@ -153,7 +154,8 @@ def _negative(part: tree.Node, sign: int = -1) -> Operand:
 
 
 def _whole_kind(value: int) -> int:
-    """A property is read as the type that Java gives to the number beside it."""
+    """The kind of a number: a property is read as the type that Java gives to the number beside
+    it."""
     return INT32 if value <= _INT32_MAX else INT64
 
 

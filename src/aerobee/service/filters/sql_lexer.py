@@ -1,14 +1,14 @@
-"""The words of an SQL expression, each with its place.
+"""Splits an SQL expression into words, each with its position.
 
     keyword   AND OR NOT IN IS NULL TRUE FALSE BETWEEN CONTAINS STARTSWITH ENDSWITH, in any case
-    property  a letter, _ or $, then letters, digits, _ and $; its case counts
+    property  a letter, _ or $, then letters, digits, _ and $; case-sensitive
     whole     0, or digits that do not begin with 0, and L or none after them
     real      digits with a point or an exponent or both
     text      between single quotes; two of them stand for one
     symbol    = <> < <= > >= ( ) , + -
 
-White space and comments, `-- …` to the end of a line and `/* … */`, only part words. Whatever else
-is in an expression is a mistake that is named, with what may have been meant.
+White space and comments, `-- …` to the end of a line and `/* … */`, separate words. Anything else
+in an expression is reported as an error, with a suggestion.
 """
 
 import re
@@ -64,7 +64,7 @@ class Kind(Enum):
 class Word(NamedTuple):
     kind: Kind
     text: str
-    """As it is written; of a keyword, in capitals."""
+    """As written; a keyword in capitals."""
     position: int
 
     def is_one(self, *texts: str) -> bool:
@@ -73,7 +73,7 @@ class Word(NamedTuple):
 
 
 class BadExpression(RemoteProtocolError):
-    """What is wrong with an expression, where, and what to do."""
+    """The fault of an expression, its position, and a hint."""
 
     def __init__(self, fault: str, expression: str, position: int, hint: str = "") -> None:
         near = expression[position : position + _SHOWN_CHARS]
@@ -86,7 +86,7 @@ _KINDS = {"real": Kind.REAL, "whole": Kind.WHOLE, "text": Kind.TEXT, "symbol": K
 
 
 def words_of(expression: str) -> list[Word]:
-    """The words, the last of them the end. BadExpression: something is no word."""
+    """The words, the last of them the end. BadExpression: a character begins no word."""
     words = []
     position = 0
     while position < len(expression):
@@ -108,7 +108,7 @@ def words_of(expression: str) -> list[Word]:
 
 
 def text_of(word: Word) -> str:
-    """What the text between the quotes says."""
+    """The value of a quoted text."""
     return word.text[1:-1].replace("''", "'")
 
 
@@ -120,7 +120,8 @@ def _word(text: str, position: int) -> Word:
 
 
 def _check_end(expression: str, start: int, end: int) -> None:
-    """RocketMQ takes `007` and `5x` for two words and forgets the second."""
+    """Refuse a number that is followed by a word character: RocketMQ takes `007` and `5x` for two
+    words and ignores the second."""
     after = expression[end : end + 1]
     if after.isascii() and (after.isalnum() or after in ("_", "$", ".")):
         raise BadExpression(

@@ -1,4 +1,4 @@
-"""An SQL expression → its tree, by RocketMQ's grammar. What binds more tightly stands lower:
+"""Parses an SQL expression to a tree, by RocketMQ's grammar. Lower rules bind more tightly:
 
     or          and { OR and }
     and         equality { AND equality }
@@ -8,14 +8,14 @@
     unary       + unary | - unary | NOT unary | primary
     primary     text | number | TRUE | FALSE | NULL | property | ( or )
 
-So NOT binds more tightly than a comparison: `NOT a = 1` is `(NOT a) = 1`, as it is there.
+So NOT binds more tightly than a comparison: `NOT a = 1` is `(NOT a) = 1`, as in RocketMQ.
 
-The rules of types are RocketMQ's, too: only numbers and properties have an order; NULL is not
-compared with =; IN is for properties and texts; BETWEEN wants its bounds in order; what AND, OR and
-NOT join is a condition or a property. What RocketMQ forgets without a word, whatever follows a
-whole expression, is refused here.
+The type rules are RocketMQ's, too: only numbers and properties have an order; NULL is not compared
+with =; IN is for properties and texts; the bounds of BETWEEN must be in order; operands of AND, OR
+and NOT are conditions or properties. Text behind a whole expression, which RocketMQ ignores
+silently, is refused here.
 
-Everything is bounded, because every message is asked: characters, terms, properties, depth.
+Everything is bounded, because every message is evaluated: characters, terms, properties, depth.
 """
 
 from collections.abc import Callable
@@ -45,11 +45,11 @@ from aerobee.service.filters.sql_tree import (
 
 CHARS_MAX = 16 * 1024
 TERMS_MAX = 256
-"""Comparisons and tests of one expression, and properties that stand for one."""
+"""Limit of comparisons, tests and bare properties of one expression."""
 PROPERTIES_MAX = 64
-"""Different ones of one expression."""
+"""Limit of different properties of one expression."""
 DEPTH_MAX = 50
-"""Parentheses, signs and NOT inside each other; the tree may be twice as deep."""
+"""Limit of nested parentheses, signs and NOT; the tree may be twice as deep."""
 
 _INT64_MAX = 2**63 - 1
 _REAL_MAX = 1.7976931348623157e308
@@ -65,7 +65,7 @@ _Rule: TypeAlias = Callable[[], Node]
 
 
 def parse_sql(expression: str) -> Node:
-    """The tree of an expression. BadExpression says what is wrong, and where."""
+    """The tree of an expression. BadExpression: the fault, and its position."""
     if len(expression) > CHARS_MAX:
         raise BadExpression(
             f"{len(expression)} characters, at most {CHARS_MAX} may be", expression, CHARS_MAX
@@ -146,7 +146,7 @@ class _Parser:
             left = self._term(self._tested(test, left, start, is_negated))
 
     def _tested(self, test: Word, left: Node, start: Word, is_negated: bool) -> Node:
-        """What stands behind BETWEEN, IN or a search."""
+        """Parse the operands of BETWEEN, IN or a search."""
         if test.text == "IN":
             if not isinstance(left, Property):
                 raise self._bad("IN is for properties", "name a property before it", start)
@@ -163,7 +163,7 @@ class _Parser:
         return Between(left, low, high, is_negated)
 
     def _bound(self) -> Node:
-        """What something is compared with by order."""
+        """Parse the right operand of an order comparison."""
         start = self._word
         node = self._unary()
         self._check_order(node, start)
@@ -206,7 +206,7 @@ class _Parser:
 
     def _whole(self, word: Word) -> Whole:
         digits = word.text.rstrip("lL")
-        # A number of thousands of digits is not even read.
+        # Checked by length first: a number of thousands of digits is not converted.
         if len(digits) > 19 or int(digits) > _INT64_MAX:
             raise self._bad(f"at most {_INT64_MAX} can be compared", "", word)
         return Whole(int(digits))
@@ -307,7 +307,8 @@ def _is_below(high: Node, low: Node) -> bool:
 
 
 def _depth_of(tree: Node) -> int:
-    """Without recursion: chains like a = b = c … are as deep as they are long."""
+    """The depth of a tree, without recursion: chains like a = b = c … are as deep as they are
+    long."""
     depth = 0
     level: tuple[Node, ...] = (tree,)
     while level:

@@ -1,7 +1,7 @@
-"""An SQL expression as a tree, and a tree as text.
+"""The tree of an SQL expression, and `write`, which turns it into text.
 
-`write(tree)` is an expression that means the same, with every part in parentheses: what is parsed
-out of it is the tree again. Parts that AND or OR joins lie side by side in one node.
+`write(tree)` is an expression with the same meaning, with every part in parentheses: parsing it
+gives the same tree. Operands that AND or OR joins are side by side in one node.
 """
 
 from dataclasses import dataclass
@@ -109,7 +109,7 @@ Node: TypeAlias = (
 )
 LITERALS = (Text, Whole, Real, Truth)
 CONDITIONS = (Not, AllOf, AnyOf, Compared, NullTest, Between, OneOf, Searched, Truth)
-"""What is true or false by itself."""
+"""Nodes that are conditions."""
 
 
 def parts_of(node: Node) -> tuple[Node, ...]:

@@ -1,1 +1,1 @@
-"""The name server: who is alive, and which topic is where."""
+"""The name server: registers brokers, and answers routes of topics."""

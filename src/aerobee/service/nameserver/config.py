@@ -1,7 +1,7 @@
-"""What a name server can be told, frozen, and RocketMQ's names for it.
+"""NameServerConfig: the settings of a name server, frozen, and RocketMQ's names for them.
 
-What may change while it runs is marked so in `SETTINGS`, and nothing else may: no path and nothing
-that decides what is listened to can be reached by a request.
+Settings that may change while it runs are marked live in `SETTINGS`; no path and nothing about
+listening can be changed by a request.
 """
 
 from dataclasses import dataclass

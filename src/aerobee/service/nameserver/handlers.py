@@ -1,7 +1,7 @@
-"""What a name server does for each request: one small method per code, in a table per family.
+"""Handlers of the name server: one small method per request code, in a table per family.
 
-A handler raises a RemoteProtocolError for what is the peer's mistake; whoever called it answers
-with that. Codes and fields: RocketMQ's RequestCode and its header classes.
+A handler raises a RemoteProtocolError for a peer's mistake; the caller answers with that. Codes and
+fields: RocketMQ's RequestCode and its header classes.
 """
 
 import re
@@ -31,12 +31,12 @@ from aerobee.service.request import OK, Answer, Handler, Request
 
 EXPIRY_MS = 120_000
 EXPIRY_MS_MAX = 3_600_000
-# Go clients cut routes at commas and colons, so an address is nothing but an address.
+# Go clients split routes at commas and colons, so an address may contain nothing else.
 _ADDRESS = re.compile(r"[A-Za-z0-9._%:\[\]-]{1,249}:[0-9]{1,5}")
 
 
 class BrokerHandlers:
-    """What brokers say of themselves."""
+    """Requests of brokers: registration, heartbeats, versions."""
 
     def __init__(
         self, table: RouteTable, key_values: KeyValues, config: LiveConfig[NameServerConfig]
@@ -100,7 +100,7 @@ class BrokerHandlers:
         return OK
 
     def _query_version(self, request: Request) -> Answer:
-        """A broker's heartbeat, and its question whether it has to register again."""
+        """QUERY_DATA_VERSION: a heartbeat, and whether the broker has to register again."""
         place = _place(request)
         version = decode_data_version(request.body)
         known = self._table.find_version(place)
@@ -131,7 +131,7 @@ class BrokerHandlers:
 
 
 class RouteHandlers:
-    """What clients ask, and what administrators do to routes."""
+    """Requests of clients for routes, and of administrators to change them."""
 
     def __init__(
         self,
@@ -194,7 +194,7 @@ class RouteHandlers:
         return Answer(body=encode_topic_list(self._table.topics(request.fields.text("cluster"))))
 
     def _system_topics(self, request: Request) -> Answer:
-        """Every cluster and every broker has a topic of its name."""
+        """The topics that are named like clusters and brokers: each has one."""
         info = self._table.cluster_info()
         names = [
             name
@@ -278,7 +278,7 @@ class KeyValueHandlers:
 
 
 class ConfigHandlers:
-    """The configuration, seen and changed: what is on the list of settings, and nothing else."""
+    """Requests that show and change the settings."""
 
     def __init__(self, config: LiveConfig[NameServerConfig]) -> None:
         self._config = config

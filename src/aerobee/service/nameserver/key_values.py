@@ -1,11 +1,12 @@
-"""Key-values in namespaces, kept on the disk: order configuration, and whatever tools put there.
+"""KeyValues has key-values in namespaces, saved on the disk: order configuration, and tools'
+entries.
 
 `kvConfig.json`, as RocketMQ writes it, replaced whole at every change:
 
     {"configTable":{"ORDER_TOPIC_CONFIG":{"Orders":"broker-a:4;broker-b:4"}}}
 
-A value is seen, and whoever put it is told, once it is on the disk. A namespace whose last key was
-deleted stays, empty, as at Apache.
+A value takes effect, and its request is answered, once it is on the disk. A namespace whose last
+key was deleted stays, empty, as in Apache's.
 """
 
 from collections.abc import Mapping
@@ -23,7 +24,8 @@ _Table: TypeAlias = Mapping[str, Mapping[str, str]]
 
 
 class KeyValueLimits(NamedTuple):
-    """The whole file is written at every change, and read by every slave and tool that asks."""
+    """Limits: the whole file is written at every change, and sent to every slave and tool that
+    asks."""
 
     entries_max: int = 10_000
     chars_max: int = 4 << 20
@@ -36,11 +38,11 @@ class KeyValues:
     def __init__(
         self, file: ConfigFile, worker: DiskWorker, limits: KeyValueLimits = _LIMITS
     ) -> None:
-        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        """Reads the file. CorruptFile: it is damaged, and so is its backup."""
         self._limits = limits
         loaded = file.load()
         self.fault = loaded.fault if loaded is not None else ""
-        """Empty, or why the backup had to do: worth a warning."""
+        """Empty, or why the backup was used: worth a warning."""
         table: _Table = {}
         if loaded is not None:
             try:

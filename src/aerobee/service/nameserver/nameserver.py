@@ -1,7 +1,7 @@
-"""The name server: commands in, effects out. Thin on purpose: it chooses a handler, sees to it that
-every question gets an answer, and looks for brokers that are gone.
+"""NameServer dispatches requests to handlers, and removes brokers that fell silent.
 
-Name servers know nothing of each other: brokers register with every one, clients ask any.
+Every request gets an answer. Name servers do not know each other: brokers register with every one,
+clients ask any.
 """
 
 import logging
@@ -58,7 +58,7 @@ class NameServer:
         return []
 
     def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
-        if not command.is_response:  # a name server asks nothing, so nobody has to answer it
+        if not command.is_response:  # a name server sends no requests, so it expects no responses
             request = Request(channel, command, now, self._outbox)
             answer_with(self._handled, request)
         return self._sent()
@@ -80,7 +80,7 @@ class NameServer:
         return self._sent()
 
     def rest_ms(self, now: Now) -> int:
-        """Until brokers are looked for again: what the disk has done is told at once."""
+        """The time until brokers are scanned again; finished disk jobs wake the service at once."""
         return max(0, self._scanned_ms + self._config.current.scan_interval_ms - now.monotonic_ms)
 
     def on_closed(self, channel: ChannelId, now: Now) -> Effects:
@@ -98,6 +98,6 @@ class NameServer:
         return handler(request)
 
     def _sent(self) -> Effects:
-        """Everything to be carried out so far, the answers that waited for the disk too."""
+        """Take all effects so far, with answers that waited for the disk."""
         effects, self._outbox[:] = list(self._outbox), []
         return effects

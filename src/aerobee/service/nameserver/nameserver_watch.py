@@ -1,4 +1,4 @@
-"""A name server as those see it who watch it: what it knows, whether it is well and ready.
+"""NameServerWatch shows a name server to monitoring: its metrics, whether it is well and ready.
 
 well     it is called regularly
 ready    it is well, and it does not hold routes back until brokers had time to register
@@ -13,7 +13,7 @@ from aerobee.service.nameserver.config import NameServerConfig
 from aerobee.service.nameserver.route_table import RouteTable
 
 QUIET_MS_MAX = 5_000
-"""Longer than between two looks for silent brokers by this: it hangs."""
+"""If it is not called for this long beyond the scan interval, it hangs."""
 
 
 class NameServerWatch:

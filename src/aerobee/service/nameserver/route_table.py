@@ -1,16 +1,17 @@
-"""Brokers, their topics, and who is alive: the whole state of a name server but the key-values.
+"""RouteTable has the registered brokers and their topics: all state of a name server but
+key-values.
 
     name ─▶ broker: cluster, zone
-              ├─ members: id ─▶ address, connection, version, when last heard of
+              ├─ members: id ─▶ address, connection, version, last heartbeat
               └─ topics: name ─▶ queues
 
-Everything hangs on its broker, so that a broker that goes takes all of its own with it and nothing
-can be left over. A route is put together when it is asked for.
+Everything belongs to a broker, so that removing a broker removes all of its data and nothing can be
+left over. A route is built when it is asked for.
 
-Where this is kinder than Apache's RouteInfoManager, and why, is in the decision on registrations:
+Differences from Apache's RouteInfoManager, with reasons, are in the decision on registrations:
 every upload is applied, whatever its data version, unless it is older than one that came before it
-on the same connection; and a wiped write permission is a mark on the broker, so that restoring it
-gives back what was there.
+on the same connection; and a wiped write permission is a flag of the broker, so that restoring it
+brings back the former permissions.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -25,28 +26,28 @@ from aerobee.ports.service import ChannelId
 from aerobee.protocol.bodies.register_broker import RegisterBroker
 from aerobee.protocol.text.json_text import Key, Parsed, Value, write_compact
 
-# A topic of brokers among themselves: they must see who is really there.
+# A topic for brokers only: they must see the real master, not an acting one.
 _MEMBERSHIP_TOPIC_PREFIX = "rmq_sys_SYNC_BROKER_MEMBER_"
 
 
 class RouteLimits(NamedTuple):
-    """What a peer can make a name server remember. A topic on a broker costs about 250 bytes."""
+    """Limits of the state that peers can create. A topic on a broker costs about 250 bytes."""
 
     brokers_max: int = 1_000
     members_max: int = 32
-    """Of one broker."""
+    """Members of one broker name."""
     topics_max: int = 500_000
-    """Over all brokers, a topic counted once for each."""
+    """Topics of all brokers, a topic counted once for each."""
     name_chars_max: int = 255
     mapping_bytes_max: int = 16 << 20
-    """Of the mappings of static topics, over all brokers, as they are written."""
+    """Encoded mappings of static topics, of all brokers."""
 
 
 _LIMITS = RouteLimits()
 
 
 class BrokerPlace(NamedTuple):
-    """Who is meant by a request of or about a broker."""
+    """The identity of a broker in a request."""
 
     cluster: str
     name: str
@@ -58,15 +59,15 @@ class BrokerEntry(NamedTuple):
     place: BrokerPlace
     upload: RegisterBroker
     expiry_ms: int
-    """How long it stays without being heard of."""
+    """How long it stays without a heartbeat."""
     ha_address: str = ""
     zone: str = ""
     is_acting_enabled: bool | None = None
-    """Whether a slave may stand in for the master; None from brokers that do not know of it."""
+    """Whether a slave may act as the master; None: the broker's version does not know of it."""
 
 
 class Registered(NamedTuple):
-    """What a slave is told of its master; empty for a master, or if there is none."""
+    """The master's addresses, for a slave; empty for a master, or if there is none."""
 
     master_address: str = ""
     master_ha_address: str = ""
@@ -75,8 +76,8 @@ class Registered(NamedTuple):
 class _Member:
     """One broker process.
 
-    M1. `version` is the newest it registered over its present connection; `is_whole` says whether
-    the topics here are all that it has at that version.
+    M1. `version` is the newest that it registered over its present connection; `is_whole` tells
+    whether the topics here are all that it has at that version.
     """
 
     __slots__ = ("address", "channel", "expiry_ms", "ha_address", "heard_ms", "is_whole", "version")
@@ -91,15 +92,15 @@ class _Member:
         self.is_whole = True  # the first upload of a connection is of all topics
 
     def follow(self, earlier: "_Member", upload: RegisterBroker, known: Collection[str]) -> bool:
-        """Take over what an earlier registration of the same process said. Whether this one was
-        overtaken by it: brokers register from several threads."""
+        """Take over the state of an earlier registration of the same process. Returns whether that
+        one is newer: brokers register from several threads."""
         if earlier.channel != self.channel:
             return False
         if self.version < earlier.version:
             self.version, self.is_whole = earlier.version, earlier.is_whole
             return True
         if not upload.topics.keys() >= set(known):
-            # Of the topics that changed, only: nothing is missing if that was one change.
+            # An upload of changed topics only: it is complete if that was one change.
             steps = self.version.counter - earlier.version.counter
             is_next = steps <= 1 and self.version.state_version == earlier.version.state_version
             self.is_whole = earlier.is_whole and is_next
@@ -110,7 +111,7 @@ class _Member:
 
 
 class _Broker:
-    """The processes of one name: a master and its slaves, and the topics that they share."""
+    """The processes of one broker name: a master and its slaves, and the topics that they share."""
 
     __slots__ = (
         "cluster",
@@ -133,11 +134,12 @@ class _Broker:
         self.members: dict[int, _Member] = {}
         self.topics: dict[str, QueueData] = {}
         self.mappings: dict[str, Mapping[Key, Parsed]] = {}
-        # How long each is when it is written.
+        # The encoded size of each.
         self.mapping_sizes: dict[str, int] = {}
 
     def take(self, upload: RegisterBroker, *, was_overtaken: bool) -> None:
-        """Take topics in. Of an upload that was overtaken, only what nobody else knew."""
+        """Take over the topics of an upload; of an overtaken one, only topics that are not
+        known."""
         for name, config in upload.topics.items():
             if was_overtaken and name in self.topics:
                 continue
@@ -153,7 +155,8 @@ class _Broker:
                 self.mapping_sizes[name] = _size(upload.mappings[name])
 
     def queues_of(self, topic: str) -> QueueData:
-        """As clients see them: no writing while wiped, or while a slave stands in."""
+        """The queues as clients see them: without write permission while wiped, or while a slave
+        acts as master."""
         queues = self.topics[topic]
         if self.is_wiped or (self.is_acting_enabled and MASTER_ID not in self.members):
             return queues._replace(permission=queues.permission & ~Permission.WRITE)
@@ -173,24 +176,24 @@ class _Broker:
 
 
 class RouteTable:
-    """R1. A broker that is here has a member.
-    R2. An address is at most once among the members of a broker.
-    """
+    """R1. Every broker in the table has a member.
+    R2. An address is at most once among the members of a broker."""
 
     def __init__(self, limits: RouteLimits = _LIMITS) -> None:
         self._limits = limits
         self._brokers: dict[str, _Broker] = {}
 
-    # What brokers say.
+    # Requests of brokers.
 
     def register(self, registration: BrokerEntry, channel: ChannelId, now: Now) -> Registered:
-        """Take a broker and its topics in. RemoteProtocolError: it cannot be, and nothing was."""
+        """Add a broker and its topics. RemoteProtocolError: it is refused, and nothing is
+        changed."""
         place, upload = registration.place, registration.upload
         broker = self._broker_for(place)
         earlier = broker.members.get(place.broker_id)
         if earlier is not None and earlier.address != place.address:
             if earlier.version.state_version > upload.version.state_version:
-                return Registered()  # a master that was voted out and does not know it yet
+                return Registered()  # a master that was replaced and does not know it yet
             earlier = None
         if earlier is None and len(upload.topics) == 1:
             raise RemoteProtocolError(
@@ -199,7 +202,7 @@ class RouteTable:
         self._check_room(broker, place, upload)
         member = _Member(registration, channel, now.monotonic_ms)
         was_overtaken = earlier is not None and member.follow(earlier, upload, broker.topics)
-        # Keeps R2: a slave that became the master has not two ids.
+        # Keeps R2: a slave that became the master must not have two ids.
         for number, other in list(broker.members.items()):
             if other.address == place.address:
                 del broker.members[number]
@@ -221,35 +224,36 @@ class RouteTable:
                 self._remove(broker, number)
 
     def refresh(self, place: BrokerPlace, now: Now) -> None:
-        """A broker was heard of. One that is not here stays away: it has to register."""
+        """Note a heartbeat of a broker. One that is not in the table has to register."""
         member = self._find_member(place)
         if member is not None:
             member.heard_ms = now.monotonic_ms
 
     def find_version(self, place: BrokerPlace) -> DataVersion | None:
-        """The version of the topics that are here."""
+        """The version of the topics in the table."""
         member = self._find_member(place)
         return member.version if member is not None else None
 
     def is_current(self, place: BrokerPlace, version: DataVersion) -> bool:
-        """Whether everything that a broker has at this version is here."""
+        """Whether the table has everything that a broker has at this version."""
         member = self._find_member(place)
         return member is not None and member.is_whole and member.version == version
 
-    # Who is gone.
+    # Removal.
 
     def drop_channel(self, channel: ChannelId) -> list[str]:
-        """A connection closed: whoever registered over it is gone. Addresses of those."""
+        """A connection closed: remove the members that registered over it. Returns their
+        addresses."""
         return self._drop(lambda member: member.channel == channel)[0]
 
     def drop_silent(self, now: Now) -> tuple[list[str], set[ChannelId]]:
-        """Remove who was not heard of for too long: their addresses, and the connections that
-        nobody is left on."""
+        """Remove members without a heartbeat for too long. Returns their addresses, and the
+        connections that no member is left on."""
         addresses, channels = self._drop(lambda member: member.is_silent(now))
         in_use = {m.channel for broker in self._brokers.values() for m in broker.members.values()}
         return addresses, channels - in_use
 
-    # What clients ask.
+    # Requests of clients.
 
     def find_route(
         self, topic: str, *, zone: str = "", shows_acting_master: bool = False
@@ -288,7 +292,7 @@ class RouteTable:
         return list(found)
 
     def topics_by_unit(self, *, is_unit: bool | None, has_subscription: bool | None) -> list[str]:
-        """Topics by the bits of their system flag; None: whatever it is."""
+        """Topics by the bits of their system flag; None: either value."""
         found: dict[str, None] = {}
         for broker in self._brokers.values():
             for topic, queues in broker.topics.items():
@@ -299,11 +303,11 @@ class RouteTable:
                     found[topic] = None
         return list(found)
 
-    # What administrators do.
+    # Requests of administrators.
 
     def set_wiped(self, name: str, *, is_wiped: bool) -> int:
-        """Take the write permission of all topics of a broker away, or give back what was there.
-        How many topics that are."""
+        """Take away the write permission of all topics of a broker, or restore it. Returns the
+        number of topics."""
         broker = self._brokers.get(name)
         if broker is None:
             return 0
@@ -311,7 +315,7 @@ class RouteTable:
         return len(broker.topics)
 
     def forget_topic(self, topic: str, cluster: str = "") -> None:
-        """Until a broker uploads it again. In one cluster, or in all."""
+        """Remove a topic, in one cluster or in all, until a broker uploads it again."""
         for broker in self._brokers.values():
             if cluster in ("", broker.cluster):
                 broker.topics.pop(topic, None)
@@ -319,7 +323,7 @@ class RouteTable:
                 broker.mapping_sizes.pop(topic, None)
 
     def add_topic(self, topic: str, queues: Iterable[QueueData]) -> None:
-        """One topic as its brokers have it. All of them must be here, or nothing is done."""
+        """Add one topic on several brokers. All of them must be registered, or nothing is done."""
         wanted = {queue.broker_name: queue for queue in queues}
         for name in wanted:
             if name not in self._brokers:
@@ -328,7 +332,7 @@ class RouteTable:
         for name, queue in wanted.items():
             self._brokers[name].topics[topic] = queue
 
-    # Inside.
+    # Internals.
 
     def _broker_for(self, place: BrokerPlace) -> _Broker:
         """The broker of this name, or a new one that is not in the table yet."""
@@ -392,7 +396,7 @@ class RouteTable:
         return next((m for m in broker.members.values() if m.address == place.address), None)
 
     def _drop(self, is_gone: Callable[[_Member], bool]) -> tuple[list[str], set[ChannelId]]:
-        """Addresses and connections of the members that went."""
+        """Remove members; returns their addresses and connections."""
         addresses = []
         channels = set()
         for broker in list(self._brokers.values()):
@@ -404,7 +408,7 @@ class RouteTable:
         return addresses, channels
 
     def _remove(self, broker: _Broker, number: int) -> None:
-        """Keeps R1."""
+        """Remove a member. Keeps R1."""
         del broker.members[number]
         if not broker.members:
             del self._brokers[broker.name]

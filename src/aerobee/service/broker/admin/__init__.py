@@ -1,1 +1,1 @@
-"""Admin requests: topics, groups and the broker itself, as tools ask for them."""
+"""Admin requests of tools: topics, groups and the broker itself."""

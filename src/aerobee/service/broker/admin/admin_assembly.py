@@ -1,4 +1,4 @@
-"""What tools ask of topics, groups, clients and queues: the handlers, each given what it needs.
+"""Puts the admin room together: builds the handlers for topics, groups, clients and queues.
 
 Imports more than 15 modules because it puts the others together.
 """
@@ -35,7 +35,7 @@ def admin_rows(
     statistics: Statistics,
     announce: Announce,
 ) -> list[Row]:
-    """What tools ask of topics, groups and clients."""
+    """The rows of the request table for admin tools."""
     topics, groups, offsets, consumers = (
         tables.topics,
         tables.groups,

@@ -1,8 +1,7 @@
-"""What requests about topics and requests about groups have in common: pages of a table, and the
-answer to a change.
+"""Shared by topic and group requests: pages of a table, and the answer to a change.
 
-Clients of 5.3.3 and newer ask for a table page by page, in the order of its names, and say which
-version of it they have begun with: when that is over, they are given the first page again.
+Clients of 5.3.3 and newer ask for a table page by page, in the order of names, and send the version
+with which they began: if it is outdated, they get the first page again.
 """
 
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ def page_of(
     count: int | None,
     version_text: str | None,
 ) -> Sequence[T]:
-    """The rows that a request asks for: all, if it says nothing of pages."""
+    """The rows that a request asks for; all rows if it has no page fields."""
     if start is None and count is None and version_text is None:
         return rows
     wanted = PAGE_ROWS_MAX if count is None else max(0, min(count, PAGE_ROWS_MAX))
@@ -38,7 +37,7 @@ def page_of(
 
 
 def answer_change(request: Request) -> Done:
-    """What is called when a change was saved or refused."""
+    """The callback that answers a request when its change was saved or refused."""
 
     def done(error: BaseException | None) -> None:
         if isinstance(error, RemoteProtocolError):

@@ -1,10 +1,10 @@
-"""Requests of the broker's own to its clients, until they are answered.
+"""ClientCalls sends requests of the broker to its clients, and calls back with their answers.
 
     call ──▶ Reply to the channel ──▶ on_response: then(answer)
                     └─ deadline, connection closed, too many at once: then(None)
 
-`then` is called exactly once. The opaques are this table's own: they have nothing to do with those
-that clients give their requests.
+`then` is called exactly once. The opaques are this table's own, independent of those in clients'
+requests.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class _Call(NamedTuple):
 
 
 class ClientCalls:
-    """The calls that wait: few, because a person or a tool waits for each."""
+    """The calls that wait: few, because an operator or a tool waits for each."""
 
     def __init__(self, outbox: Effects, calls_max: int = CALLS_MAX) -> None:
         self._outbox = outbox
@@ -41,7 +41,7 @@ class ClientCalls:
     def call(
         self, channel: ChannelId, command: RemotingCommand, deadline_ms: int, then: Then
     ) -> None:
-        """Ask a client; the deadline is on the monotonic clock."""
+        """Send a request to a client; the deadline is on the monotonic clock."""
         if len(self._waiting) >= self._calls_max:
             then(None)
             return
@@ -51,7 +51,7 @@ class ClientCalls:
         self._outbox.append(Reply(channel, command))
 
     def on_response(self, channel: ChannelId, command: RemotingCommand) -> bool:
-        """A response came; False if nobody waits for it (any more)."""
+        """A response arrived; False if no call waits for it (any more)."""
         call = self._waiting.get(command.opaque)
         if call is None or call.channel != channel:
             return False
@@ -60,17 +60,17 @@ class ClientCalls:
         return True
 
     def take_late(self, now: Now) -> None:
-        """Give up those that have waited for too long."""
+        """Give up calls whose deadline has passed."""
         self._give_up(
             [key for key, call in self._waiting.items() if call.deadline_ms <= now.monotonic_ms]
         )
 
     def drop_channel(self, channel: ChannelId) -> None:
-        """A connection is gone, and nothing will be answered on it."""
+        """Give up the calls of a connection that is closed."""
         self._give_up([key for key, call in self._waiting.items() if call.channel == channel])
 
     def _give_up(self, opaques: list[int]) -> None:
         for opaque in opaques:
             call = self._waiting.pop(opaque, None)
-            if call is not None:  # else one that was told of another's end has ended it
+            if call is not None:  # else the callback of another call has removed it
                 call.then(None)

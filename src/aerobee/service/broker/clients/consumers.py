@@ -1,10 +1,9 @@
-"""Who consumes: the members of each consumer group, and what the group subscribes to.
+"""Consumers is the table of connected consumers: the members and subscriptions of each group.
 
-A member is a connection: what closes it ends the membership. Subscriptions belong to the group, and
-the heartbeat of any member says all of them; of two for one topic the later counts. Members that
-say different things are somebody's mistake, which can be seen here and is told when it changes. A
-group without members is not here: what it has consumed is in `offsets`, how it is configured in
-`groups`.
+A member is a connection: closing it ends the membership. Subscriptions belong to the group, and the
+heartbeat of any member has all of them; of two for one topic the later version counts. Members with
+different subscriptions are a mistake, which is shown here and logged when it changes. A group
+without members is not here: its offsets are in `consumer_offsets`, its configuration in `groups`.
 
 Everything is bounded, because peers decide how much of it there is.
 """
@@ -24,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class Member(NamedTuple):
-    """A client on one connection, as its last heartbeat showed it."""
+    """A client on one connection, as of its last heartbeat."""
 
     channel: ChannelId
     client_id: str
@@ -38,22 +37,22 @@ class Member(NamedTuple):
 
 class MemberLimits(NamedTuple):
     members_max: int = 10_000
-    """Of one group: a change is told to every one of them."""
+    """Members of one group: each is notified of every change."""
     groups_max: int = 1_000
-    """That one connection is a member of."""
+    """Groups of one connection."""
     memberships_max: int = 200_000
-    """Of all connections in all groups."""
+    """Memberships of all connections in all groups."""
     subscriptions_max: int = 500_000
-    """Of all groups, each with its tags: some 200 bytes apiece."""
+    """Subscriptions and tags of all groups: some 200 bytes each."""
 
 
 LIMITS = MemberLimits()
 REPORTS_MAX = 100
-"""Groups that are told of at a time."""
+"""Limit of groups whose mismatches are logged at a time."""
 
 
 class ConsumerGroup:
-    """A group that has members. C1. There is at least one."""
+    """A group with its members. C1. There is at least one."""
 
     __slots__ = (
         "consume_from",
@@ -74,7 +73,7 @@ class ConsumerGroup:
         self.members: dict[ChannelId, Member] = {}
         self.subscriptions: Mapping[str, Subscription] = {}
         self.views = SubscriptionViews()
-        # Of the last heartbeat that had one.
+        # The fingerprint of the last heartbeat that had one.
         self.fingerprint: int | None = None
 
     @property
@@ -82,20 +81,20 @@ class ConsumerGroup:
         return self.message_model is MessageModel.BROADCASTING
 
     def client_ids(self) -> list[str]:
-        """Each once: a client that came back may still have its old connection, and members that
-        counted it twice would leave queues to nobody."""
+        """Each client id once: a client that reconnected may still have its old connection, and if
+        it were counted twice, some queues would be assigned to no client."""
         return list(dict.fromkeys(member.client_id for member in self.members.values()))
 
     def has_client(self, client_id: str) -> bool:
         return any(member.client_id == client_id for member in self.members.values())
 
     def take_subscriptions(self, said: Mapping[str, Subscription]) -> bool:
-        """Make these the group's; whether it has other topics now."""
+        """Set the group's subscriptions; whether its topics changed."""
         before, self.subscriptions = self.subscriptions, said
         return before.keys() != said.keys()
 
     def said_differently(self) -> dict[str, dict[str, list[str]]]:
-        """Topics that members disagree on: by expression, the clients that say it."""
+        """Topics for which members have different subscriptions: the clients by expression."""
         return {
             topic: {
                 text: [self.members[channel].client_id for channel in channels]
@@ -105,7 +104,7 @@ class ConsumerGroup:
         }
 
     def later(self, said: Iterable[Subscription]) -> dict[str, Subscription]:
-        """What the group would subscribe to after this: by topic, the later of two."""
+        """The group's subscriptions after this heartbeat: by topic, the later of two."""
         return {one.topic: _later(self.subscriptions.get(one.topic), one) for one in said}
 
 
@@ -117,7 +116,7 @@ class Consumers:
         self._groups: dict[str, ConsumerGroup] = {}
         self._by_channel: dict[ChannelId, set[str]] = {}
         self._memberships = 0
-        # Subscriptions and tags of all groups.
+        # Number of subscriptions and tags of all groups.
         self._weight = 0
         self._views_weight = 0
 
@@ -128,7 +127,8 @@ class Consumers:
         return list(self._groups.values())
 
     def beat(self, beat: ConsumerBeat, member: Member, *, has_subscriptions: bool = True) -> bool:
-        """Take a heartbeat; whether the others must be told: a member is new, or topics are."""
+        """Apply a heartbeat; whether the other members must be notified: of a new member or
+        topic."""
         found = self._groups.get(beat.group)
         before = found.members.get(member.channel) if found is not None else None
         if before is None:
@@ -150,7 +150,7 @@ class Consumers:
         return is_new or has_new_topics
 
     def unregister(self, group: str, channel: ChannelId) -> Member | None:
-        """End a membership; the member that it was."""
+        """End a membership; returns the former member."""
         found = self._groups.get(group)
         member = found.members.pop(channel, None) if found is not None else None
         if found is None or member is None:
@@ -176,7 +176,7 @@ class Consumers:
         ]
 
     def drop_channel(self, channel: ChannelId) -> list[str]:
-        """A connection is gone; the groups that it was a member of."""
+        """A connection is closed; returns the groups that it was a member of."""
         groups = [group for group, _ in self.memberships(channel)]
         for group in groups:
             self.unregister(group, channel)
@@ -199,7 +199,7 @@ class Consumers:
         return sorted(group.name for group in self._groups.values() if topic in group.subscriptions)
 
     def client_channel(self, group: str, client_id: str) -> ChannelId | None:
-        """Where a client of a group is reached: on its newest connection."""
+        """The newest connection of a client in a group."""
         found = self._groups.get(group)
         if found is None:
             return None
@@ -207,11 +207,11 @@ class Consumers:
         return max(channels, default=None)
 
     def mismatches(self) -> list[ConsumerGroup]:
-        """The groups whose members do not all subscribe to the same."""
+        """The groups whose members have different subscriptions."""
         return [group for group in self._groups.values() if group.views.is_mixed]
 
     def tell_mismatches(self) -> None:
-        """Log what changed about them since the last time."""
+        """Log the changes of mismatches since the last call."""
         changed = (group for group in self._groups.values() if group.views.has_news)
         for group in itertools.islice(changed, REPORTS_MAX):
             group.views.has_news = False
@@ -220,7 +220,7 @@ class Consumers:
     def _take_view(
         self, group: ConsumerGroup, channel: ChannelId, said: Iterable[Subscription]
     ) -> None:
-        if self._views_weight <= self._limits.subscriptions_max:  # else nobody is compared
+        if self._views_weight <= self._limits.subscriptions_max:  # else members are not compared
             weight = group.views.weight
             group.views.take(channel, said)
             self._views_weight += group.views.weight - weight
@@ -267,7 +267,7 @@ def _report(group: ConsumerGroup) -> None:
 
 
 def _shortened(said: Mapping[str, Mapping[str, list[str]]]) -> dict[str, dict[str, list[str]]]:
-    """For a line of a log: some topics, some clients, the beginning of each expression."""
+    """An excerpt for the log: some topics, some clients, the beginning of each expression."""
     return {
         topic: {text[:100]: clients[:3] for text, clients in list(by_text.items())[:5]}
         for topic, by_text in list(said.items())[:5]

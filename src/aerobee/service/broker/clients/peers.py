@@ -1,6 +1,6 @@
-"""Who is at the other end of each connection: what a record says of where its message came from.
+"""Peers has the remote address of each open connection: the born host of its messages.
 
-Known while the connection is open, and no longer.
+An address is forgotten when the connection closes.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ class Peers:
     def __init__(self) -> None:
         self._peers: dict[ChannelId, Peer] = {}
         self.packed: dict[ChannelId, bytes] = {}
-        """Address and port as a record holds them."""
+        """Address and port in the format of a record."""
 
     @property
     def by_channel(self) -> Mapping[ChannelId, Peer]:

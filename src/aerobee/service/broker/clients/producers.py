@@ -1,7 +1,7 @@
-"""Who produces: the connections of each producer group, and where each client is reached.
+"""Producers is the table of connected producers: the connections of each group and of each client.
 
-Brokers need it to ask a group about its transactions and to hand replies to whoever asked. A
-member is a connection, as in `consumers`, and bounded as there.
+Brokers need it to check transactions with a group and to push replies to the requesting client. A
+member is a connection, as in `consumers`, with the same limits.
 """
 
 from aerobee.errors import RemoteProtocolError
@@ -16,7 +16,7 @@ class Producers:
         self._limits = limits
         self._groups: dict[str, dict[ChannelId, Member]] = {}
         self._by_channel: dict[ChannelId, set[str]] = {}
-        # The newest connection of each client: where it is reached.
+        # The newest connection of each client.
         self._by_client: dict[str, ChannelId] = {}
         self._memberships = 0
 
@@ -45,7 +45,7 @@ class Producers:
             self._by_client[member.client_id] = member.channel
 
     def unregister(self, group: str, channel: ChannelId) -> Member | None:
-        """End a membership; the member that it was."""
+        """End a membership; returns the former member."""
         members = self._groups.get(group, {})
         member = members.pop(channel, None)
         if member is None:
@@ -61,7 +61,7 @@ class Producers:
         return member
 
     def drop_channel(self, channel: ChannelId) -> list[str]:
-        """A connection is gone; the groups that it was a member of."""
+        """A connection is closed; returns the groups that it was a member of."""
         groups = sorted(self._by_channel.get(channel, ()))
         for group in groups:
             self.unregister(group, channel)
@@ -83,14 +83,15 @@ class Producers:
         return list(self._groups.get(group, {}).values())
 
     def find_client(self, client_id: str) -> ChannelId | None:
-        """Where a client is reached."""
+        """The newest connection of a client."""
         return self._by_client.get(client_id)
 
     def all(self) -> dict[str, list[Member]]:
         return {group: list(members.values()) for group, members in self._groups.items()}
 
     def _forget_client(self, gone: Member) -> None:
-        """Of a membership that ended: its client, unless the connection has others of its name."""
+        """Remove the client of an ended membership from `_by_client`, unless the connection is in
+        other groups under the same client id."""
         if self._by_client.get(gone.client_id) == gone.channel and not any(
             self._groups[group][gone.channel].client_id == gone.client_id
             for group in self._by_channel.get(gone.channel, ())

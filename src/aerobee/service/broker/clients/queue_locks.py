@@ -1,11 +1,11 @@
-"""Who may consume which queue in order: locks of (group, queue), held by a client for a while.
+"""QueueLocks has the locks of (group, queue) that clients hold to consume in order.
 
 A lock that is not renewed within 60 s is free again; the client itself gives it up after 30 s, so
 two clients never both believe that they hold it. A client whose connection closed is taken for
 gone, and its locks are free `gone_ms` after their last renewal. At 0, the default, the queues of a
 killed consumer move within seconds; the price is that a client that only lost its connection may
-still work on what it holds while the next one begins. At 30,000 there is no such overlap, and
-the queues of a killed one wait for as long.
+still process messages while the next one begins. At 30,000 there is no such overlap, and the queues
+of a killed one wait for as long.
 """
 
 from collections.abc import Iterable
@@ -21,11 +21,11 @@ class _Lock(NamedTuple):
     client: str
     renewed_ms: int
     free_ms: int
-    """From when on anybody may have it."""
+    """The monotonic time from which on any client may take it."""
 
 
 class QueueLocks:
-    """The locks of all groups. L1. `_count` is how many there are, expired ones included."""
+    """The locks of all groups. L1. `_count` is their number, expired ones included."""
 
     def __init__(
         self, lock_ms_max: int = LOCK_MS_MAX, gone_ms: int = 0, locks_max: int = LOCKS_MAX
@@ -39,13 +39,13 @@ class QueueLocks:
     def lock(
         self, group: str, client: str, queues: Iterable[MessageQueue], monotonic_ms: int
     ) -> list[MessageQueue]:
-        """Take or renew locks; those of the queues that the client holds now."""
+        """Take or renew locks; returns those of the queues that the client holds now."""
         locks = self._by_group.setdefault(group, {})
         held = []
         for queue in queues:
             lock = locks.get(queue)
             if lock is None and self._count >= self._locks_max:
-                continue  # to the client it is as if somebody else had it
+                continue  # to the client it looks as if another client had it
             if lock is None or lock.client == client or lock.free_ms <= monotonic_ms:
                 self._count += lock is None
                 locks[queue] = _Lock(client, monotonic_ms, monotonic_ms + self._lock_ms_max + 1)
@@ -55,7 +55,7 @@ class QueueLocks:
         return held
 
     def unlock(self, group: str, client: str, queues: Iterable[MessageQueue]) -> None:
-        """Give locks back; those that somebody else holds stay."""
+        """Release locks; those that another client holds stay."""
         locks = self._by_group.get(group, {})
         self._remove(group, [q for q in queues if q in locks and locks[q].client == client])
 
@@ -64,7 +64,7 @@ class QueueLocks:
         return any(lock.free_ms > monotonic_ms for lock in self._by_group.get(group, {}).values())
 
     def drop_member(self, group: str, client: str) -> None:
-        """A client is no member of a group any more: its queues may move."""
+        """A client left a group: its locks become free."""
         locks = self._by_group.get(group, {})
         for queue, lock in locks.items():
             if lock.client == client:
@@ -72,7 +72,7 @@ class QueueLocks:
                 locks[queue] = lock._replace(free_ms=free_ms)
 
     def drop_expired(self, monotonic_ms: int) -> None:
-        """Forget locks that anybody may have."""
+        """Forget locks that are free."""
         for group in list(self._by_group):
             locks = self._by_group[group]
             self._remove(group, [q for q, lock in locks.items() if lock.free_ms <= monotonic_ms])

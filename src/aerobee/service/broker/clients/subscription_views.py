@@ -1,12 +1,12 @@
-"""What each member of a group says the group subscribes to.
+"""SubscriptionViews compares the subscriptions that the members of one group send.
 
-All members of a group are to say the same: the group has one subscription for each topic, the
-latest, and whoever meant another gets the wrong messages, or queues that nobody reads. Old and new
-versions of a program side by side do that, and two programs that were given one group's name.
+All members of a group should send the same: the group has one subscription for each topic, the
+latest, and a member that expects another gets the wrong messages, or queues that no member reads.
+Old and new versions of a program side by side cause that, and two programs with one group's name.
 
-A view is what is said of all topics, the group's own retry topic aside; in it tags have no order
-and versions do not count. Members with the same view share it, so that a group of a thousand
-members holds one.
+A view is a member's subscriptions to all topics, the group's own retry topic aside; tags have no
+order in it and versions do not count. Members with the same view share it, so that a group of a
+thousand members holds one.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,22 +17,22 @@ from aerobee.model.subscription import Subscription
 from aerobee.ports.service import ChannelId
 
 SHOWN_MAX = 100
-"""Differences that are told of one group."""
+"""Limit of the differences shown for one group."""
 
 View: TypeAlias = frozenset[tuple[str, str, str]]
 """(topic, type of expression, expression) of every topic."""
 
 
 class Difference(NamedTuple):
-    """A topic of which the members of a group say different things."""
+    """A topic for which the members of a group have different subscriptions."""
 
     topic: str
     said: Mapping[str, list[ChannelId]]
-    """By expression, `-` for no subscription: who says it."""
+    """The members' channels by expression, `-` for no subscription."""
 
 
 class SubscriptionViews:
-    """V1. A view is here as long as a member has it."""
+    """The views of a group's members. V1. A view is kept as long as a member has it."""
 
     __slots__ = ("_by_channel", "_counts", "has_news", "weight")
 
@@ -41,7 +41,7 @@ class SubscriptionViews:
         self._counts: dict[View, int] = {}
         # Whether members have come to differ, to differ otherwise, or to agree again.
         self.has_news = False
-        # Of what is held: subscriptions, and characters by the hundred.
+        # Number of subscriptions held, plus one for each 100 characters.
         self.weight = 0
 
     @property
@@ -49,7 +49,7 @@ class SubscriptionViews:
         return len(self._counts) > 1
 
     def take(self, channel: ChannelId, said: Iterable[Subscription]) -> None:
-        """A member says this."""
+        """Set the view of a member."""
         view = view_of(said)
         before = self._by_channel.get(channel)
         if before == view:
@@ -62,18 +62,18 @@ class SubscriptionViews:
         self._counts[view] += 1
         self._by_channel[channel] = view
         is_changed = self._release(before) or is_new
-        # One that is alone and changes its mind is nothing new.
+        # A change of the only view is no news.
         if is_changed and (was_mixed or self.is_mixed):
             self.has_news = True
 
     def drop(self, channel: ChannelId) -> None:
-        """A member is gone."""
+        """Remove a member."""
         was_mixed = self.is_mixed
         if self._release(self._by_channel.pop(channel, None)) and was_mixed:
             self.has_news = True
 
     def _release(self, view: View | None) -> bool:
-        """A member has this view no more; whether none has."""
+        """A member has this view no more; whether it was the last one."""
         if view is None:
             return False
         self._counts[view] -= 1
@@ -84,7 +84,7 @@ class SubscriptionViews:
         return True
 
     def differences(self) -> list[Difference]:
-        """The topics that not all members say the same of."""
+        """The topics for which members have different subscriptions."""
         if not self.is_mixed:
             return []
         expressions = {

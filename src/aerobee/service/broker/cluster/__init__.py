@@ -1,1 +1,3 @@
-"""The broker among others: its registration with name servers, and topics on other brokers."""
+"""The broker in its cluster: registration with name servers, and routes of topics on other
+brokers.
+"""

@@ -1,20 +1,21 @@
-"""What name servers are told: every one of them, each on its own.
+"""Registration registers the broker and its topics with every name server, each independently.
 
     at the start, and every `register_interval_ms`     all topics
     when topics change                                 those, as soon as the last upload is answered
-    every few seconds in between                       the version, to hear whether it is known
-    at the end                                         goodbye
+    every few seconds in between                       the version, to learn whether it is known
+    at the end                                         UNREGISTER_BROKER
 
-A name server forgets a broker when the connection closes, and all of them when it is started anew.
-So what was told counts until a question is not answered, or answered by one who does not know us;
-then all topics are told again, soon, and less and less often while nobody answers.
+A name server forgets a broker when the connection closes, and all of them when it restarts. So an
+upload counts until a request is not answered, or the answer shows that the broker is not known;
+then all topics are uploaded again, soon, and with growing intervals while there is no answer.
 
-Who makes a topic by a request is answered when name servers have heard of it (`when_told`): whoever
-asks them then for its route finds it, as with Apache's broker. One that hangs is not waited for.
+A request that makes a topic is answered when name servers have been told (`when_told`): a client
+that asks them for its route then finds it, as with Apache's broker. A name server that hangs is not
+waited for.
 
-One question at a time for each name server: what changes meanwhile goes together into the next
-upload. Apache's name server takes a change only under a version that it has not seen, so no two
-changes may travel under one.
+There is one request at a time for each name server: changes meanwhile go together into the next
+upload. Apache's name server accepts a change only under a version that it has not seen, so no two
+changes may have the same one.
 """
 
 import logging
@@ -44,20 +45,20 @@ from aerobee.service.live_config import LiveConfig
 _log = logging.getLogger(__name__)
 
 PLAIN_BYTES_MAX = 6 << 20
-"""Some 30,000 topics. More are told in the shorter form, which 100,000 of them fit a frame in."""
+"""Some 30,000 topics. More are sent in the shorter form, of which 100,000 fit in a frame."""
 PROBE_INTERVAL_MS = 5_000
-"""How long a name server that was started anew can be without us."""
+"""The longest time for which a restarted name server does not know the broker."""
 PROBE_TIMEOUT_MS = 3_000
 GOODBYE_TIMEOUT_MS = 1_000
 TOLD_MS_MAX = 2_000
-"""How long who waits for name servers to hear of a change waits. Java's clients send for 3 s."""
+"""Limit of the wait for name servers in `when_told`. Java's clients wait 3 s for an answer."""
 RETRY_MS_MIN = 500
 RETRY_MS_MAX = 10_000
 _READ_AND_WRITE = int(Permission.READ | Permission.WRITE)
 
 
 class TopicTable(Protocol):
-    """The topics of a broker, as far as name servers are concerned."""
+    """The topics of a broker, as registration needs them."""
 
     @property
     def version(self) -> DataVersion: ...
@@ -89,7 +90,7 @@ class _Upload(NamedTuple):
 
 
 class _Teller:
-    """What one name server was told. T1. At most one question is under way."""
+    """The state of one name server's registration. T1. At most one request is under way."""
 
     __slots__ = ("address", "all_due_ms", "changed", "heard", "is_asking", "is_known",
                  "probe_due_ms", "retry_ms", "told", "uploads", "was_tried")  # fmt: skip
@@ -105,14 +106,15 @@ class _Teller:
         self.probe_due_ms = 0
         self.retry_ms = RETRY_MS_MIN
         self.uploads = 0
-        self.heard = 0  # how many of them were answered
+        self.heard = 0  # the number of answered uploads
 
     def has_heard(self, uploads: int) -> bool:
-        """Of so many uploads; one that does not know us hears of everything later."""
+        """Whether it has answered so many uploads, or does not know the broker and gets all topics
+        later."""
         return not self.is_known or self.heard >= uploads
 
     def wanted(self, now_ms: int) -> _Kind | None:
-        """What to say next."""
+        """The request to send next; None: nothing now."""
         if self.is_asking:
             return None
         if self.all_due_ms is None or now_ms >= self.all_due_ms:
@@ -124,7 +126,7 @@ class _Teller:
         return None
 
     def due_ms(self) -> int | None:
-        """When there is something to say by the clock alone; None: once there was an answer."""
+        """The time of the next request if nothing changes; None: a request is under way."""
         if self.is_asking:
             return None
         all_due_ms = self.all_due_ms or 0
@@ -132,19 +134,19 @@ class _Teller:
 
 
 class _Waiting(NamedTuple):
-    """Who wants to know when name servers have heard of a change."""
+    """A callback that waits until name servers have been told of a change."""
 
     told: Callable[[], None]
     due_ms: int
     uploads: Sequence[tuple[_Teller, int]]
-    """For each, how many uploads it must have heard."""
+    """For each name server the number of uploads that it must have answered."""
 
     def is_over(self, now_ms: int) -> bool:
         return now_ms >= self.due_ms or all(one.has_heard(count) for one, count in self.uploads)
 
 
 class Registration:
-    """Tells name servers of this broker. Questions go to the outbox."""
+    """Registers this broker. Requests go to the outbox."""
 
     def __init__(
         self,
@@ -162,16 +164,16 @@ class Registration:
         self._outbox = outbox
         self._tellers = [_Teller(address) for address in dict.fromkeys(addresses)]
         self._permission = config.current.permission
-        # Topics are told with the broker's permission applied, so a change of it is a new version.
+        # Topics are sent with the broker's permission applied, so a change of it is a new version.
         self._permission_changes = 0
-        self._all: _Upload | None = None  # what all topics look like, while it is true
+        self._all: _Upload | None = None  # the encoded upload of all topics, for one version
         self._is_over = False
         self._asked: list[Callable[[], None]] = []
         self._waiting: list[_Waiting] = []
 
     def when_told(self, told: Callable[[], None]) -> None:
-        """Call back once name servers have heard of what has changed so far: those that know us,
-        and after a while without them. At once, if none does."""
+        """Call back once the name servers that know the broker have been told of all changes so
+        far, or after TOLD_MS_MAX. At once, if none knows the broker."""
         if any(teller.is_known for teller in self._tellers):
             self._asked.append(told)
         else:
@@ -195,14 +197,14 @@ class Registration:
         self._call_back(now.monotonic_ms)
 
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
-        """What became of a question; of others' questions nothing is taken."""
+        """Handle the answer to a request; tickets of others are ignored."""
         if not isinstance(ticket, _Ticket):
             return
         teller, kind = ticket
         teller.is_asking = False
         if kind is _Kind.GOODBYE:
             return
-        # One that cannot say whether it knows us is asked in vain, which is no failure.
+        # A name server that does not support QUERY_DATA_VERSION has not failed.
         if answer is not None and (answer.code == 0 or kind is _Kind.PROBE):
             self._accepted(teller, kind, answer, now.monotonic_ms)
         else:
@@ -210,17 +212,17 @@ class Registration:
         self._call_back(now.monotonic_ms)
 
     def rest_ms(self, now: Now) -> int:
-        """For how long there is nothing to say, unless something changes."""
+        """The time until the next request, unless something changes."""
         dues = [due for t in self._tellers if (due := t.due_ms()) is not None]
         dues.extend(waiting.due_ms for waiting in self._waiting)
         return max(0, min(dues) - now.monotonic_ms) if dues else PROBE_INTERVAL_MS
 
     def strangers(self) -> list[str]:
-        """The name servers that do not know us now."""
+        """The name servers that do not know the broker now."""
         return [teller.address for teller in self._tellers if not teller.is_known]
 
     def unregister(self) -> Effects:
-        """Goodbye, to those who know us. Nothing is told after it."""
+        """UNREGISTER_BROKER, to the name servers that know the broker. Nothing is sent after it."""
         self._is_over = True
         header = write_header(self._place())
         return [
@@ -235,7 +237,7 @@ class Registration:
         ]
 
     def _call_back(self, now_ms: int) -> None:
-        """Those whose changes name servers have heard of."""
+        """Call the callbacks of changes that name servers have been told of."""
         over: list[_Waiting] = []
         left: list[_Waiting] = []
         for waiting in self._waiting:
@@ -258,7 +260,7 @@ class Registration:
             names = sorted(teller.changed)
             found = [config for name in names if (config := self._topics.find(name))]
             if not found:
-                teller.changed.clear()  # deleted: whoever deletes a topic tells the name servers
+                teller.changed.clear()  # deleted: the admin tool tells the name servers
                 teller.uploads += 1
                 teller.heard = teller.uploads
                 return
@@ -317,7 +319,7 @@ class Registration:
         plain = encode_register_broker(upload)
         if len(plain) <= self._plain_bytes_max:
             return _Upload(version, plain)
-        # Says nothing of order and system flags; but plain, it would fit into no frame.
+        # The shorter form lacks order and system flags, but the plain one would fit into no frame.
         return _Upload(version, encode_compressed_register_broker(upload), is_compressed=True)
 
     def _shown(self, config: TopicConfig) -> TopicConfig:
@@ -340,7 +342,8 @@ class Registration:
     # Answers.
 
     def _accepted(self, teller: _Teller, kind: _Kind, answer: RemotingCommand, now_ms: int) -> None:
-        """An order configuration or a master that an answer names is not for a lone master."""
+        """A request was answered. The order configuration and the master address in an answer are
+        not used: this broker is the only master of its name."""
         teller.was_tried = True
         teller.retry_ms = RETRY_MS_MIN
         teller.probe_due_ms = now_ms + PROBE_INTERVAL_MS
@@ -367,7 +370,7 @@ class Registration:
         teller.is_known = False
         teller.changed.clear()
         if kind is _Kind.SOME and answer is not None:
-            teller.all_due_ms = None  # it is there, and has lost us: all topics, at once
+            teller.all_due_ms = None  # it answers, but has forgotten us: all topics, at once
             return
         teller.all_due_ms = now_ms + teller.retry_ms
         teller.retry_ms = min(teller.retry_ms * 2, RETRY_MS_MAX)

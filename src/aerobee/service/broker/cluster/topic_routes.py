@@ -1,7 +1,7 @@
-"""Where the queues of a topic are in the whole cluster, asked of the name servers when needed.
+"""TopicRoutes looks up the route of a topic in the whole cluster, from the name servers.
 
-An answer is believed for a few seconds, and many who ask meanwhile are served by one question. A
-name server that does not answer is followed by the next; if none does, nothing is known.
+An answer is cached for a few seconds, and lookups meanwhile share one request. If a name server
+does not answer the next one is asked; if none does, the route is not known.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ TOPICS_MAX = 10_000
 WAITING_MAX = 10_000
 
 Then: TypeAlias = Callable[[TopicRoute | None], None]
-"""Told the route; None: nothing is known."""
+"""Called with the route; None: it is not known."""
 
 
 class _Ticket(NamedTuple):
@@ -45,7 +45,7 @@ class TopicRoutes:
         self._first = 0
 
     def find(self, topic: str, now: Now, then: Then) -> None:
-        """Tell `then` the route, perhaps at once."""
+        """Call `then` with the route, perhaps at once."""
         known = self._known.get(topic)
         if known is not None and now.monotonic_ms < known.until_ms:
             then(known.route)
@@ -59,7 +59,7 @@ class TopicRoutes:
                 self._ask(_Ticket(topic, 0))
 
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
-        """What became of a question; of others' questions nothing is taken."""
+        """Handle the answer to a request; tickets of others are ignored."""
         if not isinstance(ticket, _Ticket):
             return
         route = _route_in(answer)

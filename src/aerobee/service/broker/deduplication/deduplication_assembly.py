@@ -1,6 +1,6 @@
-"""De-duplication of one broker, put together: what is known, and its two files.
+"""Puts de-duplication together: the table of known producers, and its two files.
 
-The epochs come last: they may be of producers that nothing else tells of yet.
+The epochs are restored last: they may be of producers that nothing else names yet.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,7 @@ def open_deduplication(
     store: Store,
     now: Now,
 ) -> DeduplicationAssembly:
-    """CorruptFile: the epochs cannot be believed."""
+    """CorruptFile: the file of epochs is damaged."""
     known = KnownProducers()
     epochs = ProducerEpochs(epochs_file, worker, known)
     sequences = SequencesFile(sequences_file, worker, store, known)

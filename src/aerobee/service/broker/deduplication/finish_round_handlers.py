@@ -1,8 +1,9 @@
-"""FINISH_ROUND: all that a task, or a whole write, has for a topic in a round is stored.
+"""FINISH_ROUND: a client says that a task, or a whole write, has stored its part of a round for a
+topic.
 
-Whoever says so lets the broker forget the marks of it (docs/formats/deduplication.md). It may be
-said twice, and need not be said at all: marks grow old. A task is believed if nobody has succeeded
-it, for a later attempt may still be at it; whoever speaks for all of them is believed.
+The broker can then drop the marks of it (docs/formats/deduplication.md). The request may be
+repeated, and may be left out: marks expire. A task's request is accepted only with its current
+epoch, because a later attempt may still be sending; a request for a whole write always is.
 """
 
 from aerobee.protocol.headers.producing_once import FinishedRoundHeader, FinishRoundHeader

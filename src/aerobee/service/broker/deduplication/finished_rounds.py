@@ -1,19 +1,19 @@
-"""Rounds of which everything is stored, of tasks and of whole writes: what is left of their marks.
+"""FinishedRounds records rounds that are stored completely, by tasks or by whole writes.
 
     write "nightly", round 4, epoch 4194307
-        Orders     all of it
+        Orders     complete
         Refunds    tasks 0..811, 813
 
-Whoever is in here has nothing to send any more. So a line for each write does for what would be a
-line for each of its tasks and queues, and can be kept for as long.
+A task recorded here has nothing left to send. So one entry for each write replaces the marks of all
+its tasks and queues, and can be kept for as long.
 
-D1. It is a fact when it is said: the one who says it was acknowledged all of it.
-D2. One line for each write, of the last round that was said anything of: rounds come one after the
-    other, so those before it are over.
-D3. Nobody sends with an epoch of a task that is in here: `epoch_floor` is above all of them.
+D1. An entry is a fact when it is added: the client was acknowledged every message of it.
+D2. There is one entry for each write, of the last round that was reported: rounds come one after
+    the other, so those before it are over.
+D3. No task recorded here sends with its epoch again: `epoch_floor` is above all of them.
 
-Tasks are producers `write/0`, `write/1`, …; no other producer is meant. The write that something
-was said of longest ago is forgotten first. Called from the core's thread only.
+Tasks are the producers `write/0`, `write/1`, …; other producers are not recorded. The write that
+was reported longest ago is forgotten first. Called from the core's thread only.
 """
 
 from array import array
@@ -25,23 +25,23 @@ from aerobee.protocol.message.producer_mark import ROUND_EPOCHS, ROUND_SEQUENCES
 
 WRITES_MAX = 10_000
 RUNS_MAX = 1_000
-"""Of the tasks of one write, all topics together: they end about in order."""
+"""Limit of runs of task numbers of one write, all topics together: tasks end about in order."""
 
 
 class SavedRound(NamedTuple):
-    """As it is written down."""
+    """An entry as it is saved in the file."""
 
     round_id: int
     epoch: int
     used_ms: int
     whole: Sequence[str]
-    """The topics of which all is there."""
+    """The topics for which all tasks are finished."""
     tasks: Mapping[str, Sequence[int]]
-    """Of other topics: starts and ends of runs, one after the other."""
+    """For other topics: starts and ends of runs of task numbers, alternating."""
 
 
 class _Tasks:
-    """Numbers, neighbours joined."""
+    """A set of task numbers, kept as runs."""
 
     __slots__ = ("_ends", "_starts")
 
@@ -56,7 +56,7 @@ class _Tasks:
         return index >= 0 and task < self._ends[index]
 
     def add(self, task: int) -> None:
-        """One that is not in here."""
+        """Add a number that is not in the set."""
         starts, ends = self._starts, self._ends
         index = bisect_right(starts, task)
         follows = index > 0 and ends[index - 1] == task
@@ -87,7 +87,7 @@ class _Round:
         self.tasks: dict[str, _Tasks] = {}
 
     def has_task(self, task: int) -> bool:
-        # None of either: its topics were deleted.
+        # Both empty: its topics were deleted.
         is_whole = bool(self.whole) or not self.tasks
         return is_whole or any(task in tasks for tasks in self.tasks.values())
 
@@ -98,7 +98,7 @@ class _Round:
 class FinishedRounds:
     def __init__(self, writes_max: int = WRITES_MAX) -> None:
         self._writes_max = writes_max
-        # Who was said anything of last comes last.
+        # In the order of the last report, oldest first.
         self._rounds: dict[str, _Round] = {}
 
     def __len__(self) -> int:
@@ -108,7 +108,8 @@ class FinishedRounds:
         return write_id in self._rounds
 
     def covers(self, producer: str, topic: str, round_id: int) -> bool:
-        """Whether nothing is left to send: that is finished, or the round is over."""
+        """Whether the producer has nothing left to send to the topic in this round: it is finished,
+        or a later round was reported."""
         found = self._find(producer)
         if found is None:
             return False
@@ -116,8 +117,8 @@ class FinishedRounds:
         return round_id < one.round_id or (round_id == one.round_id and one.covers(task, topic))
 
     def epoch_floor(self, producer: str) -> int:
-        """Below, nobody sends any more under this id, of whom nothing else is known; -1: that
-        cannot be said."""
+        """The epoch below which sends of this producer, if it is not known otherwise, are refused;
+        -1: its write is not recorded."""
         found = self._find(producer)
         if found is None:
             return -1
@@ -125,7 +126,7 @@ class FinishedRounds:
         return one.epoch if one.has_task(task) else one.round_id * ROUND_EPOCHS
 
     def sequence_floor(self, producer: str, topic: str) -> int:
-        """Below, it sends nothing any more to this topic."""
+        """The sequence below which the producer sends nothing to this topic any more."""
         found = self._find(producer)
         if found is None:
             return 0
@@ -135,8 +136,8 @@ class FinishedRounds:
     def add_task(
         self, write_id: str, task: int, topic: str, round_id: int, epoch: int, wall_ms: int
     ) -> bool:
-        """A task has stored all that it has for a topic; `epoch` is above its own. False: there is
-        no room to remember it."""
+        """Record that a task has stored its messages for a topic; `epoch` is above its own. False:
+        there is no room for it."""
         one = self._used(write_id, round_id, wall_ms)
         if one is None or one.covers(task, topic):
             return True
@@ -147,7 +148,7 @@ class FinishedRounds:
         return True
 
     def add_write(self, write_id: str, topic: str, round_id: int, epoch: int, wall_ms: int) -> None:
-        """All tasks have; `epoch` is above theirs."""
+        """Record that all tasks have stored their messages for a topic; `epoch` is above theirs."""
         one = self._used(write_id, round_id, wall_ms)
         if one is not None:
             one.whole.add(topic)
@@ -155,8 +156,8 @@ class FinishedRounds:
             one.epoch = max(one.epoch, epoch)
 
     def forget_topic(self, topic: str) -> list[str]:
-        """It was deleted: should there be another of its name, nothing is stored there. Whose
-        writes knew of it."""
+        """The topic was deleted: nothing is stored in a new topic of its name. Returns the writes
+        that had an entry for it."""
         found = []
         for write_id, one in self._rounds.items():
             if topic in one.whole or topic in one.tasks:
@@ -166,7 +167,7 @@ class FinishedRounds:
         return found
 
     def forget_before(self, wall_ms: int) -> None:
-        """Those that nothing was said of since."""
+        """Forget writes without a report since this time."""
         while self._rounds:
             oldest = next(iter(self._rounds))
             if self._rounds[oldest].used_ms > wall_ms:
@@ -195,7 +196,7 @@ class FinishedRounds:
         return (one, int(task)) if one is not None and is_task(task) else None
 
     def _used(self, write_id: str, round_id: int, wall_ms: int) -> _Round | None:
-        """The line of a write; None: this round is over."""
+        """The entry of a write, for this round; None: the round is over."""
         one = self._rounds.pop(write_id, None)
         if one is None or one.round_id < round_id:
             used_ms = 0 if one is None else one.used_ms
@@ -209,12 +210,12 @@ class FinishedRounds:
 
 
 def is_task(text: str) -> bool:
-    """Whether this is the number of a task, as Spark counts them."""
+    """Whether the text is the number of a task, as Spark counts them."""
     return text.isascii() and text.isdigit() and len(text) < 10
 
 
 def tasks_of(write_id: str, producers: Iterable[str]) -> Iterator[str]:
-    """Those of them that are tasks of a write."""
+    """The producers that are tasks of a write."""
     for producer in producers:
         name, _, task = producer.rpartition("/")
         if name == write_id and is_task(task):

@@ -1,22 +1,20 @@
-"""Every producer that sends to be stored once: its epoch, and what it has in which queue.
+"""KnownProducers is the table of producers that send with marks: epochs, and sequences by queue.
 
-K1. Of two that send under one id the one with the greater epoch counts: the first message or the
-    first opening with it ends the other.
-K2. A sequence is stored once, whichever epoch sent it: whoever takes over may send all of it again.
-K3. Who was forgotten, for there are limits, is not taken for new: a producer says whether it was
-    acknowledged before.
+K1. Of two clients that send under one id the one with the greater epoch counts: its first message,
+    or its OPEN_PRODUCER, fences the other.
+K2. A sequence is stored once, whichever epoch sent it: a successor may send everything again.
+K3. A producer that was forgotten, because there are limits, is not taken for new: a producer's send
+    says whether it was acknowledged before.
+K4. A new round ends the one before it: its epochs are refused, its sequences forgotten. The plan of
+    a round (which messages go to which queue) is that of its first opening.
+K5. Producers that work on one round together, a family (`query/0`, `query/1`, …), do not push each
+    other out: the queues that each may send to are reserved when it opens, and one that finds no
+    room is refused.
+K6. A finished round needs no marks (`finished_rounds`): they are dropped once that is on the disk.
+    Until then they recognise repeated sends; from then on such sends are refused, because the epoch
+    is above theirs.
 
-K4. A round that begins ends the one before it: its epochs are refused, its sequences forgotten. How
-    a round's messages go to queues is what its first opening said.
-
-K5. Those who work on one round together (`query/0`, `query/1`, …) do not push each other out: what
-    each may send to is reserved when it opens, and who finds no room is refused.
-
-K6. What is finished needs no marks (`finished_rounds`): they are let go once that is on the disk.
-    Until then they tell what is a repetition; from then on whoever sends it is refused, for the
-    epoch is above all that have.
-
-Whoever sent longest ago is forgotten first. Called from the core's thread only.
+The producer that sent longest ago is forgotten first. Called from the core's thread only.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,9 +32,9 @@ from aerobee.service.request import Answer
 
 PRODUCERS_MAX = 10_000
 QUEUES_MAX = 10_000
-"""Of all producers together: each costs up to 15 KiB."""
+"""Limit of (producer, queue) pairs: each costs up to 15 KiB."""
 IDLE_MS_MAX = 7 * 24 * 3_600_000
-"""Who has sent nothing for so long is forgotten."""
+"""A producer that has sent nothing for so long is forgotten."""
 
 QueueKey = tuple[str, int]
 
@@ -48,8 +46,8 @@ class Limits(NamedTuple):
 
     @property
     def crowded(self) -> int:
-        """A family that has more queues than so is to let go of what is finished. Who works at the
-        same time has the rest; and small families need not say anything."""
+        """The number of queues above which a family is asked to finish its rounds. The rest is for
+        families that work at the same time; small families need not send FINISH_ROUND."""
         return self.queues // 4
 
 
@@ -62,11 +60,11 @@ class KnownProducer:
         self.queues: dict[QueueKey, SeenSequences] = {}
         self.round_id = -1
         self.plans: dict[str, str] = {}
-        """Of this round, by topic."""
+        """The plans of this round, by topic."""
         self.reserved: dict[str, int] = {}
-        """To how many queues of which topic it may send in this round."""
+        """The number of queues that it may send to in this round, by topic."""
         self.family = ""
-        """With whom it works on a round; none: it does not work in rounds."""
+        """The name of its family; empty: it does not work in rounds."""
 
 
 class _Family:
@@ -75,7 +73,7 @@ class _Family:
     def __init__(self) -> None:
         self.producers = 0
         self.queues = 0
-        """That are reserved."""
+        """The number of reserved queues."""
 
 
 class KnownProducers:
@@ -84,11 +82,11 @@ class KnownProducers:
         self.finished = FinishedRounds()
         self._families: dict[str, _Family] = {}
         self._in_rounds: frozenset[str] = frozenset()
-        # Who sent last comes last.
+        # In the order of the last send, oldest first.
         self._producers: dict[str, KnownProducer] = {}
         self._queues = 0
         self.changes = 0
-        """Counts on whenever something is no longer what it was."""
+        """Incremented by every change, so that the file is saved only if there was one."""
 
     def __len__(self) -> int:
         return len(self._producers)
@@ -97,17 +95,17 @@ class KnownProducers:
         return iter(self._producers.items())
 
     def epoch_of(self, producer: str) -> int:
-        """-1: it is not known."""
+        """The epoch of a producer; -1: it is not known."""
         known = self._producers.get(producer)
         return self.finished.epoch_floor(producer) if known is None else known.epoch
 
     def raise_epoch(self, producer: str, epoch: int, wall_ms: int) -> None:
-        """Whoever sends with a smaller one has been succeeded."""
+        """Set the epoch: sends with a smaller one are fenced from now on."""
         known = self._use(producer, epoch, wall_ms)
         known.epoch = max(known.epoch, epoch)
 
     def begin_round(self, producer: str, round_id: int, wall_ms: int) -> KnownProducer:
-        """Whoever works on this round, or on none so far, goes on with it."""
+        """Begin a round of a producer, or continue it; a later round ends the one before."""
         known = self._use(producer, 0, wall_ms)
         self._join(producer, known)
         if round_id > known.round_id:
@@ -122,12 +120,13 @@ class KnownProducers:
         return known
 
     def expect_rounds(self, producers: Iterable[str]) -> None:
-        """These work in rounds: whoever hears of their messages first treats them so."""
+        """Name the producers that work in rounds, before their messages are replayed from the
+        log."""
         self._in_rounds = frozenset(producers)
 
     def has_room(self, producer: str, round_id: int, topic: str, queues: int) -> bool:
-        """Whether a producer can send to so many queues of a topic in a round, and all that work on
-        it with this one stay known."""
+        """Whether a producer can send to so many queues of a topic in a round without pushing out
+        others of its family."""
         family = self._families.get(family_of(producer)) or _Family()
         known = self._producers.get(producer)
         if known is None or not known.family:
@@ -143,7 +142,7 @@ class KnownProducers:
         )
 
     def may_get_room(self, producer: str, round_id: int, queues: int) -> bool:
-        """Whether there is room for so many queues once others of the family let go of theirs."""
+        """Whether there is room for so many queues once others of the family drop theirs."""
         family = self._families.get(family_of(producer))
         known = self._producers.get(producer)
         is_new = known is None or not known.family
@@ -154,20 +153,20 @@ class KnownProducers:
         return others < self.limits.producers and own + queues <= self.limits.queues
 
     def is_crowded(self, producer: str) -> bool:
-        """Whether its family had better let go of what is finished."""
+        """Whether its family should send FINISH_ROUND, to drop marks."""
         family = self._families.get(family_of(producer))
         return family is not None and family.queues > self.limits.crowded
 
     def reserve(self, producer: str, topic: str, queues: int) -> None:
-        """Of a producer whose round has begun."""
+        """Reserve queues for a producer whose round has begun."""
         known = self._producers[producer]
         more = max(0, queues - known.reserved.get(topic, 0))
         known.reserved[topic] = known.reserved.get(topic, 0) + more
         self._families[known.family].queues += more
 
     def finish_task(self, producer: str, topic: str, wall_ms: int) -> int | None:
-        """A producer whose round has begun has stored all that it has for a topic. The epoch that
-        it goes on with, if there is more to say; None: that cannot be remembered."""
+        """Record that a producer whose round has begun has stored its messages for a topic. Returns
+        the epoch that it continues with; None: there is no room for the record."""
         known = self._producers[producer]
         write_id, _, task = producer.rpartition("/")
         epoch = known.epoch + 1
@@ -177,7 +176,7 @@ class KnownProducers:
         return epoch
 
     def finish_write(self, write_id: str, topic: str, round_id: int, wall_ms: int) -> None:
-        """All tasks of a round have."""
+        """Record that all tasks of a round have stored their messages for a topic."""
         tasks = [self._producers[name] for name in tasks_of(write_id, self._producers)]
         over = [known for known in tasks if known.round_id <= round_id]
         epoch = max([known.epoch for known in over], default=round_id * ROUND_EPOCHS) + 1
@@ -186,8 +185,8 @@ class KnownProducers:
         self.finished.add_write(write_id, topic, round_id, epoch, wall_ms)
 
     def let_go(self, producers: Iterable[str], over: int = -1) -> None:
-        """What is finished of their rounds is on the disk: forget the marks of it. All rounds up to
-        `over` are finished."""
+        """Drop the marks of these producers' finished rounds, whose record is on the disk. All
+        rounds up to `over` are finished."""
         for producer in producers:
             known = self._producers.get(producer)
             if known is None or not known.family:
@@ -219,7 +218,8 @@ class KnownProducers:
         return None if known is None else known.queues.get((topic, queue_id))
 
     def last_sequences(self, producer: str, topic: str) -> dict[int, int]:
-        """By queue, where it has stored something."""
+        """The last sequence of a producer by queue, for queues of the topic in which it has
+        stored."""
         known = self._producers.get(producer)
         if known is None:
             return {}
@@ -230,7 +230,7 @@ class KnownProducers:
     def note(
         self, mark: ProducerMark, topic: str, queue_id: int, place: StoredPlace, wall_ms: int
     ) -> None:
-        """A message was stored, if it was not known: replaying tells some of them again."""
+        """Note a stored message, unless it is known: replaying may report it again."""
         seen = self._seen_by(mark, topic, queue_id, wall_ms)
         if seen.judge(mark.sequence) is SequenceVerdict.NEW:
             seen.note(mark.sequence, place)
@@ -238,8 +238,8 @@ class KnownProducers:
     def note_run(
         self, mark: ProducerMark, count: int, topic: str, queue_id: int, wall_ms: int
     ) -> None:
-        """So many messages were stored that follow each other, all of them new. Where they are,
-        nobody will ask."""
+        """Note `count` stored messages with consecutive sequences, all new. Their offsets are not
+        kept."""
         self._seen_by(mark, topic, queue_id, wall_ms).note_run(mark.sequence, count)
 
     def _seen_by(
@@ -255,7 +255,7 @@ class KnownProducers:
         return seen
 
     def restore(self, producer: str, known: KnownProducer) -> None:
-        """As the file had it; the oldest first."""
+        """Add a producer from the file; the oldest first."""
         for (topic, queue_id), seen in list(known.queues.items()):
             floor = self.finished.sequence_floor(producer, topic)
             if floor and not seen.forget_below(floor):
@@ -267,8 +267,8 @@ class KnownProducers:
         self._keep_limits(producer)
 
     def forget_topic(self, topic: str) -> list[str]:
-        """It was deleted: should there be another of its name, nothing was sent to that. The writes
-        of which it is no longer known that they are finished."""
+        """The topic was deleted: nothing is stored in a new topic of its name. Returns the writes
+        whose record of finished rounds has changed."""
         for known in self._producers.values():
             for key in [key for key in known.queues if key[0] == topic]:
                 del known.queues[key]
@@ -328,7 +328,7 @@ class KnownProducers:
 
 
 def fenced(producer: str, epoch: int, known: int) -> Answer:
-    """The refusal of a producer that another one with its id has succeeded."""
+    """The refusal of a producer that another client with its id has succeeded."""
     return Answer(
         ResponseCode.PRODUCER_FENCED,
         f"another sends as {producer!r} now: its epoch is {known}, yours {epoch}",
@@ -336,7 +336,7 @@ def fenced(producer: str, epoch: int, known: int) -> Answer:
 
 
 def too_many(producer: str, limits: Limits) -> str:
-    """What is said to whom there is no room for."""
+    """The remark of the refusal for lack of room."""
     return (
         f"{family_of(producer)!r} would have more than a broker remembers: "
         f"{limits.producers} tasks, or {limits.queues} queues, each counted for every task that "
@@ -345,5 +345,6 @@ def too_many(producer: str, limits: Limits) -> str:
 
 
 def family_of(producer: str) -> str:
-    """Of a task of a query, the query: `query/7`. One that is no task is a family of its own."""
+    """The query of a task (`query/7` → `query`). A producer that is no task is a family of its
+    own."""
     return producer.rpartition("/")[0] or producer

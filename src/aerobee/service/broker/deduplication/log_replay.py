@@ -1,14 +1,13 @@
-"""What the log says of producers from some offset on: the messages that bear a mark.
+"""Reads producer marks from the log at a start, from an offset on, into the table of producers.
 
-A message that follows the first of its batch counts on from that one's mark: it is so many behind
-it in the queue, for a batch lies there in one piece, as far as it was stored, and it came with it,
-over the same connection, at the same moment. A copy of such a message came otherwise.
+A follower (a message behind the first of its batch) counts on from the first one's mark: it is that
+many behind it in the queue, because a batch is stored in one piece, and has the same born host,
+born timestamp and store timestamp. A copy of such a message has others.
 
-A message that waits in a topic of the broker's own counts where it belongs. The copy that is later
-delivered there bears the same mark and is known by then; copies for consumers, in retry topics and
-elsewhere, bear a mark of another place and are passed over. So are messages of a topic that was
-deleted: no queue has them. And those of rounds that are finished: nobody sends them again, and
-others would be forgotten for them.
+A message that waits in a system topic counts for its real queue. The copy that is later delivered
+there has the same mark and is known by then; copies for consumers, in retry topics and elsewhere,
+have a mark of another queue and are skipped. So are messages of a deleted topic: no queue has them.
+And those of finished rounds: they are never sent again, and would push out other producers.
 """
 
 import logging
@@ -36,7 +35,7 @@ _WAITING = frozenset({SCHEDULE_TOPIC, TIMER_TOPIC, TRANSACTION_HALF_TOPIC})
 
 
 def replay_log(store: Store, log_offset: int, known: KnownProducers) -> int:
-    """Note what was stored from here on; how many messages that were."""
+    """Note the marked messages from this log offset on; returns their number."""
     count = 0
     marks = _Marks()
     for record in store.records_with(_NEEDLE, log_offset):
@@ -58,7 +57,7 @@ def replay_log(store: Store, log_offset: int, known: KnownProducers) -> int:
 
 
 class _Marks:
-    """The last message in each queue that others may follow, and its mark."""
+    """The last message in each queue that may have followers, and its mark."""
 
     def __init__(self) -> None:
         self._first: dict[QueueKey, tuple[StoredMessage, ProducerMark]] = {}

@@ -1,13 +1,14 @@
-"""OPEN_PRODUCER: begin to send under a producer id, or take it over from whoever sent before.
+"""OPEN_PRODUCER: begins to send under a producer id, or takes it over from the client before.
 
-The answer names the epoch to send with and the last sequence in each queue of a topic, so that a
-producer can go on counting (docs/formats/deduplication.md). Work that goes in rounds opens each of
-them, and hears how the first who did so has its messages go to queues. A broker that is not ours
-knows no such request: that is how a client finds out.
+The answer has the epoch to send with and the last sequence in each queue of a topic, so that a
+producer can continue to count (docs/formats/deduplication.md). Work in rounds opens each round, and
+is told the plan of the first opening. Apache's broker does not know this request: that is how a
+client finds out.
 
-A broker remembers a bounded number of producers and queues. A round that needs more by itself is
-refused before anything of it is stored: the first to be forgotten would be its own. Where others of
-the round will be through it may wait for them. Who opens what is finished has nothing to send.
+A broker remembers a bounded number of producers and queues. A round that alone needs more is
+refused before any message of it is stored: otherwise its own first producers would be forgotten. If
+other tasks of the round will finish, it may wait for them. Opening a finished round is answered
+with ROUND_FINISHED: there is nothing left to send.
 """
 
 from collections.abc import Callable
@@ -34,14 +35,14 @@ from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import Answer, Request
 
 PLANS_MAX = 256
-"""Of topics, in one round of one producer."""
+"""Limit of topics in one round of one producer."""
 
 
 class OpenProducerHandlers:
     def __init__(
         self, known: KnownProducers, epochs: ProducerEpochs, queues_of: Callable[[str], int]
     ) -> None:
-        """`queues_of` tells how many queues of a topic can be sent to, or will be."""
+        """`queues_of` returns the number of queues of a topic that can be sent to, or will be."""
         self._known = known
         self._queues_of = queues_of
         self._epochs = epochs

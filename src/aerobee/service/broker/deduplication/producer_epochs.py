@@ -1,20 +1,21 @@
-"""Who may send under an id: `config/producerEpochs.json`, ours.
+"""Producer epochs in `config/producerEpochs.json`, a file of Aerobee: which client may send under
+an id.
 
     {"epochs":{"billing-1":1794732382394,"q7/0":9437185},
      "rounds":{"q7/0":{"roundId":9,"plans":{"Orders":"1 broker-a:4"},"queues":{"Orders":4}}},
      "finished":{"nightly":{"roundId":4,"epoch":4194307,"usedMs":1794732382394,
                             "whole":["Orders"],"tasks":{"Refunds":[0,812,813,814]}}}}
 
-An epoch is on the disk before whoever opened with it is told, so that after a crash, too, the one
-who was succeeded is refused before the successor has stored anything. One that is given out is the
-time, or one more than the last: a broker that has forgotten an id does not give one out twice. In a
-round it is the round's next.
+An epoch is on the disk before the client that opened with it is answered, so that after a crash,
+too, the fenced client is refused before its successor has stored anything. A new epoch is the time,
+or one more than the last: a broker that has forgotten an id does not give one out twice. In a round
+it is the round's next.
 
-The plan of a round is on the disk with it: whoever has to do a round again, sends the same messages
-to the same queues, and what is there is recognised.
+The plan of a round is saved with it: a repeated round sends the same messages to the same queues,
+and stored ones are recognised.
 
-What is finished (`finished_rounds`) is on the disk before the marks of it are let go, and what it
-speaks of is before that. Who reads the log afterwards knows it from here.
+Finished rounds (`finished_rounds`) are saved before their marks are dropped, and after their
+messages are on the disk. Replaying the log relies on this.
 """
 
 import logging
@@ -36,14 +37,14 @@ from aerobee.storage.metadata.saved_value import Done, SavedValue
 _log = logging.getLogger(__name__)
 
 Opened = Callable[[int, BaseException | None], None]
-"""Told the epoch, or what went wrong."""
+"""Called with the epoch, and the error if it could not be saved."""
 
 
 class EpochRound(NamedTuple):
     round_id: int
     plans: Mapping[str, str]
     queues: Mapping[str, int] = MappingProxyType({})
-    """How many of each topic may be sent to."""
+    """The number of reserved queues, by topic."""
 
 
 class _Table(NamedTuple):
@@ -54,7 +55,7 @@ class _Table(NamedTuple):
 
 class ProducerEpochs:
     def __init__(self, file: ConfigFile, worker: DiskWorker, known: KnownProducers) -> None:
-        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        """Reads the file. CorruptFile: it is damaged, and so is its backup."""
         self._known = known
         loaded = file.load()
         if loaded is not None and loaded.fault:
@@ -69,7 +70,7 @@ class ProducerEpochs:
         )
 
     def restore(self, wall_ms: int) -> None:
-        """Tell the producers what the file says of them, once the log has told the rest."""
+        """Apply the file to the table of producers, after the log was replayed."""
         for producer, epoch in self._saved.value.epochs.items():
             if epoch > self._known.epoch_of(producer):
                 self._known.raise_epoch(producer, epoch, wall_ms)
@@ -78,22 +79,22 @@ class ProducerEpochs:
             if left is None:
                 continue
             known = self._known.begin_round(producer, left.round_id, wall_ms)
-            # Part of it may be finished, which is above those who sent that.
+            # If part of it is finished, the epoch must be above that of the clients that sent it.
             known.epoch = max(known.epoch, self._known.finished.epoch_floor(producer))
             known.plans = dict(left.plans)
             self._reserve(producer, left)
 
     def open(self, producer: str, wanted: int, now: Now, done: Opened) -> None:
-        """Have a producer sent with this epoch from now on, or with the next (-1); the sender
-        before it is refused at once."""
+        """Let a producer send with this epoch from now on, or with the next (-1); the client before
+        it is refused at once."""
         epoch = wanted if wanted >= 0 else max(self._last_of(producer) + 1, now.wall_ms)
         self._raise(producer, epoch, now, done)
 
     def open_round(
         self, producer: str, epoch: int, round_: EpochRound, now: Now, done: Opened
     ) -> None:
-        """The same, with an epoch of a round, which the caller has found not to be over. A plan
-        that the round has stays."""
+        """The same, with an epoch of a round that the caller has checked not to be over. An
+        existing plan of the round stays."""
         known = self._known.begin_round(producer, round_.round_id, now.wall_ms)
         for topic, plan in round_.plans.items():
             known.plans.setdefault(topic, plan)
@@ -105,11 +106,11 @@ class ProducerEpochs:
         return max(self._last_of(producer) + 1, round_id * ROUND_EPOCHS)
 
     def save_finished(self, write_ids: Iterable[str], done: Done) -> None:
-        """Write down what is known to be finished of these writes, or that nothing is any more."""
+        """Save the finished rounds of these writes, or that they have none any more."""
         self._saved.change(lambda table: self._with_finished(table, write_ids), done)
 
     def _unfinished(self, producer: str, round_: EpochRound) -> EpochRound | None:
-        """What is left of a round, if anything is."""
+        """The unfinished part of a round; None: there is none."""
         left = [
             topic
             for topic in round_.plans
@@ -130,7 +131,7 @@ class ProducerEpochs:
         for write_id in write_ids:
             saved = self._known.finished.saved(write_id)
             if saved is not None:
-                finished.pop(write_id, None)  # the last that was said anything of comes last
+                finished.pop(write_id, None)  # the order is that of the last report
                 finished[write_id] = saved
         return table._replace(finished=finished)
 
@@ -155,7 +156,7 @@ class ProducerEpochs:
             round_ = EpochRound(known.round_id, dict(known.plans), dict(known.reserved))
         if table.epochs.get(producer) == epoch and table.rounds.get(producer) == round_:
             return table
-        # Who is forgotten is refused anyway until it opens again.
+        # A forgotten producer is refused anyway until it opens again.
         kept = {name: old for name, old in table.epochs.items() if self._is_known(name)}
         kept[producer] = max(epoch, kept.get(producer, -1))
         rounds = {name: old for name, old in table.rounds.items() if name in kept}

@@ -1,12 +1,13 @@
-"""A round is said to be finished, by a task or by whoever speaks for all of them.
+"""FINISH_ROUND, in steps. A crash between two steps is safe.
 
-    said ─▶ known, the sender's epoch is over ─▶ the log is on the disk ─▶ so is this ─▶ marks go
+1. The round is marked finished in memory, and the sender's epoch is refused.
+2. The log is synced.
+3. `producerEpochs.json` is saved.
+4. The round's marks are dropped.
 
-Each step is safe to stop at. Until the marks go they tell what is a repetition, so nobody has to
-wait for the disk: what a kill takes away is that it was said, and the marks are still there. The
-log comes first: a round that is done again could not bring back what it lost, being finished.
-
-Called from the core's thread only.
+Until step 4 the marks recognise repeated sends, so the client need not wait for the disk: a crash
+loses only the fact that the round is finished. The log is synced first: a finished round cannot be
+sent again to replace lost messages. Called from the core's thread only.
 """
 
 import logging
@@ -28,8 +29,8 @@ class RoundCompletion:
         self._store = store
 
     def finish_task(self, producer: str, topic: str, now: Now) -> int | None:
-        """A producer whose round has begun has stored all that it has for a topic. The epoch that
-        it goes on with; None: there is no room to remember it, so its marks stay."""
+        """A producer whose round has begun has stored its messages for a topic. Returns the epoch
+        that it continues with; None: there is no room for the record, so its marks stay."""
         epoch = self._known.finish_task(producer, topic, now.wall_ms)
         if epoch is not None:
             write_id = producer.rpartition("/")[0]
@@ -37,14 +38,14 @@ class RoundCompletion:
         return epoch
 
     def finish_write(self, write_id: str, topic: str, round_id: int, now: Now) -> None:
-        """All tasks of a round have stored what they have for a topic."""
+        """All tasks of a round have stored their messages for a topic."""
         self._known.finish_write(write_id, topic, round_id, now.wall_ms)
         self._when_safe(
             [write_id], lambda: tasks_of(write_id, [name for name, _ in self._known.all()])
         )
 
     def forget_topic(self, topic: str) -> None:
-        """It was deleted."""
+        """The topic was deleted."""
         write_ids = self._known.forget_topic(topic)
         if write_ids:
             self._epochs.save_finished(write_ids, _report)
@@ -64,5 +65,5 @@ class RoundCompletion:
 
 def _report(error: BaseException | None) -> None:
     if error is not None:
-        # The marks stay: nothing is lost but room.
+        # The marks stay: only their memory is not freed.
         _log.error("what is finished was not saved: %s", error)

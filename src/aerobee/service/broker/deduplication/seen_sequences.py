@@ -1,12 +1,12 @@
-"""Which sequences of one producer are in one queue, and where the last of them are.
+"""SeenSequences has the sequences of one producer that are in one queue, and the last offsets.
 
     runs     17..40, 42, 50..61      all that were stored, neighbours joined
     floor    12                      below, nothing is known any more
     places   the last 512: sequence → queue offset, log offset
 
-A producer that counts on, with a hole here and there, makes one run or a few, however long it
-lives; so the answer "stored before" is sure for everything that it ever sent, and only the place of
-old messages is forgotten. Whoever leaves more holes than runs are kept raises the floor.
+A producer that counts on, with a gap here and there, makes one run or a few, however long it lives;
+so "stored before" is certain for everything that it ever sent, and only the offsets of old messages
+are forgotten. A producer that leaves more gaps than runs are kept raises the floor.
 """
 
 from array import array
@@ -17,14 +17,14 @@ from typing import NamedTuple
 
 RUNS_MAX = 64
 PLACES_MAX = 512
-_PLACES_SLACK = 128  # so many more before the oldest go, together
+_PLACES_SLACK = 128  # this many more are kept before the oldest are dropped together
 
 
 class SequenceVerdict(Enum):
     NEW = "new"
     REPEATED = "repeated"
     NOT_KNOWN = "not known"
-    """It is too far back to tell."""
+    """The sequence is below the floor."""
 
 
 class StoredPlace(NamedTuple):
@@ -33,11 +33,12 @@ class StoredPlace(NamedTuple):
 
 
 NO_PLACE = StoredPlace(-1, -1)
-"""It was stored, nobody remembers where."""
+"""The message was stored; its offsets are forgotten."""
 
 
 class SeenSequences:
-    """S1. Runs are in order, and between two of them something is missing."""
+    """The stored sequences as runs. S1. Runs are in order, and between two of them a sequence is
+    missing."""
 
     __slots__ = ("_ends", "_log_offsets", "_queue_offsets", "_sequences", "_starts", "floor")
 
@@ -61,8 +62,8 @@ class SeenSequences:
         return SequenceVerdict.NEW if sequence >= self.floor else SequenceVerdict.NOT_KNOWN
 
     def judge_run(self, start: int, count: int) -> SequenceVerdict:
-        """Of so many that follow each other: whether all are new, or all repeated; NOT_KNOWN: it
-        is some of each, or too far back."""
+        """Judge `count` consecutive sequences: all new, or all repeated; NOT_KNOWN: some of each,
+        or below the floor."""
         index = bisect_right(self._starts, start) - 1
         if index >= 0 and start < self._ends[index]:
             is_within = start + count <= self._ends[index]
@@ -77,7 +78,7 @@ class SeenSequences:
         return NO_PLACE
 
     def note(self, sequence: int, place: StoredPlace) -> None:
-        """A new one was stored."""
+        """Note a new sequence that was stored."""
         self.note_run(sequence, 1)
         index = bisect_left(self._sequences, sequence)
         self._sequences.insert(index, sequence)
@@ -88,7 +89,7 @@ class SeenSequences:
                 del column[:_PLACES_SLACK]
 
     def note_run(self, start: int, count: int) -> None:
-        """So many new ones that follow each other were stored, who knows where."""
+        """Note consecutive new sequences that were stored, without their offsets."""
         starts, ends = self._starts, self._ends
         end = start + count
         index = bisect_right(starts, start)
@@ -109,7 +110,8 @@ class SeenSequences:
                 del starts[0], ends[0]
 
     def forget_below(self, sequence: int) -> bool:
-        """Nobody sends anything below any more. Whether something is left."""
+        """Forget sequences below this one, which are not sent any more. Returns whether any is
+        left."""
         index = bisect_right(self._ends, sequence)
         del self._starts[:index], self._ends[:index]
         if self._starts and self._starts[0] < sequence:
@@ -123,11 +125,11 @@ class SeenSequences:
     # For the file.
 
     def runs(self) -> list[int]:
-        """Start and end of each, one after the other."""
+        """Start and end of each run, alternating."""
         return [bound for run in zip(self._starts, self._ends, strict=True) for bound in run]
 
     def last_places(self, count: int) -> list[int]:
-        """Sequence, queue offset and log offset of the last ones, one after the other."""
+        """Sequence, queue offset and log offset of the last messages, alternating."""
         columns = (
             self._sequences[-count:],
             self._queue_offsets[-count:],
@@ -137,7 +139,7 @@ class SeenSequences:
 
     @classmethod
     def restored(cls, floor: int, runs: Sequence[int], places: Sequence[int]) -> "SeenSequences":
-        """From what the file says. ValueError: it cannot be so."""
+        """Built from the file's values. ValueError: they are not valid."""
         seen = cls()
         bounds = [floor, *runs]
         if len(runs) % 2 or len(places) % 3 or sorted(set(runs)) != list(runs):

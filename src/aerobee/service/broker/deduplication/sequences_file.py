@@ -1,15 +1,16 @@
-"""What is known of producers, as of some end of the log: `config/producerSequences.json`, ours.
+"""Stored sequences in `config/producerSequences.json`, a file of Aerobee, as of some end of the
+log.
 
     {"logOffset":81505,"producers":[{"id":"billing-1","epoch":1794732382394,"usedMs":1794732399000,
      "queues":[{"topic":"Orders","queueId":3,"floor":0,"runs":[0,41],"places":[40,977,80912]}]}]}
 
-The log is the truth; this file only spares reading it from its beginning. `logOffset` is where the
-reading goes on. `runs` are starts and ends, `places` sequence, queue offset and log offset of the
-last messages, one after the other; producers in the order in which they sent last.
+The log is authoritative; this file only spares reading it from its beginning. The log is replayed
+from `logOffset` on. `runs` are starts and ends, `places` sequence, queue offset and log offset of
+the last messages, alternating; producers are in the order of their last send.
 
-F1. It is written once the log is on the disk up to `logOffset`: it never knows of a message that a
-    power cut took. A file that speaks of more log than there is belongs to another log.
-F2. A file that cannot be believed is one that is not there: everything is read from the log again.
+F1. It is written once the log is on the disk up to `logOffset`: it never names a message that a
+    power cut took. A file with a `logOffset` beyond the log's end belongs to another log.
+F2. A damaged file is treated as missing: everything is read from the log again.
 """
 
 import logging
@@ -30,9 +31,9 @@ from aerobee.storage.store import Store
 _log = logging.getLogger(__name__)
 
 SAVE_MS = 5_000
-"""No more often than so."""
+"""The shortest time between two saves."""
 LOG_BYTES = 16 << 20
-"""Also when no producer sent: so much, at most, is read at a start for nothing."""
+"""Save after so much log even if no producer sent: it bounds the replay at a start."""
 PLACES_SAVED = 64
 
 
@@ -46,13 +47,13 @@ class SequencesFile:
     def __init__(
         self, file: ConfigFile, worker: DiskWorker, store: Store, known: KnownProducers
     ) -> None:
-        """Reads the file, and the log from where the file ends."""
+        """Reads the file, and replays the log from `logOffset` on."""
         self._file = file
         self._store = store
         self._known = known
         self._saved_offset = self._load()
         replay_log(store, self._saved_offset, known)
-        self._saved_changes = 0  # what was replayed is worth a save
+        self._saved_changes = 0  # so that replayed changes are saved
         self._next_ms = 0
         self._taken: _Snapshot | None = None
         self._saving = BackgroundSave(worker)
@@ -68,7 +69,7 @@ class SequencesFile:
             self._save(self._taken)
 
     def stop(self, now: Now) -> None:
-        """Save what there is. Blocks on the disk."""
+        """Save the present state. Blocks on the disk."""
         self._saving.wait()
         if self._store.failure is None and self._known.changes != self._saved_changes:
             self._store.sync()
@@ -102,7 +103,7 @@ class SequencesFile:
             _log.error("%s was not saved: %s", self._file.path, error)
 
     def _load(self) -> int:
-        """Where the log has to be read from."""
+        """Load the file; returns the log offset from which the log must be replayed."""
         try:
             loaded = self._file.load()
             if loaded is None:

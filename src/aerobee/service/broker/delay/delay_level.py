@@ -1,22 +1,22 @@
-"""One delay level: how far it was delivered, what of that is safe, and what is due.
+"""DelayLevel holds the progress of one delay level: delivered, safe, and due messages.
 
 A message is due when the wall clock shows the time in its unit: its store timestamp and the delay.
-That is exact while nobody sets the clock. Because somebody may, a level also takes marks, now and
-then: "whatever lies below this queue offset was stored by this instant", on the clock that only
-runs. From them follow the laws:
+That is exact while the clock is not set. Because it may be, a level also takes time marks at
+intervals: "every message below this queue offset was stored by this instant", on the monotonic
+clock. From them follow the laws:
 
-- No clock that is set makes a message early. What was stored before the clock was set (it lies
-  below `distrusted_to`) is due by a mark alone: the delay has passed since.
-- None makes it late by more than the distance of two marks: by a mark it is due whatever the wall
-  clock says. Store timestamps never go back, so after a clock was set back they stand still, and
-  their units name times that are far too late.
+- Setting the clock makes no message early. Messages stored before the clock was set (below
+  `distrusted_to`) are due by a mark alone: the delay has passed since.
+- It makes none late by more than the distance of two marks: by a mark it is due whatever the wall
+  clock shows. Store timestamps never go back, so after a clock was set back they stand still, and
+  their units have times that are far too late.
 
-A mark is younger than the delay, or it has done its work; the distance between two is a part of the
-delay: so there are never more than a few hundred. What an earlier process stored was stored before
-this one began: that is the first mark.
+A mark is dropped once it is older than the delay; the distance between two is a part of the delay:
+so there are never more than a few hundred. Messages of an earlier process were stored before this
+one began: that is the first mark.
 
 An offset may be saved once the copies that were delivered before it are on the disk: otherwise a
-power cut could take the copy while the file says that it was delivered.
+power cut could take the copy while the file counts it as delivered.
 """
 
 from collections import deque
@@ -28,7 +28,7 @@ _MARKS = 256
 
 
 class DelayLevel:
-    """G1. safe_offset ≤ offset: delivered and on the disk, delivered."""
+    """The progress of one level. G1. safe_offset ≤ offset: delivered and on the disk, delivered."""
 
     __slots__ = (
         "_elapsed_to",
@@ -53,19 +53,19 @@ class DelayLevel:
         # (queue offset, monotonic ms): everything below the first was stored by the second.
         self._marks: deque[tuple[int, int]] = deque()
         self._mark_distance_ms = delay_ms // _MARKS
-        # Everything below was stored at least the delay ago.
+        # Messages below this queue offset were stored at least the delay ago.
         self._elapsed_to = 0
-        # Units below may name a time of a clock that was set since.
+        # Units below this queue offset may have a time of a clock that was set since.
         self.distrusted_to = 0
 
     @property
     def queue_id(self) -> int:
         return self.number - 1
 
-    # What is due.
+    # Due messages.
 
     def mark(self, stored_to: int, monotonic_ms: int) -> None:
-        """Everything below `stored_to` is stored now."""
+        """Take a time mark: messages below `stored_to` are stored now."""
         marks = self._marks
         while marks and monotonic_ms - marks[0][1] >= self.delay_ms:
             self._elapsed_to = marks.popleft()[0]
@@ -76,7 +76,7 @@ class DelayLevel:
             marks.append((stored_to, monotonic_ms))
 
     def due_end(self, queue: ConsumeQueue, count_max: int, now: Now) -> int:
-        """The queue offset after the last message that is due, of the next so many."""
+        """The queue offset after the last due message, of the next `count_max`."""
         limit = min(queue.max_offset, self.offset + count_max)
         end = max(self.offset, min(self._elapsed_to, limit))
         while end < limit and self._is_due_by_wall(queue, end, now.wall_ms):
@@ -90,12 +90,12 @@ class DelayLevel:
         return unit is None or unit[2] <= wall_ms
 
     def ms_to_due(self, queue: ConsumeQueue, now: Now) -> int | None:
-        """How long until the next message may be due; None if none waits."""
+        """The time until the next message may be due; None if none waits."""
         if self.offset >= queue.max_offset:
             return None
         if self.offset < self._elapsed_to:
             return 0
-        # Without a mark yet it was stored a moment ago.
+        # A message without a mark was stored a moment ago.
         wait_ms = self.delay_ms
         if self._marks:
             wait_ms -= now.monotonic_ms - self._marks[0][1]
@@ -105,10 +105,10 @@ class DelayLevel:
                 wait_ms = min(wait_ms, unit[2] - now.wall_ms)
         return max(0, wait_ms)
 
-    # What is safe.
+    # Safe offsets.
 
     def note_delivered(self, log_end: int) -> None:
-        """Everything before `offset` was delivered by records that end at or before `log_end`."""
+        """Messages before `offset` were delivered by records that end at or before `log_end`."""
         self._unsafe.append((log_end, self.offset))
 
     def note_flushed(self, flushed: int) -> None:
@@ -117,6 +117,6 @@ class DelayLevel:
             self.safe_offset = self._unsafe.popleft()[1]
 
     def move_to(self, offset: int) -> None:
-        """Go on elsewhere: what was there is not there any more."""
+        """Continue at another offset, because messages of the queue were removed."""
         self.offset = self.safe_offset = offset
         self._unsafe.clear()

@@ -1,14 +1,14 @@
-"""The delay levels: what waits in the schedule topic is delivered when its time has come.
+"""DelayLevels delivers messages of the schedule topic when they are due.
 
 Each level is a queue, in the order in which its messages become due, so only the heads are looked
-at: a hundred thousand messages that wait cost nothing. Laws:
+at: a hundred thousand waiting messages cost nothing. Laws:
 
-- Never early, whatever is done to the clock: see `level`.
-- At least once. The offset of a level is saved when its deliveries are on the disk; what was
-  delivered after the last save is delivered again after a crash. After a clean stop nothing is.
+- Never early, whatever is done to the clock: see `delay_level`.
+- At least once. The offset of a level is saved when its deliveries are on the disk; messages
+  delivered after the last save are delivered again after a crash. After a clean stop none is.
 - In order within a level.
-- A tick does a bounded amount of work; a level that has much to deliver does not starve the others.
-- What the store refuses now (no room, the disk behind) waits, and everything behind it.
+- A tick does a bounded amount of work; a level with many due messages does not starve the others.
+- If the store refuses a message (disk full, disk behind), it and all behind it wait.
 
 Called from the core's thread only.
 """
@@ -44,14 +44,14 @@ COUNT_A_TICK = 1_000  # some 2 ms; while there is more, the next tick comes at o
 BYTES_A_TICK = 1 << 20
 LOOK_MS_MAX = 250
 RETRY_MS = 100
-CLOCK_STEP_MS = 20  # less is two readings of two clocks, or a clock that is being slewed
+CLOCK_STEP_MS = 20  # less is the gap between reading two clocks, or a clock that is slewed
 _UNCONFIGURED_MS = 1_000
 
 _TOPIC = SCHEDULE_TOPIC.encode()
 
 
 class DelayLevels:
-    """Every level, and the ticking that moves them."""
+    """All levels, moved by ticks."""
 
     def __init__(
         self,
@@ -71,13 +71,13 @@ class DelayLevels:
         self._save_interval_ms = save_interval_ms
         self._saved_ms = now.monotonic_ms
         self._levels = self._opened(levels_ms, now)
-        # Whatever comes meanwhile is seen before it is due.
+        # At most the shortest delay: new messages are seen before they are due.
         self._rest_ms_max = min(LOOK_MS_MAX, *(level.delay_ms for level in self._levels))
-        self._first = 0  # whose turn it is
+        self._first = 0  # the level that the next tick begins with
         self._last_now = now
         self._look_ms = now.monotonic_ms
         self._refusal = ""
-        # The last tick ended before what was due.
+        # The last tick had no budget for all that was due.
         self._has_more = False
         self._is_stopped = False
         # Of all levels, since the start.
@@ -86,7 +86,8 @@ class DelayLevels:
         self._bytes_left = 0
 
     def _opened(self, levels_ms: Sequence[int], now: Now) -> list[DelayLevel]:
-        """The configured levels, and those for which something is kept all the same."""
+        """The configured levels, and those that have a queue though they are not configured any
+        more."""
         delays = list(levels_ms) or [_UNCONFIGURED_MS]
         numbers = set(range(1, len(delays) + 1))
         numbers |= {queue.queue_id + 1 for queue in self._store.queues() if queue.topic == _TOPIC}
@@ -102,7 +103,7 @@ class DelayLevels:
         return levels
 
     def on_tick(self, now: Now) -> None:
-        """Deliver what is due."""
+        """Deliver due messages."""
         self._has_more = False
         self._watch_clock(now)
         if now.monotonic_ms < self._look_ms or self._is_stopped or self._store.failure is not None:
@@ -121,15 +122,15 @@ class DelayLevels:
 
     @property
     def offsets(self) -> DelayOffsets:
-        """How far deliveries were saved to have come."""
+        """The saved offsets of the levels."""
         return self._offsets
 
     def rest_ms(self, now: Now) -> int:
-        """How long no tick is needed; below 0: there is more to do at once."""
+        """The time for which no tick is needed; below 0: there is more to do at once."""
         return -1 if self._has_more else max(0, self._look_ms - now.monotonic_ms)
 
     def progress(self) -> dict[int, tuple[int, int]]:
-        """By level: where it is, and where its queue ends."""
+        """By level: (next offset to deliver, end of its queue)."""
         found = {}
         for level in self._levels:
             queue = self._queue_of(level)
@@ -138,7 +139,7 @@ class DelayLevels:
         return found
 
     def stop(self, now: Now) -> None:
-        """Deliver nothing more and save how far it came. Blocks on the disk."""
+        """Deliver nothing more and save the offsets. Blocks on the disk."""
         self._is_stopped = True
         try:
             self._store.sync()
@@ -151,7 +152,8 @@ class DelayLevels:
     # Delivering.
 
     def _deliver_all(self, now: Now) -> int:
-        """One round over the levels; how long none has anything to do."""
+        """Deliver due messages of every level; returns the time for which none has anything to
+        do."""
         wait_ms = self._rest_ms_max
         count = len(self._levels)
         for turn in range(self._first, self._first + count):
@@ -191,8 +193,7 @@ class DelayLevels:
                 level.note_delivered(self._store.end_offset)
 
     def _deliver_run(self, level: DelayLevel, end: int, now: Now) -> None:
-        """Store records again that lie one behind another. An error says that the store takes none
-        now."""
+        """Deliver consecutive records. StorageError: the store takes none now."""
         run = self._redelivery
         while not run.is_over():
             try:
@@ -241,7 +242,7 @@ class DelayLevels:
     # The clock.
 
     def _watch_clock(self, now: Now) -> None:
-        """Whether the wall clock was set since the last tick."""
+        """Detect a step of the wall clock since the last tick."""
         last, self._last_now = self._last_now, now
         step_ms = now.wall_ms - last.wall_ms - (now.monotonic_ms - last.monotonic_ms)
         if abs(step_ms) < CLOCK_STEP_MS:
@@ -256,7 +257,7 @@ class DelayLevels:
     # Saving.
 
     def _save(self, now: Now) -> None:
-        """Have the file say what is safe."""
+        """Save the offsets that are safe."""
         if self._offsets.is_saving:
             return
         self._saved_ms = now.monotonic_ms

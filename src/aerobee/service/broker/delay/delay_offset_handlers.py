@@ -1,6 +1,6 @@
-"""How far delayed messages were delivered, for slaves and tools that ask.
+"""GET_ALL_DELAY_OFFSET: the saved offsets of the delay levels, for slaves and tools.
 
-They are told what is safe, as the file says it: a slave that takes over delivers from there.
+Only safe offsets are told: a slave that takes over delivers from there.
 """
 
 from aerobee.protocol.remoting.declared_header import NoHeader

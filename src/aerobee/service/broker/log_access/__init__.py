@@ -1,1 +1,1 @@
-"""Access to the commit log, shared by all features: writing messages, reading cold ones."""
+"""Access to the commit log, shared by all rooms: writing messages, reading old ones, redelivery."""

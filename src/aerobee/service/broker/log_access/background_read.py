@@ -1,6 +1,6 @@
-"""A read of the broker's own that the disk has to be asked for: delayed messages, popped ones.
+"""BackgroundRead: a disk job that reads messages for the broker itself (delayed or popped ones).
 
-Nobody is called when it is over: whoever began it looks at every tick.
+It has no callback: the owner checks `is_over` at every tick.
 """
 
 from aerobee.storage.read.queue_read import QueueRead
@@ -8,10 +8,10 @@ from aerobee.storage.store import Store
 
 
 class BackgroundRead:
-    """Disk job: have the records of a read in memory, and checked."""
+    """A disk job that brings the records of a read into memory and checks them."""
 
     def __init__(self, store: Store, read: QueueRead, place: object) -> None:
-        """`place` is what the read was for: by then somebody may want another one."""
+        """`place` identifies the read: by the time it is over the owner may want another one."""
         self._store = store
         self.read = read
         self.place = place

@@ -1,7 +1,8 @@
-"""Reads of messages so old that the disk has to be asked: brought into memory and checked by a disk
-thread before anyone sees a byte, so that nobody else waits for them.
+"""ColdReads: reads of old messages for requests, done on a disk thread so that no other request
+waits.
 
-As many as may be at a time are; further ones are refused, because each keeps a request waiting.
+A read is brought into memory and checked before a byte of it is sent. The number of concurrent
+reads is bounded; further ones are refused, because each keeps a request waiting.
 """
 
 import logging
@@ -19,7 +20,7 @@ _log = logging.getLogger(__name__)
 COLD_READS_MAX = 64
 
 Shown = Callable[[], Answer | None]
-"""The answer, once what was read is in memory; None: it comes later."""
+"""Builds the answer once the messages are in memory; None: it comes later."""
 
 
 class ColdReads:
@@ -30,11 +31,11 @@ class ColdReads:
 
     @property
     def count(self) -> int:
-        """How many there are at this moment."""
+        """The number of reads under way."""
         return self._count
 
     def answer(self, request: Request, read: QueueRead, shown: Shown) -> Answer | None:
-        """Answer the request when the disk has been asked; an answer now says why it is not."""
+        """Answer the request when the disk job is done; returns an answer only to refuse it."""
         if self._count >= COLD_READS_MAX:
             return Answer(
                 ResponseCode.SYSTEM_BUSY, "too many reads of old messages at a time: try again"
@@ -44,7 +45,7 @@ class ColdReads:
         return None
 
     def verify(self, read: QueueRead) -> None:
-        """On a disk thread."""
+        """Called on a disk thread."""
         self._store.verify(read)
 
     def ended(self, request: Request, shown: Shown, error: BaseException | None) -> None:
@@ -59,7 +60,7 @@ class ColdReads:
 
 
 class _ColdRead:
-    """Disk job: bring a read into memory and check it."""
+    """A disk job that brings a read into memory and checks it."""
 
     __slots__ = ("_owner", "_read", "_request", "_shown")
 

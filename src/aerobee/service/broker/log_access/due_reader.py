@@ -1,9 +1,9 @@
-"""Reading delayed messages that are due, and getting past those that cannot be read.
+"""DueReader reads due messages of a system topic (delay levels, timer), and skips damaged ones.
 
 Records that are no longer in memory are brought there, and checked, by a disk job: hours have
-passed since they were written. A record that is damaged, or a unit that does not lead to one, is
-reported and passed over: it must not hold up the level behind it for ever. It stays in the log,
-where its offset finds it.
+passed since they were written. A record that is damaged, or a unit that does not point to one, is
+reported and skipped: it must not hold up the queue behind it for ever. It stays in the log, where
+its offset finds it.
 """
 
 import logging
@@ -20,18 +20,18 @@ from aerobee.storage.store import Store
 
 _log = logging.getLogger(__name__)
 
-_SINGLES_MAX = 32  # each may have to be fetched from the disk
+_SINGLES_MAX = 32  # each may have to be read from the disk
 
 
 class DueRecords(NamedTuple):
     views: list[memoryview]
     """Each of whole records, one behind another, in the order of the queue."""
     next_offset: int
-    """Where to go on when all of them are delivered."""
+    """The queue offset at which to continue when all of them are delivered."""
 
 
 class DueReader:
-    """Reads the queues of the schedule topic, each from one place at a time."""
+    """Reads queues of a system topic, each from one offset at a time."""
 
     def __init__(self, store: Store, worker: DiskWorker) -> None:
         self._store = store
@@ -40,10 +40,8 @@ class DueReader:
         self._fetching: dict[int, BackgroundRead] = {}
 
     def read(self, queue: ConsumeQueue, offset: int, end: int, bytes_max: int) -> DueRecords | None:
-        """Records from `offset` on, about so many bytes; None: ask again, the disk is asked.
-
-        It may be a few more than up to `end`, where a queue has gaps.
-        """
+        """Records from `offset` on, about `bytes_max` bytes; None: call again, a disk job reads
+        them. The read may go a little beyond `end` if the queue has gaps."""
         fetch = self._fetching.get(queue.queue_id)
         if fetch is not None:
             if not fetch.is_over:
@@ -70,7 +68,7 @@ class DueReader:
         return DueRecords(found.slices, found.next_offset)
 
     def _read_singly(self, queue: ConsumeQueue, offset: int, end: int) -> DueRecords:
-        """One by one, each checked: something among them is damaged."""
+        """Read records one by one, each checked, because one of them is damaged."""
         end = min(end, offset + _SINGLES_MAX)
         records = []
         for one in range(offset, end):

@@ -1,10 +1,10 @@
-"""The way into the log for every message that is not a plain send: sends that want something more,
-retries, dead letters, what the broker itself writes.
+"""MessageWriter appends messages to the log for the general path: sends with special properties,
+retries, dead letters, messages of the broker itself.
 
-A delayed message (property DELAY above 0) is put into the schedule topic under its level, with its
-own topic and queue remembered in REAL_TOPIC and REAL_QID; whoever delivers it puts it there by
-`redelivery`. One for a time (TIMER_DELIVER_MS and the like) goes to the timer's topic in the same
-way; a level goes before a time.
+A delayed message (property DELAY above 0) goes into the schedule topic under its level, with its
+own topic and queue in REAL_TOPIC and REAL_QID; it is delivered by `redelivery`. One with a delivery
+time (TIMER_DELIVER_MS and the like) goes to the timer's topic in the same form; a level takes
+precedence over a time.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ from aerobee.storage.config import FlushMode
 from aerobee.storage.store import Store
 
 Safe = Callable[[bool], None]
-"""Told True when the bytes are as safe as the flush mode promises, False if they never will be."""
+"""Called with True when the bytes are as safe as the flush mode promises, False on disk failure."""
 
 
 _TIMER_TOPIC = TIMER_TOPIC.encode()
@@ -41,17 +41,18 @@ _TIMES = (TIMER_DELAY_SECONDS, TIMER_DELAY_MS, TIMER_DELIVER_MS)
 
 
 class Diversion(Protocol):
-    """Who keeps messages for a time."""
+    """The timer, as the writer needs it: assigns ticks to delivery times."""
 
     def out_ms(self, message: StoredMessage, now: Now) -> int:
-        """The tick that a message is to wait for; 0: none. A StorageError: it is refused."""
+        """The tick that a message has to wait for; 0: none. StorageError: the message is
+        refused."""
 
     def tick_of(self, deliver_ms: int, now: Now) -> int:
-        """The same, for a message that is to be delivered then."""
+        """The same, for a delivery time."""
 
 
 class StoredAt(NamedTuple):
-    """Where a message went."""
+    """The queue and offsets of a stored message."""
 
     log_offset: int
     topic: str
@@ -59,45 +60,47 @@ class StoredAt(NamedTuple):
     queue_offset: int
     end_offset: int
     record_offsets: Sequence[int]
-    """The log offset of each record: more than one for a batch. None of a quiet one."""
+    """The log offset of each record: several for a batch, none for a quiet send."""
     out_ms: int = 0
     """TIMER_OUT_MS of a message that waits for a time; 0: it does not."""
     is_repeated: bool = False
-    """Whether it was there before, and nothing was stored now."""
+    """Whether it was stored before, and nothing was stored now."""
 
 
 class HalfKeeper(Protocol):
-    """Who keeps messages until their transactions end."""
+    """Stores half messages and keeps them until their transactions end."""
 
     def open(self, message: StoredMessage, group: str, now: Now) -> StoredAt:
-        """Store a message that nobody sees yet. A StorageError: it is refused."""
+        """Store a message as a half, invisible to consumers. StorageError: it is refused."""
 
 
 class MessageWriter:
-    """Appends, and tells when what was appended may be spoken of."""
+    """Appends messages, and calls back when they are safe, so that they may be acknowledged."""
 
     def __init__(self, store: Store, flush_mode: FlushMode, delay_levels: int) -> None:
         self._store = store
         self.is_sync = flush_mode is FlushMode.SYNC
-        """Whether what was appended is safe only later."""
+        """SYNC_FLUSH: appended messages are safe only after the next sync."""
         self._delay_levels = delay_levels
         self._draft = MessageDraft()
         self._timer: Diversion | None = None
         self._stored = 0
         self.redelivery = Redelivery(store.appender)
-        """For what has waited, by whoever made it wait."""
+        """Delivers messages from system topics to their real topic."""
 
     @property
     def stored(self) -> int:
-        """Records, since the start."""
+        """The number of records stored since the start."""
         return self._stored + self.redelivery.stored
 
     def divert_to(self, timer: Diversion) -> None:
-        """Have messages for a time kept by this; without, they are stored where they say."""
+        """Divert messages with a delivery time to this timer; without one they are stored as they
+        are."""
         self._timer = timer
 
     def put(self, message: StoredMessage, now: Now) -> StoredAt:
-        """Store a message, a delayed one for later. A StorageError says why it is refused."""
+        """Store a message; a delayed or timed one in its system topic. StorageError: it is
+        refused."""
         level = delay_level(message, self._delay_levels)
         if level > 0:
             return self.put_as_is(self._delayed(message, level), now)
@@ -109,7 +112,8 @@ class MessageWriter:
         return self.put_draft(self._draft, now)._replace(out_ms=out_ms)
 
     def put_at(self, draft: MessageDraft, text: bytes, deliver_ms: int, now: Now) -> StoredAt:
-        """Store a draft with this properties text for a time, or where it says if that is over."""
+        """Store a draft with this properties text for a delivery time, or in its own topic if that
+        is past."""
         out_ms = self._timer.tick_of(deliver_ms, now) if self._timer is not None else 0
         if out_ms != 0:
             text += _diverted(out_ms, draft.topic.decode(), draft.queue_id)
@@ -118,13 +122,13 @@ class MessageWriter:
         return self.put_draft(draft, now)
 
     def put_as_is(self, message: StoredMessage, now: Now) -> StoredAt:
-        """Store a message where it says, delayed or not."""
+        """Store a message in its own topic, whatever its delay."""
         fill_draft(self._draft, message)
         return self.put_draft(self._draft, now)
 
     def put_draft(self, draft: MessageDraft, now: Now, *, is_quiet: bool = False) -> StoredAt:
-        """Store a draft as it is; a batch becomes as many records. Quiet: nobody will ask where
-        each of them is."""
+        """Store a draft as it is; a batch becomes several records. Quiet: their offsets are not
+        needed."""
         log_offset = self._store.append(draft, now.wall_ms)
         appender = self._store.appender
         self._stored += appender.count
@@ -163,7 +167,7 @@ class MessageWriter:
 
 
 def _diverted(out_ms: int, topic: str, queue_id: int) -> bytes:
-    """What a message says of itself while it waits for a time."""
+    """The properties that a message gets while it waits in the timer."""
     return (
         f"{TIMER_OUT_MS}\x01{out_ms}\x02{REAL_TOPIC}\x01{topic}\x02"
         f"{REAL_QUEUE_ID}\x01{queue_id}\x02"
@@ -171,7 +175,7 @@ def _diverted(out_ms: int, topic: str, queue_id: int) -> bytes:
 
 
 def delay_level(message: StoredMessage, level_max: int) -> int:
-    """The level that a message is to be delayed by, cut to what there is; 0: not at all."""
+    """The delay level of a message, bounded by the configured levels; 0: no delay."""
     text = message.properties.get(DELAY, "0")
     digits = text.strip()
     if not digits.isascii() or not digits.isdigit():

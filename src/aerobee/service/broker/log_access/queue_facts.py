@@ -1,5 +1,6 @@
-"""What is asked about queues, answered for any name and number: a queue that does not exist is one
-that is empty and begins at 0.
+"""QueueFacts answers questions about queues by topic and queue id: offsets, times, existence.
+
+A queue that does not exist is answered as an empty one that begins at 0.
 """
 
 from aerobee.protocol.message.record import WHOLE, Record
@@ -7,8 +8,8 @@ from aerobee.storage.read.time_search import Boundary
 from aerobee.storage.store import Store
 
 NEVER = -1
-# How much may have been written to the log since a queue's first message for the queue to be young:
-# about what a machine keeps in memory.
+# A queue is young if no more than this was written to the log since its first message: about the
+# size of a machine's page cache.
 YOUNG_BYTES = 4 << 30
 
 
@@ -19,7 +20,7 @@ class QueueFacts:
         self._record = Record()
 
     def exists(self, topic: str, queue_id: int) -> bool:
-        """Whether it ever held a message."""
+        """Whether the queue ever had a message."""
         return self._store.queue(topic.encode(), queue_id) is not None
 
     def min_offset(self, topic: str, queue_id: int) -> int:
@@ -27,17 +28,17 @@ class QueueFacts:
         return self._store.first_offset(queue) if queue is not None else 0
 
     def max_offset(self, topic: str, queue_id: int) -> int:
-        """Where it ends for those who read."""
+        """The end of the queue for readers."""
         queue = self._store.queue(topic.encode(), queue_id)
         return queue.max_offset if queue is not None else 0
 
     def next_offset(self, topic: str, queue_id: int) -> int:
-        """Where it ends for those who write: with synchronous flush, before it can be read."""
+        """The end of the queue for writers: with SYNC_FLUSH it is ahead of `max_offset`."""
         queue = self._store.queue(topic.encode(), queue_id)
         return queue.next_offset if queue is not None else 0
 
     def is_young(self, topic: str, queue_id: int) -> bool:
-        """Whether it still has its very first message, and that is recent."""
+        """Whether the queue still has its very first message, and that is recent."""
         queue = self._store.queue(topic.encode(), queue_id)
         first = queue.unit(0) if queue is not None else None
         return first is not None and self._store.end_offset - first[0] <= self._young_bytes
@@ -49,8 +50,8 @@ class QueueFacts:
         return self._store.offset_by_time(queue, time_ms, boundary)
 
     def stored_ms(self, topic: str, queue_id: int, queue_offset: int) -> int:
-        """When the message at an offset was stored, of a compacted queue the next that was kept;
-        NEVER if there is none."""
+        """The store timestamp of the message at an offset (of a compacted queue: of the next one
+        that was kept); NEVER if there is none."""
         queue = self._store.queue(topic.encode(), queue_id)
         if queue is None:
             return NEVER
@@ -64,5 +65,5 @@ class QueueFacts:
         return self._record.store_timestamp
 
     def earliest_ms(self, topic: str, queue_id: int) -> int:
-        """When its oldest message was stored; NEVER if it has none."""
+        """The store timestamp of its oldest message; NEVER if it has none."""
         return self.stored_ms(topic, queue_id, self.min_offset(topic, queue_id))

@@ -1,6 +1,6 @@
-"""Where a message that waits in a topic of the broker's own belongs: REAL_TOPIC and REAL_QID.
+"""Reads REAL_TOPIC and REAL_QID, the destination of a message that waits in a system topic.
 
-Delay levels and the timer put it there when its time has come, with the properties text it has.
+Delay levels and the timer deliver it there when it is due, with the properties text that it has.
 """
 
 from aerobee.errors import AerobeeError
@@ -9,12 +9,12 @@ from aerobee.model.properties import REAL_QUEUE_ID, REAL_TOPIC, find_property
 
 _REAL_TOPIC = REAL_TOPIC.encode()
 _REAL_QUEUE_ID = REAL_QUEUE_ID.encode()
-# Delivered there it would be taken for half a transaction, or come back for ever.
+# A message delivered there would be taken for a half message, or be delivered again for ever.
 _NO_PLACE = (TRANSACTION_HALF_TOPIC.encode(), SCHEDULE_TOPIC.encode(), TIMER_TOPIC.encode())
 
 
 class Undeliverable(AerobeeError):
-    """The record does not say where its message belongs, or not so that it can go there."""
+    """The record has no valid REAL_TOPIC and REAL_QID."""
 
 
 def real_place(text: bytes) -> tuple[bytes, int]:

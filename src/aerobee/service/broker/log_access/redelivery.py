@@ -1,15 +1,16 @@
-"""Messages that waited in a topic of the broker's own, stored once more where they belong.
+"""Redelivery stores messages that waited in a system topic again in their real topic.
 
     from                                     to
     SCHEDULE_TOPIC_XXXX, queue level−1       topic REAL_TOPIC, queue REAL_QID
     rmq_sys_wheel_timer, queue 0
+
     body, flags, born time and host, reconsume times: the same
     properties text: the same, and what the caller adds; without the old record's CRC
     store timestamp, offsets, checksums: its own; prepared transaction: 0
 
 The properties stay as they are, REAL_TOPIC and REAL_QID among them: consumers of Apache's broker
-see them, too. Nothing is decoded that is only passed on, and no object is made per message: topic
-and host are those of the message before, if they are the same.
+see them, too. Fields that are only passed on are not decoded, and no object is made per message:
+topic and host objects are reused if they are the same as in the message before.
 
 Called from the core's thread only.
 """
@@ -48,7 +49,7 @@ def is_compiled() -> bool:
 
 
 class Redelivery:
-    """One message after another: `read` or `begin` and `run`, then `let_go`."""
+    """Stores one message after another: `read` and `put`, or `begin` and `run`; then `let_go`."""
 
     __slots__ = (
         "_appender",
@@ -71,24 +72,24 @@ class Redelivery:
         self._draft = MessageDraft()
         self._view = _NOTHING
         self._memory = address(_NOTHING)
-        # Of `run`: the next record, and where they end.
+        # Of `run`: the position of the next record, and the end of the view.
         self._position = 0
         self._end = 0
-        # The last REAL_TOPIC that a message may go to.
+        # The last REAL_TOPIC that was checked.
         self._topic = b""
-        # What was read last.
+        # The record read last, and its properties.
         self.record = Record()
         self.text = WaitingProperties()
         # Messages, since the start.
         self.stored = 0
-        # Of `run`: the offset in the queue after the last message that is done with; how many are,
-        # and their bytes, for whoever counts, who sets them back to 0.
+        # Of `run`: the queue offset after the last message that is finished; the number of finished
+        # ones and their bytes, which the caller resets to 0.
         self.next_offset = 0
         self.count_run = 0
         self.bytes_run = 0
 
     def let_go(self) -> None:
-        """Refer to nothing that was read: a file of the log stays as long as somebody does."""
+        """Drop references to views: a file of the log is not unmapped while there are any."""
         self._view = _NOTHING
         self._memory = address(_NOTHING)
         self._position = self._end = 0
@@ -97,14 +98,14 @@ class Redelivery:
     # One record.
 
     def look(self, view: memoryview) -> None:
-        """`record` was filled from this view: look at its properties."""
+        """Read the properties of `record`, which was filled from this view."""
         if view is not self._view:
             self._view = view
             self._memory = address(view)
         self.text.read(self._memory, self.record.properties_start, self.record.properties_size)
 
     def read(self, view: memoryview) -> None:
-        """Look at the whole record with which a view begins."""
+        """Read the record at the start of a view, and its properties."""
         self._view = view
         self._memory = address(view)
         found = self.record.read(self._memory, 0, len(view))
@@ -112,8 +113,8 @@ class Redelivery:
         self.look(view)
 
     def put(self, more: bytes, wall_ms: int) -> None:
-        """Store the message of the record just read, with `more` properties text where there is
-        room for it. Undeliverable, or why it is not stored."""
+        """Store the message of the record just read, with `more` properties text if there is room
+        for it. Undeliverable or StorageError: it is not stored."""
         draft = self._draft
         draft.topic = self._place()
         draft.queue_id = self.text.queue_id
@@ -123,17 +124,17 @@ class Redelivery:
         self.stored += 1
 
     def key(self) -> bytes:
-        """What takes the message back."""
+        """The key by which a recall names this message."""
         text = self.text
         topic = bytes_at(self._memory, text.topic_start, text.topic_size)
         return topic + b"+" + bytes_at(self._memory, text.key_start, text.key_size)
 
     def delete_key(self) -> bytes:
-        """Which message this one takes back."""
+        """The key of the message that this one recalls."""
         return bytes_at(self._memory, self.text.delete_start, self.text.delete_size)
 
     def _place(self) -> bytes:
-        """The topic; Undeliverable if there is none, or no queue."""
+        """The real topic; Undeliverable if there is none, or no queue."""
         text = self.text
         topic = self._topic
         if (
@@ -157,7 +158,7 @@ class Redelivery:
         copy_bytes(target, 0, self._memory, self.record.properties_start, size)
         if more_size > 0:
             if size > 0 and target[size - 1] != 2:
-                target[size] = 2  # the draft has a byte more than fits
+                target[size] = 2  # the draft's buffer is one byte longer than the limit
                 size += 1
             if size + more_size <= _ROOM_BYTES:
                 copy_bytes(target, size, bytes_address(more), 0, more_size)
@@ -189,15 +190,15 @@ class Redelivery:
     # A run of records.
 
     def begin(self, view: memoryview) -> None:
-        """Whole records of one queue, one behind another: for `run`."""
+        """Set complete, consecutive records of one queue for `run`."""
         self._view = view
         self._memory = address(view)
         self._position = 0
         self._end = len(view)
 
     def run(self, end: int, wall_ms: int) -> None:
-        """Store the messages of `begin` that lie before this offset in their queue. Whatever is
-        raised belongs to the record just read, which is not done with."""
+        """Store the messages of `begin` with a queue offset before `end`. An exception belongs to
+        the record just read, which is not finished."""
         while self._position < self._end:
             found = self.record.read(self._memory, self._position, self._end)
             assert found == 0, found
@@ -209,7 +210,7 @@ class Redelivery:
             self.pass_over()
 
     def pass_over(self) -> None:
-        """The record just read is done with."""
+        """Count the record just read as finished."""
         self._position += self.record.size
         self.count_run += 1
         self.bytes_run += self.record.size
@@ -221,7 +222,7 @@ class Redelivery:
 
 
 def are_whole(view: memoryview) -> bool:
-    """Whether a view holds whole records, one behind another, and nothing else."""
+    """Whether a view consists of complete records."""
     memory = address(view)
     record = Record()
     position = 0

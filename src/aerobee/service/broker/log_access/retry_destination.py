@@ -1,11 +1,11 @@
-"""Where a message goes that its consumer could not use.
+"""Chooses the topic for a message that its consumer could not process: retry or dead letter.
 
     tried less often than its group allows     %RETRY%group, after a delay that grows
-    tried as often, or not to be tried again   %DLQ%group, at once, for a person to look at
+    tried as often, or not to be tried again   %DLQ%group, at once, for an operator
 
-Retry n waits by delay level 3 + n, unless the consumer names a level: 10 s, 30 s, 1 min, … 2 h.
-What is stored there has the message's body, flags and born data, was tried once more, and remembers
-where it came from: RETRY_TOPIC and ORIGIN_MESSAGE_ID are those of the first record.
+Retry n waits by delay level 3 + n, unless the consumer names a level: 10 s, 30 s, 1 min, … 2 h. The
+copy has the message's body, flags and born data, one try more, and its origin: RETRY_TOPIC and
+ORIGIN_MESSAGE_ID are those of the first record.
 """
 
 from dataclasses import replace
@@ -21,8 +21,8 @@ from aerobee.model.topic import UNIT_SUBSCRIPTION, TopicConfig
 DEAD_LETTER_QUEUES = 1
 FIRST_RETRY_LEVEL = 3
 TIMES_VERSION_MIN = 121
-"""Clients of at least this version say how often they want a message; older ones fill the field
-with something else."""
+"""Clients of at least this version send the number of retries that they want; older ones send
+something else in the field."""
 
 REASON_CHARS_MAX = 500
 
@@ -30,16 +30,17 @@ _TIMES_MAX = 2**31 - 1
 
 
 class RetryPlace(NamedTuple):
-    """Where, and by which delay level; 0: at once."""
+    """The topic of the copy, and its delay level; 0: no delay."""
 
     topic: str
     queues: int
     level: int
     reason: str = ""
-    """Why it is a dead letter, in its consumer's words."""
+    """The consumer's reason for a dead letter."""
 
     def topic_config(self, *, is_unit: bool = False) -> TopicConfig:
-        """The topic, if it has to be made first. `is_unit`: the group consumes across units."""
+        """The topic's config, if it has to be made first. `is_unit`: the group consumes across
+        units."""
         sys_flag = UNIT_SUBSCRIPTION if is_unit and self.level else 0
         return TopicConfig(
             self.topic, read_queues=self.queues, write_queues=self.queues, sys_flag=sys_flag
@@ -47,7 +48,8 @@ class RetryPlace(NamedTuple):
 
 
 def times_allowed(group: GroupConfig, wanted: int | None, version: int) -> int:
-    """How often a message of the group is tried again: as its client says, if it may."""
+    """The number of retries of a message: the client's, if its version may set it, else the
+    group's."""
     if wanted is not None and wanted >= 0 and version >= TIMES_VERSION_MIN:
         return wanted
     return group.retries_max
@@ -60,8 +62,8 @@ def dead_letter_place(group: str) -> RetryPlace:
 def place_to_return(
     group: GroupConfig, times: int, times_max: int, level: int, reason: str = ""
 ) -> RetryPlace:
-    """For a message that was tried again `times` times; `level` and `reason` as its consumer says
-    them."""
+    """The destination of a message that was retried `times` times; `level` and `reason` are the
+    consumer's."""
     if times >= times_max or level < 0:
         return dead_letter_place(group.name)._replace(reason=_plain(reason))
     return RetryPlace(
@@ -70,7 +72,7 @@ def place_to_return(
 
 
 def copy_to_return(message: StoredMessage, place: RetryPlace, queue_id: int) -> StoredMessage:
-    """What is stored of a message that was handed back, once more or as a dead letter."""
+    """The copy of a returned message, as a retry or as a dead letter."""
     properties = {**message.properties, WAIT: "false", DELAY: str(place.level)}
     properties.setdefault(RETRY_TOPIC, message.topic)
     properties.setdefault(ORIGIN_MESSAGE_ID, message.offset_message_id)
@@ -87,5 +89,5 @@ def copy_to_return(message: StoredMessage, place: RetryPlace, queue_id: int) -> 
 
 
 def _plain(reason: str) -> str:
-    """Text that fits into a property: its separators are control characters."""
+    """The reason without control characters, which separate properties."""
     return "".join([one if one.isprintable() else " " for one in reason[:REASON_CHARS_MAX]]).strip()

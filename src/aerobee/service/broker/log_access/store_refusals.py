@@ -1,6 +1,6 @@
-"""What a sender is told when the store does not take its message.
+"""The answer to a sender when the store refuses its message.
 
-The code decides what its client does next: try again, try elsewhere, or give up.
+The code decides what its client does next: try again, try another broker, or give up.
 """
 
 from aerobee.errors import DiskFailed, DiskFull, MessageIllegal, StorageError, StoreBusy
@@ -9,7 +9,7 @@ from aerobee.service.request import Answer
 
 
 def refused_by_store(error: StorageError) -> Answer:
-    """Nothing was appended; whether another try helps depends on why."""
+    """The answer by the kind of error. Nothing was appended."""
     if isinstance(error, MessageIllegal):
         return Answer(ResponseCode.MESSAGE_ILLEGAL, str(error))
     if isinstance(error, StoreBusy):

@@ -1,13 +1,12 @@
-"""Which queues a consumer reads, for clients that leave it to the broker: QUERY_ASSIGNMENT.
+"""QUERY_ASSIGNMENT: assigns queues to a consumer that leaves this to the broker.
 
-A group that pops shares every queue: each member is given the topic as a whole, queue -1, or where
-queues are shared among few members only, its part of them. A group that pulls has its queues dealt
-out among its members, in the order of their names, by one of the two ways that clients know.
+A group that pops shares every queue: each member gets the topic as a whole, queue -1, or, if queues
+are shared among few members only, its part of them. For a group that pulls, queues are divided
+among its members, in the order of their client ids, by one of RocketMQ's two strategies (AVG,
+AVG_BY_CIRCLE). Retry topics are always pulled: popped messages come back by another one.
 
-Retry topics are always pulled: what was popped comes back by another one.
-
-A client asks one broker for the queues of all: where they are is asked of the name servers. Without
-one, or while none answers, the queues of this broker are all that is known.
+A client asks one broker for the queues of all brokers: the route comes from the name servers.
+Without one, or while none answers, only the queues of this broker are known.
 """
 
 from collections.abc import Sequence
@@ -75,7 +74,7 @@ class AssignmentHandlers:
     def _assigned(
         self, question: AssignmentQuestion, mode: RequestMode, route: TopicRoute | None
     ) -> Sequence[MessageQueue] | None:
-        """The queues of one client; None: nothing is known, it keeps what it has."""
+        """The queues of one client; None: nothing is known, the client keeps what it has."""
         counts = self._queue_counts(question.topic, route)
         if not counts:
             return None
@@ -99,7 +98,7 @@ class AssignmentHandlers:
         return [MessageQueue(question.topic, broker, any_queue) for broker in sorted(counts)]
 
     def _queue_counts(self, topic: str, route: TopicRoute | None) -> dict[str, int]:
-        """By broker, how many queues of a topic can be read there."""
+        """The number of readable queues of a topic by broker."""
         counts = {}
         if route is not None:
             counts = {
@@ -116,7 +115,8 @@ class AssignmentHandlers:
 def shared(
     queues: Sequence[MessageQueue], members: int, mine: int, share_queues: int
 ) -> Sequence[MessageQueue]:
-    """The part of one member where each queue is popped by a few: its own, and the next ones'."""
+    """The part of one member if each queue is popped by a few: its own, and those of the next
+    ones."""
     if members > len(queues):
         return [queues[mine % len(queues)]]
     parts = [dealt(queues, members, (mine + step) % members) for step in range(share_queues + 1)]
@@ -126,7 +126,7 @@ def shared(
 def dealt(
     queues: Sequence[MessageQueue], members: int, mine: int, *, is_by_circle: bool = False
 ) -> Sequence[MessageQueue]:
-    """The part of one member: a stretch of the queues, or every so-manieth."""
+    """The part of one member: a range of the queues, or (by circle) every n-th."""
     if is_by_circle:
         return queues[mine::members]
     size, over = divmod(len(queues), members)

@@ -1,5 +1,6 @@
-"""Whether a consumer may start with its filter: asked before it does, so that it fails there, with
-the place of the mistake, and not at every pull.
+"""CHECK_CLIENT_CONFIG: checks a consumer's filter before it starts.
+
+So a wrong filter fails there, with the position of the mistake, and not at every pull.
 """
 
 from aerobee.protocol.bodies.subscription import decode_subscription_check

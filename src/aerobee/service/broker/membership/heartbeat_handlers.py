@@ -1,8 +1,8 @@
-"""What clients say of themselves: heartbeats and goodbyes.
+"""HEART_BEAT and UNREGISTER_CLIENT: register and unregister members of groups.
 
-A consumer's first heartbeat makes its group, where that is allowed, and the group's retry topic:
-clients look for the route of that topic now and then only, and the first retry would wait for it.
-Somebody else's group that may not be made does not spoil the rest of a heartbeat.
+A consumer's first heartbeat makes its group, if that is allowed, and the group's retry topic:
+clients look up the route of that topic only at intervals, and the first retry would wait for it. A
+group that may not be made does not affect the other groups of a heartbeat.
 """
 
 import logging
@@ -35,7 +35,7 @@ class HeartbeatHandlers:
         topics: Topics,
         peers: Mapping[ChannelId, Peer],
     ) -> None:
-        """`peers` is who is at the other end of each open connection."""
+        """`peers` has the remote address of each open connection."""
         self._lifecycle = lifecycle
         self._groups = groups
         self._topics = topics
@@ -72,12 +72,12 @@ class HeartbeatHandlers:
                 wants_subscriptions |= self._lifecycle.beat_consumer(heartbeat, beat, member)
         for group in heartbeat.producers:
             self._lifecycle.beat_producer(group, member)
-        # Clients that say no fingerprint send everything each time, and are told to.
+        # Clients without a fingerprint send all subscriptions each time, and are asked to.
         is_changed = heartbeat.fingerprint == 0 or wants_subscriptions
         return Answer(fields=write_header(HeartbeatAnswerHeader(True, is_changed)))
 
     def _unregister(self, request: Request, header: UnregisterHeader) -> Answer:
-        # One of the two is not said, or empty: no group is called so.
+        # One of the two is missing or empty: no group has an empty name.
         self._lifecycle.leave_producer(header.producer_group, request.channel)
         self._lifecycle.leave_consumer(header.consumer_group, request.channel)
         return OK

@@ -1,9 +1,8 @@
-"""Members of groups as they come and go, and what follows from it: news for the others, locks that
-are free again.
+"""MemberLifecycle applies the coming and going of group members: notifies the others, frees locks.
 
-Members of a group share its queues by the list of all members. So whoever comes or goes, by a
-goodbye, a closed connection or silence, the others are told at once; those who broadcast share
-nothing and are told nothing.
+Members of a group share its queues by the list of all members. So when a member comes or goes, by
+UNREGISTER_CLIENT, a closed connection or silence, the others are notified at once; broadcasting
+members share nothing and are not notified.
 """
 
 import logging
@@ -30,7 +29,7 @@ SCAN_INTERVAL_MS = 10_000
 
 
 class MemberLifecycle:
-    """The tables of producers and consumers, changed together."""
+    """Changes the tables of producers and consumers together."""
 
     def __init__(
         self,
@@ -53,8 +52,8 @@ class MemberLifecycle:
         self._producers.beat(group, member)
 
     def beat_consumer(self, heartbeat: Heartbeat, beat: ConsumerBeat, member: Member) -> bool:
-        """Take one group of a heartbeat; whether its subscriptions are wanted again: the client
-        left them out and they are not those that are known, or somebody else's are."""
+        """Apply one group of a heartbeat. Returns whether the client has to send its subscriptions:
+        it left them out and they differ from the known ones, or another member's differ."""
         known = self._consumers.find(beat.group)
         fingerprint = known.fingerprint if known is not None else None
         is_changed = self._consumers.beat(
@@ -67,7 +66,7 @@ class MemberLifecycle:
         if is_changed:
             self._tell(group)
         if fingerprint is None:
-            # After a restart of ours nobody has said them yet.
+            # After a restart of the broker no member has sent them yet.
             return heartbeat.is_without_subscriptions
         return fingerprint != heartbeat.fingerprint
 
@@ -80,7 +79,7 @@ class MemberLifecycle:
             self._left(group, member)
 
     def on_closed(self, channel: ChannelId) -> None:
-        """A connection is gone, and with it all that was said on it."""
+        """A connection is closed: end all its memberships."""
         self._producers.drop_channel(channel)
         for group, member in self._consumers.memberships(channel):
             self._consumers.unregister(group, channel)
@@ -105,7 +104,7 @@ class MemberLifecycle:
             self.leave_consumer(group, member.channel)
             channels[member.channel] = member.client_id
         for channel, client_id in channels.items():
-            # A client that only gave up one of its groups keeps its connection.
+            # A client that only left one of its groups keeps its connection.
             if not self._consumers.has_channel(channel) and not self._producers.has_channel(
                 channel
             ):
@@ -121,7 +120,7 @@ class MemberLifecycle:
             self._tell(remaining)
 
     def _tell(self, group: ConsumerGroup) -> None:
-        """Have the members look who is there."""
+        """Notify the members that the list of members changed."""
         config = self._groups.find(group.name)
         if (
             group.is_broadcasting

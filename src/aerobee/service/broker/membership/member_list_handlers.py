@@ -1,6 +1,6 @@
-"""Who is there: what members of a group ask about each other, and administrators about all.
+"""GET_CONSUMER_LIST_BY_GROUP and the lists of connections, for members and administrators.
 
-The list of a group's members is what they share its queues by: every member must get the same one.
+Members share a group's queues by the list of its members: every member must get the same one.
 """
 
 from aerobee.protocol.bodies.connections import (

@@ -1,6 +1,6 @@
-"""What clients say of themselves, and what consumers ask: the handlers, each given what it needs.
+"""Puts the membership room together: builds its handlers, and returns their rows.
 
-Rows for the broker's table.
+Heartbeats, filter checks, member lists, offsets and queue locks.
 """
 
 from aerobee.service.broker.clients.peers import Peers
@@ -19,7 +19,7 @@ from aerobee.storage.store import Store
 def membership_rows(
     tables: Tables, store: Store, lifecycle: MemberLifecycle, peers: Peers
 ) -> list[Row]:
-    """What clients say of themselves, and what consumers ask."""
+    """The rows of the request table for group members."""
     topics, groups, offsets = tables.topics, tables.groups, tables.offsets
     queues = QueueFacts(store)
     return [

@@ -1,10 +1,11 @@
-"""How far groups are, and where queues begin and end.
+"""QUERY_CONSUMER_OFFSET, UPDATE_CONSUMER_OFFSET and the offsets of queues by position and time.
 
-A group that has no offset yet begins where its client decides; but in a queue that still has its
-first message, and recent, it begins there: whoever sends and then subscribes misses nothing.
+A group without an offset begins where its client decides; but in a queue that still has its first
+message, and that is recent, it begins there: an application that sends and then subscribes misses
+nothing.
 
-A commit of a group that never sent a heartbeat makes the group where it may be made: commits are
-one-way, and would be lost without anybody knowing.
+A commit for a group that never sent a heartbeat makes the group if that is allowed: commits are
+one-way, and would be lost silently.
 """
 
 from aerobee.protocol.headers.offsets import (
@@ -72,7 +73,7 @@ class OffsetHandlers:
                 ResponseCode.INVALID_PARAMETER,
                 "consumerGroup, topic, queueId and commitOffset must all be there",
             )
-        # Nothing is made for a topic that is not there.
+        # Before the group is made: it is not made for a topic that does not exist.
         config = self._topics.find(topic)
         if config is None:
             return Answer(ResponseCode.TOPIC_NOT_EXIST, f"Topic {topic[:255]} not exist!")

@@ -1,6 +1,7 @@
-"""Locks of queues, for consumers that consume in order: taken, renewed every 20 s, given back.
+"""LOCK_BATCH_MQ and UNLOCK_BATCH_MQ: queue locks for consumers that consume in order.
 
-Whoever is not granted a queue is not told why: it tries again after a while.
+Clients renew them every 20 s. A client that does not get a queue is not told why: it tries again
+after a while.
 """
 
 from aerobee.protocol.bodies.locks import decode_lock_request, encode_locked

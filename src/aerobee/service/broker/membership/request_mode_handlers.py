@@ -1,6 +1,6 @@
-"""How a group reads a topic, by popping or by pulling: set by an operator, shown to others.
+"""SET_MESSAGE_REQUEST_MODE and GET_ALL_MESSAGE_REQUEST_MODE: whether a group pops or pulls a topic.
 
-Clients learn it when they ask for their queues.
+Set by an operator. Clients learn it from the answer to QUERY_ASSIGNMENT.
 """
 
 from aerobee.model.names import is_retry_topic

@@ -1,9 +1,10 @@
-"""Whether a group pops or pulls a topic: `config/messageRequestMode.json`.
+"""RequestModes has the mode, POP or PULL, of each group and topic:
+`config/messageRequestMode.json`.
 
     {"messageRequestModeMap":{"topic":{"group":{"consumerGroup":"group","mode":"POP",
                                                 "popShareQueueNum":0,"topic":"topic"}}}}
 
-A change is seen, and whoever asked for it is told, once it is on the disk. Without an entry a group
+A change takes effect, and its request is answered, once it is on the disk. Without an entry a group
 pulls.
 """
 
@@ -28,7 +29,7 @@ _Table: TypeAlias = Mapping[tuple[str, str], RequestMode]
 
 class RequestModes:
     def __init__(self, file: ConfigFile, worker: DiskWorker) -> None:
-        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        """Reads the file. CorruptFile: it is damaged, and so is its backup."""
         self._saved: SavedValue[_Table] = SavedValue(
             worker, lambda table: file.store(_json(table)), _loaded(file)
         )
@@ -48,7 +49,7 @@ class RequestModes:
         self._saved.change(change, done)
 
     def body(self) -> bytes:
-        """What the file says, for whoever asks over the wire."""
+        """The content of the file, for GET_ALL_MESSAGE_REQUEST_MODE."""
         return write_compact(_json(self._saved.value))
 
 

@@ -1,11 +1,11 @@
-"""What those who watch a broker are shown: metrics under RocketMQ's names, and whether it is well.
+"""The metrics room: a broker's metrics under RocketMQ's names, and its health.
 
-bounds           how many samples there may be
-traffic          messages and bytes, in and out; how long requests take
-lag, lag_metrics how far groups are behind
-clients          who is connected
-store_state      the log, the disk, syncs
-pending          what waits: pulls, transactions, timers
-health           whether it is well, whether it is ready
-broker_watch     all of it
+sample_bounds      the limit of samples per metric
+traffic_metrics    messages and bytes, in and out; request times
+lag, lag_metrics   the lag of groups
+client_metrics     connected clients
+store_metrics      the log, the disk, syncs
+pending_metrics    waiting pulls, open transactions, timers
+health             whether the broker is well, and ready
+broker_watch       all of it
 """

@@ -1,6 +1,6 @@
-"""A broker as those see it who watch it: its metrics, whether it is well, whether it is ready.
+"""BrokerWatch shows a broker to monitoring: its metrics, whether it is well, whether it is ready.
 
-Parts of a broker that have something to show besides are asked for their own metrics.
+Rooms with metrics of their own are called as providers.
 
 Imports more than 15 modules because it puts the others together.
 """

@@ -1,4 +1,4 @@
-"""Who is connected, and which groups have members that do not agree.
+"""Metrics of connected clients, and of groups whose members have different subscriptions.
 
 Versions are the numbers that clients send.
 """

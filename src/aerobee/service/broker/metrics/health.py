@@ -1,4 +1,4 @@
-"""Whether a broker is well, and whether it is ready: what is wrong, in words; nothing is good.
+"""Health tells whether a broker is well and ready: a list of problems, empty if there is none.
 
 well     it is called regularly, and the store takes writes
 ready    it is well, and a name server knows it, if it has any
@@ -10,7 +10,7 @@ from aerobee.ports.clock import Now
 from aerobee.storage.store import Store
 
 QUIET_MS_MAX = 5_000
-"""A broker that was not called for so long hangs: it is called every second, whatever happens."""
+"""A broker that was not called for so long hangs: it is called at least every second."""
 
 
 class Health:
@@ -21,7 +21,7 @@ class Health:
         strangers: Callable[[], Sequence[str]],
         now: Now,
     ) -> None:
-        """`strangers` are those of the name servers that do not know the broker now."""
+        """`strangers` returns the name servers that do not know the broker now."""
         self._store = store
         self._nameservers = nameservers
         self._strangers = strangers
@@ -48,5 +48,5 @@ class Health:
         return found
 
     def known_to(self) -> int:
-        """How many name servers know the broker."""
+        """The number of name servers that know the broker."""
         return len(self._nameservers) - len(self._strangers())

@@ -1,4 +1,4 @@
-"""How far groups are behind: in messages and in time, per topic and per queue, never below zero.
+"""Lags computes the lag of groups in messages and in time, per topic and queue, never below zero.
 
     begin            committed          pulled               end of the queue
       ├──────────────────┼──────────────────┼──────────────────┤
@@ -6,13 +6,12 @@
                          ├──── in flight ───┤
                                             ├───── ready ──────┤
 
-The time of a lag is how long its oldest message has been there. A queue is looked at all at once,
-so an offset is never compared with an end of another moment. Where a group has not committed
-anything it is behind from where it pulls, or from the beginning of what there is.
+The time of a lag is the age of its oldest message. All offsets of a queue are read together, so an
+offset is never compared with the end at another moment. For a group without a commit the lag begins
+at its pull offset, or at the beginning of the queue.
 
-A topic that an online group does not subscribe to any more is left out: what is left of it in the
-offsets would be a lag that never shrinks. So is a group that broadcasts: its members keep their
-offsets themselves.
+A topic that an online group does not subscribe to any more is left out: its old offsets would be a
+lag that never shrinks. So is a broadcasting group: its members keep their offsets themselves.
 """
 
 from collections.abc import Iterator
@@ -26,21 +25,21 @@ from aerobee.service.broker.state.topics import Topics
 
 
 class QueueLag(NamedTuple):
-    """Of one group in one queue."""
+    """The lag of one group in one queue."""
 
     queue_id: int
     behind: int
     """Messages that are not known to be consumed."""
     behind_ms: int
     in_flight: int
-    """Of those, the ones that were handed out."""
+    """Those of them that were handed out."""
     ready: int
-    """And those that were not."""
+    """Those of them that were not."""
     ready_ms: int
 
 
 class TopicLag(NamedTuple):
-    """Of one group in one topic."""
+    """The lag of one group in one topic."""
 
     group: str
     topic: str
@@ -55,11 +54,11 @@ class Lags:
         self._topics = topics
         self._consumers = consumers
         self._queues = queues
-        # When messages were stored that groups were waiting at: most still are, the next time.
+        # Cached store timestamps of the oldest messages of lags: most are the same the next time.
         self._stored_ms: dict[tuple[str, int, int], int] = {}
 
     def all(self, now: Now) -> Iterator[TopicLag]:
-        """Of every group in every topic that it consumes, each looked at when it is its turn."""
+        """The lags of every group in every topic that it consumes, computed one by one."""
         known, self._stored_ms = self._stored_ms, {}
         for topic, group in self._offsets.pairs():
             config = self._topics.find(topic)

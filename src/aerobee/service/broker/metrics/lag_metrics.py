@@ -1,7 +1,7 @@
-"""Lags as metrics: RocketMQ's, per group and topic, and our own, per queue.
+"""Metrics of lags: RocketMQ's, per group and topic, and Aerobee's own, per queue.
 
-RocketMQ's times are milliseconds. Its exporter puts a unit behind the name that is documented, so
-those with a unit are known by two names.
+RocketMQ's times are milliseconds. Its exporter appends a unit to the documented name, so metrics
+with a unit have two names.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +13,7 @@ from aerobee.service.broker.metrics.lag import QueueLag, TopicLag
 from aerobee.service.broker.metrics.sample_bounds import Join, added, bounded
 
 IsSystem = Callable[[str, str], bool]
-"""(topic, group) → whether one of them is the system's."""
+"""(topic, group) → whether one of them is a system name."""
 
 
 class _Shape(NamedTuple):
@@ -21,7 +21,7 @@ class _Shape(NamedTuple):
     text: str
     of: Callable[[QueueLag], float]
     join: Join
-    """Of the queues of a topic, and of what is beyond the bound."""
+    """Joins the values of a topic's queues, and of the samples beyond the limit."""
     also: str = ""
 
 
@@ -78,7 +78,7 @@ _BY_QUEUE = (
 def lag_metrics(
     lags: Iterable[TopicLag], is_system: IsSystem, samples_max: int
 ) -> Iterator[Metric]:
-    """Lags are looked at while the first metric is read, and kept for the others."""
+    """The metrics. Lags are computed while the first one is read, and kept for the others."""
     found: list[TopicLag] = []
 
     def look() -> Iterator[TopicLag]:

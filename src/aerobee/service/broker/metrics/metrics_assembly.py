@@ -1,7 +1,7 @@
-"""What is counted in a broker, and the watch that shows it.
+"""Puts the metrics room together: the counters, and the watch that shows them.
 
-Counting begins before there is anything to show: parts are given `statistics` and `times` when they
-are made, and what they count is shown when all of them are.
+The rooms are given `statistics` and `times` when they are made; the watch is made last, when all
+rooms exist.
 """
 
 import logging
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 __all__ = ["MetricsAssembly", "PendingMetrics"]
 
 NameServers = tuple[Sequence[str], Callable[[], Sequence[str]]]
-"""Those that are told, and those of them that do not know the broker now."""
+"""The configured name servers, and a function for those that do not know the broker now."""
 
 
 class MetricsAssembly:
@@ -51,7 +51,8 @@ class MetricsAssembly:
     def watch(
         self, nameservers: NameServers, providers: Sequence[Provider], now: Now
     ) -> BrokerWatch:
-        """To be called once, when all parts are there: those that have something to show."""
+        """The watch; to be called once, when all rooms exist. `providers` return further
+        metrics."""
         health = self._health = Health(self._store, *nameservers, now)
         return BrokerWatch(
             self._identity,
@@ -65,7 +66,7 @@ class MetricsAssembly:
         )
 
     def messages_out(self) -> int:
-        """How many were handed out since the start, by whatever way."""
+        """The number of messages handed out since the start, by pulls and pops."""
         return self.statistics.handed_out().messages
 
     def on_tick(self, now: Now) -> None:
@@ -79,7 +80,7 @@ class MetricsAssembly:
         )
 
     def _note_problem(self) -> None:
-        """A log that is not cleaned fills the disk: say why, once."""
+        """Log once why the log is not cleaned: it fills the disk."""
         problem = self._store.compaction.problem
         if problem and problem != self._problem:
             _log.error("the log cannot be cleaned: %s", problem)

@@ -1,8 +1,7 @@
-"""What is not over yet: requests that wait, transactions that are open, timers that are late;
-and what came of those that were.
+"""Metrics of unfinished work (waiting requests, open transactions, late timers) and its outcomes.
 
-Totals only: nothing of it is counted by topic. Requests wait for the disk, and for nothing else:
-there are no threads whose turn they could wait for.
+Totals only: they are not counted by topic. Requests wait for the disk only: there are no thread
+pools that they could wait for.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ from aerobee.ports.clock import Now
 
 
 class PendingMetrics(NamedTuple):
-    """Whom to ask."""
+    """The functions that return the figures."""
 
     held_pulls: Callable[[], int]
     open_halves: Callable[[], int]
@@ -22,7 +21,7 @@ class PendingMetrics(NamedTuple):
     waiting_sends: Callable[[], int]
     cold_reads: Callable[[], int]
     outcomes: Callable[[], tuple[int, int]]
-    """Of transactions: commits, rollbacks."""
+    """Transactions: (commits, rollbacks)."""
 
     def metrics(self, now: Now) -> Iterator[Metric]:
         yield single_gauge("aerobee_held_pulls", "Pulls that wait for a message", self.held_pulls())

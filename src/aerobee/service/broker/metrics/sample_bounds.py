@@ -1,7 +1,7 @@
-"""How many samples a metric may have: topics and groups are made by peers.
+"""Limits the number of samples of a metric, because peers make topics and groups.
 
-Those beyond the bound are one sample together, with the label that OpenTelemetry gives such a one.
-The order of samples must be the same every time, or a counter would seem to run backwards.
+Samples beyond the limit are joined into one, with the label that OpenTelemetry uses for it. The
+order of samples must be the same every time, or a counter would seem to run backwards.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,15 +14,15 @@ Join = Callable[[float, float], float]
 
 
 def added(first: float, second: float) -> float:
-    """Of counts."""
+    """The join for counts."""
     return first + second
 
 
 def bounded(
     samples: Iterable[tuple[dict[str, str], float]], samples_max: int, join: Join = added
 ) -> Iterator[Sample]:
-    """At most so many samples, the last one of all that are too many: joined by `join`, which is
-    `max` for times."""
+    """At most `samples_max` samples; the last one has all that are too many, joined by `join`
+    (`max` for times)."""
     rest: float | None = None
     for number, (labels, value) in enumerate(samples, 1):
         if number < samples_max:

@@ -1,6 +1,6 @@
-"""The store: how much there is, how far disk and readers are behind, how long syncs take.
+"""Metrics of the store: sizes, flush and dispatch lag, disk usage, sync times.
 
-Everything is read off; nothing is counted for it but syncs.
+All are read from the store's state; only syncs are counted.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
-"""What passes: messages and bytes in and out, dead letters, and how long requests take.
+"""Metrics of traffic: messages and bytes in and out, dead letters, request times.
 
-The type of a topic's messages is the one that the topic says of itself.
+The message type of a topic is the one in its attributes.
 """
 
 from collections.abc import Callable, Iterator
@@ -102,7 +102,7 @@ class TrafficMetrics:
             yield self._labels(topic, group), of(totals)
 
     def _dead_letters(self) -> Iterator[_Labelled]:
-        """What came into a group's topic of dead letters, by whatever way."""
+        """Messages stored in dead-letter topics, by group."""
         for topic, totals in self._statistics.topics():
             if is_dead_letter_topic(topic):
                 yield self._labels(topic, topic.removeprefix(DEAD_LETTER_PREFIX)), totals.messages

@@ -1,4 +1,4 @@
-"""The way of messages out of the log by POP: requests, those that wait, and what is done by time.
+"""Puts POP together: handlers, held pops, acknowledgements, and the work done on ticks.
 
 Imports more than 15 modules because it puts the others together.
 """
@@ -41,7 +41,7 @@ class PopAssembly:
         outlets: Outlets,
         now: Now,
     ) -> None:
-        """CorruptFile: one of its files cannot be believed."""
+        """CorruptFile: one of its files is damaged."""
         parts = PopParts(identity, tables, ground, writer, timers, config.current, now)
         self._identity = identity
         self._tables = tables
@@ -99,7 +99,7 @@ class PopAssembly:
     # A turn of the loop.
 
     def on_round(self, now: Now) -> None:
-        """A round of reads is over: its acknowledgements go into the log together."""
+        """The reads of this turn are over: their acknowledgements go into the log together."""
         self._parts.ack_writer.settle(now)
 
     def note_arrival(self, topic: bytes, queue_id: int) -> None:
@@ -108,7 +108,7 @@ class PopAssembly:
             self._arrived.append((topic, queue_id))
 
     def on_visible(self, now: Now) -> None:
-        """What was appended can be read: answer who waits for it."""
+        """Appended messages can be read: run the pops that wait for them."""
         while self._arrived:
             self._pops.arrived(*self._arrived.popleft(), now)
 
@@ -124,7 +124,7 @@ class PopAssembly:
         parts.orders.on_tick(now)
 
     def rest_ms(self, now: Now) -> int:
-        """For how long nothing is due."""
+        """The time until something is due."""
         due_ms = self._held.next_due_ms()
         free_ms = self._parts.orders.ms_to_free(now.wall_ms)
         return min(
@@ -139,7 +139,7 @@ class PopAssembly:
         self.fast_path.drop_channel(channel)
 
     def stop(self, now: Now) -> None:
-        """Commit what is safe, and keep who has what. Blocks on the disk."""
+        """Commit offsets that are safe, and save the order info. Blocks on the disk."""
         self._parts.ack_writer.settle(now)
         self._parts.offsets.commit_safe(self._store.flushed_offset)
         self._parts.revive_queues.stop(now)

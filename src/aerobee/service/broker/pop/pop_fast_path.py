@@ -1,7 +1,7 @@
-"""The short ways of pops and acknowledgements, put together: what a read brings of both.
+"""PopFastPath joins the fast paths of pops and acknowledgements: one read may bring both.
 
-A read of a consumer often has both, in any order. Acknowledgements gather over the whole read and
-go into the log when it has no more of either.
+They come in any order. Acknowledgements are gathered over the whole read and go into the log when
+it has no more of either.
 
 Imports more than 15 modules because it puts the others together.
 """
@@ -30,7 +30,7 @@ from aerobee.storage.store import Store
 
 
 class Outlets(NamedTuple):
-    """Where what is done without a request becomes known."""
+    """Callbacks of the fast path: effects, counts of messages handed out, counts of answers."""
 
     outbox: Effects
     count_out: CountOut
@@ -38,7 +38,7 @@ class Outlets(NamedTuple):
 
 
 class PopFastPath:
-    """A `broker.ShortWay`."""
+    """A `fast_path.FastPath` for POP_MESSAGE and ACK_MESSAGE."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class PopFastPath:
         writer: MessageWriter,
         outlets: Outlets,
     ) -> None:
-        """`basis`: what pops are decided by."""
+        """`basis`: the inputs of a decision about a pop."""
         fast_path_readers = store.fast_path_readers
         self.pops = FastPop(FastPopWalk(fast_path_readers, parts.pop_walk), basis)
         self.fast_ack = FastAck(fast_path_readers[0], topics, parts.revive_queue_count)
@@ -73,7 +73,7 @@ class PopFastPath:
                     return taken
                 taken = SOME
         finally:
-            # Also when a frame breaks the protocol: what came before it is to be answered.
+            # Also when a frame breaks the protocol: the frames before it are answered.
             self._fast_ack_writer.finish(channel, output, now)
             popped = self.pops.answered - popped
             if popped:
@@ -83,7 +83,7 @@ class PopFastPath:
     def learn_pop(self, request: Request, header: PopHeader, plan: PopPlan) -> None:
         """The general handler decided to run a pop by this plan."""
         topic = self._topics.find(plan.topic)
-        # The short way reads the log, where messages are that compaction did not keep.
+        # The fast path reads the log, which still has messages that compaction removed.
         if topic is not None and not topic.is_compacted:
             self.pops.learn(request, header, plan, topic.read_queues)
 

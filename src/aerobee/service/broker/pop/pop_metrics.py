@@ -1,6 +1,6 @@
-"""POP: what went into the revive topic and came out of it, and how far its readers are behind.
+"""Metrics of the revive topic: records written and read, messages revived, lag of its readers.
 
-Totals, without groups and topics: what a group was handed out is counted with what others were.
+Totals without group and topic: messages handed out to a group are counted with those of pulls.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
 
 
 class PopMetrics(NamedTuple):
-    """Whom to ask."""
+    """The objects whose counters are shown."""
 
     log: ReviveWriter
     queues: Sequence[ReviveQueue]

@@ -1,4 +1,4 @@
-"""Everything that POP keeps, opened over one store: offsets, orders, checkpoints, what comes back.
+"""Opens everything that POP keeps over one store: offsets, order info, checkpoints, revive queues.
 
 Imports more than 15 modules because it puts the others together.
 """
@@ -29,7 +29,7 @@ REVIVE_QUEUES = 8
 
 
 class Clockwork(Protocol):
-    """The timer, as far as POP has to know it."""
+    """The part of the timer that POP uses."""
 
     @property
     def is_enabled(self) -> bool: ...
@@ -51,7 +51,7 @@ class PopParts:
         config: BrokerConfig,
         now: Now,
     ) -> None:
-        """CorruptFile: one of its files cannot be believed."""
+        """CorruptFile: one of its files is damaged."""
         store, worker = ground.store, ground.worker
         topic = revive_topic(identity.cluster)
         catch_up(store, tables.offsets, frozenset({TIMER_TOPIC.encode(), topic.encode()}))

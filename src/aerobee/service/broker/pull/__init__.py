@@ -1,1 +1,3 @@
-"""Pulls: a read of one queue, on the fast path and on the general path, and long polling."""
+"""The pull room: reads of one queue (PULL_MESSAGE), on a fast and a general path, and long
+polling.
+"""

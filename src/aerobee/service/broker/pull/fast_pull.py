@@ -1,14 +1,15 @@
-"""The fast path of pulls: a consumer that asks again for what it was granted before.
+"""The fast path of pulls: answers a consumer that repeats a pull which the general path has
+checked.
 
     first time   the general handler checks everything, and its decision is kept as a `PullGrant`:
                  the header, as a template for the next ones, and the plan
-    afterwards   a header that differs in its numbers only is understood by comparing it; the
-                 grant still holds if nothing it was decided by has changed; messages that are in
-                 memory are copied behind the answer's header, old ones after they were checked
+    afterwards   a header that differs from the template in its numbers only matches the grant; the
+                 grant is valid while nothing that it was decided by has changed; messages that are
+                 in memory are copied behind the answer's header, old ones after their checksum
 
-Whatever does not fit (nothing there yet, messages that the disk has to be asked for, a reset
-offset, other headers) takes the general way. Law: a pull that is taken here is answered as the
-general handler would.
+Every other pull (no message yet, messages that must be read from the disk, a reset offset, another
+header) takes the general path. Law: a pull that is taken here is answered as the general handler
+would.
 """
 
 import re
@@ -50,7 +51,7 @@ _PLACES = tuple(
 )
 
 Basis = Callable[[str, str], tuple[object, ...]]
-"""(group, topic) → everything that a decision about a pull of it is made by, as it is now."""
+"""(group, topic) → the current inputs of a pull's decision, to compare with earlier ones."""
 
 
 def is_compiled() -> bool:
@@ -58,10 +59,11 @@ def is_compiled() -> bool:
 
 
 class PullGrant:
-    """What was decided for the pulls of one mould.
+    """The general handler's decision for pulls whose headers match one template.
 
-    `places` says which number of the template is the queue's, the offset's, the commit's and the
-    opaque's; `checked_at` when it was last seen to hold.
+    `queue_place`, `offset_place`, `commit_place` and `opaque_place` are the indexes of these
+    numbers in the template; `checked_at` is the last value of `FastPull._checks` at which the grant
+    was valid.
     """
 
     __slots__ = (
@@ -116,7 +118,8 @@ class PullGrant:
 
 
 class FastPull:
-    """P1. Between two calls of `recheck` nothing changes that a grant was decided by."""
+    """Answers pulls by their grants. P1. Between two calls of `recheck` nothing changes that a
+    grant was decided by."""
 
     __slots__ = (
         "_answer",
@@ -150,21 +153,21 @@ class FastPull:
         self._flow_of = flow_of
         self._answer = PullAnswer()
         self._grants: dict[ChannelId, list[PullGrant]] = {}
-        # The header of a pull that takes the general way now.
+        # The header of a pull that takes the general path now.
         self._candidate: tuple[ChannelId, bytes] | None = None
-        # How often everything may have changed, and how large an answer may be since.
+        # Number of `recheck` calls, and the largest answer allowed since the last one.
         self._checks = 0
         self._bytes_now = 0
         # Pulls, since the start.
         self.answered = 0
 
     def recheck(self) -> None:
-        """Something was done that may change what was decided."""
+        """Something was done that may change the inputs of a decision: check grants before use."""
         self._checks += 1
 
     def take_all(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> int:
-        """Answer the current frame and those after it: NONE, SOME, or ALL that there are. But for
-        ALL, the current frame is another one's."""
+        """Answer the current frame and those after it. Returns ALL if no frame is left; NONE or
+        SOME: the current frame is not a pull for this path."""
         taken = NONE
         while self._take(channel, frames, output):
             if not frames.advance():
@@ -187,7 +190,8 @@ class FastPull:
         return False
 
     def learn(self, channel: ChannelId, header: PullHeader, plan: PullPlan, queues: int) -> None:
-        """The general handler found messages for a pull, by this plan, of so many queues."""
+        """Make a grant: the general handler found messages for a pull by this plan; `queues` is the
+        number of queues of the topic."""
         if self._candidate is None or self._candidate[0] != channel:
             return
         text = self._candidate[1]

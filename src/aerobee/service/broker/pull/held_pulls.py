@@ -1,8 +1,8 @@
-"""Long polls: pulls that found nothing and wait for a message, a deadline or the end of their
-connection.
+"""Long polls: the pulls that found no message and wait for one, for a deadline or for a disconnect.
 
-Keyed by queue, because arrival names a queue; bounded per queue, per channel and in all, because a
-peer decides how many it asks for. Pure bookkeeping: whoever takes pulls out answers them.
+Keyed by queue, because a new message names its queue; bounded per queue, per channel and in all,
+because a peer decides how many it sends. Only bookkeeping: the caller that takes pulls out answers
+them.
 
 H1. A pull is in exactly one queue's table, counted once for its channel and once in all, and so
     are the tags that it wants.
@@ -20,7 +20,7 @@ QueueKey: TypeAlias = tuple[bytes, int]
 
 
 class PullPlan(NamedTuple):
-    """What a pull wants: it passed its checks, and can be run as often as need be."""
+    """A pull that passed its checks: the read that it asks for. It can be run repeatedly."""
 
     queue: QueueKey
     offset: int
@@ -31,7 +31,7 @@ class PullPlan(NamedTuple):
     group: str = ""
     chosen: PropertyFilter | None = None
     is_bulk: bool = False
-    """Whether it is of one who reads whole queues, and takes larger answers than consumers do."""
+    """Whether the client reads whole queues (the Spark source): it gets larger answers."""
 
 
 class HeldPull(NamedTuple):
@@ -46,11 +46,11 @@ class HeldPullLimits(NamedTuple):
     per_channel: int = 4_096
     total: int = 100_000
     tags: int = 1_000_000
-    """Of all pulls that wait: some 100 bytes each."""
+    """Limit of tags of all waiting pulls: some 100 bytes each."""
 
 
 class HeldPulls:
-    """The pulls that wait."""
+    """The table of waiting pulls."""
 
     def __init__(self, limits: HeldPullLimits | None = None) -> None:
         self._limits = limits if limits is not None else HeldPullLimits()
@@ -90,7 +90,7 @@ class HeldPulls:
         return [self._remove(queue, number) for number in list(self._by_queue.get(queue, ()))]
 
     def take_due(self, monotonic_ms: int) -> list[HeldPull]:
-        """The pulls that have waited as long as they asked to."""
+        """Take out the pulls whose long-poll time is over."""
         due = []
         while self._deadlines and self._deadlines[0][0] <= monotonic_ms:
             _, number, queue = heapq.heappop(self._deadlines)
@@ -99,7 +99,7 @@ class HeldPulls:
         return due
 
     def next_due_ms(self) -> int | None:
-        """When the next pull may be due, on the monotonic clock: never later than it is."""
+        """A lower bound of the next deadline, on the monotonic clock; None: no pull waits."""
         return self._deadlines[0][0] if self._deadlines else None
 
     def drop_channel(self, channel: ChannelId) -> None:
@@ -121,7 +121,7 @@ class HeldPulls:
         return pull
 
     def _forget_old_deadlines(self) -> None:
-        """Those of pulls that were woken long before: a busy queue leaves one at every message."""
+        """Drop deadlines of pulls that were woken before: a busy queue leaves one per message."""
         self._deadlines = [
             entry for entry in self._deadlines if entry[1] in self._by_queue.get(entry[2], ())
         ]

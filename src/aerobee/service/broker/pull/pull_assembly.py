@@ -1,6 +1,7 @@
-"""The way of messages out of the log: pulls, those that wait, and what wakes them.
+"""Puts the pull room together, and makes appended messages visible.
 
-Messages become visible here, all of a turn at once, and whoever waits for them is answered then.
+`settle` dispatches the messages of one turn of the loop to their queues, all at once, and runs the
+pulls that wait for these queues.
 """
 
 from collections.abc import Callable
@@ -25,9 +26,9 @@ from aerobee.service.live_config import LiveConfig
 REST_MS_MAX = 60_000
 
 Arrival: TypeAlias = Callable[[bytes, int], None]
-"""(topic, queue) that got messages."""
+"""Called with a (topic, queue) that got messages."""
 Took: TypeAlias = Callable[[int, int], None]
-"""Told (how many ms each took, how many pulls)."""
+"""Called with (ms that each pull took, number of pulls)."""
 
 
 class PullAssembly:
@@ -41,7 +42,7 @@ class PullAssembly:
     ) -> None:
         self._statistics = statistics
         self._took = took
-        self._noted = 0  # pulls of the short way whose times are known
+        self._noted = 0  # pulls of the fast path whose times are reported
         self._store = ground.store
         self._held = HeldPulls()
         self._note_arrival: Arrival = lambda topic, queue_id: None
@@ -73,12 +74,12 @@ class PullAssembly:
         return self._fast_pull.take_all(channel, frames, output)
 
     def recheck(self) -> None:
-        """Something was done that may change what pulls are given."""
+        """Something was done that may change the decisions about pulls."""
         self._fast_pull.recheck()
 
     def _learn(self, channel: ChannelId, header: PullHeader, plan: PullPlan) -> None:
         topic = self._topics.find(header.topic)
-        # The short way reads the log, where messages are that compaction did not keep.
+        # The fast path reads the log, which still has messages that compaction removed.
         if topic is not None and not topic.is_compacted:
             self._fast_pull.learn(channel, header, plan, topic.read_queues)
 
@@ -86,7 +87,8 @@ class PullAssembly:
         return self._handlers.rows()
 
     def settle(self) -> None:
-        """Make visible what was appended, as far as the flush mode allows, and wake who waits."""
+        """Dispatch appended messages, as far as the flush mode allows, and run the pulls that wait
+        for their queues."""
         touched = self._store.dispatch()
         if touched:
             self._statistics.arrivals.update(touched)
@@ -97,29 +99,29 @@ class PullAssembly:
             self._note_arrival(*key)
 
     def end_round(self, took_ms: int) -> None:
-        """The pulls of a round have their answers."""
+        """The reads of this turn are over: report the times of their pulls."""
         answered = self._fast_pull.answered
         if answered != self._noted:
             self._took(took_ms, answered - self._noted)
             self._noted = answered
 
     def held(self) -> int:
-        """How many wait."""
+        """The number of pulls that wait for a message."""
         return self._held.count
 
     def cold_reads(self) -> int:
-        """How many wait for the disk."""
+        """The number of pulls that wait for the disk."""
         return self._cold_reads.count
 
     def tell_arrivals(self, note: Arrival) -> None:
-        """Have somebody else told, too, which queues got messages."""
+        """Register a further callback for queues that got messages."""
         self._note_arrival = note
 
     def on_tick(self, now: Now) -> None:
         self._handlers.expire(now.monotonic_ms)
 
     def rest_ms(self, now: Now) -> int:
-        """For how long no pull is due."""
+        """The time until the next pull is due."""
         due_ms = self._held.next_due_ms()
         return REST_MS_MAX if due_ms is None else max(0, due_ms - now.monotonic_ms)
 

@@ -1,4 +1,5 @@
-"""Whether a pull may be run, and what it then reads.
+"""Checks of a pull: broker, group, topic, permissions, queue and filter. The result is a
+`PullPlan`.
 
 The order of the checks is RocketMQ's: clients act upon the first code that applies.
 """
@@ -19,7 +20,7 @@ from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer
 
 BULK_COUNT_MAX = 32_768
-"""Messages of one answer to a reader of whole queues."""
+"""Most messages in one answer to a bulk reader (the Spark source)."""
 
 
 class PullChecks:
@@ -38,7 +39,7 @@ class PullChecks:
         self._subscription_filters = subscription_filters
 
     def plan(self, header: PullHeader, now: Now) -> PullPlan | Answer:
-        """What is to be read, or why it may not be."""
+        """The read that the pull asks for, or the answer that refuses it."""
         if not is_readable(self._config.current.permission):
             return _forbidden("the broker pulling message is forbidden", 1)
         group, topic = header.consumer_group, header.topic
@@ -69,7 +70,7 @@ class PullChecks:
         return self._filtered(header, known, config)
 
     def basis(self, group: str, topic: str) -> tuple[object, ...]:
-        """Everything that a plan is made by besides the request itself."""
+        """The inputs of the decision besides the request itself, to compare with earlier ones."""
         consumers = self._consumers.find(group)
         return (
             self._config.current,

@@ -1,11 +1,11 @@
-"""Pulls: a queue from an offset on, as slices of the log.
+"""PULL_MESSAGE on the general path: reads a queue from an offset on, as slices of the log.
 
     checks ─▶ filter ─▶ read ─▶ found: answer
-                              ├ nothing yet, and it may be held: wait for a message or a deadline
-                              └ cold: a disk thread reads and checks it first
+                              ├ nothing yet, may be held: wait for a message or a deadline
+                              └ cold: a disk thread reads and checks the messages first
 
-A pull that is held is run again when its queue gets a message, and answered then whatever it finds,
-but for a filter that lets nothing of it through: it waits on. Nothing of a message is copied here.
+A held pull is run again when its queue gets a message and is answered then, unless its filter
+rejects every message of the read: then it waits on. No message is copied here.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ from aerobee.service.request import Answer, Request
 from aerobee.storage.read.queue_read import QueueRead, ReadStatus
 from aerobee.storage.store import Store
 
-BULK_BYTES_MAX = 1 << 20  # of a reader of whole queues: more, and others wait for their turn
+BULK_BYTES_MAX = 1 << 20  # of a bulk reader: larger answers would delay other clients
 HOLD_MS_MAX = 30_000  # clients give a pull up after that
 
 _CODES = {
@@ -49,7 +49,7 @@ _CODES = {
 
 Found: TypeAlias = Callable[[ChannelId, PullHeader, PullPlan], None]
 CountOut: TypeAlias = Callable[[str, str, int, int], None]
-"""Told what was handed out: (group, topic, messages, bytes)."""
+"""Called for messages that were handed out: (group, topic, messages, bytes)."""
 
 
 class PullHandlers:
@@ -64,7 +64,7 @@ class PullHandlers:
         found: Found,
         count_out: CountOut,
     ) -> None:
-        """`found` is told of every pull that found messages at once."""
+        """`found` is called for every pull that found messages at once, to make a grant of it."""
         self._found = found
         self._store = store
         self._checks = checks
@@ -109,7 +109,7 @@ class PullHandlers:
             )
 
     def _hold_ms(self, header: PullHeader) -> int:
-        """How long the pull may be held; 0: it wants an answer at once."""
+        """The time for which the pull may be held; 0: answer it at once."""
         if not header.sys_flag & SUSPEND:
             return 0
         config = self._config.current
@@ -153,7 +153,7 @@ class PullHandlers:
             self._count_out(plan.group, name, read.count, sum(map(len, read.slices)))
         next_offset = read.next_offset
         if code is ResponseCode.PULL_NOT_FOUND and status is not ReadStatus.OFFSET_OVERFLOW_ONE:
-            # An empty queue begins at 0, and whoever is elsewhere is sent there.
+            # An empty queue begins at 0: a client with another offset is moved there.
             next_offset = 0
             if plan.offset != 0:
                 code = ResponseCode.PULL_OFFSET_MOVED
@@ -175,7 +175,7 @@ class PullHandlers:
         )
 
     def _moved(self, plan: PullPlan, offset: int) -> Answer:
-        """An operator set another offset: the client is sent there."""
+        """An operator reset the group's offset: tell the client the new one."""
         topic, queue_id = plan.queue
         queue = self._store.queue(topic, queue_id)
         low, high = 0, 0
@@ -202,14 +202,14 @@ class PullHandlers:
         for pull in self._held.take_for(queue):
             read = self._read(pull.plan)
             if read.status == ReadStatus.NO_MATCHED_MESSAGE:
-                # Go on behind what the filter did not let through.
+                # Continue behind the messages that the filter rejected.
                 on = pull._replace(plan=pull.plan._replace(offset=read.next_offset))
                 if self._held.hold(on):
                     continue
             self._finish(pull, read)
 
     def expire(self, monotonic_ms: int) -> None:
-        """Answer the pulls that have waited as long as they asked to."""
+        """Answer the pulls whose long-poll time is over."""
         for pull in self._held.take_due(monotonic_ms):
             self._finish(pull, self._read(pull.plan))
 
@@ -227,7 +227,7 @@ class PullHandlers:
 
 
 def _found_nothing(read: QueueRead, offset: int) -> bool:
-    """Whether the queue has nothing at the offset yet, and may have soon."""
+    """Whether the offset is the queue's end, so that a message may arrive there soon."""
     if read.status == ReadStatus.OFFSET_OVERFLOW_ONE:
         return True
     return offset == 0 and read.status in (

@@ -1,15 +1,15 @@
-"""The short way of a send: header, checks, record and answer, without an object per message.
+"""The fast path of sends: reads header, checks, stores and answers without an object per message.
 
     frame ─▶ draft ─▶ is anything special? ─▶ log ─▶ answer
-                        ├─ a delay, a time, half a transaction: diverted first
-                        └─ else: False, and the general handler has the frame as it came
+                        ├─ a delay, a delivery time, a half message: `send_diversion` rewrites it
+                        └─ else: False, and the general handler gets the frame unchanged
 
-Plain is: a topic that exists and wants nothing special, a queue that exists, no property that the
-broker keeps to itself, an id from the sender. What is refused (disk full, too large) is refused by
-the general handler, too, which says why. Law: a frame that is taken here is stored and answered as
-the general handler would.
+A send is taken if its topic exists and needs no special treatment, its queue exists, none of its
+properties is reserved for the broker, and the sender gave it an id. A send that would be refused
+(disk full, too large) is left to the general handler, too, which says why. Law: a frame that is
+taken here is stored and answered as the general handler would.
 
-The ends of transactions come between sends, so they are handed to their own short way from here.
+END_TRANSACTION requests arrive between sends, so they are passed on to `FastEndTransaction` here.
 """
 
 from typing import TYPE_CHECKING
@@ -42,7 +42,8 @@ def is_compiled() -> bool:
 
 
 class FastSend:
-    """Takes what is plain. `taken` counts messages, `answered` the requests that were answered."""
+    """Stores and answers sends that need no special treatment. `taken` counts messages, `answered`
+    requests that got an answer (oneway sends get none)."""
 
     __slots__ = (
         "_answer",
@@ -80,10 +81,10 @@ class FastSend:
         self._body_bytes_max = body_bytes_max
         self._header = SendHeader()
         self._draft = MessageDraft()
-        # Where the sender's id lies in the properties.
+        # Position of the sender's id in the properties.
         self._id_start = 0
         self._id_size = 0
-        # The property that diverts it (see `send_diversion`; 0: none), and where its value lies.
+        # The property that diverts it (see `send_diversion`; 0: none), and its value's position.
         self._kind = 0
         self._value_start = 0
         self._value_end = 0
@@ -96,8 +97,8 @@ class FastSend:
     def divert(
         self, diversion: SendDiversion, ends: FastEndTransaction | None, broker: str
     ) -> None:
-        """From now on take what goes elsewhere first, too, and the ends of transactions. `broker`
-        is who takes messages back that wait for a time."""
+        """From now on take delayed, timed and half messages and END_TRANSACTION, too. `broker` is
+        the broker name for the recall handles of timed messages."""
         self._diversion = diversion
         self._ends = ends
         is_plain = 0 < len(broker.encode()) <= _BROKER_BYTES_MAX and " " not in broker
@@ -106,7 +107,7 @@ class FastSend:
     def take_all(
         self, frames: FrameReader, output: ReplyBuffer, born_host: bytes, now: Now
     ) -> bool:
-        """Take the current frame and those after it. True: the current one is not plain and still
+        """Take the current frame and those after it. True: the current one is not taken and still
         to be handled; False: there is no further frame."""
         self._draft.born_host = born_host
         wall_ms = now.wall_ms
@@ -129,7 +130,7 @@ class FastSend:
         if found is None:
             return False
         entry: TopicEntry = found
-        # Of the flags only those that say how the body is compressed, and that it is a half.
+        # Allowed system flags: compressed body and its compression type, half message.
         if (
             entry.kinds == 0
             or draft.sys_flag & ~0x705 != 0
@@ -184,7 +185,7 @@ class FastSend:
         diversion.opened(self._appender.queue_offset)
 
     def _begin_handle(self, topic: bytes) -> None:
-        """Have the answer say how to take the message back; not by an id with a space in it."""
+        """Put a recall handle into the answer; none if the message id has a space in it."""
         diversion = self._diversion
         assert diversion is not None
         memory = self._draft.properties
@@ -217,7 +218,8 @@ class FastSend:
         )
 
     def _scan_properties(self, draft: MessageDraft) -> bool:
-        """Look at every name: whether all are plain, and where the sender's id is."""
+        """Find the message id and the property that diverts the message; False if a property needs
+        the general path."""
         memory = draft.properties
         end = draft.properties_size
         position = 0
@@ -250,7 +252,7 @@ class FastSend:
         return self._is_plain_id(memory)
 
     def _is_plain_id(self, memory: memoryview) -> bool:
-        """Whether there is an id, and JSON can say it as it is."""
+        """Whether there is an id, and it needs no escape in JSON."""
         if self._id_size == 0 or self._id_size > 256:
             return False
         for index in range(self._id_start, self._id_start + self._id_size):
@@ -273,9 +275,8 @@ class FastSend:
 
 
 def _kind_of(memory: memoryview, start: int, end: int) -> int:
-    """What a property makes of its message: 0 nothing; 1 something that only the general handler
-    knows, because the broker acts upon it, sets it itself or keeps it to itself; 2 to 6 see
-    `send_diversion`."""
+    """The kind of a property by its name: 0 ordinary; 1 only for the general handler, because the
+    broker acts upon it, sets it itself or does not store it; 2 to 6 see `send_diversion`."""
     byte = memory[start]
     size = end - start
     if byte == 0x44:
@@ -299,7 +300,7 @@ def _kind_of(memory: memoryview, start: int, end: int) -> int:
 
 
 def _kind_of_t(memory: memoryview, start: int, size: int) -> int:
-    """The same, of a name that begins with T."""
+    """`_kind_of` for names that begin with T."""
     if size == 8:
         if same_bytes(memory, start, bytes_address(b"TRAN_MSG"), 0, 8):
             return 3

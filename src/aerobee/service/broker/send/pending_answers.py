@@ -1,8 +1,9 @@
-"""Answers to sends that wait for the promise they make: the message is on the disk.
+"""Answers to sends that are held back until their messages are on the disk (SYNC_FLUSH).
 
-The answers of one read are made at once, because everything in them is known, and kept together
-until the log is on the disk up to the end of their last record. Ends rise, so the oldest is always
-first. What waits too long is answered, too: stored, and not known to be safe.
+The answers of one read are encoded at once, because everything in them is known, and kept together
+until the log is synced up to the end of their last record. End offsets rise, so the oldest is
+always first. Answers that wait too long are sent with FLUSH_DISK_TIMEOUT: stored, but not known to
+be durable.
 """
 
 from collections import deque
@@ -23,7 +24,7 @@ _TIMEOUT = int(ResponseCode.FLUSH_DISK_TIMEOUT)
 
 
 class PendingAnswers(NamedTuple):
-    """Of one read."""
+    """The answers to the sends of one read from one connection."""
 
     channel: ChannelId
     end_offset: int
@@ -33,11 +34,11 @@ class PendingAnswers(NamedTuple):
     """On the monotonic clock."""
     requests: int = 1
     since_ms: int = 0
-    """How many they answer, and when these came."""
+    """The number of requests that are answered, and when they arrived (monotonic clock)."""
 
     def as_unsafe(self) -> bytes:
-        """The same answers, saying that the sync did not come in time. They are not decoded: the
-        ids of a large batch are more than any peer may send us."""
+        """The same answers with the code FLUSH_DISK_TIMEOUT. They are not decoded: the ids of a
+        large batch are longer than a header that we accept from peers."""
         frames = FrameReader(FrameLimits(FRAME_BYTES_MAX, HEADER_BYTES_MAX))
         frames.receive(self.answers)
         parts: list[bytes | memoryview] = []
@@ -52,7 +53,7 @@ class PendingAnswers(NamedTuple):
 
 
 class AnswersInWait:
-    """The answers that wait, oldest first; `size` is their bytes in all."""
+    """A queue of pending answers, oldest first; `size` is their bytes in all."""
 
     def __init__(self) -> None:
         self._waiting: deque[PendingAnswers] = deque()
@@ -62,7 +63,7 @@ class AnswersInWait:
         return len(self._waiting)
 
     def requests(self) -> int:
-        """How many wait for them."""
+        """The number of requests whose answers wait."""
         return sum(pending.requests for pending in self._waiting)
 
     def add(self, pending: PendingAnswers) -> None:
@@ -78,7 +79,7 @@ class AnswersInWait:
         return done
 
     def take_late(self, monotonic_ms: int) -> list[PendingAnswers]:
-        """Answers that have waited too long: nobody may call their messages safe."""
+        """Answers that have waited too long: their messages are not known to be durable."""
         late = []
         while self._waiting and self._waiting[0].deadline_ms <= monotonic_ms:
             late.append(self._take_first())

@@ -1,7 +1,9 @@
-"""Replies of the request-reply pattern: handed to the client that asked, and kept in their topic.
+"""SEND_REPLY_MESSAGE: pushes a reply (request-reply pattern) to the requesting client and stores
+it.
 
 A request names its client in REPLY_TO_CLIENT; consumers send their reply to the broker's reply
-topic with the same property. The replier hears of success only when the requester has the reply.
+topic with the same property. The replying consumer is answered with success only when the
+requesting client has confirmed the reply.
 
 Imports more than 15 modules because a reply is a send and a call of a client at once.
 """
@@ -41,7 +43,7 @@ class ReplyHandlers:
         calls: ClientCalls,
         address: str,
     ) -> None:
-        """Without an `writer` replies are not kept; `address` is the broker's own."""
+        """Without a `writer` replies are not stored; `address` is the broker's own."""
         self._writer = writer
         self._checks = checks
         self._stamp = stamp

@@ -1,4 +1,4 @@
-"""The ways of messages into the log, put together: the short one, the general one, the others.
+"""Puts the send room together: fast path, general path, replies and returned messages.
 
 Imports more than 15 modules because it puts the others together.
 """
@@ -26,7 +26,8 @@ from aerobee.storage.store import Store
 
 
 class SendAssembly:
-    """S1. Every message enters by `short` or by `writer`."""
+    """Builds the paths of messages into the log. S1. Every message enters by `fast_send` or by
+    `writer`."""
 
     def __init__(
         self,
@@ -95,7 +96,7 @@ class SendAssembly:
         return [*sends.rows(), *replies.rows(), *returned.rows()]
 
     def messages_in(self) -> int:
-        """How many were stored since the start."""
+        """The number of messages stored since the start."""
         return self.fast_send.taken + self.writer.stored
 
 

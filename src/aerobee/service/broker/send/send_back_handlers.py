@@ -1,8 +1,8 @@
-"""Messages that consumers hand back, to have them again later: CONSUMER_SEND_MSG_BACK.
+"""CONSUMER_SEND_MSG_BACK: stores a copy of a message that a consumer returns, to be consumed later.
 
-    record at an offset ─▶ copy ─▶ retry topic, delayed, or dead letters ─▶ safe ─▶ answer
+    record at an offset ─▶ copy ─▶ retry topic, delayed, or dead letters ─▶ durable ─▶ answer
 
-A client that is refused sends the message to the retry topic itself: nothing is lost by that.
+A client whose request is refused sends the message to the retry topic itself, so nothing is lost.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ from aerobee.service.request import OK, Answer, Request, answer_with
 FindRecord = Callable[[int], memoryview | None]
 """The record at a log offset, checked: `Store.record_at`."""
 CountReturned = Callable[[str, str, bool], None]
-"""Told what came back: (topic, group, whether it is a dead letter now)."""
+"""Called for each returned message: (topic, group, whether it is a dead letter now)."""
 
 
 class SendBackHandlers:
@@ -44,7 +44,7 @@ class SendBackHandlers:
         permission: Callable[[], int],
         count_returned: CountReturned,
     ) -> None:
-        """`permission` is the broker's own, as it is now."""
+        """`permission` returns the broker's current permission."""
         self._find_record = find_record
         self._writer = writer
         self._topics = topics
@@ -96,7 +96,7 @@ class SendBackHandlers:
         return self._store(request, message, place)
 
     def _returned(self, offset: int) -> StoredMessage | None:
-        """The message of a record, if it is one that a consumer can have had by itself."""
+        """The message of a record, if consumers can have received it as a single message."""
         record = self._find_record(offset)
         if record is None:
             return None

@@ -1,7 +1,8 @@
-"""Whether a send may be stored, and where: the topic, made if need be, and the queue.
+"""Checks of a send on the general path: its topic, made if need be, its queue, size and
+permissions.
 
 The order of the checks is RocketMQ's. A topic that has to be made is on the disk before the message
-is stored: a message without its topic would be there and nobody could reach it.
+is stored: otherwise a crash could leave a message that no consumer can reach.
 """
 
 from aerobee.model.flags import is_writable
@@ -47,7 +48,7 @@ class SendChecks:
         self._config = config
 
     def find_fault(self, sending: SendRequest) -> Answer | None:
-        """What forbids the send, whether its topic exists or not."""
+        """The refusal of a send by checks that need no topic; None if it passes."""
         fault = find_topic_fault(sending.topic)
         if fault is not None:
             return Answer(ResponseCode.INVALID_PARAMETER, fault)
@@ -87,8 +88,8 @@ class SendChecks:
         return None
 
     def topic_to_make(self, sending: SendRequest, now: Now) -> TopicConfig | Answer | None:
-        """The topic that has to be made first; None: it exists. A retry that was tried often
-        enough becomes a dead letter here."""
+        """The topic that has to be made first; None: it exists. A retry beyond the group's limit is
+        turned into a dead letter here."""
         if is_retry_topic(sending.topic):
             group = self._groups.find(sending.topic.removeprefix(RETRY_PREFIX))
             if group is None:
@@ -122,7 +123,7 @@ class SendChecks:
         return RetryPlace(sending.topic, group.retry_queues, FIRST_RETRY_LEVEL)
 
     def check_topic(self, sending: SendRequest) -> TopicConfig | Answer:
-        """The topic, if the send may go into the queue that it names."""
+        """The topic's config, if the send may go into the queue that it names; else the refusal."""
         config = self._topics.find(sending.topic)
         if config is None:
             return Answer(ResponseCode.TOPIC_NOT_EXIST, f"topic[{sending.topic}] is gone")

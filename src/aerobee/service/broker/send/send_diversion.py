@@ -1,18 +1,18 @@
-"""Sends that go elsewhere first: half messages, delayed ones, ones for a time. What the general way
-does with them, done to a draft in place.
+"""Diverts sends to system topics on the fast path: half messages, delayed ones, timed ones. A draft
+is rewritten in place; the result is the same as on the general path.
 
-    kind  property           goes to                        is added behind what the message has
+    kind  property           goes to                        properties appended
     2     DELAY              SCHEDULE_TOPIC_XXXX, level−1   REAL_TOPIC, REAL_QID
     3     TRAN_MSG           RMQ_SYS_TRANS_HALF_TOPIC, 0    REAL_TOPIC, REAL_QID, __transactionId__
     4–6   TIMER_DELAY_SEC,   rmq_sys_wheel_timer, 0         TIMER_OUT_MS, REAL_TOPIC, REAL_QID
           TIMER_DELAY_MS,
           TIMER_DELIVER_MS
 
-Of several such properties, of one that is no plain number, of a time that has come, of a name that
-is the broker's to set, only the general handler knows what to do: `divert` says False then, and the
-draft is a mixture.
+Left to the general handler: several such properties, a value that is not a decimal number, a time
+in the past, a property that only the broker may set. `divert` returns False then, and the draft may
+be half rewritten.
 
-What rarely changes (whether halves are taken, whether a tick has room) is asked once in a read.
+Conditions that rarely change (room for half messages, room in a tick) are checked once per read.
 """
 
 from collections.abc import Callable
@@ -46,11 +46,11 @@ _GROUP_BYTES_MAX = 120
 
 
 class Ticks(Protocol):
-    """Who keeps messages for a time."""
+    """The timer, as sends need it: assigns a tick to a delivery time."""
 
     def tick_of(self, deliver_ms: int, now: Now) -> int:
-        """The TIMER_OUT_MS of a message for this time; 0: it has come. A StorageError: it is
-        refused."""
+        """The TIMER_OUT_MS of a message for this time; 0: the time is past. StorageError: the
+        message is refused."""
 
 
 def is_compiled() -> bool:
@@ -58,8 +58,8 @@ def is_compiled() -> bool:
 
 
 class SendDiversion:
-    """V1. What was learned since `begin` holds until the next one. V2. After `divert` of a half,
-    `opened` follows once it is stored."""
+    """Rewrites drafts to go to system topics. V1. Conditions read since `begin` are valid until the
+    next `begin`. V2. After `divert` of a half message, `opened` follows once it is stored."""
 
     __slots__ = (
         "_deliver_ms",
@@ -86,7 +86,7 @@ class SendDiversion:
         progress: QueueProgress,
         terms: Callable[[Now], HalfTerms],
     ) -> None:
-        """`levels`: how many delays there are."""
+        """`levels`: the number of delay levels."""
         self._levels = levels
         self._ticks = ticks
         self._halves = halves
@@ -96,17 +96,17 @@ class SendDiversion:
         self._room = -1
         self._due_ms = 0
         self._expiry_ms = 0
-        # The tick of messages for a time; -1: no time was asked about yet.
+        # The last delivery time that was looked up, and its tick; -1: none in this read yet.
         self._deliver_ms = -1
         self.out_ms = 0
-        # Where the draft says whose half it is, and the last one that was said.
+        # Position of PGROUP in the draft, and the producer group of the half message before it.
         self._group_start = 0
         self._group_size = 0
         self._group = b""
         self._group_text = ""
 
     def begin(self) -> None:
-        """A new read: what was learned may not hold any more."""
+        """A new read begins: forget the conditions of the one before."""
         self._room = -1
         self._deliver_ms = -1
 
@@ -120,9 +120,10 @@ class SendDiversion:
         id_end: int,
         now: Now,
     ) -> bool:
-        """Have the draft go elsewhere first, because of a property whose value is at [start, end)
-        of its text, every pair of which is whole; its unique id is there, too."""
-        # What is added is some 100 bytes, three numbers, the topic and the id.
+        """Rewrite the draft for the system topic of `kind`. The property's value is at [start, end)
+        of the properties text, the message id at [id_start, id_end); every pair in it is complete.
+        """
+        # Room for the appended properties: some 100 bytes, three numbers, the topic and the id.
         if draft.properties_size > 32_000 or not self._is_free(draft):
             return False
         if kind == 2:
@@ -144,14 +145,14 @@ class SendDiversion:
         self._room, self._due_ms, self._expiry_ms = self._terms(now)
 
     def opened(self, queue_offset: int) -> None:
-        """The half is stored."""
+        """The half message is stored: track it as open."""
         self._progress.opened(queue_offset)
         half = Half(queue_offset, self._group_text, 0, self._expiry_ms)
         self._halves.add(half, self._due_ms)
 
     def _is_free(self, draft: MessageDraft) -> bool:
-        """Whether the message has none of the names that are the broker's to set. Where it says its
-        producer group is noted."""
+        """Whether the message has none of the properties that only the broker may set. Notes the
+        position of its producer group."""
         memory = draft.properties
         end = draft.properties_size
         position = 0
@@ -177,7 +178,7 @@ class SendDiversion:
 
     def _to_level(self, draft: MessageDraft, start: int, end: int) -> bool:
         level = parse_decimal(draft.properties, start, end)
-        # As text it must be what the general way would write.
+        # The property stays as it is, so its text must be what the general path would write.
         if end - start > 2 or not 0 < level <= self._levels or draft.properties[start] == 0x30:
             return False
         self._add_place(draft)
@@ -246,7 +247,7 @@ class SendDiversion:
 
 
 def _kind_of(memory: memoryview, start: int, end: int) -> int:
-    """1: a name that the broker sets in some of these messages, or that it asks about in a half;
+    """1: a property that only the broker may set, or that changes the checks of a half message;
     2: the producer group; 0: neither."""
     size = end - start
     byte = memory[start]

@@ -1,10 +1,11 @@
-"""Sends, the general way: everything that `plain_send` leaves alone.
+"""SEND_MESSAGE and its variants on the general path: every send that `fast_send` does not take.
 
-    checks ─▶ topic made if need be ─▶ retry or dead letter? ─┬─▶ intake ─┬─▶ safe ─▶ answer
-                                                 half message ─┴─▶ ledger ─┘
+    checks ─▶ topic made if need be ─▶ dead letter? ─┬─▶ message writer ─┬─▶ durable ─▶ answer
+                                       half message ─┴─▶ half keeper ────┘
 
-A consumer sends to its group's retry topic itself when handing the message back failed: such a send
-goes to the dead letters once it was tried often enough, or at once if the group consumes in order.
+If CONSUMER_SEND_MSG_BACK fails, a consumer sends the message to its group's retry topic itself:
+such a send becomes a dead letter once it was tried often enough, or at once if the group consumes
+in order.
 
 Imports more than 15 modules because every kind of send comes by here.
 """
@@ -68,7 +69,7 @@ class SendHandlers:
             sending = read_send_request(request.command, request.body)
         except MessageIllegal as error:
             return self._stamp.on_storage_error(error)
-        # Now: while a topic is made, its sender may go.
+        # The address is looked up now: while a topic is made, the sender may disconnect.
         return self._go_on(request, sending, Host(*self._peers[request.channel]))
 
     def _go_on(self, request: Request, sending: SendRequest, born_host: Host) -> Answer | None:
@@ -86,7 +87,7 @@ class SendHandlers:
         return self._store(request, sending, born_host)
 
     def _once_more(self, request: Request, sending: SendRequest, born_host: Host) -> None:
-        """The topic is there now."""
+        """The topic is made: run the send again."""
         answer_with(lambda request: self._go_on(request, sending, born_host), request)
 
     def _store(self, request: Request, sending: SendRequest, born_host: Host) -> Answer | None:
@@ -104,7 +105,7 @@ class SendHandlers:
             return self._stamp.on_refusal(Answer(ResponseCode.MESSAGE_ILLEGAL, str(error)))
         except StorageError as error:
             return self._stamp.on_storage_error(error)
-        # Made now, so that nothing of the message is kept while the disk is waited for.
+        # Built now, so that the message is not kept in memory until the disk has it.
         answer = self._answer(sending, stored)
         refusal = self._stamp.on_refusal(_NOT_KNOWN)
         self._writer.when_safe(

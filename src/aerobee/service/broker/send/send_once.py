@@ -1,17 +1,17 @@
-"""Sends that are stored once: what is new of them goes on, the rest is answered with its place.
+"""SEND_ONCE: stores messages of a send that are new, and answers repeated ones with their old
+offsets.
 
-    SEND_ONCE ─▶ whose, which? ─┬─ all of it was stored before ─▶ answer, once that is safe
-                                ├─ some of a batch was ─▶ the rest of it ─▶ intake ─▶ answer for all
-                                └─ new ─▶ intake ─▶ noted ─▶ answer
+    read the marks ─┬─ all stored before ─▶ answer, once the log is durable
+                    ├─ part of a batch stored before ─▶ the rest ─▶ message writer ─▶ answer for all
+                    └─ all new ─▶ message writer ─▶ sequences noted ─▶ answer
 
-A batch whose messages follow the first, each with its mark as last property, as the Spark sink
-writes them, and which nobody wants to hear the places of, is judged and noted as a whole, without a
-look at each message.
+The producer mark of a message has its producer, epoch and sequence (docs/formats/deduplication.md).
+A quiet batch (its sender asks for no offsets) whose marks are the last properties and count on from
+the first, as the Spark sink writes them, is judged and noted as a whole, without decoding each
+message.
 
-A batch can be there in part after a power cut. Between judging and noting nothing else happens:
-both are one step of the core's thread.
-
-Whose and which a message is, its mark says (docs/formats/deduplication.md).
+After a power cut a batch may be stored in part. Judging and noting are one step of the core's
+thread: nothing happens in between.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ _MARK = PRODUCER_MARK.encode()
 
 class SendOnce:
     def __init__(self, known: KnownProducers, end_offset: Callable[[], int]) -> None:
-        """`end_offset` is that of the log."""
+        """`end_offset` returns the end of the log."""
         self._known = known
         self._end_offset = end_offset
         self._marked = MarkedBatch()
@@ -53,7 +53,8 @@ class SendOnce:
     def store(
         self, sending: SendRequest, put: Callable[[], StoredAt], now: Now
     ) -> StoredAt | Answer:
-        """Store what is new of a send: `put` stores it as it is by then."""
+        """Store the new messages of a send: `put` stores `sending` as it is when called (its body
+        may have been cut to the new messages)."""
         if sending.is_quiet and sending.is_batch:
             stored = self._store_whole(sending, put, now)
             if stored is not None:
@@ -96,7 +97,8 @@ class SendOnce:
     def _store_whole(
         self, sending: SendRequest, put: Callable[[], StoredAt], now: Now
     ) -> StoredAt | Answer | None:
-        """A batch that is all new or all repeated; None: look at each message."""
+        """Store or recognise a batch that is all new or all repeated; None: look at each
+        message."""
         count = self._marked.read(sending.body)
         if count == 0:
             return None
@@ -139,7 +141,7 @@ class SendOnce:
     def _places(
         self, sending: SendRequest, mark: ProducerMark, count: int
     ) -> list[StoredPlace | None]:
-        """Where each message is; None: it is new."""
+        """The place of each message that is stored; None: it is new."""
         seen = self._known.find(mark.producer, sending.topic, sending.queue_id)
         if seen is None:
             return [None] * count
@@ -149,7 +151,8 @@ class SendOnce:
         ]
 
     def _repeated(self, sending: SendRequest, places: list[StoredPlace]) -> StoredAt:
-        """All of it is in the log. It may be spoken of once everything is that is there now."""
+        """The result for a send that is all stored. It is answered once the log is durable up to
+        its present end, because it is not known how far back the messages are."""
         first = places[0]
         return StoredAt(
             first.log_offset,
@@ -163,13 +166,13 @@ class SendOnce:
 
 
 def _offsets(places: list[StoredPlace]) -> list[int]:
-    """None at all if one of them is forgotten: ids are told apart by their place in the list."""
+    """The log offsets; an empty list if one is forgotten, because clients match ids by index."""
     return [] if NO_PLACE in places else [place.log_offset for place in places]
 
 
 def _mark_of(sending: SendRequest, entries: list[bytes]) -> ProducerMark:
-    """The mark of the message, or of the first in a batch; the others have one of their own that
-    counts on from it, or say that they follow."""
+    """The mark of the message, or of the first in a batch; each of the others must have the mark
+    that counts on from it, or a follower's mark."""
     if not sending.is_batch:
         return decode_mark(sending.properties.get(PRODUCER_MARK, ""))
     mark = decode_mark(_property_of(entries[0]).decode("ascii", "replace"))
@@ -181,7 +184,7 @@ def _mark_of(sending: SendRequest, entries: list[bytes]) -> ProducerMark:
 
 
 def _property_of(entry: bytes) -> bytes:
-    """Of a batch's entry: a body that looks like a mark is before the properties."""
+    """The mark of a batch entry. The search begins behind the body, which may contain its bytes."""
     body_end = 20 + int.from_bytes(entry[16:20], "big")
     return find_property(entry[body_end + 2 :], _MARK) or b""
 

@@ -1,8 +1,8 @@
-"""The way of a send from the socket to its answer, and the store's own time.
+"""Takes sends from a connection, steps the store, and sends answers out when the flush mode allows.
 
-ASYNC: answers go out with the read that brought their sends. SYNC: they wait until the disk has
-their messages; a sync begins as soon as a read is over, and whatever comes meanwhile shares the
-next one.
+ASYNC_FLUSH: answers go out with the read that brought their sends. SYNC_FLUSH: they wait until the
+disk has their messages; a sync begins as soon as a read is over, and sends that arrive meanwhile
+share the next one.
 """
 
 from collections.abc import Callable
@@ -20,10 +20,10 @@ from aerobee.service.live_config import LiveConfig
 from aerobee.storage.config import FlushMode
 from aerobee.storage.store import Store
 
-ANSWERS_BYTES_MAX = 64 * 1024 * 1024  # of answers that wait; beyond, sends take the general way
+ANSWERS_BYTES_MAX = 64 * 1024 * 1024  # of answers that wait; beyond, sends take the general path
 
 Took: TypeAlias = Callable[[int, int], None]
-"""Told (how many ms each took, how many requests)."""
+"""Called with (ms that each request took, number of requests)."""
 
 
 class SendPath:
@@ -44,7 +44,7 @@ class SendPath:
         self._answers = ReplyBuffer()
         self._in_wait = AnswersInWait()
         self._took = took
-        # Answers of `plain` whose times are known, or will be when the disk has their messages.
+        # The part of `answered` whose times are reported, or will be when the disk has them.
         self._noted = 0
 
     def take(
@@ -63,7 +63,7 @@ class SendPath:
         try:
             return self._plain.take_all(frames, self._answers, born_host, now)
         finally:
-            # Also when a frame breaks the protocol: what came before it is this channel's.
+            # Also when a frame breaks the protocol: answers to frames before it are sent.
             self._hold_back(channel, now)
 
     def _hold_back(self, channel: ChannelId, now: Now) -> None:
@@ -81,21 +81,22 @@ class SendPath:
             )
 
     def _take_count(self) -> int:
-        """How many were answered since the last call."""
+        """The number of requests answered since the last call."""
         answered = self._plain.answered
         count, self._noted = answered - self._noted, answered
         return count
 
     def end_round(self, now: Now, took_ms: int) -> None:
-        """Reads are over for the moment: whoever waits for the disk need not wait for more, and
-        the others have their answers."""
+        """Reads are over for this turn of the loop. SYNC_FLUSH: begin a sync. ASYNC_FLUSH: the
+        answers are out, report their times."""
         if self._is_sync:
             self._store.flush_soon(now)
         elif self._plain.answered != self._noted:
             self._took(took_ms, self._take_count())
 
     def step(self, now: Now) -> DiskFailed | None:
-        """Let the store do what is due, and answer who waited for it; the failure that ends it."""
+        """Step the store and send the answers that waited for it. Returns the disk failure that
+        ends the store, if there is one."""
         result = self._store.step(now)
         for pending in self._in_wait.take_flushed(self._store.flushed_offset):
             self._outbox.append(Write(pending.channel, pending.answers))
@@ -112,15 +113,16 @@ class SendPath:
         return failure
 
     def _give_up(self) -> None:
-        """What still waits is never answered with success: its connections close."""
+        """Close the connections of sends that still wait: they must not be answered with
+        success."""
         while self._in_wait:
             for pending in self._in_wait.take_late(1 << 62):
                 self._outbox.append(CloseChannel(pending.channel, "the disk failed"))
 
     def waiting(self) -> int:
-        """How many sends wait for the disk."""
+        """The number of sends that wait for the disk."""
         return self._in_wait.requests()
 
     def is_busy(self) -> bool:
-        """Whether something is on its way to the disk."""
+        """Whether part of the log is not synced yet."""
         return self._store.flushed_offset < self._store.end_offset

@@ -1,6 +1,6 @@
-"""A send that takes the general way: what its header says, as values, and what is stored of it.
+"""A send on the general path: the fields of its header as values, and the message that is stored.
 
-What the broker alone may decide (addresses, transactions, inner batches) is not taken from it.
+Flags that only the broker may set (addresses, transactions, inner batches) are not taken from it.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _SENDERS_FLAGS = 0x701
 
 @dataclass(slots=True)
 class SendRequest:
-    """Filled once, then changed on its way: a queue is chosen, properties are added."""
+    """The decoded send. Changed while it is handled: a queue is chosen, properties are added."""
 
     group: str
     topic: str
@@ -44,18 +44,18 @@ class SendRequest:
     """-1: not said."""
     is_batch: bool
     version: int
-    """Of the sender's client."""
+    """The version of the sender's client."""
     body: bytes
     is_once: bool = False
-    """Whether it is not to be stored again if it was: its mark says which it is."""
+    """SEND_ONCE: a repeated send is recognised by its producer mark and not stored again."""
     is_known: bool = False
-    """Of such a send: whether the broker has acknowledged one like it before."""
+    """SEND_ONCE: whether the broker has acknowledged a send of this producer to this queue."""
     is_quiet: bool = False
-    """Of such a send: whether nobody wants to know where it is, now or later."""
+    """SEND_ONCE: whether the producer needs no offsets, in this answer or in a repeated one."""
 
     @property
     def is_half(self) -> bool:
-        """Whether it begins a transaction. What was consumed once does not."""
+        """Whether it begins a transaction. A retry (reconsumed before) does not."""
         flag = self.properties.get(TRANSACTION_PREPARED, "")
         return flag.lower() == "true" and self.reconsume_times <= 0
 
@@ -66,7 +66,8 @@ class SendRequest:
         return all(one.properties.get(KEYS, "").strip() for one in decode_batch(self.body))
 
     def type_fault(self, topic: TopicConfig) -> str | None:
-        """That the topic takes messages of another type, in the words of RocketMQ's proxy."""
+        """The error if the topic takes messages of another type, in the words of RocketMQ's
+        proxy."""
         wanted = topic.attributes.get(MESSAGE_TYPE)
         actual = MessageType.NORMAL if self.is_batch else type_of(self.properties)
         if takes(wanted, actual):
@@ -77,15 +78,16 @@ class SendRequest:
         )
 
     def fit_to(self, topic: TopicConfig, turn: int) -> None:
-        """Have a queue, any by turns if none is asked for, and the topic's way with tags."""
+        """Choose a queue, round robin if the sender names none, and set the flag for multiple
+        tags."""
         if self.queue_id < 0:
             self.queue_id = turn % max(topic.write_queues, 1)
         if topic.filter_type != SINGLE_TAG:
             self.sys_flag |= MULTI_TAGS
 
     def recall_handle(self, broker_name: str, out_ms: int) -> str:
-        """What takes the message back while it waits for a time, its TIMER_OUT_MS; none for what
-        does not wait, for retries, and for an id with a space in it."""
+        """The handle that recalls the message before its delivery time `out_ms`; "" for a message
+        without one, for retries, and for an id with a space in it."""
         if out_ms == 0 or is_retry_topic(self.topic):
             return ""
         unique_id = self.properties.get(UNIQUE_KEY, "")

@@ -1,6 +1,6 @@
-"""What a broker adds: to every message its region, cluster and tracing, to every answer the same.
+"""Properties that the broker adds: region, cluster and trace switch to messages, also to answers.
 
-A consumer finds the cluster in a request that it is to reply to; clients trace by the region.
+A consumer reads the cluster from a request that it replies to; clients trace by the region.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class SendStamp:
         self._ids = ids
 
     def properties_text(self) -> bytes:
-        """What every message gets, as it is stored."""
+        """The properties that every message gets, encoded as they are stored."""
         return encode_properties(self._on_message)
 
     def on_message(self, properties: dict[str, str], now: Now) -> None:
@@ -45,7 +45,7 @@ class SendStamp:
         return answer._replace(fields=self.on_answer(answer.fields or {}))
 
     def on_storage_error(self, error: StorageError) -> Answer:
-        """The store did not take the message."""
+        """The answer for a message that the store refused."""
         return self.on_refusal(refused_by_store(error))
 
     def message_ids(self, log_offsets: Sequence[int]) -> str:

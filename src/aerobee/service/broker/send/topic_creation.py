@@ -1,7 +1,8 @@
-"""How a handler has a topic made that its request needs: first the disk, then the request goes on.
+"""Creates the topic that a request needs: it is saved on the disk first, then the request
+continues.
 
-Whoever could not have its topic is answered so; nothing else of the request happens. Messages whose
-topics are being made are in memory until then: a disk that is slow bounds how many.
+If the topic cannot be made the request is answered with the error and not run. Requests that wait
+for a topic are held in memory; WAITING_BYTES_MAX bounds them while the disk is slow.
 """
 
 from collections.abc import Callable
@@ -13,13 +14,13 @@ from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Answer, Request
 
 TopicMaker: TypeAlias = Callable[[TopicConfig, Request, Callable[[], None]], None]
-"""Makes a topic, answers the request if it cannot be made, else goes on."""
+"""Makes a topic, then calls back; if it cannot be made, answers the request with the error."""
 
 
 WAITING_BYTES_MAX = 64 << 20
-"""Of messages that wait for their topic."""
+"""Limit for the messages that wait for their topic."""
 MESSAGE_BYTES = 1024
-"""What one costs besides its body."""
+"""Estimated memory of one such message besides its body."""
 
 
 def topic_maker(topics: Topics, waiting_bytes_max: int = WAITING_BYTES_MAX) -> TopicMaker:

@@ -1,6 +1,6 @@
-"""Ids for messages whose senders gave them none, in the form that clients give.
+"""Generates unique ids (UNIQ_KEY) for messages that were sent without one, in the clients' format.
 
-No randomness is needed: address, port, time and a count make each one different.
+No randomness is needed: address, port, time and a counter make each one different.
 """
 
 from aerobee.model.message_id import UniqueId
@@ -8,7 +8,7 @@ from aerobee.ports.clock import Now
 
 
 class UniqueIds:
-    """Ids of one broker: its address and port, the time, and a count of the rest."""
+    """The ids of one broker: its address and port, the time, and a counter."""
 
     def __init__(self, address: str, port: int) -> None:
         self._address = address
@@ -16,7 +16,8 @@ class UniqueIds:
         self._count = 0
 
     def next(self, now: Now) -> str:
-        """A new one. Two of one millisecond differ by their count, two starts by their time."""
+        """A new id. Two of one millisecond differ by the counter, those of two starts by the
+        time."""
         self._count += 1
         high, low = divmod(self._count, 0x10000)
         return str(UniqueId(self._address, self._port, now.wall_ms >> 32 ^ high, now.wall_ms, low))

@@ -1,6 +1,7 @@
-"""Batches that wait in the log until a whole round of them is published (docs/formats/staging.md).
+"""Staging: batches are stored in the log and published together as one round
+(docs/formats/staging.md).
 
-staged       a batch in the log that no queue of its topic has yet
-decisions    which round of a writer was decided to be published, on the disk before it is
-publishing   what was decided is done, whatever stops it
+staged_batch      a batch in the log that is in no queue of its topic yet
+round_publishing  decides and publishes a round, and finishes it after any stop
+staging_handlers  STAGE_BATCH, PUBLISH_STAGED
 """

@@ -1,15 +1,15 @@
-"""A round of staged batches is published: decided, then done, whatever stops it.
+"""RoundPublishing publishes a round of staged batches: decided first, then finished after any stop.
 
     places ─▶ there? ─▶ on the disk ─▶ decided, on the disk ─▶ stored in their queues ─▶ on the disk
                                                 │                      ▲                    │
-                                      a start goes on here ────────────┘          done ◀────┘
+                                      a start continues here ──────────┘          done ◀────┘
 
-P1. A round is published whole or not at all: what was decided is finished, after a crash before
-    anybody is served.
-P2. Nothing is stored twice: the messages bear marks, and what is in the log is recognised. A round
-    that is done is never published again: its marks are let go.
-P3. Up to 32 MiB are stored in one step, so that whoever reads sees all of them or none; more than
-    that in several steps, between which others are served.
+P1. A round is published whole or not at all: a decided round is finished, after a crash before
+    requests are served.
+P2. Nothing is stored twice: the messages have producer marks, and stored ones are recognised. A
+    round that is done is never published again: its marks are dropped.
+P3. Up to 32 MiB are stored in one step, so that consumers see all of them or none; more than that
+    in several steps, between which other requests are served.
 
 Called from the core's thread only.
 """
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 STEP_BYTES = 32 << 20
 RETRY_MS = 100
-"""After the store has refused something."""
+"""The wait after the store refused a batch."""
 REST_MS = 500
 _NOWHERE = Host("0.0.0.0", 0)
 _DUPLICATE = Answer(fields={"duplicate": "true"})
@@ -43,11 +43,11 @@ _NOT_SAFE = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it is not known 
 
 Told = Callable[[Answer], None]
 StoreOnce = Callable[[SendRequest, Callable[[], StoredAt], Now], StoredAt | Answer]
-"""Stores what is new of a send, by putting it as it is by then."""
+"""The signature of `SendOnce.store`."""
 
 
 class _Round:
-    """One that is being published."""
+    """A round that is being published."""
 
     __slots__ = (
         "is_decided",
@@ -69,7 +69,7 @@ class _Round:
         self.is_decided = False
         self.told: list[Told] = []
         self.producers: set[str] = set()
-        """Whose messages they are."""
+        """The producers of its messages."""
 
     def decision(self, *, is_done: bool) -> StagedRound:
         places = () if is_done else self.places
@@ -95,8 +95,8 @@ class RoundPublishing:
         self._refused_ms = 0
 
     def finish_decided(self, now: Now) -> None:
-        """Go on with what a stop has interrupted: before anybody is served. Blocks on the disk, for
-        with synchronous flush only what is there is seen."""
+        """Finish decided rounds that a stop interrupted, before requests are served. Blocks on the
+        disk, because with SYNC_FLUSH only synced messages are visible."""
         begin = self._store.end_offset
         for write_id, decision in self._staged_rounds.open():
             one = _Round(write_id, decision.round_id, decision.places, decision.used_ms)
@@ -109,7 +109,7 @@ class RoundPublishing:
             self._show_all()
 
     def _show_all(self) -> None:
-        """Have the queues hold what the log does, as far as there is room for them."""
+        """Dispatch the log to the queues, as far as the disk has room for them."""
         before = -1
         while before < self._store.dispatched_offset < self._store.end_offset:
             before = self._store.dispatched_offset
@@ -118,7 +118,7 @@ class RoundPublishing:
     def publish(
         self, write_id: str, round_id: int, places: Sequence[int], now: Now, told: Told
     ) -> None:
-        """Publish these batches as a round; `told` hears, perhaps at once, what came of it."""
+        """Publish these batches as a round; `told` gets the answer, perhaps at once."""
         going = self._rounds.get(write_id)
         if going is not None:
             if going.round_id == round_id:
@@ -136,7 +136,7 @@ class RoundPublishing:
             return
         one = self._rounds[write_id] = _Round(write_id, round_id, places, now.wall_ms)
         one.told.append(told)
-        # What is decided must not be taken by a power cut afterwards.
+        # A power cut must not take batches of a decided round.
         self._store.wait_for(self._store.end_offset, lambda is_safe: self._decide(one, is_safe))
 
     def on_tick(self, now: Now) -> None:
@@ -161,7 +161,8 @@ class RoundPublishing:
             if (batch.write_id, batch.round_id) != (write_id, round_id):
                 fault = f"the batch at {place} is of round {batch.round_id} of {batch.write_id!r}"
                 return Answer(ResponseCode.INVALID_PARAMETER, fault)
-            # Of so many one may be forgotten before the last is there, and come twice.
+            # With so many, a producer may be forgotten before the last batch is stored: then a
+            # repeated publishing would store its messages twice.
             if len(places) > limit and self._marked.read(batch.body):
                 mark = decode_mark(self._marked.text)
                 pairs.add((mark.producer, mark.place))
@@ -190,7 +191,7 @@ class RoundPublishing:
         while one.next < len(one.places) and room > 0:
             batch = staged_at(self._store, one.places[one.next])
             if batch is None:
-                # It was there when this was decided: only damage takes it away.
+                # It was readable when the round was decided: only damage explains this.
                 _log.error(
                     "round %d of %s: its batch at %d cannot be read, and is left out",
                     one.round_id,

@@ -1,9 +1,9 @@
-"""A batch that waits to be published: one record of the staging topic, whose body is the batch.
+"""A staged batch: one record of the staging topic, whose body is the batch.
 
-    REAL_TOPIC, REAL_QID    where its messages go
+    REAL_TOPIC, REAL_QID    the queue of its messages
     __STAGED                round:writer
 
-Nobody consumes that topic: a batch is found by its log offset, which its writer was told.
+The topic has no consumers: a batch is found by its log offset, which its writer was told.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,7 @@ class StagedBatch(NamedTuple):
 
 
 def staged_message(batch: StagedBatch, wall_ms: int) -> StoredMessage:
-    """What is stored of it, without a place in the log yet."""
+    """The record of a batch, without offsets yet."""
     return StoredMessage(
         topic=STAGED_TOPIC,
         queue_id=QueueId(0),
@@ -49,7 +49,7 @@ def staged_message(batch: StagedBatch, wall_ms: int) -> StoredMessage:
 
 
 def staged_at(store: Store, log_offset: int) -> StagedBatch | None:
-    """The batch that begins at a log offset; None: none does."""
+    """The batch at a log offset; None: there is none."""
     record = store.record_at(log_offset)
     if record is None:
         return None

@@ -1,7 +1,7 @@
-"""STAGE_BATCH and PUBLISH_STAGED: batches that are stored now and seen later, all at once.
+"""STAGE_BATCH and PUBLISH_STAGED: store batches now, and make them visible later, all at once.
 
-A staged batch is checked like a send that is stored once (`send_once`): its marks count on, and are
-for the queue that it names. So publishing it later cannot fail for what it holds.
+A staged batch is checked like SEND_ONCE (`send_once`): its marks count on, and are for the queue
+that it names. So publishing it later cannot fail because of its content.
 
 Imports more than 15 modules because it checks, stores and answers two requests.
 """

@@ -1,1 +1,1 @@
-"""Tables the broker keeps."""
+"""The broker's tables and their files: topics, groups, offsets, filters, staged rounds."""

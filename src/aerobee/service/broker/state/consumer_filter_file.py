@@ -1,4 +1,5 @@
-"""SQL filters of consumer groups on the disk, in Apache's form: `config/consumerFilter.json`.
+"""ConsumerFilterFile saves the groups' SQL filters in Apache's format:
+`config/consumerFilter.json`.
 
     {"filterDataByTopic":{"T":{"groupFilterData":{"g":{
        "bloomFilterData":{"bitNum":112,"bitPos":[57,40,23]},"bornTime":1700000000000,
@@ -6,8 +7,8 @@
        "expression":"a > 1","expressionType":"SQL92","topic":"T"}},"topic":"T"}}}
 
 This broker learns filters from heartbeats and needs no file; an Apache broker that gets the store
-finds in it which filters there are. So it is written now and then, and what it says of groups that
-were here under Apache is kept: a group that is gone is dead, and forgotten after a day.
+reads the filters from it. So it is written at intervals, and entries of groups that were here under
+Apache are kept: a group that is gone is marked dead, and removed after a day.
 """
 
 import logging
@@ -54,14 +55,14 @@ class ConsumerFilterFile:
     def __init__(
         self, file: ConfigFile, worker: DiskWorker, consumers: Consumers, filters: FilterCache
     ) -> None:
-        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        """Reads the file. CorruptFile: it is damaged, and so is its backup."""
         self._file = file
         self._consumers = consumers
         self._filters = filters
         self._looked_ms: int | None = None
         self._saving = BackgroundSave(worker)
         self.saved: _Table = {}
-        """What the file says, as far as we know."""
+        """The content of the file, as far as is known."""
         loaded = file.load()
         if loaded is not None:
             if loaded.fault:
@@ -80,7 +81,7 @@ class ConsumerFilterFile:
             self._save(now)
 
     def close(self, now: Now) -> None:
-        """Block until the file says what is so, or cannot."""
+        """Save, and block until the file is written or has failed."""
         self._saving.wait()
         self._filters.tell_news()
         self._save(now)
@@ -119,7 +120,7 @@ class ConsumerFilterFile:
         return table
 
     def _subscription(self, group: str, topic: str) -> Subscription | None:
-        """What the group says in its heartbeats, if it filters by SQL."""
+        """The group's subscription from its heartbeats, if it filters by SQL."""
         found = self._consumers.find(group)
         wanted = found.subscriptions.get(topic) if found is not None else None
         return wanted if wanted is not None and wanted.expression_type == BY_SQL else None

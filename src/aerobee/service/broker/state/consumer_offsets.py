@@ -1,14 +1,15 @@
-"""How far each group has consumed each queue, and `config/consumerOffset.json` ⇄ that.
+"""ConsumerOffsets has the committed offset of each group in each queue, and encodes
+`config/consumerOffset.json`.
 
     {"dataVersion":{…},"groupTopicMap":{"group":["topic"]},
      "offsetTable":{"topic@group":{0:123,1:4}},"pullOffsetTable":{"topic@group":{0:130,1:4}}}
 
 An offset may be set back (that is how a group reads again), but is never kept beyond the end of its
 queue: after a loss in asynchronous mode a group must not wait for messages that will never come.
-Where pulls are is only shown. The map of groups says again what the table says, for Apache.
+Pull offsets are for display only. The map of groups repeats the table, for Apache.
 
-Offsets of pops follow the log (`pop/pop_offsets.py`): `popLogOffset` is where in the log the
-checkpoints begin that may not be counted yet. It is there once anything was popped.
+Offsets of pops follow the log (`pop/take/pop_offsets.py`): `popLogOffset` is the log offset from
+which checkpoints may not be counted yet. It is there once anything was popped.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -51,7 +52,7 @@ class ConsumerOffsets:
     def __init__(self, count_max: int = OFFSETS_MAX) -> None:
         self._committed = OffsetTable(count_max)
         self._pulled = OffsetTable(count_max)
-        # Offsets that an operator set: the next pull is sent there, commits are ignored until then.
+        # Offsets set by an operator: the next pull is moved there, commits are ignored until then.
         self._resets: dict[tuple[str, str, int], int] = {}
         self.version = DataVersion()
         self.is_dirty = False
@@ -61,10 +62,10 @@ class ConsumerOffsets:
     # Consuming.
 
     def commit(self, group: str, topic: str, queue_id: int, offset: int, max_offset: int) -> None:
-        """Where there is no room for another queue it stays unknown."""
+        """Set an offset; if there is no room for another queue it stays unknown."""
         if self._resets and (group, topic, queue_id) in self._resets:
             return
-        # Consumers say again and again how far they are.
+        # Consumers repeat commits: only a changed offset makes the table dirty.
         if self._committed.put(topic, group, queue_id, max(0, min(offset, max_offset))):
             self.is_dirty = True
 
@@ -73,7 +74,7 @@ class ConsumerOffsets:
         return self._committed.find(topic, group, queue_id)
 
     def reset(self, group: str, topic: str, queue_id: int, offset: int) -> None:
-        """Send the group to an offset at its next pull. RemoteProtocolError: there is no room."""
+        """Move the group to an offset at its next pull. RemoteProtocolError: there is no room."""
         self._committed.put(topic, group, queue_id, offset)
         if self._committed.find(topic, group, queue_id) == UNKNOWN:
             raise RemoteProtocolError(NO_ROOM)
@@ -82,11 +83,11 @@ class ConsumerOffsets:
 
     @property
     def has_resets(self) -> bool:
-        """Whether any queue of any group is to be read from elsewhere."""
+        """Whether a reset of any queue of any group is not applied yet."""
         return bool(self._resets)
 
     def take_reset(self, group: str, topic: str, queue_id: int) -> int | None:
-        """The offset that a pull of this queue must be sent to, once."""
+        """The offset that a pull of this queue must be moved to, once; None: none."""
         return self._resets.pop((group, topic, queue_id), None) if self._resets else None
 
     def note_pulled(self, group: str, topic: str, queue_id: int, next_offset: int) -> None:
@@ -94,7 +95,7 @@ class ConsumerOffsets:
         self._pulled.put(topic, group, queue_id, next_offset)
 
     def find_pulled(self, group: str, topic: str, queue_id: int) -> int:
-        """Where the newest pull went on; what is committed if that is further or all there is."""
+        """The offset after the newest pull; the committed one if that is higher."""
         return max(
             self._committed.find(topic, group, queue_id), self._pulled.find(topic, group, queue_id)
         )
@@ -106,7 +107,7 @@ class ConsumerOffsets:
         return self._committed.of(topic, group)
 
     def clone(self, source: str, target: str, topic: str) -> None:
-        """Let one group begin where another is."""
+        """Set the offsets of one group to those of another."""
         for queue_id, offset in self.of(source, topic).items():
             if self._committed.put(topic, target, queue_id, offset):
                 self.is_dirty = True
@@ -151,7 +152,8 @@ class ConsumerOffsets:
     # The file.
 
     def load(self, saved: Mapping[Key, Parsed], max_offset: MaxOffset) -> None:
-        """Take what the file says, as far as the queues go. ProtocolError: it says nonsense."""
+        """Load the file's content, cut to the ends of the queues. ProtocolError: it is not
+        valid."""
         members = Members(dict(saved), "the file of offsets")
         self.version = data_version_from(members.object("dataVersion"))
         self.popped_to = members.int64("popLogOffset", NOTHING_POPPED)
@@ -160,20 +162,20 @@ class ConsumerOffsets:
             self.is_dirty = True
 
     def picture(self) -> "ConsumerOffsetsSnapshot":
-        """Everything as it is now, whatever is committed later."""
+        """A snapshot of the present state."""
         return ConsumerOffsetsSnapshot(
             self.version, self._committed.picture(), self._pulled.picture(), self.popped_to
         )
 
     def take_saved(self, wall_ms: int) -> "ConsumerOffsetsSnapshot":
-        """What is to be saved now, as a version of its own."""
+        """A snapshot to be saved, with a new version."""
         self.version = self.version.next(wall_ms)
         self.is_dirty = False
         return self.picture()
 
 
 class ConsumerOffsetsSnapshot(NamedTuple):
-    """Offsets that nobody changes any more: read on any thread."""
+    """Immutable offsets: may be read on any thread."""
 
     version: DataVersion
     committed: Picture
@@ -181,7 +183,7 @@ class ConsumerOffsetsSnapshot(NamedTuple):
     popped_to: int = NOTHING_POPPED
 
     def json(self) -> dict[str, Value]:
-        """As the file holds it, and as slaves and tools are told."""
+        """The offsets as in the file, and as slaves and tools get them."""
         return {
             **self._head(),
             "offsetTable": {key_text(key): offsets for key, offsets in self.committed.items()},
@@ -210,7 +212,7 @@ class ConsumerOffsetsSnapshot(NamedTuple):
 
 
 def _load(table: OffsetTable, members: Members, max_offset: MaxOffset) -> bool:
-    """Fill a table; whether anything had to be cut."""
+    """Fill a table; whether an offset had to be cut."""
     is_cut = False
     for name, offsets in members.objects():
         key = parse_key(name)

@@ -1,8 +1,8 @@
-"""Offsets on the disk: loaded at the start, saved every few seconds if any changed, and at the end.
+"""ConsumerOffsetsFile saves offsets every few seconds if any changed, and at the end.
 
-A crash costs the commits since the last save: what they covered is consumed once more. A save that
-fails is tried again after the interval, because consuming goes on without it. Only what a start had
-to cut off is saved at once.
+A crash loses the commits since the last save: their messages are consumed once more. A save that
+fails is tried again after the interval, because consuming goes on without it. Only offsets that a
+start had to cut are saved at once.
 """
 
 import logging
@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 class ConsumerOffsetsFile:
-    """Keeps one table in one file."""
+    """Saves one table in one file."""
 
     def __init__(
         self,
@@ -34,10 +34,10 @@ class ConsumerOffsetsFile:
         self._saved_ms = monotonic_ms
         self._saving = BackgroundSave(worker)
         self.fault = ""
-        """Empty, or why the backup had to do at the start: worth a warning."""
+        """Empty, or why the backup was used at the start: worth a warning."""
 
     def load(self, max_offset: MaxOffset) -> None:
-        """Fill the table. CorruptFile: the file cannot be believed, and neither can its backup."""
+        """Fill the table. CorruptFile: the file is damaged, and so is its backup."""
         loaded = self._file.load()
         if loaded is None:
             return
@@ -50,8 +50,8 @@ class ConsumerOffsetsFile:
             self._keep_cut()
 
     def _keep_cut(self) -> None:
-        """Some offsets were beyond their queues. That has to be on the disk before the queues grow
-        again: later the file would name places that others' messages have taken."""
+        """Save offsets that were cut to the ends of their queues, before the queues grow again:
+        later the old file would point behind new messages."""
         try:
             self._file.store_text(self._offsets.picture().text())
         except OSError as error:
@@ -65,9 +65,9 @@ class ConsumerOffsetsFile:
             self._save(now)
 
     def close(self, now: Now) -> None:
-        """Block until everything that was committed is on the disk, or cannot be."""
+        """Block until all commits are on the disk, or the save has failed."""
         self._saving.wait()
-        self._save(now)  # what was committed since the save that was under way began
+        self._save(now)  # commits since the beginning of the save that was under way
         self._saving.wait()
 
     def _save(self, now: Now) -> None:

@@ -1,11 +1,11 @@
-"""How far each delay level was delivered, on the disk: `config/delayOffset.json`.
+"""DelayOffsets saves the next offset of each delay level: `config/delayOffset.json`.
 
     {"dataVersion":{"counter":6,"stateVersion":0,"timestamp":1700000000000},
      "offsetTable":{1:5,2:0,18:12}}
 
 The keys are levels from 1 on, the values the queue offset of the first message that has yet to be
-delivered. Apache's own format, bare keys and all. A level that is not there begins at 0. Levels
-that are no longer configured stay in the file: somebody may configure them again.
+delivered. The format is Apache's, with unquoted keys. A level that is not there begins at 0. Levels
+that are no longer configured stay in the file: they may be configured again.
 """
 
 import logging
@@ -24,10 +24,10 @@ _log = logging.getLogger(__name__)
 
 
 class DelayOffsets:
-    """The file. `saved` is what it says, as far as we know."""
+    """The file. `saved` is its content, as far as is known."""
 
     def __init__(self, file: ConfigFile, worker: DiskWorker) -> None:
-        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        """Reads the file. CorruptFile: it is damaged, and so is its backup."""
         self._file = file
         self._version = DataVersion()
         self._saving = BackgroundSave(worker)
@@ -49,7 +49,7 @@ class DelayOffsets:
         return self._saving.is_busy
 
     def save(self, offsets: Mapping[int, int], wall_ms: int) -> None:
-        """Have it written, if it says something new; one at a time, so not while `is_saving`."""
+        """Write the file, if it changes; one save at a time, so not while `is_saving`."""
         table = {**self.saved, **offsets}
         if table != self.saved:
             self._version = self._version.next(wall_ms)
@@ -59,18 +59,18 @@ class DelayOffsets:
             )
 
     def finish(self) -> None:
-        """Block until what is being saved is."""
+        """Block until the save under way is done."""
         self._saving.wait()
 
     def body(self) -> bytes:
-        """What the file says, for whoever asks over the wire."""
+        """The content of the file, for GET_ALL_DELAY_OFFSET."""
         return write_compact(_json(self._version, self.saved))
 
     def _written(self, table: Mapping[int, int], error: BaseException | None) -> None:
         if error is None:
             self.saved = table
         else:
-            # Nothing is lost: the file says less than is true, and is tried again.
+            # Nothing is lost: the file has lower offsets, and the save is tried again.
             _log.error("%s was not saved: %s", self._file.path, error)
 
 

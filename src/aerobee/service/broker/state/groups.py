@@ -1,12 +1,12 @@
-"""The consumer groups of a broker: `config/subscriptionGroup.json`, RocketMQ's own.
+"""Groups is the table of consumer groups, saved in RocketMQ's `config/subscriptionGroup.json`.
 
     {"dataVersion":{…},"forbiddenTable":{"G":{"T":4}},"subscriptionGroupTable":{"G":{…}}}
 
-What an administrator changes is seen once it is on the disk. A group that is made by its first
-consumer is there at once and saved meanwhile: all that a crash in between takes back is defaults,
-and the consumer comes again.
+An administrator's change takes effect once it is on the disk. A group that is made by its first
+consumer exists at once and is saved meanwhile: a crash in between loses only defaults, and the
+consumer makes the group again.
 
-Topics that a group may not read are in the forbidden table, one bit for each thing forbidden.
+Topics that a group may not read are in the forbidden table, one bit for each permission.
 """
 
 import logging
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 GROUPS_MAX = 50_000
 FORBIDDEN_MAX = 50_000
-"""Pairs of group and topic."""
+"""Limit of (group, topic) pairs."""
 
 SYSTEM_GROUPS_AT_START = (
     "TOOLS_CONSUMER",
@@ -48,8 +48,8 @@ SYSTEM_GROUPS_AT_START = (
 
 Find: TypeAlias = Callable[[str], GroupConfig | None]
 Edit: TypeAlias = Callable[[Find], Iterable[GroupConfig]]
-"""Given the groups as they will be by then, those that are to be made or changed. May refuse with
-an AerobeeError."""
+"""Called with the lookup of groups when it is the change's turn; returns the groups to make or
+change. May refuse with an AerobeeError."""
 Forbidden: TypeAlias = Mapping[str, Mapping[str, int]]
 _Table: TypeAlias = VersionedTable[GroupConfig]
 _FORM = Form("subscriptionGroupTable", group_config_from, group_config_json)
@@ -65,10 +65,10 @@ class Groups:
         wall_ms: int,
         groups_max: int = GROUPS_MAX,
     ) -> None:
-        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        """Reads the file. CorruptFile: it is damaged, and so is its backup."""
         loaded = load_table(file, _FORM, wall_ms)
         self.fault = loaded.fault
-        """Empty, or why the backup had to do: worth a warning."""
+        """Empty, or why the backup was used: worth a warning."""
         self._config = config
         self._groups_max = groups_max
         table = _with_forbidden(loaded.table, file.path)
@@ -84,9 +84,9 @@ class Groups:
                 wall_ms,
             ),
         )
-        # Made by their consumers, and not known to be on the disk.
+        # Groups made by their consumers that are not saved yet.
         self._unsaved: dict[str, GroupConfig] = {}
-        # Removed since the start and not made again, oldest first.
+        # Groups removed since the start and not made again, oldest first.
         self._removed: dict[str, None] = {}
 
     @property
@@ -103,11 +103,12 @@ class Groups:
         ]
 
     def was_removed(self, name: str) -> bool:
-        """Whether an administrator did, in the time of this process."""
+        """Whether an administrator removed the group since the start of this process."""
         return name in self._removed
 
     def ensure(self, name: str, now: Now) -> GroupConfig | None:
-        """The group, made now if it is not there; None: it may not be made, or not so called."""
+        """The group, made now if it does not exist; None: it may not be made, or its name is
+        illegal."""
         known = self.find(name)
         if known is not None:
             return known
@@ -127,11 +128,11 @@ class Groups:
         return made
 
     def put(self, configs: Sequence[GroupConfig], now: Now, done: Done) -> None:
-        """Make groups, or change them to this."""
+        """Create groups, or replace their configs."""
         self.edit(lambda find: configs, now, done)
 
     def edit(self, edit: Edit, now: Now, done: Done) -> None:
-        """Make or change groups by what they will be when it is this change's turn."""
+        """Create or change groups, based on their configs when it is this change's turn."""
         names: list[str] = []
 
         def change(table: _Table) -> _Table:
@@ -148,7 +149,7 @@ class Groups:
         self._change(change, names, made)
 
     def remove(self, names: Sequence[str], now: Now, done: Done) -> None:
-        """And what they were forbidden."""
+        """Remove groups, and their entries of the forbidden table."""
 
         def change(table: _Table) -> _Table:
             left = table.changed(dict.fromkeys(names), now.wall_ms)
@@ -182,7 +183,7 @@ class Groups:
 
         self._saved.change(changed, saved)
 
-    # What is forbidden.
+    # The forbidden table.
 
     @property
     def forbidden(self) -> Forbidden:
@@ -217,7 +218,7 @@ class Groups:
 
 
 def _with_forbidden(table: _Table, path: str) -> _Table:
-    """The table with a forbidden table that is one: 4.x writes none."""
+    """The table with a valid forbidden table: 4.x writes none."""
     try:
         found = Members(cast("Parsed", table.rest), path).object(_FORBIDDEN)
         forbidden = {

@@ -1,7 +1,7 @@
-"""A table of offsets by (topic, group) and queue, of which pictures can be taken at little cost.
+"""OffsetTable has offsets by (topic, group) and queue, with cheap copy-on-write snapshots.
 
-A picture is read on a disk thread while consuming goes on. Taking one copies no offsets: those of a
-(topic, group) that a picture holds are copied when they are changed next.
+A snapshot ("picture") is read on a disk thread while consuming goes on. Taking one copies no
+offsets: those of a (topic, group) in a snapshot are copied when they are changed next.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -10,14 +10,14 @@ from typing import TypeAlias
 SEPARATOR = "@"
 UNKNOWN = -1
 OFFSETS_MAX = 1_000_000
-"""Of all groups in all queues: some 100 bytes each, and written every few seconds."""
+"""Limit for all groups in all queues: some 100 bytes each, and written every few seconds."""
 
 TopicGroup: TypeAlias = tuple[str, str]
 Picture: TypeAlias = Mapping[TopicGroup, Mapping[int, int]]
 
 
 class OffsetTable:
-    """T1. What is in `_owned` is in no picture. T2. `_count` is how many offsets there are."""
+    """T1. Entries in `_owned` are in no snapshot. T2. `_count` is the number of offsets."""
 
     __slots__ = ("_count", "_count_max", "_offsets", "_owned")
 
@@ -36,7 +36,7 @@ class OffsetTable:
         return dict(self._offsets.get((topic, group), {}))
 
     def put(self, topic: str, group: str, queue_id: int, offset: int) -> bool:
-        """Set an offset; False if it was that already, or is another one than there is room for."""
+        """Set an offset; False if it is unchanged, or there is no room for another one."""
         if self._count >= self._count_max and self.find(topic, group, queue_id) == UNKNOWN:
             return False
         return self.restore(topic, group, queue_id, offset)
@@ -56,7 +56,7 @@ class OffsetTable:
         return True
 
     def remove(self, is_gone: Callable[[str, str], bool]) -> bool:
-        """Forget what this says of (topic, group); whether there was any."""
+        """Remove the (topic, group) pairs that the predicate selects; whether there was any."""
         gone = [key for key in self._offsets if is_gone(*key)]
         for key in gone:
             self._count -= len(self._offsets.pop(key))
@@ -64,7 +64,7 @@ class OffsetTable:
         return bool(gone)
 
     def picture(self) -> Picture:
-        """The table as it is now, whatever is put later."""
+        """A snapshot of the table."""
         self._owned.clear()
         return dict(self._offsets)
 
@@ -77,6 +77,6 @@ def key_text(key: TopicGroup) -> str:
 
 
 def parse_key(text: str) -> TopicGroup | None:
-    """(topic, group), or None: no name that anybody can ask for."""
+    """(topic, group), or None: not a valid key."""
     topic, _, group = text.partition(SEPARATOR)
     return (topic, group) if topic and group and SEPARATOR not in group else None

@@ -1,12 +1,13 @@
-"""Which round of each writer was decided to be published: `config/stagedRounds.json`, ours.
+"""StagedRounds has each writer's last round to be published: `config/stagedRounds.json`, of
+Aerobee.
 
     {"writes":{"q7":{"roundId":9,"places":[81505,90210],"isDone":false,"usedMs":1794732382394}}}
 
-D1. A decision is on the disk before anything of its round is published, and says "done" once all of
-    it is on the disk, too: a start finishes what is not done.
+D1. A decision is on the disk before any batch of its round is published, and is marked done once
+    all of them are on the disk: a start finishes rounds that are not done.
 D2. Of two decisions on one round the first counts.
 
-Who has decided nothing for seven days is forgotten, and of more than 10,000 the oldest.
+A writer without a decision for seven days is forgotten, and of more than 10,000 the oldest.
 """
 
 import logging
@@ -29,14 +30,14 @@ IDLE_MS_MAX = 7 * 24 * 3_600_000
 class StagedRound(NamedTuple):
     round_id: int
     places: tuple[int, ...]
-    """Log offsets of its batches, in order; none once it is done."""
+    """Log offsets of its batches, in order; empty once it is done."""
     is_done: bool
     used_ms: int
 
 
 class StagedRounds:
     def __init__(self, file: ConfigFile, worker: DiskWorker) -> None:
-        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        """Reads the file. CorruptFile: it is damaged, and so is its backup."""
         loaded = file.load()
         if loaded is not None and loaded.fault:
             _log.warning("a backup had to do: %s", loaded.fault)
@@ -51,11 +52,11 @@ class StagedRounds:
         return self._saved.value.get(write_id)
 
     def open(self) -> list[tuple[str, StagedRound]]:
-        """What is decided and not done."""
+        """Rounds that are decided and not done."""
         return [(name, one) for name, one in self._saved.value.items() if not one.is_done]
 
     def decide(self, write_id: str, decision: StagedRound, done: Done) -> None:
-        """Write down what is to be done, or that it is."""
+        """Save a decision, or that it is done."""
         self._saved.change(lambda table: _with(table, write_id, decision), done)
 
 

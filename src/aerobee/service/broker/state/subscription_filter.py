@@ -1,13 +1,14 @@
-"""What a subscription lets through: everything, messages with one of some tags, or those that an
-SQL expression chooses.
+"""SubscriptionFilters makes the filter of a subscription: everything, some tags, or an SQL
+expression.
 
-For whoever reads queues on behalf of a consumer: pulls and pops. Retry topics are never filtered by
-SQL: what is in them was chosen once, and carries other properties now.
+Used by pulls and pops. Retry topics are never filtered by SQL: their messages passed the filter
+before, and have other properties now.
 
 A consumer gives its subscription a new version at every rebalance, and its pulls may overtake the
-heartbeat that brings it. Where the heartbeat's is older, the queue is read without a filter: the
-client filters what it gets, so nothing is missed and nobody has to wait. But for SQL: clients do
-not know it, and what an older filter keeps back would be lost. There the client has to wait.
+heartbeat that brings it. If the heartbeat's version is older, the queue is read without a filter:
+the client filters again, so nothing is missed and no client has to wait. Except for SQL: clients do
+not evaluate it, and messages that an older filter rejects would be lost. There the client has to
+wait.
 """
 
 from collections.abc import Callable
@@ -26,10 +27,10 @@ from aerobee.service.request import Answer
 
 
 class SubscriptionFilter(NamedTuple):
-    """What `Store.read` is given."""
+    """The filter arguments of `Store.read`."""
 
     tag_codes: frozenset[int] | None
-    """None: whatever the tag."""
+    """None: any tag."""
     chosen: PropertyFilter | None = None
 
 
@@ -42,7 +43,7 @@ class SubscriptionFilters:
         self._allows_sql = allows_sql
 
     def of_pull(self, header: PullHeader) -> SubscriptionFilter | Answer:
-        """What a pull gets, by the filter that it brings or by its group's."""
+        """The filter of a pull: the one in its header, or its group's."""
         wanted = self._wanted(header)
         return wanted if isinstance(wanted, Answer) else self.of(header.consumer_group, wanted)
 
@@ -73,7 +74,7 @@ class SubscriptionFilters:
         )
 
     def of(self, group: str, wanted: Subscription) -> SubscriptionFilter | Answer:
-        """What a group gets of a topic, or why its filter cannot be used."""
+        """The filter of a group for a topic, or the answer that refuses it."""
         if wanted.is_by_tag:
             return SubscriptionFilter(wanted.tag_codes)
         if wanted.expression_type != BY_SQL or not self._allows_sql():

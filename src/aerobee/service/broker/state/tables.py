@@ -1,15 +1,15 @@
-"""The tables of a broker, as its files left them: `config/*.json` in its store.
+"""Opens the tables of a broker from its files: `config/*.json` in its store.
 
     topics.json               topics
     subscriptionGroup.json    groups
-    consumerOffset.json       how far each group has consumed each queue
-    delayOffset.json          how far delayed messages were delivered
-    producerEpochs.json       who may send under a producer's id
-    stagedRounds.json         which rounds of staged batches were decided to be published
-    producerSequences.json    what producers have stored that send to be stored once
-    consumerFilter.json       SQL filters, for a broker of Apache's that gets the store
+    consumerOffset.json       committed offsets
+    delayOffset.json          offsets of the delay levels
+    producerEpochs.json       epochs of producers
+    stagedRounds.json         rounds of staged batches that were decided
+    producerSequences.json    stored sequences of producers
+    consumerFilter.json       SQL filters, for an Apache broker that gets the store
 
-Who is connected now is in memory only.
+Tables of connected clients are in memory only.
 
 Imports more than 15 modules because every table is opened here.
 """
@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class Ground(NamedTuple):
-    """What a broker stands on."""
+    """The store, the disk and the disk worker of a broker."""
 
     store: Store
     disk: Disk
@@ -73,7 +73,7 @@ class Tables(NamedTuple):
 def open_tables(
     identity: BrokerIdentity, config: LiveConfig[BrokerConfig], ground: Ground, now: Now
 ) -> Tables:
-    """CorruptFile: one of the files cannot be believed, nor can its backup."""
+    """CorruptFile: one of the files is damaged, and so is its backup."""
     worker = ground.worker
     topics = Topics(ground.config_file("topics.json"), worker, identity, config, now.wall_ms)
     groups = Groups(ground.config_file("subscriptionGroup.json"), worker, config, now.wall_ms)
@@ -89,7 +89,7 @@ def open_tables(
     for fault in (topics.fault, groups.fault, offsets_file.fault):
         if fault:
             _log.warning("a backup had to do: %s", fault)
-    # Order before speed: a client that only lost its connection may still work on what it has.
+    # Order before speed: a client that lost its connection may still process its messages.
     locks = QueueLocks(gone_ms=30_000)
     consumers, filters = Consumers(), FilterCache()
     return Tables(

@@ -1,10 +1,10 @@
-"""Attributes of a topic, and the changes that administrators ask for.
+"""Topic attributes: parses, checks and applies the changes that administrators ask for.
 
     +message.type=FIFO,-reserve.time        as the field of a request
     {"+message.type":"FIFO"}                as the attributes in a list of topics
 
-A plus sets, a minus takes away; a new topic has nothing to take away. Some are for the life of a
-topic: they say how its files are made. Setting what holds already changes nothing.
+A plus sets, a minus removes; a new topic has nothing to remove. Attributes that determine the
+format of a topic's files cannot be changed. Setting the present value changes nothing.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ _KNOWN = {
 
 
 def parse_changes(text: str) -> dict[str, str]:
-    """The changes that a field says, by signed name."""
+    """The changes in a request's field, by signed name."""
     if len(text) > CHANGES_CHARS_MAX:
         raise RemoteProtocolError(f"attributes of {len(text)} characters")
     changes: dict[str, str] = {}
@@ -54,9 +54,9 @@ def parse_changes(text: str) -> dict[str, str]:
 def changed_attributes(
     current: Mapping[str, str] | None, changes: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """The attributes after the changes; `current` is None for a topic that is not there yet.
+    """The attributes after the changes; `current` is None for a topic that does not exist yet.
 
-    What is wrong with a change raises, in words that RocketMQ's tools know.
+    RemoteProtocolError: a change is wrong, in words that RocketMQ's tools know.
     """
     is_new = current is None
     before = current or {}

@@ -1,8 +1,8 @@
-"""A topic as the send path sees it: the few facts that decide about a send, and nothing to look up.
+"""TopicEntry has the facts about a topic that the fast path of sends needs, without any lookup.
 
-A topic may be for messages of one type only, by its attribute `message.type`: that of delayed ones
-and that of halves of transactions is known here (kinds as in `send_diversion`). Of the other types,
-and of a message that is not of its topic's, the general handler knows.
+A topic may be for messages of one type only, by its attribute `message.type`: delayed and half
+messages are known here (kinds as in `send_diversion`). Other types, and messages that do not have
+their topic's type, are left to the general handler.
 
 Made anew whenever the topic's configuration changes.
 """
@@ -42,7 +42,7 @@ class TopicEntry:
     def __init__(self, config: TopicConfig) -> None:
         self.name = config.name.encode()
         self.write_queues = config.write_queues
-        # Queues that are only read any more may still be written to by who asks for one of them.
+        # Queues that are only read any more may still be written by a send that names one.
         self.queues_end = max(config.read_queues, config.write_queues)
         is_plain = (
             is_writable(config.permission)
@@ -57,7 +57,7 @@ class TopicEntry:
         self._turn = 0
 
     def next_queue(self) -> int:
-        """The queue of a send that leaves the choice to the broker: each in turn."""
+        """The queue of a send that names none: round robin."""
         self._turn += 1
         if self._turn >= self.write_queues:
             self._turn = 0
@@ -65,7 +65,7 @@ class TopicEntry:
 
 
 def _kinds_of(config: TopicConfig) -> int:
-    """The kinds that a topic takes, as far as its attributes say."""
+    """The kinds that a topic takes, by its attributes."""
     if not config.attributes:
         return _ALL_KINDS
     if set(config.attributes) != {MESSAGE_TYPE}:

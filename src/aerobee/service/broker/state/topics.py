@@ -1,12 +1,12 @@
-"""The topics of a broker: `config/topics.json`, RocketMQ's own.
+"""Topics is the table of topics, saved in RocketMQ's `config/topics.json`.
 
-A change is seen, and whoever asked for it is told, once it is on the disk. A change that changes
-nothing makes no new version and no write. The send path has its own view, `entries`: the dict stays
-the same object, its entries are replaced.
+A change takes effect, and its request is answered, once it is on the disk. A change that changes
+nothing makes no new version and no write. The fast path of sends has its own view, `entries`: the
+dict stays the same object, its entries are replaced.
 
-The system's topics are there from the start, whatever the file says; where it has one, its queues
-count, because there may be messages in them. Only the template of topics that are made by a first
-send is always as it is configured now.
+System topics exist from the start, whatever the file has; if it has one, its number of queues
+counts, because there may be messages in them. Only the template of auto-created topics always has
+the configured number.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -43,16 +43,16 @@ from aerobee.storage.metadata.saved_value import Done, SavedValue
 
 TOPICS_MAX = 100_000
 QUEUES_MAX = 4096
-"""Of one topic: each is a folder in the store."""
+"""Limit of one topic: each queue is a folder in the store."""
 DELAY_QUEUES = 18
-"""One for each delay level that there can be."""
+"""One for each possible delay level."""
 
 _TEMPLATE = int(Permission.READ | Permission.WRITE | Permission.INHERIT)
 
 Find: TypeAlias = Callable[[str], TopicConfig | None]
 Edit: TypeAlias = Callable[[Find], Iterable[TopicConfig]]
-"""Given the topics as they will be by then, those that are to be made or changed. May refuse with
-an AerobeeError."""
+"""Called with the lookup of topics when it is the change's turn; returns the topics to make or
+change. May refuse with an AerobeeError."""
 _Table: TypeAlias = VersionedTable[TopicConfig]
 _FORM = Form("topicConfigTable", topic_config_from, topic_config_json)
 
@@ -67,10 +67,10 @@ class Topics:
         wall_ms: int,
         topics_max: int = TOPICS_MAX,
     ) -> None:
-        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        """Reads the file. CorruptFile: it is damaged, and so is its backup."""
         loaded = load_table(file, _FORM, wall_ms)
         self.fault = loaded.fault
-        """Empty, or why the backup had to do: worth a warning."""
+        """Empty, or why the backup was used: worth a warning."""
         self._config = config
         self._topics_max = topics_max
         table = _with_system_topics(loaded.table, identity, config.current, wall_ms)
@@ -90,8 +90,8 @@ class Topics:
         return self._saved.value.find(name)
 
     def queues_of(self, name: str) -> int:
-        """To how many queues of a topic can be sent; if it is not there, how many a first send may
-        make."""
+        """The number of a topic's queues that can be sent to; of a topic that does not exist, the
+        number that a first send may make."""
         found = self.find(name) or self.find(AUTO_CREATE_TEMPLATE_TOPIC)
         return 0 if found is None else found.write_queues
 
@@ -99,17 +99,17 @@ class Topics:
         return [row.config for row in self._saved.value.rows.values()]
 
     def put(self, configs: Sequence[TopicConfig], now: Now, done: Done) -> None:
-        """Make topics, or change them to this."""
+        """Create topics, or replace their configs."""
         self.edit(lambda find: configs, now, done)
 
     def add(self, configs: Sequence[TopicConfig], now: Now, done: Done) -> None:
-        """Make those topics that are not there by then; the others stay as they are."""
+        """Create those topics that do not exist when it is this change's turn; keep the others."""
         self.edit(
             lambda find: [config for config in configs if find(config.name) is None], now, done
         )
 
     def edit(self, edit: Edit, now: Now, done: Done) -> None:
-        """Make or change topics by what they will be when it is this change's turn."""
+        """Create or change topics, based on their configs when it is this change's turn."""
         self._change(
             lambda table: table.changed(
                 {config.name: config for config in edit(table.find)}, now.wall_ms
@@ -139,7 +139,7 @@ class Topics:
         self._saved.change(changed, saved)
 
     def _note(self, names: Iterable[str]) -> None:
-        """These are on the disk now as they are."""
+        """Update `entries` for changes that are on the disk now."""
         for name in names:
             config = self.find(name)
             if config is None:
@@ -157,7 +157,7 @@ class Topics:
     def from_template(
         self, name: str, template_name: str, queues_wanted: int, sys_flag: int = 0
     ) -> TopicConfig | None:
-        """What a first send to an unknown topic makes of it; None: nothing."""
+        """The config of a topic that a first send creates; None: it may not."""
         template = self.find(template_name)
         if template is None or not is_inherited(template.permission):
             return None
@@ -196,7 +196,8 @@ def system_topics(identity: BrokerIdentity) -> list[TopicConfig]:
 
 
 def member_topic(broker: str) -> str:
-    """Where brokers of one name tell each other of themselves; here for who looks for it."""
+    """The topic by which Apache's brokers of one name announce themselves; it only has to exist
+    here."""
     return f"{SYSTEM_TOPIC_PREFIX}SYNC_BROKER_MEMBER_{broker}"
 
 

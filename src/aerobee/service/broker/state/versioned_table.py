@@ -1,15 +1,15 @@
-"""A table of configurations by name, with a version, as topics and groups are kept on the disk:
+"""VersionedTable is a table of configs by name, with a version, as topics and groups are saved:
 
     {"dataVersion":{…}, …, "topicConfigTable":{"T":{…},"U":{…}}}
 
-A table is never changed: a change makes another, which shares the rows that stay. Each row keeps
-the text that it has in the file, because the whole file is written at every change, and writing ten
-thousand topics anew would keep the process busy for half a second each time.
+A table is immutable: a change makes another, which shares the rows that stay. Each row keeps its
+text in the file, because the whole file is written at every change, and encoding ten thousand
+topics again would keep the process busy for half a second each time.
 
-What a row or a file holds that we know nothing of is kept and written again, so that going back to
-the broker that wrote it loses nothing.
+Unknown members of a row or a file are kept and written again, so that going back to the broker that
+wrote them loses nothing.
 
-The texts of rows are made by whoever writes the table, which is one disk job at a time; all else is
+The texts of rows are made by the disk job that writes the table, one at a time; everything else is
 called from the core's thread.
 """
 
@@ -29,7 +29,7 @@ _NOTHING: Mapping[str, Value] = {}
 
 
 class Form(NamedTuple, Generic[C]):
-    """What a table holds, and how it is written."""
+    """The type of a table's rows, and their JSON form."""
 
     member: str
     """The name of the table in its file."""
@@ -69,7 +69,7 @@ class VersionedTable(Generic[C]):
         self.version = version
         self.rows = rows
         self.rest = rest
-        """What else is in the file."""
+        """The other members of the file."""
         self.news = news
         """The names whose rows are not those of the table that this was made from."""
 
@@ -78,7 +78,7 @@ class VersionedTable(Generic[C]):
         return None if row is None else row.config
 
     def changed(self, configs: Mapping[str, C | None], wall_ms: int) -> "VersionedTable[C]":
-        """The table with these rows instead, None for those that go; itself if it has them all."""
+        """The table with these rows replaced, None for removed ones; itself if nothing changes."""
         news = {name: config for name, config in configs.items() if config != self.find(name)}
         if not news:
             return self
@@ -92,13 +92,13 @@ class VersionedTable(Generic[C]):
         return VersionedTable(self._form, self.version.next(wall_ms), rows, self.rest, tuple(news))
 
     def with_rest(self, name: str, value: Value, wall_ms: int) -> "VersionedTable[C]":
-        """The table with another member beside it."""
+        """The table with another member of the file replaced."""
         return VersionedTable(
             self._form, self.version.next(wall_ms), self.rows, {**self.rest, name: value}
         )
 
     def text(self) -> bytes:
-        """The file."""
+        """The content of the file."""
         form = self._form
         frame = write_pretty(
             {_VERSION: data_version_json(self.version), **self.rest, form.member: {}}
@@ -112,12 +112,12 @@ class VersionedTable(Generic[C]):
 class LoadedTable(NamedTuple, Generic[C]):
     table: VersionedTable[C]
     fault: str
-    """Empty, or why the backup had to do: worth a warning."""
+    """Empty, or why the backup was used: worth a warning."""
 
 
 def load_table(file: ConfigFile, form: Form[C], wall_ms: int) -> LoadedTable[C]:
-    """Reads the file; a new table if there is none. CorruptFile: it cannot be believed, and neither
-    can its backup."""
+    """Reads the file; a new table if there is none. CorruptFile: it is damaged, and so is its
+    backup."""
     loaded = file.load()
     if loaded is None:
         return LoadedTable(VersionedTable(form, DataVersion(timestamp=wall_ms), {}), "")

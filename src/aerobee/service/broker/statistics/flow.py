@@ -1,7 +1,7 @@
-"""Messages and bytes of one kind: what came into a topic, what a group got of one.
+"""Flow counts messages and bytes of one kind: stored in a topic, or handed out to a group.
 
-Whoever counts keeps the flow and adds to its two numbers, which only grow. What was added since the
-last look is put into the windows by `note`, at the end of every slot.
+The code that counts keeps the flow and adds to its two numbers, which only grow. The increase is
+put into the windows by `note`, at the end of every slot.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from aerobee.service.broker.statistics.windows import Past, Windows
 
 
 class Flow:
-    """F1. What is in the windows is `_noted_messages` and `_noted_bytes` in all."""
+    """F1. The windows have `_noted_messages` and `_noted_bytes` in all."""
 
     __slots__ = ("_noted_bytes", "_noted_messages", "_windows", "bytes", "messages")
 
@@ -20,19 +20,19 @@ class Flow:
         self.bytes = 0
         self._noted_messages = 0
         self._noted_bytes = 0
-        self._windows: tuple[Windows, Windows] | None = None  # until there is something
+        self._windows: tuple[Windows, Windows] | None = None  # None: nothing counted yet
 
     def add(self, messages: int, size: int) -> None:
         self.messages += messages
         self.bytes += size
 
     def reach(self, messages: int, size: int) -> None:
-        """Be so much in all."""
+        """Set the totals."""
         self.messages = messages
         self.bytes = size
 
     def note(self, slot: int) -> None:
-        """Put what is new into this slot."""
+        """Put the increase into this slot of the windows."""
         messages = self.messages - self._noted_messages
         size = self.bytes - self._noted_bytes
         if messages or size:
@@ -44,10 +44,10 @@ class Flow:
             self._noted_bytes += size
 
     def past(self, now_ms: int, begun_ms: int) -> tuple[Past, Past]:
-        """Of messages, and of bytes."""
+        """The windows of messages, and of bytes."""
         messages, size = self._windows or (Windows(), Windows())
         return messages.past(now_ms, begun_ms), size.past(now_ms, begun_ms)
 
 
 FlowOf: TypeAlias = Callable[[str, str], Flow]
-"""(group, topic) → where what it gets is counted."""
+"""(group, topic) → the flow that counts its messages."""

@@ -1,9 +1,9 @@
-"""How large messages are: a histogram for each topic, without a look at every message.
+"""MessageSizes has a histogram of message sizes for each topic, without a look at every message.
 
-What came into a queue since the last look is known by number and bytes; how it spreads over the
-bounds is read off the queue's own units, up to 64 of them, fewer if very many queues got something,
-evenly spaced. Each stands for those up to the next. So count and sum are exact, and the buckets are
-for queues that got no more than that between two looks, some seconds apart.
+The number and bytes of a queue's new messages are known; their distribution over the buckets is
+sampled from the queue's units, up to 64 of them, fewer if very many queues got messages, evenly
+spaced. Each stands for those up to the next. So count and sum are exact, and the buckets are exact
+for queues that got no more than that between two samplings, some seconds apart.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ UNITS_A_LOOK = 4096  # some two milliseconds
 
 
 def units_a_queue(queues: int) -> int:
-    """How many units are looked at of each, if so many queues got something."""
+    """The number of units to sample per queue, if so many queues got messages."""
     return max(1, min(UNITS_A_QUEUE, UNITS_A_LOOK // max(1, queues)))
 
 
@@ -30,7 +30,7 @@ class MessageSizes:
     def add(
         self, topic: str, queue: ConsumeQueue, messages: int, size: int, units_max: int
     ) -> None:
-        """A queue got so many messages since the last look, of so many bytes in all."""
+        """Add the new messages of a queue: their number, and their bytes in all."""
         if messages <= 0:
             return
         found = self._topics.get(topic)
@@ -41,14 +41,14 @@ class MessageSizes:
         last = size // messages
         for start in range(0, messages, stride):
             unit = queue.unit(queue.max_offset - messages + start)
-            # Hidden or a gap: the one before, or what they have on average, is the best guess.
+            # Hidden or a gap: take the size of the one before, or the average.
             if unit is not None and unit[1] != FILLER_SIZE:
                 last = unit[1]
             found.add(last, min(stride, messages - start))
         found.sum = total
 
     def forget(self, has_topic: Callable[[str], bool]) -> None:
-        """Let go of topics that do not exist any more."""
+        """Forget topics that do not exist any more."""
         self._topics = {name: one for name, one in self._topics.items() if has_topic(name)}
 
     def __iter__(self) -> Iterator[tuple[str, Histogram]]:

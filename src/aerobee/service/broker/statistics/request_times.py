@@ -1,9 +1,10 @@
-"""How long requests took, from the read that brought them until their answers went out.
+"""RequestTimes has histograms of request times, from the read of a request until its answer goes
+out.
 
-Sends and pulls that take the short way are counted together: those of one turn of the loop go out
-together when it ends. The others are noted when they are answered, and measured at the end of that
-turn, too. So it costs one look at the clock per turn, and times are whole milliseconds, as
-RocketMQ's are.
+Sends and pulls on the fast path are counted together: those of one turn of the loop go out together
+when it ends. The others are noted when they are answered, and measured at the end of that turn,
+too. So it costs one reading of the clock per turn, and times are whole milliseconds, as in
+RocketMQ.
 """
 
 from collections.abc import Iterator
@@ -17,16 +18,16 @@ from aerobee.service.request import Request
 BOUNDS_MS = (1, 3, 5, 7, 10, 100, 1_000, 2_000, 3_000)
 """RocketMQ's."""
 UNKNOWN_CODE = -1
-"""Stands for all codes that nobody knows: peers choose them."""
+"""Stands for all unknown codes: peers could send any number of them."""
 
 
 class RequestOutcome(NamedTuple):
-    """What is told apart."""
+    """The key of a histogram."""
 
     request: int
     response: ResponseCode
     is_held: bool
-    """Whether it was held until there was something to answer: long polling."""
+    """Whether it was held for long polling."""
 
     @property
     def request_name(self) -> str:
@@ -38,12 +39,12 @@ class RequestTimes:
 
     def __init__(self) -> None:
         self._histograms: dict[RequestOutcome, Histogram] = {}
-        # What was answered in this turn, when it came, and how many.
+        # (outcome, arrival, number of requests) of the answers of this turn.
         self._answered: list[tuple[RequestOutcome, int, int]] = []
 
     def of_successes(self, request: int) -> Histogram:
-        """For whoever measures requests of one code by itself, all of them answered at once and
-        with success."""
+        """The histogram of immediate successes of one code, for callers that measure by
+        themselves."""
         return self._of(RequestOutcome(request, ResponseCode.SUCCESS, False))
 
     def heard(self, request: Request, response: ResponseCode) -> None:
@@ -55,11 +56,11 @@ class RequestTimes:
         self._answered.append((outcome, request.now.monotonic_ms, 1))
 
     def note(self, request: int, response: ResponseCode, since_ms: int, count: int) -> None:
-        """The same, for so many that came together by a short way."""
+        """The same, for `count` requests of a fast path that arrived together."""
         self._answered.append((RequestOutcome(request, response, False), since_ms, count))
 
     def measure(self, monotonic_ms: int) -> None:
-        """The turn is over."""
+        """The turn is over: measure its answers."""
         for outcome, since_ms, count in self._answered:
             self._of(outcome).add(max(0, monotonic_ms - since_ms), count)
         self._answered.clear()

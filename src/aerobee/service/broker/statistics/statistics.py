@@ -1,13 +1,13 @@
-"""All that is counted, and RocketMQ's names for it.
+"""Statistics has all counters of messages, and RocketMQ's names for them.
 
-    came in     per topic          the queues count what they are given; it is fetched from those
-                                   that got something, when somebody looks and at every slot's end
-    went out    per group, topic   whoever answers a pull adds to the flow, once per answer
-    events      by name and key    what is rare enough to be noted one by one
+    stored       per topic          queues count their new units; the counts are fetched from queues
+                                    with arrivals, on a query and at the end of every slot
+    handed out   per group, topic   the code that answers a pull adds to the flow, once per answer
+    events       by name and key    rare ones, noted one by one
 
 So nothing is done per message but two additions in a queue. Totals are since the start; minutes,
-hours and days are of the monotonic clock. What peers can make grow is bounded: beyond, groups share
-one flow, and events of new keys are not kept.
+hours and days are of the monotonic clock. Tables that peers can make grow are bounded: beyond the
+limit, groups share one flow, and events of new keys are not kept.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -32,18 +32,18 @@ SENT_BACK = "SNDBCK_PUT_NUMS"
 DEAD_LETTERS = "DLQ_PUT_NUMS"
 
 PAIRS_MAX = 20_000
-"""Groups times topics that are told apart."""
+"""Limit of (group, topic) pairs with a flow of their own."""
 EVENTS_MAX = 20_000
 _FORGET_SLOTS = 360  # once an hour
 
 
 class StretchView(NamedTuple):
-    """As VIEW_BROKER_STATS_DATA shows it."""
+    """One window, as VIEW_BROKER_STATS_DATA shows it."""
 
     sum: int
     tps: float
     avgpt: float
-    """How much each message had of it: 1, or its bytes."""
+    """The average per message: 1, or its bytes."""
 
 
 class StatsView(NamedTuple):
@@ -53,7 +53,7 @@ class StatsView(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Since the start."""
+    """Counts since the start."""
 
     messages: int
     bytes: int
@@ -68,14 +68,14 @@ class Statistics:
         pairs_max: int = PAIRS_MAX,
         events_max: int = EVENTS_MAX,
     ) -> None:
-        """`queues`: those that are there, whose messages of before do not count. `is_system` says
-        whether a topic is the system's."""
+        """`queues`: the existing queues, whose earlier messages do not count. `is_system` tells
+        whether a topic is a system topic."""
         for queue in queues:
             queue.new_units = queue.new_bytes = 0
         self.arrivals: set[ConsumeQueue] = set()
-        """Queues that got something since the last look. Whoever dispatches adds to it."""
+        """Queues with new messages since the last fetch. Filled by the dispatch."""
         self.sizes = MessageSizes()
-        """Of what came in."""
+        """Sizes of stored messages."""
         self._is_system = is_system
         self._pairs_max = pairs_max
         self._events_max = events_max
@@ -85,7 +85,7 @@ class Statistics:
         self._topics: dict[str, Flow] = {}
         self._groups: dict[tuple[str, str], Flow] = {}
         self._events: dict[tuple[str, str], Flow] = {}
-        # What groups got that are too many to be told apart, or that are gone.
+        # Messages handed out to groups beyond the limit, or to deleted ones.
         self._others = Flow()
         self._of_system: list[Flow] = []
         self._all: dict[str, Flow] = {
@@ -101,8 +101,8 @@ class Statistics:
     # Counting.
 
     def flow_of(self, group: str, topic: str) -> Flow:
-        """Where what a group gets of a topic is to be added. Keep it: it stays the same one for as
-        long as both exist."""
+        """The flow of a group in a topic. Callers may keep it: it stays the same object while both
+        exist."""
         flow = self._groups.get((group, topic))
         if flow is not None:
             return flow
@@ -114,15 +114,15 @@ class Statistics:
         return flow
 
     def count_out(self, group: str, topic: str, messages: int, size: int) -> None:
-        """A group got messages, and will not get more of them soon: else keep its flow."""
+        """Count messages that a group got; frequent callers keep the flow instead."""
         self.flow_of(group, topic).add(messages, size)
 
     def count_returned(self, topic: str, group: str, is_dead: bool) -> None:
-        """A group handed a message back, to have it again or as a dead letter."""
+        """Count a message that a group returned, as a retry or as a dead letter."""
         self.note(DEAD_LETTERS if is_dead else SENT_BACK, topic, group)
 
     def note(self, name: str, topic: str, group: str, count: int = 1, size: int = 0) -> None:
-        """An event of a group and a topic, by RocketMQ's name."""
+        """Count an event of a group and a topic, by RocketMQ's name."""
         key = (name, f"{topic}@{group}")
         flow = self._events.get(key)
         if flow is None:
@@ -134,11 +134,11 @@ class Statistics:
     def on_tick(self, now: Now) -> None:
         slot = now.monotonic_ms // SLOT_MS
         if slot != self._slot:
-            self._note_all()  # what came until now came in the slot that is over
+            self._note_all()  # all counts until now belong to the slot that is over
             self._slot = slot
 
     def forget(self, has_topic: Callable[[str], bool], has_group: Callable[[str], bool]) -> None:
-        """Let go of topics and groups that do not exist any more; done at most once an hour."""
+        """Forget topics and groups that do not exist any more; done at most once an hour."""
         if self._slot - self._forgotten_at < _FORGET_SLOTS:
             return
         self._forgotten_at = self._slot
@@ -156,13 +156,13 @@ class Statistics:
     # Totals, since the start.
 
     def topics(self) -> Iterator[tuple[str, Totals]]:
-        """What came into each topic that got anything."""
+        """The messages stored in each topic."""
         self._fetch()
         for topic, flow in list(self._topics.items()):
             yield topic, Totals(flow.messages, flow.bytes)
 
     def groups(self) -> Iterator[tuple[str, str, Totals]]:
-        """(group, topic, what it got)."""
+        """(group, topic, messages handed out)."""
         for (group, topic), flow in list(self._groups.items()):
             yield group, topic, Totals(flow.messages, flow.bytes)
 
@@ -173,7 +173,7 @@ class Statistics:
     # The last minute, hour and day.
 
     def view(self, name: str, key: str, now: Now) -> StatsView | None:
-        """What RocketMQ shows under a name and a key; None: nothing was counted under them."""
+        """RocketMQ's view of a name and a key; None: nothing was counted."""
         self._fetch()
         flow = self._find(name, key)
         if flow is None:
@@ -187,11 +187,11 @@ class Statistics:
         return StatsView(*(_shown(one, one) for one in messages))
 
     def put_tps(self, topic: str, now: Now) -> float:
-        """Messages a second into a topic, over the last minute."""
+        """Messages per second stored in a topic, over the last minute."""
         return self._minute_tps(TOPIC_PUT_NUMS, topic, now)
 
     def get_tps(self, group: str, topic: str, now: Now) -> float:
-        """Messages a second that a group got of a topic, over the last minute."""
+        """Messages per second handed out to a group of a topic, over the last minute."""
         return self._minute_tps(GROUP_GET_NUMS, f"{topic}@{group}", now)
 
     def _minute_tps(self, name: str, key: str, now: Now) -> float:
@@ -211,7 +211,7 @@ class Statistics:
     # Looking.
 
     def _fetch(self) -> None:
-        """Take what queues were given since the last look."""
+        """Fetch the counts of queues with arrivals."""
         units_max = units_a_queue(len(self.arrivals))
         for queue in self.arrivals:
             topic = queue.topic.decode()
@@ -228,7 +228,7 @@ class Statistics:
         self.arrivals.clear()
 
     def _count_handed_out(self) -> None:
-        """Bring the flows of the whole broker up to date."""
+        """Update the flows of the whole broker."""
         total = self.handed_out()
         of_users = self._all[BROKER_GET_NUMS_OF_USERS]
         self._all[BROKER_GET_NUMS].reach(*total)
@@ -238,7 +238,7 @@ class Statistics:
         )
 
     def _note_all(self) -> None:
-        """Put what is new of every flow into the slot that time had come to at the last tick."""
+        """Put the increase of every flow into the slot of the last tick."""
         self._fetch()
         self._count_handed_out()
         for flow in (

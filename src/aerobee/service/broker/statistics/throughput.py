@@ -1,6 +1,6 @@
-"""How much passes: totals, and rates over the last ten seconds, minute and ten minutes.
+"""Throughput samples a counter: totals, and rates over ten seconds, a minute and ten minutes.
 
-Nothing is done per message: a counter that is there anyway is looked at once a second.
+Nothing is done per message: an existing counter is read once a second.
 """
 
 from collections import deque
@@ -13,14 +13,14 @@ _DAY_MS = 86_400_000
 
 
 class Throughput:
-    """Looks at a counter once a second."""
+    """Reads a counter once a second."""
 
     def __init__(self, count: Callable[[], int], now: Now) -> None:
         self._count = count
         self._looked_ms = now.monotonic_ms
         self._samples = deque([(now.monotonic_ms, count())], maxlen=max(WINDOWS_S) + 1)
         self._day = now.wall_ms // _DAY_MS
-        # At the last two midnights, UTC.
+        # The counter at the last two midnights, UTC.
         self.at_midnight = count()
         self.at_midnight_before = self.at_midnight
 
@@ -39,7 +39,7 @@ class Throughput:
         return self._count()
 
     def rates(self) -> list[float]:
-        """Per second, over each window or as much of it as has passed."""
+        """Rates per second, over each window or as much of it as has passed."""
         last_ms, last = self._samples[-1]
         found = []
         for window_s in WINDOWS_S:

@@ -1,26 +1,26 @@
-"""A minute, an hour and a day of one counter.
+"""Windows has a minute, an hour and a day of one counter.
 
     minute   6 slots of 10 seconds
     hour     6 slots of 10 minutes
     day     24 slots of an hour
 
 The newest slot of each is still being filled, so a "minute" is the last 50 to 60 seconds. Rates are
-over what has really passed. A counter that rests costs nothing: its old slots are emptied when it
-is looked at.
+over the time that has really passed. An idle counter costs nothing: its old slots are cleared when
+it is read.
 """
 
 from array import array
 from typing import NamedTuple
 
 SLOT_MS = 10_000
-"""What is noted of time, on the monotonic clock: everything of one slot happened at once."""
+"""The resolution of time, on the monotonic clock."""
 
-_SHAPES = ((6, 1), (6, 60), (24, 360))  # how many slots, each of so many of 10 seconds
+_SHAPES = ((6, 1), (6, 60), (24, 360))  # (number of slots, width in units of 10 seconds)
 _SPAN_MS_MIN = 1_000  # a rate over less would only be noise
 
 
 class Stretch(NamedTuple):
-    """What came together in a stretch of time."""
+    """The sum and rate of one window."""
 
     sum: int
     tps: float
@@ -36,7 +36,7 @@ class Past(NamedTuple):
 
 
 class Ring:
-    """The newest slots. R1. Those that are older than the ring is long are empty."""
+    """The newest slots of one window. R1. Slots older than the ring's length are empty."""
 
     __slots__ = ("_newest", "_sums")
 
@@ -49,7 +49,7 @@ class Ring:
         self._sums[place % len(self._sums)] += number
 
     def total(self, place: int) -> int:
-        """Of all slots, if time has come to this one."""
+        """The sum of all slots, if this is the current one."""
         self._move_to(place)
         return sum(self._sums)
 
@@ -61,7 +61,7 @@ class Ring:
 
 
 class Windows:
-    """One counter's past."""
+    """The three windows of one counter."""
 
     __slots__ = ("_rings",)
 
@@ -69,12 +69,12 @@ class Windows:
         self._rings = tuple(Ring(slots) for slots, _ in _SHAPES)
 
     def add(self, slot: int, number: int) -> None:
-        """`slot`: the number of 10 seconds in which it came."""
+        """`slot`: the time in units of 10 seconds."""
         for ring, (_, width) in zip(self._rings, _SHAPES, strict=True):
             ring.add(slot // width, number)
 
     def past(self, now_ms: int, begun_ms: int) -> Past:
-        """As it is now; nothing was counted before `begun_ms`."""
+        """The windows at `now_ms`; nothing was counted before `begun_ms`."""
         slot = now_ms // SLOT_MS
         stretches = []
         for ring, (slots, width) in zip(self._rings, _SHAPES, strict=True):

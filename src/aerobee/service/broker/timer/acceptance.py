@@ -1,12 +1,12 @@
-"""Whether a message is to wait for a time, and until when.
+"""TimerAcceptance decides whether a message has to wait for a delivery time, and for which tick.
 
     TIMER_DELAY_SEC, else TIMER_DELAY_MS, else TIMER_DELIVER_MS ──▶ TIMER_OUT_MS
 
-A time that has come is none to wait for: the message is stored where it says. DELAY, a level, goes
-before all of these; it is looked at elsewhere. TIMER_OUT_MS says that a message has waited.
+A message whose time is past does not wait: it is stored in its own topic. DELAY (a level) takes
+precedence over all of these; it is handled elsewhere. TIMER_OUT_MS marks a message that has waited.
 
-RocketMQ refuses by chance when a tick gets crowded, the less the more it is; here a tick takes so
-many and no more.
+RocketMQ refuses messages at random when a tick gets crowded, the more of them the fuller it is;
+here a tick takes a fixed number.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from aerobee.ports.clock import Now
 from aerobee.service.broker.timer.tick_scale import TickScale
 
 TIME_NAMES = (TIMER_DELAY_SECONDS, TIMER_DELAY_MS, TIMER_DELIVER_MS)
-"""The first that is there counts."""
+"""In this order: the first that a message has counts."""
 
 _SCALES = {TIMER_DELAY_SECONDS: 1000, TIMER_DELAY_MS: 1}
 _DIGITS_MAX = 15  # the year 33,658
@@ -34,11 +34,11 @@ _UNSTORED = (TransactionType.PREPARED, TransactionType.ROLLBACK)
 
 
 class TimerDisabled(StorageError):
-    """This broker keeps no messages for a time."""
+    """This broker's timer is off (timerWheelEnable)."""
 
 
 class TimerCrowded(StorageError):
-    """As many messages as are allowed wait for this tick."""
+    """The tick has as many messages as are allowed."""
 
 
 class TimerAcceptance:
@@ -50,7 +50,7 @@ class TimerAcceptance:
         slot_count_max: Callable[[], int],
         count_at: Callable[[int], int],
     ) -> None:
-        """`count_at`: how many messages wait for a tick."""
+        """`count_at` returns the number of messages that wait for a tick."""
         self._scale = scale
         self._is_enabled = is_enabled
         self._delay_ms_max = delay_ms_max
@@ -58,8 +58,8 @@ class TimerAcceptance:
         self._count_at = count_at
 
     def out_ms(self, message: StoredMessage, now: Now) -> int:
-        """The TIMER_OUT_MS of a message that is to wait; 0: it is not. MessageIllegal,
-        TimerDisabled, TimerCrowded: it cannot."""
+        """The TIMER_OUT_MS of a message that has to wait; 0: it has not. MessageIllegal,
+        TimerDisabled, TimerCrowded: it is refused."""
         properties = message.properties
         for name in TIME_NAMES:
             if name in properties:
@@ -80,12 +80,12 @@ class TimerAcceptance:
         return self.tick_of(deliver_ms, now)
 
     def tick_of(self, deliver_ms: int, now: Now) -> int:
-        """The TIMER_OUT_MS of a message for this time; 0: it has come. MessageIllegal,
-        TimerDisabled, TimerCrowded: it cannot wait."""
+        """The TIMER_OUT_MS of a message for this time; 0: the time is past. MessageIllegal,
+        TimerDisabled, TimerCrowded: it is refused."""
         self._check_enabled()
         if deliver_ms <= now.wall_ms:
             return 0
-        # Before anything is reckoned with it: a peer may say any number.
+        # Checked before any arithmetic: a peer may send any number.
         self._check_ahead(deliver_ms - now.wall_ms)
         out_ms = self._scale.out_ms(deliver_ms)
         if self._count_at(out_ms) >= self._slot_count_max():

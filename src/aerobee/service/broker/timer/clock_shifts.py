@@ -1,10 +1,10 @@
-"""By how much the wall clock was set forward since a message was stored.
+"""ClockShifts records by how much the wall clock was set while messages waited in the timer.
 
-A time of day is the wall clock's to decide. A delay is not: it was made a time of day when the
-message was stored, and a clock that is set forward afterwards would cut it short. So of every such
-step is kept how far the timer's queue had come; what lies before it is due so much later. Steps of
-an earlier process are not known. A clock that is set back makes a delay longer by as much: its
-message would have to be looked for in slots that are yet to come.
+A message for a time of day follows the wall clock. A delay must not: it was converted to a time of
+day when the message was stored, and a clock that is set forward afterwards would cut it short. So
+for every step of the clock the end of the timer's queue is kept; messages before it are due that
+much later. Steps during an earlier process are not known. A clock that is set back makes a delay
+longer by as much: the message is in a slot that is yet to come.
 """
 
 from collections import deque
@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 from aerobee.ports.clock import Now
 
-STEP_MS_MIN = 20  # less is two readings of two clocks, or a clock that is being slewed
+STEP_MS_MIN = 20  # less is the gap between reading two clocks, or a clock that is slewed
 _STEPS_MAX = 64
 
 
 class _Step(NamedTuple):
     before: int
-    """What lies before this queue offset was stored before the clock was set."""
+    """Messages before this queue offset were stored before the step."""
     after: int
-    """What lies from here on was stored after it."""
+    """Messages from this queue offset on were stored after the step."""
     until_ms: int
-    """Of what lies between: stored before it, if it was stored by this time."""
+    """Messages in between were stored before the step if their store timestamp is not later."""
     ms: int
 
 
@@ -37,7 +37,7 @@ class ClockShifts:
         return bool(self._steps)
 
     def watch(self, now: Now, queue_end: int) -> int:
-        """By how much the clock was set since the last look."""
+        """The step of the clock since the last call, in ms; 0: none."""
         last, self._last = self._last, now
         last_end, self._last_end = self._last_end, queue_end
         until_ms = last.wall_ms + now.monotonic_ms - last.monotonic_ms
@@ -45,14 +45,15 @@ class ClockShifts:
         if abs(step_ms) < STEP_MS_MIN:
             return 0
         if len(self._steps) == _STEPS_MAX:
-            # The oldest two as one: what lay between them is a little late.
+            # Join the oldest two: messages between them are delivered a little late.
             first, second = self._steps.popleft(), self._steps.popleft()
             self._steps.appendleft(second._replace(ms=first.ms + second.ms))
         self._steps.append(_Step(last_end, queue_end, until_ms, step_ms))
         return step_ms
 
     def since(self, queue_offset: int, stored_ms: int) -> int:
-        """How much later what was stored there and then is due; never earlier."""
+        """The delay in ms for a message with this queue offset and store timestamp; never
+        negative."""
         total_ms = 0
         for step in reversed(self._steps):
             if queue_offset >= step.after:

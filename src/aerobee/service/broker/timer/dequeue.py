@@ -1,10 +1,10 @@
-"""Delivering one slot of the wheel: walk its units, learn what was taken back, store the rest.
+"""Dequeue delivers the messages of one slot of the wheel, in pieces as large as a tick allows.
 
-    walk ──▶ what takes back is read ──▶ batches: in memory? ──▶ store again ──▶ slot done with
-                                              └─ no: a disk job brings them there
+    walk ──▶ read recalls ──▶ batches: in memory? ──▶ store in real topic ──▶ slot cleared
+                                   └─ no: a disk job brings them there
 
-Each part is done in pieces, as much as a tick allows. What the store refuses now is tried again
-later, from the same message on. What is done for each message is `slot_delivery`'s.
+If the store refuses a message, it is tried again later, from the same message on. The work for each
+message is in `slot_delivery`.
 
 Called from the core's thread only.
 """
@@ -26,7 +26,7 @@ _PAGE_BYTES = 4096
 
 
 class Budget:
-    """What a tick may still do."""
+    """The messages and bytes that a tick may still deliver."""
 
     __slots__ = ("bytes", "count")
 
@@ -40,7 +40,8 @@ class Budget:
 
 
 class Dequeue:
-    """D1. While `walk` is set, its slot is in the wheel, and only units of it are delivered."""
+    """The delivery of one slot. D1. While `_walk` is set, its slot is in the wheel, and only its
+    units are delivered."""
 
     def __init__(
         self,
@@ -55,13 +56,13 @@ class Dequeue:
         self._delivery = delivery
         self._walk: SlotWalk | None = None
         self._keys_read = 0
-        # So many of the next units have their records in memory.
+        # Number of next units whose records are in memory.
         self._ready = 0
         self._fetch: _Fetch | None = None
 
     @property
     def delivered(self) -> int:
-        """Since the start."""
+        """The number of messages delivered since the start."""
         return self._delivery.delivered
 
     @property
@@ -70,7 +71,7 @@ class Dequeue:
 
     @property
     def is_waiting(self) -> bool:
-        """For the disk."""
+        """Whether a disk job is reading records."""
         return self._fetch is not None and not self._fetch.is_over
 
     def begin(self, slot: Slot) -> None:
@@ -81,7 +82,7 @@ class Dequeue:
         self._fetch = None
 
     def pause(self) -> None:
-        """Go on with the slot another time, from where it is."""
+        """Leave the slot; a later `begin` continues with the rest."""
         self.note_progress()
         self._forget()
 
@@ -90,7 +91,7 @@ class Dequeue:
         self._forget()
 
     def note_progress(self) -> None:
-        """Have the wheel say what of the slot is left."""
+        """Store in the wheel which units of the slot are left."""
         walk = self._walk
         if walk is not None and walk.is_over:
             slot = self._wheel.find(walk.time_ms)
@@ -105,8 +106,8 @@ class Dequeue:
         self._delivery.let_go()
 
     def run(self, budget: Budget, now: Now) -> None:
-        """Go on with the slot, as far as the budget allows. A StorageError says why the store takes
-        nothing now; TimerDamaged, that the slot cannot be walked."""
+        """Deliver units of the slot, as far as the budget allows. StorageError: the store refuses a
+        message now; TimerDamaged: the slot cannot be walked."""
         walk = self._walk
         assert walk is not None
         if not walk.is_over:
@@ -120,7 +121,7 @@ class Dequeue:
             self._delivery.let_go()
 
     def _finish(self, walk: SlotWalk) -> None:
-        """The slot is done with, unless it was given something meanwhile."""
+        """Clear the slot, unless it got units meanwhile."""
         gone = self._delivery.gone + walk.was_cut
         if gone:
             # Once for a slot: there may be millions.
@@ -138,7 +139,7 @@ class Dequeue:
         self._forget()
 
     def _read_keys(self, walk: SlotWalk, budget: Budget) -> bool:
-        """Whether all messages that were taken back are known."""
+        """Whether all recalls of the slot are read."""
         while self._keys_read < len(walk.deletes):
             if budget.is_spent:
                 return False
@@ -171,7 +172,7 @@ class Dequeue:
         self._finish(walk)
 
     def _is_at_hand(self, positions: list[int]) -> bool:
-        """Whether the records of these units are in memory; the disk is asked for them if not."""
+        """Whether the records of these units are in memory; if not, a disk job reads them."""
         if self._fetch is None:
             parts = self._delivery.cold_parts(positions)
             if parts:
@@ -186,7 +187,7 @@ class Dequeue:
 
 
 class _Fetch:
-    """Disk job: have records in memory."""
+    """A disk job that reads records into memory."""
 
     def __init__(self, parts: list[memoryview]) -> None:
         self._parts = parts

@@ -1,12 +1,12 @@
-"""From the timer's queue into log and wheel, message by message, in the order of the queue.
+"""Enqueue puts messages from the timer's queue into timer log and wheel, in the order of the queue.
 
-Where a message goes depends on its record alone. So after a stop the part of the queue that was not
-yet saved is gone through once more, from the saved queue offset, with units written at the saved
-end of the log: they come out as before. A slot that was saved a little later than the rest (its
-chain ends at or behind the place of the next unit) has that unit already, where it stands.
+The slot of a message depends on its record alone. So after a stop the part of the queue that was
+not saved is processed again, from the saved queue offset, with units written at the saved end of
+the timer log: they come out as before. A slot that was saved later than the rest (its chain ends at
+or behind the position of the next unit) has that unit already.
 
-When wheel and log are built again from the whole queue, what was delivered before must be told from
-what waits: `Done` says it.
+When wheel and log are built again from the whole queue, `Done` tells delivered messages from
+waiting ones.
 
 Called from the core's thread only.
 """
@@ -36,8 +36,8 @@ if not cython.compiled:
 _log = logging.getLogger(__name__)
 
 ROLL_DOUBT_MS = 300_000
-"""RocketMQ chooses the slot of a message that it rolls by its own clock, a little later: of those
-in the last minutes before its read time it is not known whether they were rolled."""
+"""RocketMQ chooses the slot of a rolled message by its own clock, a little later: for those in the
+last minutes before its read time it is not known whether they were rolled."""
 
 _TOPIC = TIMER_TOPIC.encode()
 _DOUBT_MS = ROLL_DOUBT_MS
@@ -50,7 +50,7 @@ def is_compiled() -> bool:
 
 
 class Done(NamedTuple):
-    """What lies before this queue offset and belongs to a tick before this one was delivered."""
+    """Messages before this queue offset whose tick is before `before_ms` were delivered."""
 
     queue_offset: int = 0
     before_ms: int = 0
@@ -91,11 +91,11 @@ class Enqueue:
         self._unit = UnitFields()
         self._done_to = 0
         self._done_before_ms = 0
-        # The first message that is not in log and wheel.
+        # The queue offset of the first message that is not in log and wheel.
         self.offset = 0
-        # The earliest tick that was given something since `take_lowest_ms`.
+        # The earliest tick that got a message since `take_lowest_ms`.
         self._lowest_ms = _NEVER_MS
-        # The next message's place in the wheel belongs to another time that has yet to come.
+        # The next message's slot in the wheel is taken by another time that is not delivered yet.
         self.is_blocked = False
 
     def start_at(self, offset: int, done: Done) -> None:
@@ -105,7 +105,7 @@ class Enqueue:
 
     @property
     def is_rebuilding(self) -> bool:
-        """Whether some of what was saved once is not in log and wheel again."""
+        """Whether messages that were saved once are not in log and wheel again yet."""
         return self.offset < self._done_to
 
     def queue(self) -> ConsumeQueue | None:
@@ -116,9 +116,9 @@ class Enqueue:
         return lowest_ms
 
     def run(self, read_ms: int, over_ms: int, count_max: int, bytes_max: int) -> int:
-        """Take in what is next; how many messages. From `read_ms` on slots may have something to
-        deliver, those before `over_ms` are due. OSError: the log has no room now. TimerDamaged:
-        log and wheel do not fit together."""
+        """Process the next messages; returns their number. Slots from `read_ms` on may have
+        messages to deliver, those before `over_ms` are due. OSError: the log has no room now.
+        TimerDamaged: log and wheel contradict each other."""
         queue = self.queue()
         self.is_blocked = False
         if queue is None:
@@ -139,7 +139,7 @@ class Enqueue:
         return self.offset - begun_at
 
     def _take_all(self, view: memoryview, read_ms: int, over_ms: int) -> bool:
-        """Whole records, one behind another; False: one of them not yet."""
+        """Process complete records, one behind another; False: one has to wait."""
         record = self._record
         memory = address(view)
         position = 0
@@ -155,7 +155,7 @@ class Enqueue:
         return True
 
     def _take(self, memory: memoryview, read_ms: int, over_ms: int) -> bool:
-        """The record just read; False: not yet."""
+        """Process the record just read; False: it has to wait for its slot."""
         record = self._record
         text = self._text
         if text.out_ms < 0 or text.topic_size == 0:
@@ -176,11 +176,11 @@ class Enqueue:
         while slot is not None and slot.time_ms != slot_ms:
             other_ms = slot.time_ms
             if other_ms < read_ms and other_ms < self._lowest_ms:
-                slot = None  # done with
+                slot = None  # delivered
             elif slot_ms > other_ms and other_ms < over_ms:
                 return False
             else:
-                # Somebody set the clock by turns, and what waits there may wait for long.
+                # The clock was set back and forth: the messages there may wait for long.
                 slot_ms += self._scale.precision_ms
                 slot = self._wheel.at_place_of(slot_ms)
         magic = 3 if is_rolled else 1
@@ -197,7 +197,7 @@ class Enqueue:
     def _add(
         self, slot_ms: int, slot: Slot | None, magic: int, written_ms: int, topic_hash: int
     ) -> None:
-        """The record just read to the chain of a slot, or as the first of it."""
+        """Append a unit for the record just read to the chain of its slot."""
         log = self._timer_log
         record = self._record
         next_position = log.next_position()
@@ -217,7 +217,7 @@ class Enqueue:
             record.size,
             topic_hash,
         )
-        # One that takes back counts against the one that it takes; rolled, it takes none yet.
+        # A recall counts against the message that it recalls; a rolled one recalls none yet.
         weight = -1 if magic & 6 == 4 else 1
         if slot is None:
             self._wheel.put(Slot(slot_ms, position, position, weight))
@@ -225,7 +225,7 @@ class Enqueue:
             self._wheel.put(Slot(slot_ms, slot.first, position, slot.waiting + weight))
 
     def _correct(self, queue: ConsumeQueue) -> None:
-        """Keep inside the queue."""
+        """Keep `offset` inside the queue."""
         if self.offset < queue.min_offset:
             if not self.is_rebuilding:
                 _log.error(

@@ -1,7 +1,7 @@
-"""Taking back a message that waits for a time: RECALL_MESSAGE.
+"""RECALL_MESSAGE: recalls a timed message before its delivery.
 
 A second message is stored for the same tick; it names the first by topic and unique id. When the
-tick comes both vanish. So a recall is as safe as a send, and may come again.
+tick comes both are dropped. So a recall is as safe as a send, and may be repeated.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,13 +1,13 @@
-"""The units of one slot, message by message: what takes back is learned, the rest is stored again
-where it belongs.
+"""SlotDelivery delivers the units of one slot: recalls are noted, the other messages are stored in
+their real topic.
 
-    position ──▶ unit ──▶ record, checked ──▶ taken back? ──▶ REAL_TOPIC, with TIMER_ENQUEUE_MS and
+    position ──▶ unit ──▶ record, checked ──▶ recalled? ──▶ REAL_TOPIC, with TIMER_ENQUEUE_MS and
                                                  └ waits on     TIMER_DEQUEUE_MS
-                                                   (putting_back)
+                                                   (timer_roll)
 
-Compiled, because everything that ever waited comes by here. A record that is damaged, or that does
-not say where it belongs, is reported and passed over: it must not hold up the others for ever. One
-that the log has no more is counted. Called from the core's thread only.
+Compiled, because every timed message passes here. A record that is damaged, or has no real topic,
+is reported and skipped: it must not hold up the others for ever. One that the log has no more is
+counted. Called from the core's thread only.
 """
 
 import logging
@@ -40,8 +40,9 @@ def is_compiled() -> bool:
 
 
 class SlotDelivery:
-    """`taken_back` are the keys that were learned of the slot, `gone` its messages that the log has
-    no more; `delivered` counts since the start."""
+    """Delivers the messages of one slot at a time. `taken_back` has the keys of its recalled
+    messages, `gone` counts its messages that the log has no more; `delivered` counts since the
+    start."""
 
     __slots__ = (
         "_file",
@@ -77,7 +78,7 @@ class SlotDelivery:
         self._shifts = shifts
         self._unit = UnitFields()
         self._file: MappedFile | None = None
-        # What messages of one second that are delivered now get.
+        # The properties text for messages of one enqueue time that are delivered now.
         self._stamp = b""
         self._stamp_ms = -1
         self._wall_ms = -1
@@ -88,19 +89,19 @@ class SlotDelivery:
         self.bytes_done = 0
 
     def begin(self) -> None:
-        """Another slot."""
+        """Begin another slot."""
         self.taken_back = set()
         self.gone = 0
 
     def let_go(self) -> None:
-        """Refer to nothing that was read."""
+        """Drop references to the files that were read."""
         self._file = None
         self._redelivery.let_go()
 
-    # What is not in memory.
+    # Records that are not in memory.
 
     def cold_parts(self, positions: list[int]) -> list[memoryview]:
-        """Of the records of these units, what the disk would have to be asked for."""
+        """The parts of these units' records that are not in memory."""
         unit = self._unit
         first = -1
         end = -1
@@ -126,14 +127,14 @@ class SlotDelivery:
     # Messages.
 
     def learn(self, position: int) -> None:
-        """A unit that takes back: which message."""
+        """Note the message that a recall unit names."""
         self._look(position)
         if self._read():
             self.taken_back.add(self._redelivery.delete_key())
 
     def deliver(self, walk: SlotWalk, count_max: int, bytes_max: int, now: Now) -> None:
-        """The next so many of a walk that is over, or fewer if they have many bytes. A StorageError
-        says that the store takes none now: the rest of the walk is what is left."""
+        """Deliver up to `count_max` units of a finished walk, or about `bytes_max` bytes.
+        StorageError: the store takes none now, and the walk has the rest."""
         self.bytes_done = 0
         wall_ms = now.wall_ms
         while count_max > 0 and self.bytes_done < bytes_max:
@@ -149,7 +150,7 @@ class SlotDelivery:
             raise TimerDamaged(f"the unit at {position} of the timer log is gone")
 
     def _read(self) -> bool:
-        """Whether the record of the unit just looked at is there, and sound."""
+        """Whether the record of the unit just looked at exists and is sound."""
         redelivery = self._redelivery
         try:
             file = self._records.find(self._unit.log_offset, redelivery.record)
@@ -164,7 +165,7 @@ class SlotDelivery:
         return True
 
     def _deliver(self, wall_ms: int, now: Now) -> None:
-        """The message just read."""
+        """Deliver the message just read."""
         redelivery = self._redelivery
         unit = self._unit
         is_rolled = unit.magic & 2 != 0
@@ -184,7 +185,7 @@ class SlotDelivery:
             self._report(error)
 
     def _is_put_back(self, is_rolled: bool, now: Now) -> bool:
-        """Whether it waits on. Seldom: what waits for days, or a clock that was set."""
+        """Whether the message waits on. Rare: delays of days, or a clock that was set."""
         if not is_rolled and not self._shifts.has_steps:
             return False
         file = self._file

@@ -1,7 +1,7 @@
-"""The units of one slot of the wheel, found by going back along their chain, a part at a time.
+"""SlotWalk finds the units of one slot of the wheel by following their chain backwards, in parts.
 
-A slot may hold millions. Kept are their positions, eight bytes each, and no longer than until the
-slot is delivered. Units that take a message back count wherever in the slot they stand.
+A slot may have millions. Only their positions are kept, eight bytes each, until the slot is
+delivered. Recall units count wherever in the slot they are.
 """
 
 from array import array
@@ -22,12 +22,12 @@ def is_compiled() -> bool:
 
 
 class TimerDamaged(AerobeeError):
-    """Wheel and log do not fit together: they are to be built again."""
+    """Wheel and log contradict each other: they have to be built again."""
 
 
 class SlotWalk:
-    """`deletes` are the positions of units that take back. `was_cut`: older units are gone, and
-    with them messages that were never delivered."""
+    """The units of one slot. `deletes` are the positions of recall units. `was_cut`: older units
+    are gone, and with them messages that were never delivered."""
 
     __slots__ = (
         "_found",
@@ -46,10 +46,10 @@ class SlotWalk:
         self._slot = slot
         self._next = slot.last
         self._unit = UnitFields()
-        # Newest first: what is to be delivered or put back, and what takes back.
+        # Positions, newest first: units to be delivered or rolled, and recall units.
         self._found: array[int] = array("q")
         self.deletes: array[int] = array("q")
-        # Of what is to be delivered, how many were not taken yet.
+        # Number of units of `_found` that are not delivered yet.
         self.left = 0
         self.is_over = False
         self.was_cut = False
@@ -63,7 +63,8 @@ class SlotWalk:
         return self._slot.last
 
     def step(self, count_max: int) -> int:
-        """Go back along so many units, or fewer: how many. TimerDamaged: the chain is broken."""
+        """Follow the chain over at most `count_max` units; returns their number. TimerDamaged: the
+        chain is broken."""
         count = 0
         log = self._log
         unit = self._unit
@@ -86,7 +87,7 @@ class SlotWalk:
                     f"the slot of {slot.time_ms} leads to position {position} of the timer log, "
                     f"where there is no unit of it"
                 )
-            if unit.magic & 6 == 4:  # a rolled one takes back later
+            if unit.magic & 6 == 4:  # a rolled one recalls later
                 self.deletes.append(position)
             elif position >= slot.first:
                 self._found.append(position)
@@ -98,16 +99,16 @@ class SlotWalk:
     # Once it is over.
 
     def position(self, index: int) -> int:
-        """Of the unit that comes after so many others, of those that were not taken yet."""
+        """The position of the index-th unit of those that are left, oldest first."""
         found: int = self._found[self.left - 1 - index]
         return found
 
     def take(self, count: int) -> None:
-        """So many are done with."""
+        """The next `count` units are delivered."""
         self.left -= count
 
     def progress(self) -> Slot:
-        """The slot without what is done with."""
+        """The slot with the units that are left."""
         slot = self._slot
         if not self.is_over:
             return slot

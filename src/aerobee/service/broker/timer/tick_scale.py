@@ -1,11 +1,11 @@
-"""The arithmetic of ticks: which tick a time belongs to, and how far ahead the wheel is used.
+"""TickScale computes the tick of a delivery time, and the slot of a record in the wheel.
 
     deliver time     t − p < … ≤ t         p: precision, a tick
     TIMER_OUT_MS     the multiple of p below it: the tick in which the last of it passes
     delivered        when the tick is over, at TIMER_OUT_MS + p: never early, less than p late
 
 A message that waits for longer than the window is put into a nearer slot, and back into the timer's
-queue when that comes: its record would be removed with the rest of the log otherwise. Which slot
+queue when that is due: otherwise its record would be removed with the rest of the log. The slot
 depends on the record alone, so that wheel and log can be built again from the queue.
 """
 
@@ -22,7 +22,7 @@ def is_compiled() -> bool:
 
 
 class TickScale:
-    """`precision_ms`: a tick; `window_ms`: how far ahead the wheel is used, a number of ticks."""
+    """`precision_ms`: a tick; `window_ms`: the used range of the wheel, a multiple of the tick."""
 
     __slots__ = ("precision_ms", "window_ms")
 
@@ -37,7 +37,7 @@ class TickScale:
         return -self.floor(-time_ms)
 
     def out_ms(self, deliver_ms: int) -> int:
-        """What a message that is to be delivered then gets as TIMER_OUT_MS."""
+        """The TIMER_OUT_MS for a delivery time."""
         return self.floor(deliver_ms - 1)
 
     def is_beyond(self, out_ms: int, written_ms: int) -> bool:

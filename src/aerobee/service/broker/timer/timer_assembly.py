@@ -1,5 +1,7 @@
-"""Messages for a time, put together: who keeps and delivers them, who takes them back, who tells
-how far that is."""
+"""Puts the timer room together: the timer, recalls and status requests.
+
+The timer diverts messages with a delivery time from the message writer.
+"""
 
 from aerobee.ports.clock import Now
 from aerobee.service.broker.clients.peers import Peers
@@ -14,7 +16,7 @@ from aerobee.service.live_config import LiveConfig
 
 
 class TimerAssembly:
-    """From its making on, `writer` diverts what waits for a time."""
+    """Builds the timer. From then on `writer` diverts messages with a delivery time to it."""
 
     def __init__(
         self,

@@ -1,9 +1,9 @@
-"""Opening the files of the timer as any stop left them, RocketMQ's too, or building them again.
+"""Opens the files of the timer after any stop, RocketMQ's too, or builds them again from the queue.
 
-They are believed if the checkpoint is sealed, was made for the same layout, and the files are there
-as it says. Else wheel and log are removed, and the whole queue is gone through: what it holds is
-all that is needed. The checkpoint, sealed or not, says what of it was delivered; without one
-everything that is still in the log is delivered again, which is better than never.
+They are used if the checkpoint is sealed, was made for the same layout, and the files match it.
+Otherwise wheel and log are removed, and the whole queue is processed again, which has everything
+that is needed. The checkpoint, sealed or not, tells which messages were delivered; without one
+every message that is still in the log is delivered again: rather twice than never.
 """
 
 import logging
@@ -25,12 +25,12 @@ class TimerFiles(NamedTuple):
     wheel: TimerWheel
     log: TimerLog
     check: TimerCheck
-    """What the checkpoint says."""
+    """The checkpoint as it was read."""
     queue_offset: int
-    """Where to go on in the queue."""
+    """The queue offset at which to continue."""
     done: Done
     read_ms: int | None
-    """The first tick that may have something to deliver; None: what is found in the queue says."""
+    """The first tick that may have messages to deliver; None: it follows from the queue."""
 
 
 def open_timer_files(store: Store, disk: Disk, layout: Seal, log_file_bytes: int) -> TimerFiles:
@@ -49,7 +49,7 @@ def open_timer_files(store: Store, disk: Disk, layout: Seal, log_file_bytes: int
     if queue_end > 0:
         _log.warning("wheel and log of the timer are built again from %d messages", queue_end)
     if seal is not None:
-        # First of all: half of them must not be believed.
+        # First, so that a stop in between leaves no sealed checkpoint over removed files.
         disk.replace(path, encode_check(check, None))
     log.reset()
     wheel.reset()

@@ -1,7 +1,8 @@
-"""Old files of the timer log: they go when none of the records that they point at is left.
+"""TimerLogCleaning removes old files of the timer log once none of the records they refer to is
+left.
 
-Until then every unit of them may be part of a chain. One that cannot be removed stays: it is found
-again at the next start.
+Until then every unit of them may be part of a chain. A file that cannot be removed stays: the next
+start finds it again.
 """
 
 import logging
@@ -26,7 +27,7 @@ class TimerLogCleaning:
         self._look_ms = now.monotonic_ms + INTERVAL_MS
 
     def step(self, log_offset_min: int, now: Now) -> None:
-        """Now and then, have files removed: records before this log offset are gone."""
+        """From time to time remove files whose records are all before this log offset."""
         if now.monotonic_ms < self._look_ms:
             return
         self._look_ms = now.monotonic_ms + INTERVAL_MS
@@ -38,7 +39,7 @@ class TimerLogCleaning:
 
 
 class _Removal:
-    """Disk job: remove a file; letting go of it takes longest, and is done there, too."""
+    """A disk job that removes a file. Unmapping it takes longest, and is done there, too."""
 
     def __init__(self, disk: Disk, file: MappedFile) -> None:
         self._disk = disk

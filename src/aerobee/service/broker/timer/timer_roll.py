@@ -1,13 +1,14 @@
-"""Messages whose slot has come and whose time has not: back into the timer's queue.
+"""TimerRoll puts messages whose slot is due before their time back into the timer's queue.
 
     from                               to
     rmq_sys_wheel_timer, queue 0       rmq_sys_wheel_timer, queue 0
+
     body, flags, born time and host, reconsume times: the same
     properties text: the same, with TIMER_ROLL_TIMES, TIMER_ENQUEUE_MS and TIMER_DEQUEUE_MS, and
-                     another TIMER_OUT_MS if it is due later than was thought
+                     another TIMER_OUT_MS if its delivery is later than computed before
 
-Two kinds: what waits for longer than the wheel goes (its unit says ROLL), and a delay that a clock
-which was set forward would cut short (`clock_shifts`). Called from the core's thread only.
+Two kinds: messages that wait longer than the window (their unit has the flag ROLL), and delays that
+a clock which was set forward would cut short (`clock_shifts`). Called from the core's thread only.
 """
 
 from aerobee.model.names import TIMER_TOPIC
@@ -49,8 +50,8 @@ class TimerRoll:
         self._draft = MessageDraft()
 
     def take(self, view: memoryview, is_rolled: bool, enqueue_ms: int, now: Now) -> bool:
-        """Have the message of a whole record wait on, if it is to. A StorageError says that the
-        store takes nothing now."""
+        """Put the message of a whole record back into the queue, if it has to wait on.
+        StorageError: the store takes nothing now."""
         record = self._record
         found = record.read_from(view, 0)
         assert found == WHOLE, found
@@ -76,7 +77,7 @@ class TimerRoll:
         return True
 
     def _later_ms(self, out_ms: int) -> int:
-        """The tick that it is due at by now."""
+        """The tick of the message, after steps of the clock."""
         if not self._shifts.has_steps or not self._text.is_delayed:
             return out_ms
         shift_ms = self._shifts.since(self._record.queue_offset, self._record.store_timestamp)
@@ -84,12 +85,12 @@ class TimerRoll:
 
 
 def stamp(enqueue_ms: int, dequeue_ms: int) -> bytes:
-    """The times of the timer, as properties text."""
+    """TIMER_DEQUEUE_MS and TIMER_ENQUEUE_MS as properties text."""
     return b"%b\x01%d\x02%b\x01%d\x02" % (_DEQUEUE_MS, dequeue_ms, _ENQUEUE_MS, enqueue_ms)
 
 
 def rolled(text: bytes) -> bytes:
-    """The text of a message that is put back once more."""
+    """The properties text of a message that is put back once more."""
     times = find_property(text, _ROLL_TIMES) or b"0"
     count = int(times) if times.isdigit() and len(times) < 10 else 0
     text = _without(_without(_without(text, _ROLL_TIMES), _ENQUEUE_MS), _DEQUEUE_MS)

@@ -1,14 +1,15 @@
-"""Putting log, wheel and checkpoint on the disk, so that each may be believed at the next start.
+"""TimerSaving writes timer log, wheel and checkpoint to the disk, in an order that survives any
+stop.
 
     freeze ──▶ sync timer log ──▶ commit log flushed ──▶ write wheel ──▶ sync wheel ──▶ checkpoint
                (disk job)         (wait)                 (in pieces)     (disk job)     (disk job)
 
-The order is the law. The wheel's file never names a unit that is not on the disk, and never forgets
-one whose delivery is not; the checkpoint speaks of what is. A power cut in the middle of the wheel
-leaves some slots newer than the checkpoint: `enqueue` copes with those.
+The order is the law. The wheel's file never names a unit that is not on the disk, and never drops
+one whose delivery is not; the checkpoint describes what is on the disk. A power cut while the wheel
+is written leaves some slots newer than the checkpoint: `enqueue` handles those.
 
-A disk without room is asked again later. A failed sync ends the saving: the next start goes on from
-what was saved before it. Called from the core's thread only.
+If the disk is full, saving is tried again later. A failed sync ends the saving: the next start
+continues from the last save. Called from the core's thread only.
 """
 
 import logging
@@ -42,7 +43,7 @@ class _Phase(Enum):
 
 
 class SavedPosition(NamedTuple):
-    """How far the timer is."""
+    """The timer's progress: the next tick to deliver, the next queue offset to process."""
 
     read_ms: int
     queue_offset: int
@@ -70,22 +71,22 @@ class TimerSaving:
         self._job: _Job | None = None
         self._next = saved
         self._log_end = 0
-        # No room just now: not to be tried again before this.
+        # The disk was full: not to be tried again before this.
         self._is_refused = False
         self._retry_ms = 0
         self.saved = saved
-        """What the file says."""
+        """The checkpoint in the file."""
 
     @property
     def is_resting(self) -> bool:
         return self._phase is _Phase.REST
 
     def begin(self, position: SavedPosition, now: Now) -> None:
-        """Save how it is now, if that is anything new; only while `is_resting`."""
+        """Save the present state if it changed; only while `is_resting`."""
         assert self._phase is _Phase.REST
         saved, end = self.saved, self._timer_log.end
         if not self._wheel.is_changed and (end, position.queue_offset) == saved[1:3]:
-            return  # time passed, and nothing waited for it
+            return  # only the time changed
         self._next = TimerCheck(
             position.read_ms,
             end,
@@ -101,7 +102,7 @@ class TimerSaving:
         self._go(_Phase.LOG, lambda: self._timer_log.sync(unsynced))
 
     def step(self, now: Now) -> None:
-        """Go on as far as the disk is."""
+        """Continue as far as the disk jobs are done."""
         if self._is_refused:
             self._is_refused = False
             self._retry_ms = now.monotonic_ms + RETRY_MS
@@ -121,25 +122,26 @@ class TimerSaving:
                 self._go(_Phase.WHEEL, self._wheel.sync)
 
     def finish(self) -> None:
-        """Block until what was begun is saved, or cannot be. The store must have been synced."""
+        """Block until the save that was begun is done or has failed. The store must have been
+        synced."""
         self._is_refused = False
         while self._phase not in (_Phase.REST, _Phase.FAILED):
             self.finish_job()
             if self._phase is _Phase.COMMIT_LOG and self._store.flushed_offset < self._log_end:
-                return  # it never will be
+                return  # it never will be flushed
             if not self._is_refused:
                 self._step()
             if self._is_refused:
                 return
 
     def drop(self) -> None:
-        """Wheel and log are about to be built again: have the checkpoint say so. Blocks."""
+        """Unseal the checkpoint before wheel and log are built again. Blocks on the disk."""
         self.finish_job()
         self._phase = _Phase.REST
         self._disk.replace(self._path, encode_check(self.saved, None))
 
     def finish_job(self) -> None:
-        """Block until no job of ours is under way."""
+        """Block until the running disk job is done."""
         while self._job is not None:
             self._worker.wait(self._job)
 
@@ -164,7 +166,7 @@ class TimerSaving:
     def _fail(self, error: BaseException) -> None:
         if is_out_of_room(error) or is_out_of_handles(error):
             _log.warning("how far the timer is cannot be saved now: %s", error)
-            self._phase = _Phase.WRITE  # there may be something left of it, and it leads on
+            self._phase = _Phase.WRITE  # write what may be left of the wheel, then continue
             self._is_refused = True
             return
         _log.error("how far the timer is is not saved any more: %s", error)
@@ -172,7 +174,7 @@ class TimerSaving:
 
 
 class _Job:
-    """Disk job: one step of saving."""
+    """A disk job: one step of saving."""
 
     def __init__(
         self, work: Callable[[], None], done: Callable[[BaseException | None], None]

@@ -1,7 +1,8 @@
-"""How far the timer is, for slaves and tools that ask.
+"""GET_TIMER_CHECK_POINT, GET_TIMER_METRICS, SWITCH_TIMER_ENGINE: the timer's progress, for slaves
+and tools.
 
-They are told what is safe, as the checkpoint says it. There is one engine, the wheel: whoever asks
-for RocksDB's is told so.
+They get the saved progress, as in the checkpoint. There is one engine, the wheel: a request to
+switch to RocksDB's is refused.
 """
 
 from aerobee.model.topic import DataVersion
@@ -36,7 +37,7 @@ class TimerStatusHandlers:
         return Answer(body=wire_check(self._timers.saved))
 
     def _metrics(self, request: Request, header: NoHeader) -> Answer:
-        """RocketMQ keeps a count by topic; nothing here is counted by topic."""
+        """RocketMQ counts by topic; this broker does not, so the table is empty."""
         if not self._timers.is_enabled:
             return Answer(ResponseCode.SYSTEM_ERROR, "The timerMessageStore is null")
         saved = self._timers.saved

@@ -1,22 +1,23 @@
-"""The timer: messages for an exact time wait in its queue, its wheel says when, it delivers them.
+"""Timers, the timer: takes messages from its queue into the wheel and delivers them at their time.
 
     rmq_sys_wheel_timer ──▶ enqueue ──▶ timer log, wheel ──▶ dequeue ──▶ REAL_TOPIC
               ▲                                                 │
-              └──── what waits for days is put back on its way ─┘  (rolled)
+              └────── messages that wait for days are rolled ───┘
 
 Laws.
+
 - Never early: a tick is delivered when the wall clock has passed all of it.
-- At least once. What is not known to be on the disk as delivered is delivered again after a crash;
-  after a clean stop nothing is.
-- A tick begins only when everything is in the wheel that was stored before the tick was over: so
-  whoever takes a message back in time does.
-- Every unit in the wheel is at or after `read`. A message for an earlier tick moves it back: it
-  came late, or the clock was set back. What was delivered is not in the wheel any more.
-- The wall clock decides, set or not, what a time of day is; a delay is time that passes, and a
-  clock that is set forward does not cut it short (`clock_shifts`).
+- At least once. A message whose delivery is not known to be on the disk is delivered again after a
+  crash; after a clean stop none is.
+- A tick is delivered only when every message that was stored before the tick was over is in the
+  wheel: so a recall that is stored in time takes effect.
+- Every unit in the wheel is at or after `_read_ms`. A message for an earlier tick moves it back: it
+  came late, or the clock was set back. Delivered messages are not in the wheel any more.
+- A time of day follows the wall clock, even if it is set; a delay is elapsed time, and a clock that
+  is set forward does not cut it short (`clock_shifts`).
 - A tick of the broker does a bounded amount of work, and nothing is kept in memory per message but
   for the slot that is being delivered.
-- What the store refuses now (no room, the disk behind) waits, and everything behind it.
+- If the store refuses a message (disk full, disk behind), it and all behind it wait.
 
 Called from the core's thread only. Imports more than 15 modules because it puts the others
 together.
@@ -47,11 +48,11 @@ from aerobee.storage.timer.timer_checkpoint import Seal, TimerCheck
 
 _log = logging.getLogger(__name__)
 
-# Some 2 ms each way; while there is more, the next tick comes at once.
+# Some 2 ms in each direction; while there is more, the next tick comes at once.
 COUNT_A_TICK = 1_000
 BYTES_A_TICK = 1 << 20
 LOOK_MS_MAX = 250
-LOOK_MS_BUSY = 20  # messages come: a tick should not begin with many of them to take in
+LOOK_MS_BUSY = 20  # while messages arrive: a delivery should not find many still to enqueue
 RETRY_MS = 100
 
 
@@ -70,7 +71,7 @@ class Timers:
         self.precision_ms = told.timer_precision_ms
         """A tick."""
         self.is_enabled = told.keeps_timers
-        # Within half a turn, whatever is told: so no place has two times.
+        # At most half a turn, whatever is configured: so no slot gets two times.
         window = min(told.timer_window_slots, told.timer_wheel_slots // 2)
         self._scale = TickScale(self.precision_ms, window * self.precision_ms)
         seal = Seal(self.precision_ms, self._scale.window_ms, told.timer_wheel_slots)
@@ -96,15 +97,15 @@ class Timers:
             self._store, self._disk, self._worker, self._wheel, self._timer_log, files.check, seal
         )
         self._cleaning = TimerLogCleaning(self._disk, self._worker, self._timer_log, now)
-        # The first tick that may have something to deliver.
+        # The first tick that may have messages to deliver.
         self._read_ms = 0
         self._start(files, now)
-        # Ticks before this are over, and what they may have in the queue lies before this offset.
+        # Ticks before this time are over, and their messages are before this queue offset.
         self._over_ms = -1
         self._over_to = 0
         self._look_ms = self._saved_ms = now.monotonic_ms
         self._refusal = ""
-        # The last tick ended before what was to be done.
+        # The last tick had no budget for all that was due.
         self._has_more = False
         self._is_stopped = False
         self.acceptance = TimerAcceptance(
@@ -119,29 +120,29 @@ class Timers:
         self._enqueue.start_at(files.queue_offset, files.done)
         self._read_ms = self._scale.floor(now.wall_ms) if files.read_ms is None else files.read_ms
 
-    # What others ask.
+    # Queries.
 
     @property
     def delivered(self) -> int:
-        """Messages, since the start; those that were put back included."""
+        """Messages delivered since the start, rolled ones included."""
         return self._dequeue.delivered
 
     @property
     def taken_in(self) -> int:
-        """Everything before this offset of the timer's queue is in wheel and log."""
+        """Messages before this offset of the timer's queue are in wheel and log."""
         return self._enqueue.offset
 
     @property
     def saved(self) -> TimerCheck:
-        """How far it is, on the disk."""
+        """The checkpoint on the disk."""
         return self._saving.saved
 
     def behind_ms(self, now: Now) -> int:
-        """How late deliveries are: 0 if all that was due a tick ago is in its queue."""
+        """The lateness of deliveries: 0 if all that was due a tick ago is in its queue."""
         return max(0, now.wall_ms - self._read_ms - self.precision_ms)
 
     def rest_ms(self, now: Now) -> int:
-        """How long no tick is needed; below 0: there is more to do at once."""
+        """The time for which no tick is needed; below 0: there is more to do at once."""
         return -1 if self._has_more else max(0, self._look_ms - now.monotonic_ms)
 
     def _count_at(self, out_ms: int) -> int:
@@ -151,7 +152,7 @@ class Timers:
     # Time.
 
     def on_tick(self, now: Now) -> None:
-        """Take in what is new, deliver what is due, save how far that is."""
+        """Enqueue new messages, deliver those that are due, save the progress."""
         self._has_more = False
         if not self.is_enabled or self._is_stopped or self._store.failure is not None:
             return
@@ -182,12 +183,12 @@ class Timers:
             _log.info("the clock was set by %+d ms", step_ms)
 
     def _queue_end(self) -> int:
-        """Of what was stored, visible or not."""
+        """The end of the queue, with messages that are stored but not visible yet."""
         queue = self._enqueue.queue()
         return queue.next_offset if queue is not None else 0
 
     def _go_on(self, now: Now) -> int:
-        """One round; how long there is nothing to do."""
+        """Enqueue and deliver once; returns the time for which there is nothing to do."""
         budget = Budget(COUNT_A_TICK, BYTES_A_TICK)
         over_ms = self._scale.floor(now.wall_ms)
         taken = self._enqueue.run(self._read_ms, over_ms, budget.count, budget.bytes)
@@ -209,14 +210,14 @@ class Timers:
         return min(1 if is_awaited else LOOK_MS_BUSY if taken else LOOK_MS_MAX, to_tick_ms)
 
     def _note_time(self, now: Now) -> None:
-        """A tick may be over: what it may have is in the queue by now, visible or not."""
+        """Note that a tick is over: its messages are in the queue by now, visible or not."""
         over_ms = self._scale.floor(now.wall_ms)
         if over_ms != self._over_ms:
             self._over_ms = over_ms
             self._over_to = self._queue_end()
 
     def _begin(self) -> bool:
-        """Whether there is a slot to deliver, begun or not."""
+        """Whether there is a slot to deliver; begin it if need be."""
         if self._read_ms >= self._over_ms:
             if self._dequeue.is_busy:
                 self._dequeue.pause()  # the clock was set back
@@ -237,7 +238,8 @@ class Timers:
             _log.warning("messages for a time wait: %s", error)
 
     def _build_again(self, error: TimerDamaged, now: Now) -> None:
-        """Blocks on the disk: it is damaged, or somebody was at its files."""
+        """Build wheel and log again: the disk is damaged, or the files were changed from outside.
+        Blocks on the disk."""
         _log.error("wheel and log of the timer are built again: %s", error)
         self._dequeue.abandon()
         self._saving.drop()
@@ -258,7 +260,7 @@ class Timers:
         self._saving.begin(SavedPosition(self._read_ms, self._enqueue.offset), now)
 
     def stop(self, now: Now) -> None:
-        """Deliver nothing more and save how far it came. Blocks on the disk."""
+        """Deliver nothing more and save the progress. Blocks on the disk."""
         self._is_stopped = True
         if not self.is_enabled:
             return

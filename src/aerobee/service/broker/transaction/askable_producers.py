@@ -1,6 +1,7 @@
-"""Who of a producer group can be asked now: its connections by turns, each so often a second.
+"""Chooses the producer connection of a group for a check-back: round robin, with a limit per
+second.
 
-What was asked is forgotten every second, so nothing is kept of connections that are gone.
+The counts are cleared every second, so nothing is kept of connections that are gone.
 """
 
 from aerobee.ports.clock import Now
@@ -8,7 +9,7 @@ from aerobee.ports.service import ChannelId
 from aerobee.service.broker.clients.producers import Producers
 
 SECOND_MS = 1_000
-_TRIES_MAX = 8  # connections of a group that are looked at for one that may be asked
+_TRIES_MAX = 8  # connections of a group that are tried to find one below its limit
 
 
 class AskableProducers:
@@ -18,18 +19,18 @@ class AskableProducers:
         self._turn = 0
         self._second_ms = 0
         self._asked: dict[ChannelId, int] = {}
-        # Of one look: a group may have thousands of members.
+        # Cached until the next `look`: a group may have thousands of members.
         self._channels: dict[str, list[ChannelId]] = {}
 
     def look(self, now: Now) -> None:
-        """Groups may have other members than at the last look."""
+        """A new tick: forget the cached members of groups."""
         self._channels.clear()
         if now.monotonic_ms - self._second_ms >= SECOND_MS:
             self._second_ms = now.monotonic_ms
             self._asked.clear()
 
     def take(self, group: str) -> ChannelId | None:
-        """Whom to ask; it counts as asked."""
+        """The connection to ask, counted as asked; None: there is none below its limit."""
         channels = self._channels.get(group)
         if channels is None:
             channels = [member.channel for member in self._producers.members(group)]

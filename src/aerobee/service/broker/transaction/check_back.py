@@ -1,19 +1,20 @@
-"""Asking producers what became of their transactions, giving up what nobody knows of.
+"""Check-back: asks producers for the state of open transactions, and gives up those without an
+answer.
 
-    due ─┬─ asked as often as may be, or too old ─▶ given up
-         ├─ a producer of its group is there ─▶ the half is stored once more, and when that is safe
-         │                                      one of them is asked about it
-         └─ none is, or all were asked enough for now ─▶ waits
+    due ─┬─ asked as often as allowed, or too old ─▶ given up
+         ├─ a producer of its group is connected ─▶ the half is stored again, and when that is safe
+         │                                          the producer is asked about it
+         └─ none is, or all are at their limit ─▶ waits
 
 Laws:
 
-- A question is counted when it is put to somebody. While nobody can be asked nothing is written.
-- No storms: a tick asks a bounded number of questions, a connection gets a bounded number a second,
-  the connections of a group by turns; what is more waits, in its order.
-- A half that stays while thousands behind it are over is stored once more at the end of the queue,
-  unasked, so that a start has little to read. At least four times as many as are open have to lie
-  behind it: moving all of them writes a third of what was written anyway, at most. So is one in the
-  oldest quarter of the log, before a full disk takes it.
+- A check is counted when it is sent to a producer. While none can be asked nothing is written.
+- No storms: a tick sends a bounded number of checks, a connection gets a bounded number a second,
+  the connections of a group by turns; further ones wait, in their order.
+- A half that stays open while thousands behind it have ended is stored again at the end of the
+  queue, without a check, so that a start has little to read. At least four times as many as open
+  ones have to lie behind it: moving all of them adds at most a third to the writes. So is one in
+  the oldest quarter of the log, before a full disk removes it.
 
 Called from the core's thread only.
 """
@@ -52,7 +53,7 @@ GROUPS_A_LOOK = 200
 LOOK_MS_MAX = 200
 RETRY_MS = 100
 UNREAD_MAX = 20_000
-"""Halves that a start may have to look at before the oldest is moved."""
+"""Number of halves that a start may have to read before the oldest is moved."""
 _UNSTORABLE_MS = 600_000
 
 
@@ -98,7 +99,7 @@ class CheckBack:
             self._look_ms = now.monotonic_ms + self._wait_ms(now)
 
     def rest_ms(self, now: Now) -> int:
-        """How long no tick is needed."""
+        """The time for which no tick is needed."""
         return max(0, self._look_ms - now.monotonic_ms)
 
     def _wait_ms(self, now: Now) -> int:
@@ -117,7 +118,7 @@ class CheckBack:
     def _look(self, now: Now) -> None:
         halves = self._ledger.halves
         self._askable.look(now)
-        # Those who waited came first.
+        # Halves that waited are older.
         for group in halves.waiting_groups(GROUPS_A_LOOK):
             self._ask_waiting(group, now)
         for _ in range(LOOKS_A_TICK):
@@ -144,7 +145,7 @@ class CheckBack:
         else:
             self._ask(half, channel, now)
 
-    # What is done with one.
+    # One half.
 
     def _ask(self, half: Half, channel: ChannelId, now: Now) -> None:
         message = self._read(half, now)
@@ -158,7 +159,7 @@ class CheckBack:
         try:
             self._renew_and_ask(half, message, place, channel, now)
         except (MessageIllegal, ProtocolError) as error:
-            # Its properties fit, but not with a count.
+            # Its properties are too long with the check count added.
             _log.error("a half message cannot be stored again: %s", error)
             self._give_up(half, now)
 
@@ -174,7 +175,7 @@ class CheckBack:
             if is_safe:
                 self._outbox.append(Reply(channel, question))
 
-        # Not before: the answer names the copy, and nobody finds that yet.
+        # Not before: the answer names the copy by its offset.
         self._writer.when_safe(end_offset, safe)
 
     def _give_up(self, half: Half, now: Now) -> None:
@@ -200,7 +201,8 @@ class CheckBack:
         )
 
     def _move_oldest(self, now: Now) -> None:
-        """So that a start has little to read, and nothing goes with the oldest files."""
+        """Store the oldest halves again at the end of the queue, so that a start has little to read
+        and none is removed with the oldest log files."""
         ledger = self._ledger
         while self._has_left:
             half = ledger.oldest()
@@ -224,7 +226,7 @@ class CheckBack:
                 ledger.halves.postpone(half, due_ms)
 
     def _read(self, half: Half, now: Now) -> StoredMessage | None:
-        """Its message; None: there is none now, and the half is seen to."""
+        """The message of a half. None: it cannot be read now; the half is postponed or dropped."""
         self._count_left -= 1
         try:
             message = self._ledger.read(half)
@@ -248,7 +250,7 @@ class CheckBack:
 
     @contextmanager
     def _again_if_refused(self, half: Half, now: Now) -> Iterator[None]:
-        """What the store refuses now is due again."""
+        """Make the half due again if the store refuses the write."""
         try:
             yield
         except (StoreBusy, DiskFull, DiskFailed):

@@ -1,7 +1,7 @@
-"""CHECK_TRANSACTION_STATE: the question to a producer, made from a half as it was stored last.
+"""CHECK_TRANSACTION_STATE: builds the request to a producer from the last copy of a half message.
 
-The header says where the half is, which the answer repeats; the body is its record with the topic
-and the queue that the message is for, as the producer sent it.
+The header has the offsets of the copy, which the answer repeats; the body is the record under the
+real topic and queue, as the producer sent it.
 """
 
 from dataclasses import replace

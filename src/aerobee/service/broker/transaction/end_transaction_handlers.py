@@ -1,11 +1,11 @@
-"""The end of a transaction, as its producer says it: END_TRANSACTION.
+"""END_TRANSACTION on the general path: commits or rolls back a half message.
 
     record at an offset ─▶ is it that half? ─┬─ commit ─▶ the message in its topic ─▶ safe ─▶ answer
-                                             └─ roll back ─▶ written down ─▶ safe ─▶ answer
+                                             └─ roll back ─▶ op record ─────────────▶ safe ─▶ answer
 
-Most clients send it one-way: whatever is wrong with it, they are asked later. "Not known yet" does
-nothing; it is answered, where Apache leaves whoever waits without a word. A transaction that was
-ended is ended: a second commit does not store the message twice, and none undoes a rollback.
+Most clients send it one-way: if it fails, they are asked later. The state "unknown" changes
+nothing; it is answered, where Apache sends no answer. A transaction ends once: a second commit does
+not store the message again, and none undoes a rollback.
 """
 
 from collections.abc import Callable
@@ -79,7 +79,7 @@ class EndTransactionHandlers:
         immune_ms = immunity_ms(half)
         is_immune = immune_ms is None or now.wall_ms - half.born_timestamp <= immune_ms
         if not is_immune and not header.from_transaction_check:
-            # Its producer is asked, or will be: of two answers the one to the question counts.
+            # Its producer is asked, or will be: only the answer to the check counts.
             return Answer(
                 ResponseCode.ILLEGAL_OPERATION,
                 "the time in which the message is not asked about is over: answer the check",

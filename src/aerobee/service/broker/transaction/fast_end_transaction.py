@@ -1,16 +1,16 @@
-"""The short way of an END_TRANSACTION: from the half message in the log to the message in its
-topic, without an object per field.
+"""The fast path of END_TRANSACTION: copies a half message from the log to its topic, without an
+object per field.
 
-    frame ─▶ which half? ─▶ its record, in place ─┬─ commit ─▶ draft ─▶ log ─▶ over
-                                                  └─ roll back ─────────────▶ over
+    frame ─▶ which half? ─▶ its record, in place ─┬─ commit ─▶ draft ─▶ log ─▶ ended
+                                                  └─ roll back ─────────────▶ ended
 
-Plain is: a one-way end of a half that is open, that this process wrote, that belongs to the group
-which ends it, and that wants neither a time nor a delay. Whatever else comes is left as it came,
-for the general handler. Law: what is taken here is stored, and ends, as the general handler would
-have it.
+A request is taken if it is one-way, its half message is open, was written by this process, belongs
+to the group that ends it, and has neither a delay nor a delivery time. Every other request is left
+unchanged for the general handler. Law: a transaction that is ended here is stored and ended as by
+the general handler.
 
-What is over is gathered here; the ledger takes it at the end of the round, when one question to the
-disk serves for all of it.
+Ended halves are gathered in `over`; the ledger takes them at the end of the round, when one wait
+for the disk serves all of them.
 """
 
 from typing import TYPE_CHECKING
@@ -48,8 +48,8 @@ def is_compiled() -> bool:
 
 
 class FastEndTransaction:
-    """E1. `over` are halves that are in `halves` no more and that the ledger has not been told of.
-    `ended` counts halves, `stored` messages."""
+    """Ends half messages. E1. `over` has the queue offsets of halves that were removed from
+    `halves` and not yet passed to the ledger. `ended` counts halves, `stored` messages."""
 
     __slots__ = (
         "_appender",
@@ -83,13 +83,13 @@ class FastEndTransaction:
         self._halves = halves
         self._header = EndTransactionReader()
         self._draft = MessageDraft()
-        # Where the half says whose it is and where it belongs.
+        # Positions of PGROUP and REAL_TOPIC in the half's record, and its REAL_QID.
         self._group_start = 0
         self._group_size = 0
         self._topic_start = 0
         self._topic_size = 0
         self._queue_id = 0
-        # Of the last half: a stream of one topic and one sender makes no object.
+        # Of the last half: halves of the same topic and sender share these objects.
         self._topic = b""
         self._born_host = b""
         self.over: list[int] = []
@@ -97,7 +97,7 @@ class FastEndTransaction:
         self.stored = 0
 
     def take(self, frames: FrameReader, wall_ms: int) -> bool:
-        """Whether the current frame was a plain end, which is done then."""
+        """Whether the current frame was an end for this path; it is handled then."""
         header = self._header
         if not header.read(frames):
             return False
@@ -125,7 +125,7 @@ class FastEndTransaction:
         return True
 
     def take_over(self) -> list[int]:
-        """What is over since the last call."""
+        """The offsets of halves that ended since the last call."""
         over = self.over
         self.over = []
         return over
@@ -138,7 +138,8 @@ class FastEndTransaction:
         self.over.append(half.offset)
 
     def _commit(self, file: MappedFile, record: Record, wall_ms: int) -> bool:
-        """Store the message of a half. False: not like this, and nothing was stored."""
+        """Store the message of a half. False: only the general handler can, and nothing was
+        stored."""
         memory = file.memory
         draft = self._draft
         if self._topic_size != len(self._topic) or not same_bytes(
@@ -171,8 +172,8 @@ class FastEndTransaction:
         return True
 
     def _take_properties(self, memory: memoryview, record: Record) -> bool:
-        """Copy the properties of a half into the draft but for those that say where it belongs, and
-        note those and the group. False: they are not all plain, or not all there."""
+        """Copy the properties of a half into the draft without REAL_TOPIC and REAL_QID, and note
+        those and the group. False: one is missing or needs the general handler."""
         position = record.properties_start
         end = position + record.properties_size
         if record.has_crc(memory):
@@ -192,7 +193,7 @@ class FastEndTransaction:
                 position += 1
             if position == end or memory[position] != 2:
                 return False
-            # Whoever takes properties apart drops one that has no name or no value.
+            # The general path drops a property without a name or a value when it decodes them.
             if position == value or value == start + 1:
                 return False
             if kind != 0:
@@ -224,8 +225,8 @@ class FastEndTransaction:
 
 
 def _kind_of(memory: memoryview, start: int, end: int) -> int:
-    """What a property of a half means for its end: 0 nothing, 1 its topic, 2 its queue, 4 its
-    group, 8 something that only the general handler knows."""
+    """The kind of a half's property: 0 ordinary, 1 its topic, 2 its queue, 4 its group, 8 only for
+    the general handler."""
     size = end - start
     byte = memory[start]
     if byte == 0x52:

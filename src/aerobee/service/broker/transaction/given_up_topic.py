@@ -1,6 +1,6 @@
-"""The topic of transactions that were given up: made when the first one is.
+"""TRANS_CHECK_MAX_TIME_TOPIC, the topic of transactions that were given up: made when first needed.
 
-Like Apache's broker, so that one that never gives up has no topic for it.
+As in Apache's broker, one that never gives up a transaction does not have the topic.
 """
 
 import logging
@@ -19,7 +19,7 @@ class GivenUpTopic:
         self._is_being_made = False
 
     def is_there(self, now: Now) -> bool:
-        """Whether it can be put into; if not, it is being made."""
+        """Whether the topic exists; if not, begin to make it."""
         if self._topics.find(TRANSACTION_GIVEN_UP_TOPIC) is not None:
             return True
         if not self._is_being_made:

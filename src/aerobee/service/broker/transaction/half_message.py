@@ -1,14 +1,14 @@
-"""What a half message is, and what it becomes: forms of one message, and nothing else.
+"""Converts a message between the forms that it has in a transaction.
 
     half       RMQ_SYS_TRANS_HALF_TOPIC, queue 0; REAL_TOPIC, REAL_QID, __transactionId__ added
-    renewed    the half once more at the end of its queue: TRANSACTION_CHECK_TIMES says how often
-               its producers were asked, TRAN_PREPARED_QUEUE_OFFSET which one was the first
-    committed  the message where it belongs: REAL_TOPIC and REAL_QID gone, the flag says COMMIT,
-               the prepared offset is the half's place in the log
-    given up   TRANS_CHECK_MAX_TIME_TOPIC, queue 0, properties as they are
+    renewed    the half once more at the end of its queue: TRANSACTION_CHECK_TIMES is the number of
+               checks, TRAN_PREPARED_QUEUE_OFFSET the queue offset of the first copy
+    committed  the message in its real topic: REAL_TOPIC and REAL_QID removed, the flag is COMMIT,
+               the prepared offset is the half's log offset
+    given up   TRANS_CHECK_MAX_TIME_TOPIC, queue 0, properties unchanged
 
-Body, flag, born data and reconsume times are the same in all. Agrees with Apache 5.5.0, which names
-the first queue offset only in halves that it moves before anybody was asked.
+Body, flag, born data and reconsume times are the same in all. Agrees with Apache 5.5.0, which sets
+the first queue offset only in halves that it moves before the first check.
 """
 
 from dataclasses import replace
@@ -45,8 +45,8 @@ class RealPlace(NamedTuple):
 
 
 def half_of(message: StoredMessage, group: str) -> StoredMessage:
-    """A message as it is stored until its transaction ends. `group` is the sender's, where the
-    message names none. MessageIllegal: nobody could ever be asked about it."""
+    """The half message of a message. `group` is the sender's, used if the message has none.
+    MessageIllegal: no producer could be asked about it."""
     properties = {name: text for name, text in message.properties.items() if name not in _OURS}
     group = properties.setdefault(PRODUCER_GROUP, group) if group else group_of(message)
     if not group or len(group) > GROUP_CHARS_MAX:
@@ -68,7 +68,7 @@ def half_of(message: StoredMessage, group: str) -> StoredMessage:
 
 
 def renewed(half: StoredMessage, first_offset: int, times: int) -> StoredMessage:
-    """A half to be stored once more. `first_offset` is where its producer knows it."""
+    """A half to be stored once more. `first_offset` is the queue offset that its producer knows."""
     properties = dict(half.properties)
     if times:
         properties[TRANSACTION_CHECK_TIMES] = str(times)
@@ -77,7 +77,7 @@ def renewed(half: StoredMessage, first_offset: int, times: int) -> StoredMessage
 
 
 def committed(half: StoredMessage) -> StoredMessage | None:
-    """The message itself; None: the half does not say where it belongs."""
+    """The message itself; None: the half has no valid REAL_TOPIC and REAL_QID."""
     place = real_place(half)
     if place is None:
         return None
@@ -96,12 +96,12 @@ def committed(half: StoredMessage) -> StoredMessage | None:
 
 
 def given_up(half: StoredMessage) -> StoredMessage:
-    """Kept for a person to look at."""
+    """The message for the topic of given-up transactions, where an operator finds it."""
     return replace(half, topic=TRANSACTION_GIVEN_UP_TOPIC, queue_id=QUEUE)
 
 
 def resumed(parked: StoredMessage) -> StoredMessage:
-    """What was given up as a half again, never asked about so far."""
+    """A given-up message as a half again, with a check count of 0."""
     properties = {name: text for name, text in parked.properties.items() if name not in _OURS}
     properties[TRANSACTION_CHECK_TIMES] = "0"
     return replace(parked, topic=TRANSACTION_HALF_TOPIC, queue_id=QUEUE, properties=properties)
@@ -115,13 +115,13 @@ def is_given_up(message: StoredMessage) -> bool:
     return message.topic == TRANSACTION_GIVEN_UP_TOPIC
 
 
-# What a half says of itself.
+# Properties of a half.
 
 
 def real_place(half: StoredMessage) -> RealPlace | None:
     topic = half.properties.get(REAL_TOPIC, "")
     queue_id = _number(half.properties.get(REAL_QUEUE_ID, ""))
-    # Committed there it would be taken for a half again.
+    # A message that is committed to the half topic would be taken for a half again.
     if not topic or queue_id is None or queue_id >= 2**31 or topic == TRANSACTION_HALF_TOPIC:
         return None
     return RealPlace(topic, queue_id)
@@ -136,12 +136,12 @@ def times_checked(half: StoredMessage) -> int:
 
 
 def first_offset(half: StoredMessage) -> int | None:
-    """The queue offset under which its producer knows it, if that is not its own."""
+    """The queue offset of its first copy, which its producer knows; None: it is the first."""
     return _number(half.properties.get(TRANSACTION_PREPARED_QUEUE_OFFSET, ""))
 
 
 def immunity_ms(half: StoredMessage) -> int | None:
-    """For how long its producer wants not to be asked; None: it says nothing."""
+    """The time before the first check that its producer asks for; None: none is set."""
     seconds = _number(half.properties.get(CHECK_IMMUNITY_SECONDS, ""))
     return None if seconds is None else seconds * 1000
 

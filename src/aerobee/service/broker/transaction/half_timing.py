@@ -1,8 +1,8 @@
-"""When a half is looked at, on the clock that only runs.
+"""HalfTiming computes when a half message is checked and given up, on the monotonic clock.
 
-A half that came while the process runs is timed from the instant it came. One that was found at the
-start has only its stamps, by the wall clock: what they say counts as far as it is possible, so a
-clock that was set makes nobody wait for longer than if the half had just come.
+A half that arrives while the process runs is timed from its arrival. One that was found at the
+start has only wall-clock timestamps: the remaining time is computed from them and bounded by the
+full time, so a clock that was set delays no check longer than for a new half.
 """
 
 from collections.abc import Callable
@@ -18,17 +18,17 @@ which its producers are asked and at which it is given up."""
 
 class HalfTiming:
     def __init__(self, config: Callable[[], BrokerConfig], retention_ms: int) -> None:
-        """`config` as it is now. `retention_ms`: the log may be gone after that, and the half with
-        it; so it is given up somewhat earlier."""
+        """`config` returns the current settings. `retention_ms`: the log keeps a half no longer, so
+        it is given up somewhat earlier."""
         self._config = config
         self._kept_ms = retention_ms - retention_ms // 64
 
     def first_check_ms(self, immunity_ms: int | None, now: Now) -> int:
-        """When the producers of a half that just came are asked."""
+        """The time of the first check of a half that just arrived."""
         return now.monotonic_ms + self._wait_ms(immunity_ms)
 
     def next_check_ms(self, now: Now) -> int:
-        """When they are asked again."""
+        """The time of the next check."""
         return now.monotonic_ms + self._config().transaction_check_interval_ms
 
     def expiry_ms(self, now: Now) -> int:
@@ -49,8 +49,8 @@ class HalfTiming:
         return now.monotonic_ms + _left_ms(half.stored_ms, wait_ms, now)
 
     def found_expiry_ms(self, half: OpenHalf, now: Now) -> int:
-        # Each time a half is stored again its store timestamp is new; its producer's clock says how
-        # old it is, if that can be right.
+        # A half that is stored again has a new store timestamp; its age is taken from the born
+        # timestamp, if that is plausible.
         is_likely = 0 <= half.stored_ms - half.born_ms <= self._kept_ms
         since_ms = half.born_ms if is_likely else half.stored_ms
         return now.monotonic_ms + _left_ms(since_ms, self._kept_ms, now)
@@ -62,5 +62,5 @@ class HalfTiming:
 
 
 def _left_ms(since_ms: int, wait_ms: int, now: Now) -> int:
-    """What is left of a time that began by the wall clock."""
+    """The remaining part of a wait that began by the wall clock."""
     return max(0, min(since_ms + wait_ms - now.wall_ms, wait_ms))

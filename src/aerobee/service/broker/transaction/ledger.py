@@ -1,14 +1,14 @@
-"""The book of transactions: what is open, and every step that changes it.
+"""Ledger holds the open transactions and makes every change of their state.
 
     open ─┬─▶ renew ─▶ open                  the half once more, at the end of its queue
           ├─▶ commit ─▶ safe ─▶ over         the message is in its topic before its half is over
           ├─▶ roll_back ──────▶ over
           └─▶ give_up ────────▶ over         kept in a topic of its own
 
-Over is what an op record says; those of a tick are written together at its end. Every step is one
-record, and the log keeps their order: a crash between two leaves the step before, so a transaction
-may be asked about, or committed, once more, and none is lost. Offsets are saved behind all of it
-(`progress`).
+A half is over when an op record names it; the op records of a tick are written together at its
+end. Every step is one record, and the log keeps their order: a crash between two leaves the step
+before, so a transaction may be checked, or committed, once more, and none is lost. Offsets are
+saved behind all of it (`queue_progress`).
 
 Called from the core's thread only.
 """
@@ -45,21 +45,22 @@ from aerobee.storage.store import Store
 _log = logging.getLogger(__name__)
 
 OPEN_MAX = 200_000
-"""Transactions at a time: some 120 MB. Beyond, halves are refused."""
+"""Limit of open transactions: some 120 MB. Beyond, halves are refused."""
 
 _HALF = TRANSACTION_HALF_TOPIC.encode()
 
 
 class Renewed(NamedTuple):
-    """A half as it was stored again."""
+    """The new copy of a half, with its offsets."""
 
     message: StoredMessage
     end_offset: int
-    """Where its record ends in the log."""
+    """The end of its record in the log."""
 
 
 class Ledger:
-    """L1. A half is in `halves` until it was ended once: a second end finds nothing."""
+    """The open transactions. L1. A half is in `halves` until it was ended once: a second end finds
+    none."""
 
     def __init__(
         self,
@@ -72,7 +73,7 @@ class Ledger:
         *,
         open_max: int = OPEN_MAX,
     ) -> None:
-        """Reads what is open. `host` is the broker's own."""
+        """Finds the open halves in the store. `host` is the broker's own address."""
         self._store = store
         self._writer = writer
         self._offsets = offsets
@@ -80,9 +81,9 @@ class Ledger:
         self._host = host
         self.open_max = open_max
         self.halves = OpenHalves()
-        # Halves that are over and in no op record yet, and who wants to know when they are.
+        # Offsets of ended halves that no op record names yet; `_told`: callbacks for when one does.
         self._over: list[int] = []
-        # Those that were ended here, since the start.
+        # Transactions ended by the general path, since the start.
         self.committed = 0
         self.rolled_back = 0
         self._told: list[Safe] = []
@@ -101,17 +102,17 @@ class Ledger:
         self._saved = (-1, -1)
 
     def oldest(self) -> Half | None:
-        """The open half with which a start would have to begin."""
+        """The open half with the lowest queue offset."""
         return next(iter(self.halves), None)
 
     def unread_from(self, half: Half) -> int:
-        """How many halves a start would have to look at because of this one."""
+        """The number of halves that a start would have to read because of this one."""
         return self.progress.half_end - half.offset
 
     # Steps.
 
     def open(self, message: StoredMessage, group: str, now: Now) -> StoredAt:
-        """Store a message as a half. A StorageError says why it is refused."""
+        """Store a message as a half. StorageError: it is refused."""
         if len(self.halves) >= self.open_max:
             raise StoreBusy(
                 f"{self.open_max} transactions are open",
@@ -124,7 +125,7 @@ class Ledger:
         return stored
 
     def resume(self, parked: StoredMessage, now: Now, then: Safe) -> None:
-        """Have a transaction open again that was given up; its producers are asked at once."""
+        """Open a given-up transaction again; its producers are asked at once."""
         half = resumed(parked)
         stored = self._writer.put_as_is(half, now)
         self._add(stored, group_of(half), now.monotonic_ms, now)
@@ -136,13 +137,14 @@ class Ledger:
         self.halves.add(half, due_ms)
 
     def read(self, half: Half) -> StoredMessage | None:
-        """Its record; None: it cannot be read yet, or not any more (`is_gone`). CorruptRecord."""
+        """The record of a half; None: it cannot be read yet, or was removed (`is_gone`).
+        CorruptRecord."""
         queue = self._store.queue(_HALF, 0)
         unit = queue.unit(half.offset) if queue is not None else None
         return self.record(unit[0]) if unit is not None else None
 
     def record(self, log_offset: int) -> StoredMessage | None:
-        """What is at a place of the log, a half or anything else; None: nothing begins there."""
+        """The record at a log offset, of any topic; None: no record begins there."""
         record = self._store.record_at(log_offset)
         return decode_record(bytes(record)) if record is not None else None
 
@@ -152,8 +154,8 @@ class Ledger:
         return queue is not None and half.offset < queue.min_offset
 
     def is_old(self, half: Half) -> bool:
-        """Whether its record is in the oldest quarter of a log of some files: those may go when
-        the disk is full, whatever their age."""
+        """Whether its record is in the oldest quarter of a log of more than four files: these may
+        be removed when the disk is full, whatever their age."""
         queue = self._store.queue(_HALF, 0)
         unit = queue.unit(half.offset) if queue is not None else None
         log_bytes = self._store.end_offset - self._store.min_offset
@@ -182,8 +184,8 @@ class Ledger:
         return Renewed(placed, stored.end_offset)
 
     def commit(self, half: Half, message: StoredMessage, now: Now, then: Safe) -> None:
-        """Store the message of a half, and end it when that is safe. A StorageError says why not,
-        and the half is open as before."""
+        """Store the message of a half, and end the half when that is safe. StorageError: it is
+        refused, and the half stays open."""
         real = committed(message)
         if real is None:
             raise MessageIllegal("the half message does not say where it belongs")
@@ -199,8 +201,8 @@ class Ledger:
         self._writer.when_safe(stored.end_offset, safe)
 
     def end(self, offsets: list[int]) -> None:
-        """These are in `halves` no more, and what was stored of them is in the log: they are over
-        when that is safe."""
+        """End halves that the fast path removed from `halves`, once their messages, which are in
+        the log, are safe."""
 
         def safe(is_safe: bool) -> None:
             if is_safe:
@@ -209,14 +211,14 @@ class Ledger:
         self._writer.when_safe(self._store.end_offset, safe)
 
     def roll_back(self, half: Half, then: Safe) -> None:
-        """End a half; `then` is told when that is safe."""
+        """End a half without storing its message; `then` is called when that is safe."""
         self.rolled_back += 1
         self.halves.remove(half)
         self._over += half.chain
         self._told.append(then)
 
     def give_up(self, half: Half, message: StoredMessage, now: Now) -> None:
-        """Put a half where a person finds it, and end it."""
+        """Store a half in the topic of given-up transactions, and end it."""
         self._writer.put_as_is(given_up(message), now)
         self.halves.remove(half)
         self._over += half.chain
@@ -229,7 +231,7 @@ class Ledger:
     # Time.
 
     def on_tick(self, now: Now) -> None:
-        """Write down what is over, and have saved what is safe."""
+        """Write op records for ended halves, and commit offsets that are safe."""
         if self._over and self._store.failure is None:
             try:
                 self._write_over(now)
@@ -242,11 +244,12 @@ class Ledger:
 
     @property
     def is_busy(self) -> bool:
-        """Whether something is to be written down."""
+        """Whether op records are to be written."""
         return bool(self._over)
 
     def stop(self, now: Now) -> None:
-        """Have everything that is over on the disk, and saved. Blocks on the disk."""
+        """Write and sync op records for all ended halves, and commit the offsets. Blocks on the
+        disk."""
         self.on_tick(now)
         try:
             self._store.sync()

@@ -1,9 +1,10 @@
-"""Op records: which half messages are over. Offsets ⇄ the body of a record.
+"""Op records: encodes and decodes the queue offsets of half messages that are over.
 
     RMQ_SYS_TRANS_OP_HALF_TOPIC, queue 0, tag `d`
     body   12,15,9,      queue offsets of halves in decimal, a comma after each
 
-Many to a record: what ended since the last tick. Older brokers wrote one, without a comma.
+One record has the halves that ended since the last tick. Older brokers wrote one offset per record,
+without a comma.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +22,7 @@ _OFFSETS_MAX = BODY_BYTES_MAX // 2  # of one digit and a comma each
 
 
 def op_message(offsets: Iterable[int], host: Host, now: Now) -> StoredMessage:
-    """The record that says that these are over. `host` is the broker's own."""
+    """The record that names these halves as over. `host` is the broker's own address."""
     return StoredMessage(
         topic=TRANSACTION_OP_TOPIC,
         queue_id=QueueId(0),
@@ -37,14 +38,15 @@ def op_message(offsets: Iterable[int], host: Host, now: Now) -> StoredMessage:
 
 
 def count_that_fits(offsets: Sequence[int]) -> int:
-    """How many of these one record takes, as if all were as long as the longest; at least one."""
+    """The number of leading offsets that fit in one record, if all were as long as the longest; at
+    least 1."""
     first = offsets[:_OFFSETS_MAX]
     width = len(str(max(first))) + 1
     return min(len(first), max(1, BODY_BYTES_MAX // width))
 
 
 def offsets_over(record: StoredMessage) -> list[int]:
-    """The halves that a record says are over; none if it says something else."""
+    """The halves that an op record names; [] if it has another tag."""
     if record.tag != OVER_TAG:
         return []
     return [

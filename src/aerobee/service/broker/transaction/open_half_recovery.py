@@ -1,11 +1,11 @@
-"""What is open, found again at a start from the half queue and the op queue.
+"""Finds the open half messages at a start, from the half queue and the op queue.
 
-A half is over if an op record names it. One that names an earlier offset as its first stands for
-that one, and for every other that does: of these only the last is open. Op records are read whole;
-of halves only those that no op record names, each checked. Runs once, before anybody is served.
+A half is over if an op record names it. A copy with an earlier first offset replaces the half
+there, and all other copies of it: of these only the last is open. Op records are read whole; of
+halves only those that no op record names, each checked. Runs once, before requests are served.
 
-From offsets that were saved a moment ago that is little to read. Without them it is all there is,
-so what is over is one byte for each half of the queue and no object.
+From recently saved offsets that is little to read. Without them the whole queues are read, so
+halves that are over take one byte each and no object.
 """
 
 import logging
@@ -37,18 +37,18 @@ _BYTES_A_READ = 1 << 20
 
 
 class OpenHalf(NamedTuple):
-    """What has to be known of a half, without the message."""
+    """The data of an open half, without the message."""
 
     offset: int
     first: int
-    """Where it was first; its own offset if it was nowhere else."""
+    """The queue offset of its first copy; its own offset if it is the first."""
     group: str
     times: int
     immunity_ms: int | None
     born_ms: int
     stored_ms: int
     earlier: tuple[int, ...] = ()
-    """The offsets that it stands for, too."""
+    """The offsets of its earlier copies."""
 
 
 class FoundHalves(NamedTuple):
@@ -96,12 +96,12 @@ def _start(queue: ConsumeQueue | None, saved: int) -> int:
 
 
 class _Over:
-    """The halves of a stretch of the queue that op records name."""
+    """The halves in a range of the queue that op records name."""
 
     def __init__(self, start: int, end: int) -> None:
         self._start = start
         self._named = bytearray(end - start)
-        # Named though older: somebody may stand for them.
+        # Named, but before the range: a copy in the range may replace one of them.
         self._older: set[int] = set()
 
     def add(self, offsets: list[int]) -> None:
@@ -119,7 +119,7 @@ class _Over:
         return index < len(self._named) and self._named[index] == 1
 
     def others(self) -> Iterator[int]:
-        """Those that are not named."""
+        """The offsets in the range that no op record names."""
         index = self._named.find(0)
         while index >= 0:
             yield self._start + index
@@ -127,7 +127,7 @@ class _Over:
 
 
 def _newest(halves: list[OpenHalf], over: _Over) -> list[OpenHalf]:
-    """Without those for which a later one stands, and those that stand for what is over."""
+    """The last copy of each half, without those whose first copy is over."""
     chains: dict[int, list[OpenHalf]] = {}
     for half in halves:
         chains.setdefault(half.first, []).append(half)
@@ -151,7 +151,7 @@ def _read_half(store: Store, queue: ConsumeQueue, offset: int) -> OpenHalf | Non
     first = first_offset(half)
     return OpenHalf(
         offset,
-        # Only an older one can have been there first.
+        # A first copy has a lower offset.
         offset if first is None or first > offset else first,
         group_of(half),
         times_checked(half),
@@ -162,7 +162,7 @@ def _read_half(store: Store, queue: ConsumeQueue, offset: int) -> OpenHalf | Non
 
 
 def _records(store: Store, queue: ConsumeQueue, offset: int) -> Iterator[StoredMessage]:
-    """Every record of a queue from an offset on that can be read."""
+    """The readable records of a queue from an offset on."""
     while offset < queue.max_offset:
         try:
             read = store.read(queue.topic, queue.queue_id, offset, _RECORDS_A_READ, _BYTES_A_READ)
@@ -182,7 +182,7 @@ def _read_alone(store: Store, queue: ConsumeQueue, offset: int) -> Iterator[Stor
     try:
         record = _read_single(store, queue, offset)
     except (CorruptRecord, ProtocolError) as error:
-        # What it says is not known: transactions that are over may be asked about again.
+        # Transactions that it names may be checked again.
         _log.error("an op record is passed over: queue offset %d: %s", offset, error)
         return
     if record is not None:
@@ -190,7 +190,8 @@ def _read_alone(store: Store, queue: ConsumeQueue, offset: int) -> Iterator[Stor
 
 
 def _read_single(store: Store, queue: ConsumeQueue, offset: int) -> StoredMessage | None:
-    """The record of one unit, checked; None if the unit leads to none of its own."""
+    """The record of one unit, checked; None if the unit points to a record of another queue or
+    offset."""
     unit = queue.unit(offset)
     if unit is None or unit[1] == FILLER_SIZE:
         return None

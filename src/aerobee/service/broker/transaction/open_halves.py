@@ -1,16 +1,17 @@
-"""The halves that are open: offset, group, how often asked, and when to ask. No message.
+"""OpenHalves is the table of open half messages: offset, group, check count and next check.
 
-    add ──▶ due at a time ──take_due──▶ asked, moved ──▶ due again
-                              └─▶ nobody to ask: let_wait ──▶ waiting_in, when somebody is there
+    add ──▶ due at a time ──take_due──▶ checked, moved ──▶ due again
+                              └─▶ no producer to ask: let_wait ──▶ waiting_in, when one is there
 
 Laws:
 
-- A half is found by its own offset and by those that it had before: its producer knows an old one.
-- What is due is in a heap, and an entry counts only while its half says the same time; so taking a
-  half away is a deletion from a table. Entries that do not count are swept out when they are most.
-- A half that waits for somebody to ask stays in the heap with the time at which it is given up.
+- A half is found by its own offset and by those of its earlier copies: its producer knows the
+  first.
+- Due times are in a heap, and an entry counts only while its half has the same time; so removing a
+  half is a deletion from a table. Stale entries are swept out when they are the most.
+- A half that waits for a producer stays in the heap with the time at which it is given up.
 
-Some 600 bytes each; whoever adds sees to it that there are not too many.
+Some 600 bytes each; the caller of `add` bounds their number.
 """
 
 import heapq
@@ -34,7 +35,7 @@ def is_compiled() -> bool:
 
 
 class Half:
-    """One open half message. H1. `earlier` rises, and ends below `offset`."""
+    """One open half message, without its content. H1. `earlier` rises, and ends below `offset`."""
 
     __slots__ = ("due_ms", "earlier", "expiry_ms", "group", "is_waiting", "offset", "times")
 
@@ -42,22 +43,22 @@ class Half:
         self.offset = offset
         self.group = group
         self.times = times
-        """How often its producers were asked."""
+        """The number of checks sent."""
         self.expiry_ms = expiry_ms
         """On the monotonic clock, as `due_ms`: when it is given up, asked or not."""
         self.due_ms = 0
         self.is_waiting = False
-        # Where it was before.
+        # Queue offsets of its earlier copies.
         self.earlier: tuple[int, ...] = ()
 
     @property
     def chain(self) -> tuple[int, ...]:
-        """Every offset that has to be over when this one is."""
+        """The queue offsets of all its copies: all must be in op records when it ends."""
         return (*self.earlier, self.offset)
 
 
 class OpenHalves:
-    """O1. `_at` leads from every offset of every chain to its half."""
+    """The open halves by queue offset. O1. `_at` maps every offset of every chain to its half."""
 
     __slots__ = ("_at", "_halves", "_heap", "_waiting")
 
@@ -75,13 +76,13 @@ class OpenHalves:
         return iter(self._halves.values())
 
     def find(self, offset: int) -> Half | None:
-        """The half that is there, or was there before."""
+        """The half with a copy at this offset."""
         return self._at.get(offset)
 
     # Coming and going.
 
     def add(self, half: Half, due_ms: int) -> None:
-        """Offsets rise from one to the next."""
+        """Add a half. Its offset is higher than all before."""
         self._halves[half.offset] = self._at[half.offset] = half
         for offset in half.earlier:
             self._at[offset] = half
@@ -98,7 +99,7 @@ class OpenHalves:
             self._stop_waiting(half)
 
     def move(self, half: Half, offset: int, due_ms: int) -> None:
-        """It is at a new place, the end of the queue, and still found at the old ones."""
+        """It was stored again at the end of the queue; it is still found by its old offsets."""
         del self._halves[half.offset]
         self._stop_waiting(half)
         chain = half.chain
@@ -109,10 +110,10 @@ class OpenHalves:
         self._halves[offset] = self._at[offset] = half
         self.postpone(half, min(due_ms, half.expiry_ms))
 
-    # What is due.
+    # Due halves.
 
     def postpone(self, half: Half, due_ms: int) -> None:
-        """Look at it then."""
+        """Make the half due at this time."""
         half.due_ms = due_ms
         heapq.heappush(self._heap, (due_ms, half.offset))
         if len(self._heap) > 2 * len(self._halves) + _STALE_MAX:
@@ -123,8 +124,7 @@ class OpenHalves:
         heapq.heapify(self._heap)
 
     def take_due(self, monotonic_ms: int) -> Half | None:
-        """One that is to be looked at now. Whoever takes it removes, moves or postpones it, or
-        lets it wait."""
+        """A half that is due. The caller has to remove, move or postpone it, or let it wait."""
         due_ms = self.next_due_ms()
         if due_ms is None or due_ms > monotonic_ms:
             return None
@@ -142,23 +142,23 @@ class OpenHalves:
             heapq.heappop(heap)
         return None
 
-    # Who waits for somebody to ask.
+    # Halves that wait for a producer.
 
     def let_wait(self, half: Half) -> None:
-        """Until `take_waiting`, or until it is given up."""
+        """Let it wait for a producer, until it is moved or given up."""
         half.is_waiting = True
         self._waiting.setdefault(half.group, OrderedDict())[half.offset] = half
         self.postpone(half, half.expiry_ms)
 
     def waiting_groups(self, count_max: int) -> list[str]:
-        """Groups whose halves wait, others at every call where they are many."""
+        """Up to `count_max` groups whose halves wait, beginning with other ones at every call."""
         groups = list(islice(self._waiting, count_max))
         for group in groups:
             self._waiting.move_to_end(group)
         return groups
 
     def waiting_in(self, group: str, count_max: int) -> list[Half]:
-        """The first halves of a group that wait. They do until they are moved or removed."""
+        """The first waiting halves of a group. They wait on until they are moved or removed."""
         return list(islice(self._waiting.get(group, _NONE).values(), max(0, count_max)))
 
     def _stop_waiting(self, half: Half) -> None:

@@ -1,11 +1,11 @@
-"""How far the two queues of transactions need not be read again.
+"""QueueProgress has the offsets of the half queue and the op queue from which a start must read.
 
     half queue   … over │ open  over  open  over …        op queue   … not needed │ needed …
                         ▲ half_offset                                             ▲ op_offset
 
-Everything below `half_offset` is over, or stands again further on; every op record below
-`op_offset` speaks of nothing else. Both are saved, and read at the next start: so they move only
-over what is on the disk. A half that is over by a record that a power cut can take is not over.
+Every half below `half_offset` is over, or has a copy further on; every op record below `op_offset`
+names only such halves. Both are saved and read at the next start, so they move only over records
+that are on the disk: a half whose op record a power cut can take is not over.
 """
 
 from collections import deque
@@ -30,13 +30,14 @@ class OpSpan(NamedTuple):
 
 
 class QueueProgress:
-    """P1. Both offsets never go back. P2. `_open` holds what may not be passed; `_order` holds it,
-    too, and rises."""
+    """P1. Both offsets never go back. P2. `_open` has the halves that `half_offset` may not pass;
+    `_order` has them, too, in rising order."""
 
     __slots__ = ("_end", "_open", "_ops", "_order", "_unsafe", "op_offset")
 
     def __init__(self, half_end: int, op_offset: int) -> None:
-        """`half_end` is the end of the half queue: what is open below it is told next."""
+        """`half_end` is the end of the half queue; open halves below it are passed to `opened`
+        next."""
         self._end = half_end
         self._open: set[int] = set()
         self._order: deque[int] = deque()
@@ -55,14 +56,14 @@ class QueueProgress:
         return self._end
 
     def opened(self, offset: int) -> None:
-        """A half is at the end of the queue, or is open there at the start."""
+        """A half was stored at the end of the queue, or was found open at the start."""
         self._open.add(offset)
         self._order.append(offset)
         if offset >= self._end:
             self._end = offset + 1
 
     def passed(self, offsets: Iterable[int], log_end: int) -> None:
-        """These are over, by records that end at or before `log_end`."""
+        """These halves are over or copied, by records that end at or before `log_end`."""
         self._unsafe.append((log_end, tuple(offsets)))
 
     def op_written(self, op_offset: int, highest: int) -> None:

@@ -1,4 +1,4 @@
-"""Transactions of a broker, put together: the book, the questions to producers, the requests.
+"""Puts the transaction room together: ledger, check-back, fast path and handlers.
 
 Imports more than 15 modules because it puts the others together.
 """
@@ -23,7 +23,7 @@ from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
 
 CHECKS_A_SECOND = 200
-"""To one connection: Java's client keeps 2,000 and answers them one by one."""
+"""Limit per connection: Java's client queues 2,000 and answers them one by one."""
 
 
 class TransactionAssembly:
@@ -55,7 +55,7 @@ class TransactionAssembly:
             outbox,
         )
         self.ends: FastEndTransaction | None = None
-        """The short way of an end; a slave has none."""
+        """The fast path of END_TRANSACTION; a slave has none."""
         if identity.broker_id == 0:
             self.ends = FastEndTransaction(
                 store.appender, store.hot_records, tables.topics.entries, self.ledger.halves
@@ -69,23 +69,23 @@ class TransactionAssembly:
         return [*ends.rows(), *status.rows()]
 
     def terms(self, now: Now) -> HalfTerms:
-        """For halves that take the short way."""
+        """The conditions for half messages on the fast path."""
         room = 0 if self._config.current.rejects_transactions else self.ledger.open_max
         timing = self._timing
         return room, timing.first_check_ms(None, now), timing.expiry_ms(now)
 
     def committed(self) -> int:
-        """How many messages were stored by the short way of an end."""
+        """The number of messages that the fast path of END_TRANSACTION stored."""
         return self.ends.stored if self.ends is not None else 0
 
     def outcomes(self) -> tuple[int, int]:
-        """(commits, rollbacks), by whatever way, since the start."""
+        """(commits, rollbacks) since the start, on both paths."""
         committed, ended = (0, 0) if self.ends is None else (self.ends.stored, self.ends.ended)
         ledger = self.ledger
         return ledger.committed + committed, ledger.rolled_back + ended - committed
 
     def on_round(self, now: Now) -> None:
-        """A round of reads is over."""
+        """The reads of this turn are over: end the halves of the fast path."""
         if self.ends is not None and self.ends.over:
             self.ledger.end(self.ends.take_over())
 
@@ -96,11 +96,11 @@ class TransactionAssembly:
         self.ledger.on_tick(now)
 
     def rest_ms(self, now: Now) -> int:
-        """How long no tick is needed."""
+        """The time for which no tick is needed."""
         return 0 if self.ledger.is_busy else self._checks.rest_ms(now)
 
     def stop(self, now: Now) -> None:
-        """Ask nobody any more, and save how far everything is. Blocks on the disk."""
+        """Send no more checks, and save the offsets. Blocks on the disk."""
         self._is_stopped = True
         self.on_round(now)
         self.ledger.stop(now)

@@ -1,7 +1,8 @@
-"""Open transactions for people and tools: which there are, and one that was given up once more.
+"""LIST_OPEN_TRANSACTIONS and RESUME_CHECK_HALF_MESSAGE: lists open transactions, reopens given-up
+ones.
 
-To commit or roll back by hand, send END_TRANSACTION with what the list says of it, and with
-`fromTransactionCheck`. LIST_OPEN_TRANSACTIONS is ours (docs/formats/transactions.md).
+To commit or roll back by hand, send END_TRANSACTION with the offsets from the list and with
+`fromTransactionCheck`. LIST_OPEN_TRANSACTIONS is an Aerobee code (docs/formats/transactions.md).
 """
 
 from itertools import islice
@@ -25,7 +26,7 @@ from aerobee.service.broker.transaction.open_halves import Half
 from aerobee.service.request import OK, Answer, Request
 
 COUNT_MAX = 64
-"""Of one page: each is read from the log."""
+"""Limit of one page: each half is read from the log."""
 
 
 class TransactionStatusHandlers:
@@ -57,7 +58,7 @@ class TransactionStatusHandlers:
         )
 
     def _shown(self, half: Half, now: Now) -> OpenTransaction | None:
-        """None: its record is not to be seen yet."""
+        """The list entry of a half; None: its record cannot be read now."""
         try:
             message = self._ledger.read(half)
         except (CorruptRecord, ProtocolError):

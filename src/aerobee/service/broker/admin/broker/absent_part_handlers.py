@@ -1,8 +1,7 @@
-"""What RocketMQ's broker serves and this one has none of: one row each, so that whoever asks is
-told why, and not only that it is unknown.
+"""Answers requests for parts of RocketMQ's broker that this one does not have, with the reason.
 
-Where nothing is a true answer (no slaves, no limits, no light topics), it is answered; where
-something would be promised, it is refused with the reason.
+If an empty answer is true (no slaves, no limits, no lite topics), it is given; if it would promise
+something, the request is refused with the reason.
 """
 
 from collections.abc import Callable, Mapping

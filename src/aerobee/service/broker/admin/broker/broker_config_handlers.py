@@ -1,8 +1,9 @@
-"""The configuration of a broker, seen and changed by tools.
+"""UPDATE_BROKER_CONFIG and GET_BROKER_CONFIG: change and show the configuration.
 
-Changed is what `SETTINGS` marks as live: a switch or a number with its range, no path, no address,
-no command. RocketMQ writes changes into the file that it was started with; here they go into a file
-of their own in the store and count at the next start as well, below variables and flags.
+Only settings that `SETTINGS` marks as live can be changed: a switch or a number with its range, no
+path, no address, no command. RocketMQ writes changes into the file that it was started with; here
+they go into a separate file in the store and apply at the next start as well, below environment
+variables and flags.
 """
 
 from aerobee.model.topic import DataVersion
@@ -36,7 +37,7 @@ class BrokerConfigHandlers:
         return change_config(self._config, request)
 
     def _changed(self, before: BrokerConfig, now: BrokerConfig) -> None:
-        """Tell the store what it does not look up by itself."""
+        """Pass on settings that the store does not look up by itself."""
         if now.retention_ms != before.retention_ms:
             self._store.set_retention(now.retention_ms)
 

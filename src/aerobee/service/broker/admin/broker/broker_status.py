@@ -1,6 +1,6 @@
-"""How a broker is doing: what passes through it, how far its delays are, and the rows that tell.
+"""BrokerStatus measures throughput for GET_BROKER_RUNTIME_INFO, and builds the status handlers.
 
-What passes is looked at once a second.
+The counters are sampled once a second.
 """
 
 from collections.abc import Callable
@@ -66,7 +66,7 @@ class BrokerStatus:
         ]
 
     def _pulls(self, *, is_found: bool) -> int:
-        """Pulls that got messages, or got none, since the start."""
+        """The number of pulls that got messages, or got none, since the start."""
         return sum(
             histogram.count
             for outcome, histogram in self._times
@@ -74,7 +74,7 @@ class BrokerStatus:
         )
 
     def _timed_in(self) -> int:
-        """Messages for an exact time that were ever taken in."""
+        """The number of timed messages ever stored."""
         queue = self._store.queue(TIMER_TOPIC.encode(), 0)
         return queue.max_offset if queue is not None else 0
 

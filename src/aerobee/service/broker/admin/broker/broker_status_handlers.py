@@ -1,8 +1,8 @@
-"""A broker as tools see it: how it is doing.
+"""GET_BROKER_RUNTIME_INFO: figures about the broker under RocketMQ's names, each as text.
 
-The names of the figures are RocketMQ's, each a text. Thread pools that do not exist here are empty
-and hold nothing: tools fail when a name is missing. Left out are times of single calls, which
-nobody measures, and RocketMQ's ratio by folder, whose name is a path of this machine.
+Thread pools do not exist here and are shown as empty: tools fail when a name is missing. Left out
+are times of single calls, which are not measured, and RocketMQ's disk ratio by folder, whose name
+has a path of this machine.
 """
 
 from collections.abc import Callable
@@ -27,20 +27,20 @@ _INT32_MAX = 2**31 - 1
 
 
 class Flows(NamedTuple):
-    """What passes through a broker."""
+    """The throughput counters of a broker."""
 
     put: Throughput
     """Messages stored."""
     got: Throughput
     """Messages handed out."""
     found: Throughput
-    """Pulls that got some."""
+    """Pulls that got messages."""
     missed: Throughput
     """Pulls that got none."""
     timed_in: Throughput
-    """Messages for an exact time, taken in."""
+    """Timed messages stored."""
     timed_out: Throughput
-    """Messages for an exact time, delivered."""
+    """Timed messages delivered."""
 
 
 class BrokerStatusHandlers:
@@ -133,7 +133,7 @@ class BrokerStatusHandlers:
         return {
             "timerReadBehind": str(self._timers.behind_ms(now) // 1000),
             "timerOffsetBehind": "0",
-            # Nobody counts those that wait.
+            # Waiting messages are not counted.
             "timerCongestNum": "0",
             "timerEnqueueTps": str(self._flows.timed_in.rates()[0]),
             "timerDequeueTps": str(self._flows.timed_out.rates()[0]),

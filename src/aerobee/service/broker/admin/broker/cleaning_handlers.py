@@ -1,10 +1,13 @@
-"""Cleaning up by hand. Most of it has nothing to do: the store lets go of what has expired by
-itself, at any hour, and queue files go with the log files that they lead into.
+"""CLEAN_UNUSED_TOPIC, CLEAN_EXPIRED_CONSUMEQUEUE, DELETE_EXPIRED_COMMITLOG: cleaning by an
+operator.
 
-What is left are queues of topics that nobody knows: an operator may have lost `topics.json`, or
-copied a store without it. Those that hold messages are kept, whatever is asked: who makes the topic
-again can read them, and who wants them gone deletes the topic by its name. The answer says what was
-done; tools show its code only, so the log says it, too.
+The last two have nothing to do: the store removes expired files by itself, at any hour, and queue
+files go with the log files that they point into.
+
+The first removes queues of unknown topics: an operator may have lost `topics.json`, or copied a
+store without it. Queues with messages are kept in any case: creating the topic again makes them
+readable, and deleting the topic by its name removes them. The answer says what was done; tools show
+its code only, so it is logged, too.
 """
 
 import logging
@@ -34,7 +37,7 @@ class CleaningHandlers:
         identity: BrokerIdentity,
         delete_queues: Callable[[bytes], object],
     ) -> None:
-        """`delete_queues` takes a topic's queues out of the store."""
+        """`delete_queues` removes a topic's queues from the store."""
         self._topics = topics
         self._offsets = offsets
         self._store = store
@@ -68,12 +71,12 @@ class CleaningHandlers:
         return _done(done)
 
     def _unknown(self) -> dict[str, bool]:
-        """Topics of which there are queues and nothing else, and whether these hold messages."""
+        """Topics that have queues and no config, and whether the queues have messages."""
         found: dict[str, bool] = {}
         for queue in self._store.queues():
             name = queue.topic.decode()
             if self._topics.find(name) is None and not self._is_kept(name):
-                # What was appended counts, whether or not it can be read yet.
+                # Appended messages count, whether or not they can be read yet.
                 has_messages = queue.next_offset > self._store.first_offset(queue)
                 found[name] = found.get(name, False) or has_messages
         return found

@@ -1,7 +1,7 @@
-"""Single messages: by their place in the log, by a key or a unique id.
+"""VIEW_MESSAGE_BY_ID and QUERY_MESSAGE: find messages by log offset, key or unique id.
 
-Records are checked before they are shown, and sent as they lie in the log. The index keeps hashes
-of keys: clients look through what they get.
+Records are checked before they are sent, unchanged. The index has hashes of keys only: clients
+filter the result.
 """
 
 from aerobee.protocol.headers.queries import (
@@ -17,7 +17,7 @@ from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import Answer, Request
 from aerobee.storage.store import Store
 
-UNIQUE_COUNT_MAX = 32  # what is asked for by unique id, whatever the client says
+UNIQUE_COUNT_MAX = 32  # of a query by unique id, whatever the client asks for
 COUNT_MAX = 64
 BYTES_MAX = 8 << 20  # clients take frames of 16 MiB
 
@@ -69,7 +69,7 @@ class QueryHandlers:
 
 
 def _within(records: list[memoryview], bytes_max: int) -> list[memoryview]:
-    """The first of these that fit, and one in any case."""
+    """The first records that fit into the limit, at least one."""
     shown: list[memoryview] = []
     size = 0
     for record in records:

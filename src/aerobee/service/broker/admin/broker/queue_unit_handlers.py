@@ -1,5 +1,6 @@
-"""The units of a queue as they lie on the disk, for who looks for a fault: where in the log each
-message is, how long, with which tag code.
+"""QUERY_CONSUME_QUEUE: shows the units of a queue, to look for a fault.
+
+A unit has the log offset, size and tag code of one message.
 """
 
 from aerobee.protocol.bodies.queue_units import NO_FILTER, GroupView, encode_queue_units

@@ -1,6 +1,6 @@
-"""One figure of the statistics, by RocketMQ's name and key: what tools make their tables of.
+"""VIEW_BROKER_STATS_DATA: one statistic by RocketMQ's name and key.
 
-A figure that was never counted is refused, as by RocketMQ, and tools show it as 0.
+A statistic that was never counted is refused, as by RocketMQ, and tools show it as 0.
 """
 
 from aerobee.protocol.bodies.stats_data import StretchData, encode_stats_data

@@ -1,5 +1,6 @@
-"""What tools ask of the inside of a broker, beside topics and groups: units of queues, statistics,
-cleaning up, and parts of RocketMQ's that are not there.
+"""Builds the admin handlers for the store: queue units, statistics, cleaning, absent parts.
+
+Returns their rows for the request table.
 """
 
 from aerobee.service.broker.admin.broker.absent_part_handlers import AbsentPartHandlers

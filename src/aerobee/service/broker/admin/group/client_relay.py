@@ -1,5 +1,4 @@
-"""Questions of administrators that only a client can answer: asked on the client's own connection,
-and answered with what it says.
+"""ClientRelay passes an administrator's request on to a client, and the client's answer back.
 
     tool ── request ──▶ broker ── request of its own ──▶ client
     tool ◀── answer ─── broker ◀── answer, or nothing in time
@@ -25,8 +24,8 @@ class ClientRelay:
     def ask(
         self, request: Request, group: str, client_id: str, question: RemotingCommand
     ) -> Answer | None:
-        """Put a question to a client, any of its group where none is named, and answer the request
-        with what it says; an answer at once says why it cannot be asked."""
+        """Send `question` to a client, to any of its group if none is named, and answer the request
+        with the client's answer; returns an answer only if it cannot be asked."""
         channel = self._channel(group, client_id)
         who = f"<{group[:255]}> <{client_id[:255]}>"
         if channel is None:

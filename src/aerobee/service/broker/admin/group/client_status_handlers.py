@@ -1,6 +1,6 @@
-"""What clients know of themselves, for administrators: how a consumer runs, where it is.
+"""GET_CONSUMER_RUNNING_INFO and INVOKE_BROKER_TO_GET_CONSUMER_STATUS: state asked from clients.
 
-One consumer's state is passed on as it says it; offsets are gathered from all members of a group,
+The state of one consumer is passed on unchanged; offsets are gathered from all members of a group,
 and those of a client that does not answer are left out.
 """
 
@@ -27,7 +27,7 @@ from aerobee.service.request import Answer, Request
 
 STATUS_MS = 5_000
 CLIENTS_MAX = 100
-"""That one question goes to."""
+"""Limit of the clients that one request is passed on to."""
 
 
 class ClientStatusHandlers:
@@ -77,7 +77,7 @@ class ClientStatusHandlers:
 
 
 class _Gathering:
-    """What several clients say, until each has said it or will not."""
+    """Collects the answers of several clients, until each has answered or timed out."""
 
     def __init__(self, request: Request, count: int) -> None:
         self._request = request

@@ -1,7 +1,7 @@
-"""One message, consumed again by one client because an administrator wants to see it done.
+"""CONSUME_MESSAGE_DIRECTLY: lets one client consume one message again, for an administrator.
 
-The message is named by its offset message id and sent along as it lies in the log; what the
-client's listener made of it is the answer. Nothing is committed.
+The message is named by its offset message id and sent along as it is in the log; the result of the
+client's listener is the answer. No offset is committed.
 """
 
 from dataclasses import replace

@@ -1,7 +1,7 @@
-"""What administrators do with consumer groups and ask of them: their configuration, not their
-members and progress.
+"""Requests that create, change, delete and show configs of consumer groups, and their permissions.
 
-A group is made, changed or deleted on the disk first and answered then.
+Members and progress are elsewhere. A group is created, changed or deleted on the disk first and
+answered then.
 """
 
 from collections.abc import Sequence
@@ -70,7 +70,7 @@ class GroupHandlers:
         return self._put(request, decode_group_configs(request.body))
 
     def _put(self, request: Request, wanted: Sequence[GroupConfig]) -> Answer | None:
-        """All of them or none."""
+        """Save all of the groups or none."""
         for config in wanted:
             fault = find_group_fault(config.name)
             if fault is not None:
@@ -143,7 +143,8 @@ class GroupHandlers:
 
 
 def _with_attributes(wanted: GroupConfig, find: Find) -> GroupConfig:
-    """Groups have no attributes that can be set; those of a newer broker's file stay."""
+    """The config with the known attributes: groups have none that can be set; those from a newer
+    broker's file stay."""
     known = find(wanted.name)
     before = known.attributes if known is not None else {}
     if wanted.attributes and wanted.attributes != before:

@@ -1,7 +1,8 @@
-"""How far groups are, for those who watch them: lag per queue, times, who consumes what.
+"""GET_CONSUME_STATS, GET_BROKER_CONSUME_STATS, QUERY_CONSUME_TIME_SPAN: progress of groups by
+queue.
 
 A topic that an online group does not subscribe to any more is left out, unless it is asked for by
-name: what is left of it in the offsets would be a lag that never shrinks.
+name: its old offsets would be a lag that never shrinks.
 """
 
 from collections.abc import Iterable
@@ -78,7 +79,7 @@ class GroupStatusHandlers:
         return Answer(body=encode_consume_stats(ConsumeStats(queues, tps)))
 
     def _all(self, request: Request, header: BrokerConsumeStatsHeader) -> Answer:
-        # Once for all groups: to look for each one's topics would take groups times offsets.
+        # Once for all groups: a search for each group would take groups times offsets.
         topics = self._offsets.topics_by_group()
         groups = [
             (
@@ -107,7 +108,7 @@ class GroupStatusHandlers:
         return [topic for name in names if (topic := self._topics.find(name)) is not None]
 
     def _wanted(self, group: str, names: Iterable[str]) -> list[TopicConfig]:
-        """Those of the topics that exist and that the group, if it is online, subscribes to."""
+        """The topics that exist and that the group, if it is online, subscribes to."""
         online = self._consumers.find(group)
         subscribed = online.subscriptions if online is not None else {}
         return [
@@ -141,7 +142,7 @@ class GroupStatusHandlers:
         )
 
     def _stored_ms(self, queue: MessageQueue, offset: int) -> int:
-        """When a message was stored; 0 if there is none, as tools expect it."""
+        """The store timestamp of a message; 0 if there is none, as tools expect it."""
         stored_ms = self._queues.stored_ms(queue.topic, queue.queue_id, offset)
         return 0 if stored_ms == NEVER else stored_ms
 

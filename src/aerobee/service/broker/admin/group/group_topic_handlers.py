@@ -1,7 +1,7 @@
-"""Which groups consume which topics, by who is online and by what was ever committed.
+"""Requests about groups and topics: who consumes a topic, the topics and subscriptions of a group.
 
-Two old requests about offsets are here as well: to begin one group where another is, and to find
-offsets by which one group is corrected to others.
+Answered from online members and from committed offsets. Two old requests about offsets are here as
+well: CLONE_GROUP_OFFSET, and QUERY_CORRECTION_OFFSET, which compares groups.
 """
 
 from aerobee.protocol.bodies.group_offsets import (
@@ -84,8 +84,8 @@ class GroupTopicHandlers:
         return OK
 
     def _correction(self, request: Request, header: CorrectionHeader) -> Answer:
-        """The least of what the groups have consumed, queue by queue; the largest number there is
-        where the group that is compared is further."""
+        """The lowest committed offset of the groups by queue; the largest int64 where the compared
+        group is ahead of it."""
         left_out = header.filter_groups.split(",")
         least: dict[int, int] = {}
         for group in self._offsets.groups_of(header.topic):

@@ -1,7 +1,7 @@
-"""Offsets set by an operator: a group is sent to a time or to an offset, online or not.
+"""INVOKE_BROKER_TO_RESET_OFFSET: an operator moves a group to a time or an offset, online or not.
 
 Nothing is sent to the members: their commits are ignored until their next pull, which is answered
-with the new offset. An offline group finds it when it comes.
+with the new offset. An offline group finds it when it starts.
 """
 
 from aerobee.model.message_queue import MessageQueue, QueueId
@@ -72,7 +72,7 @@ class OffsetResetHandlers:
         )
 
     def _targets(self, topic: TopicConfig, header: ResetOffsetHeader) -> dict[int, int] | Answer:
-        """The new offset of each queue that is meant, or why there is none."""
+        """The new offset of each queue, or the answer that refuses the reset."""
         if header.queue_id < 0:
             return {
                 queue_id: self._offset_at(topic.name, queue_id, header.timestamp)
@@ -94,11 +94,11 @@ class OffsetResetHandlers:
                 ResponseCode.SYSTEM_ERROR,
                 f"Target offset {header.offset} not in consume queue range [{low}-{high}]",
             )
-        # One beyond the end is let pass, as by Apache; nothing is kept beyond the end.
+        # One beyond the end is accepted, as by Apache; the offset is cut to the end.
         return {header.queue_id: min(header.offset, high)}
 
     def _offset_at(self, topic: str, queue_id: int, time_ms: int) -> int:
-        """Of a time; below 0, the end."""
+        """The offset by time; for a time below 0, the end."""
         if time_ms < 0:
             return self._queues.max_offset(topic, queue_id)
         return self._queues.offset_at(topic, queue_id, time_ms, Boundary.LOWER)

@@ -1,9 +1,8 @@
-"""What administrators do with topics: make, change, delete.
+"""UPDATE_AND_CREATE_TOPIC, its list form, and DELETE_TOPIC_IN_BROKER.
 
-A topic is made, changed or deleted on the disk first, and answered when name servers have heard all
-that the broker has to say of it: a route that is asked for next has it, or has it no more. With a
-topic go its queues,
-what groups have consumed of it, and the retry topics that popping it has made.
+A change is on the disk first, and answered when name servers have been told: a route that is looked
+up next has the topic, or has it no more. With a topic are deleted its queues, the groups' offsets
+in it, and the retry topics that popping it has made.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +38,7 @@ PERMISSION_MAX = 7
 FILTER_TYPES = (SINGLE_TAG, "MULTI_TAG")
 
 Announce: TypeAlias = Callable[[Callable[[], None]], None]
-"""Calls back once others have heard of what has changed."""
+"""Calls back once name servers have been told of the changes."""
 
 
 class TopicHandlers:
@@ -52,8 +51,8 @@ class TopicHandlers:
         set_cleanup: Callable[[TopicConfig], object],
         announce: Announce,
     ) -> None:
-        """`delete_queues` takes a topic's queues out of the store, `set_cleanup` tells it how
-        one is cleaned up, `announce` has name servers hear of topics."""
+        """`delete_queues` removes a topic's queues from the store, `set_cleanup` tells the store
+        how to clean up a topic, `announce` calls back when name servers have been told."""
         self._topics = topics
         self._offsets = offsets
         self._identity = identity
@@ -89,7 +88,7 @@ class TopicHandlers:
         return self._put(request, decode_topic_configs(request.body))
 
     def _put(self, request: Request, wanted: Sequence[TopicConfig]) -> Answer | None:
-        """Make topics whose attributes are changes: all of them or none."""
+        """Save all of the topics or none; their attributes are changes."""
         for config in wanted:
             fault = self._find_fault(config)
             if fault is not None:
@@ -109,7 +108,7 @@ class TopicHandlers:
         return None
 
     def _note(self, names: Sequence[str]) -> None:
-        """Have the store know how topics are cleaned up."""
+        """Tell the store how the topics are cleaned up."""
         for name in names:
             config = self._topics.find(name)
             if config is not None:
@@ -146,7 +145,7 @@ class TopicHandlers:
             return invalid("The specified topic is blank.")
         if self._is_system(topic):
             return invalid(_system(topic))
-        # Newer pop retry topics are called with a plus, which no other may be.
+        # Names of newer pop retry topics have a plus, which is illegal in other names.
         fault = find_topic_fault(topic.replace("+", "_") if _is_retry(topic) else topic)
         if fault is not None:
             return invalid(fault)
@@ -158,15 +157,15 @@ class TopicHandlers:
                 answer(error)
                 return
             failure = self._forgotten(names)
-            # Who deletes it has name servers forget it next: an upload that still has it and is on
-            # its way to them would bring it back after that.
+            # The tool deletes it from the name servers next: an upload under way that still has
+            # the topic would bring it back after that.
             self._announce(lambda: answer(failure))
 
         self._topics.remove(names, request.now, removed)
         return None
 
     def _pop_retry_topics(self, topic: str) -> list[str]:
-        """Of groups that have consumed it, by both of their names."""
+        """The pop retry topics of groups that have consumed it, by both name forms."""
         return [
             name
             for group in self._offsets.groups_of(topic)
@@ -175,7 +174,7 @@ class TopicHandlers:
         ]
 
     def _forgotten(self, names: Sequence[str]) -> AerobeeError | OSError | None:
-        """Take out what belongs to topics that are gone; what went wrong, if something did."""
+        """Remove offsets and queues of deleted topics; returns the first error."""
         for name in names:
             self._offsets.remove_topic(name)
             try:

@@ -1,5 +1,6 @@
-"""What administrators ask of topics: how they are configured, and which of them are the
-system's. Nothing here changes anything.
+"""GET_ALL_TOPIC_CONFIG, GET_TOPIC_CONFIG and the list of system topics. Nothing is changed here.
+
+The list of all topics can be asked for in pages (`table_pages`).
 """
 
 from aerobee.model.names import SYSTEM_TOPICS
@@ -48,6 +49,6 @@ class TopicQueryHandlers:
         return Answer(body=encode_topic_config(config))
 
     def _system(self, request: Request, header: NoHeader) -> Answer:
-        """What may be neither made nor deleted, whether it is there or not."""
+        """The topics that may be neither created nor deleted, whether they exist or not."""
         names = SYSTEM_TOPICS.union(config.name for config in system_topics(self._identity))
         return Answer(body=encode_topic_list(sorted(names)))

@@ -1,5 +1,6 @@
-"""How a topic is doing: where each of its queues begins and ends, when it was last written to, and
-how much comes in.
+"""GET_TOPIC_STATS_INFO: offsets and last store time of a topic's queues, and its put rate.
+
+The rate is over the last minute.
 """
 
 from aerobee.model.message_queue import MessageQueue, QueueId

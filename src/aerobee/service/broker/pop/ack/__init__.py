@@ -1,1 +1,1 @@
-"""Acknowledging popped messages, and changing how long they are hidden."""
+"""Acknowledgements of popped messages, and changes of their invisible time, on both paths."""

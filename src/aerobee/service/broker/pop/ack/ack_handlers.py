@@ -1,9 +1,9 @@
-"""Acknowledgements of popped messages, one by one or many in one request.
+"""ACK_MESSAGE and BATCH_ACK_MESSAGE: acknowledge popped messages, singly or many in one request.
 
-An acknowledgement is answered when its record is safe (`pop/acks.py`). One of an ordered pop moves
-the group's offset at once, and wakes who waits for the queue.
+An acknowledgement is answered when its record is safe (`ack_writer`). One of an ordered pop moves
+the group's offset at once, and wakes the pops that wait for the queue.
 
-Where a batch has some that cannot be, the others are acknowledged and the first fault is answered.
+If some entries of a batch cannot be acknowledged, the others are, and the first error is answered.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,7 @@ class AckHandlers:
         wake: Wake,
         learn: Learn,
     ) -> None:
-        """`learn` is told of acknowledgements that will come again."""
+        """`learn` is called for acknowledgements that the fast path may take next time."""
         self._learn = learn
         self._checks = checks
         self._ack_writer = ack_writer
@@ -128,7 +128,8 @@ class AckHandlers:
 
 
 class _Answers:
-    """The one answer to a request that is done in parts: the first that is no success."""
+    """Collects the answers to the entries of one request: the first that is not a success is
+    sent."""
 
     def __init__(self, request: Request, count: int) -> None:
         self._request = request

@@ -1,10 +1,10 @@
-"""Acknowledgements on their way into the log, those of one turn of the loop together.
+"""Writes acknowledgements to the log: one record per checkpoint and turn of the loop.
 
-Clients acknowledge message by message, all of one pop within moments. What arrives in one turn for
-one checkpoint becomes one record; each is answered when that is as safe as the flush mode promises.
-Nobody waits longer than the turn for the others.
+Clients acknowledge message by message, all of one pop within moments. The acknowledgements of one
+checkpoint that arrive in one turn become one record; each is answered when the record is as safe as
+the flush mode promises. None waits longer than the turn for the others.
 
-What the store does not take is answered so: the message comes back, and its consumer knows.
+If the store refuses the record the client is told: the message comes back.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ from aerobee.service.request import OK, Answer
 
 Told: TypeAlias = Callable[[Answer], None]
 _Run: TypeAlias = tuple[CheckpointKey, int, int]
-"""A checkpoint, its revive queue, and when its messages become visible."""
+"""A checkpoint, its revive queue, and the time at which its messages become visible."""
 
 NOT_KNOWN = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it may not be acknowledged")
 
@@ -43,13 +43,13 @@ class AckWriter:
         offsets: Iterable[int],
         told: Told,
     ) -> None:
-        """Acknowledge these with the others of this turn; `told` is what became of it."""
+        """Acknowledge these offsets with the others of this turn; `told` gets the answer."""
         run = (key, revive_queue, revive_time)
         self._offsets.setdefault(run, {}).update(dict.fromkeys(offsets))
         self._told.setdefault(run, []).append(told)
 
     def settle(self, now: Now) -> None:
-        """The turn is over."""
+        """Write the acknowledgements of this turn."""
         if not self._offsets:
             return
         offsets, self._offsets = self._offsets, {}
@@ -65,7 +65,8 @@ class AckWriter:
         offsets: Iterable[int],
         now: Now,
     ) -> int | Answer:
-        """Write one record now; up to where the log must be safe then, or why it was refused."""
+        """Write one record now. Returns the log offset up to which the log must be safe before it
+        is answered, or the answer that refuses it."""
         acked = tuple(dict.fromkeys(offsets))
         try:
             stored = self._log.put_ack(AckRecord(key, acked), revive_queue, revive_time, now)

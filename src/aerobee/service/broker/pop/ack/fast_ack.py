@@ -1,12 +1,13 @@
-"""The short way of an acknowledgement: understood by comparing, gathered with others of its read.
+"""The fast path of acknowledgements: matches headers with a template, gathers those of one read.
 
-    first time   the general handler checks everything, and the header is kept as a mould
-    afterwards   a header that differs in its numbers only is compared, its numbers are checked, and
-                 it is gathered: those of one checkpoint become one run
+    first time   the general handler checks everything, and the header is kept as a template
+    afterwards   a header that differs from the template in its numbers only matches; its numbers
+                 are checked, and it is added to the run of its checkpoint
 
-A run is nothing yet: whoever takes the runs has each written to the log, and then has its requests
-answered here. Whatever does not fit (an ordered pop, a queue that was not there, a strange receipt)
-takes the general way. Law: what is taken here is written and answered as the general handler would.
+A run is only gathered here: `fast_ack_writer` takes the runs, writes each to the log, and then
+calls `answer`. Every other acknowledgement (an ordered pop, a queue that does not exist, a
+malformed receipt) takes the general path. Law: an acknowledgement that is taken here is written and
+answered as the general handler would.
 """
 
 import re
@@ -54,9 +55,10 @@ def is_compiled() -> bool:
 
 
 class AckGrant:
-    """What is known of the acknowledgements of one mould.
+    """The decision of the general handler for acknowledgements whose headers match one template.
 
-    `…_place` says which number of the template is which; `checked_at` when it last held.
+    The attributes `…_place` are the indexes of numbers in the template; `checked_at` is the last
+    value of `FastAck._checks` at which the grant was valid.
     """
 
     __slots__ = (
@@ -88,7 +90,7 @@ class AckGrant:
         queues: int,
         basis: object,
     ) -> None:
-        """`queues`: how many the topic has, by `basis`, its configuration."""
+        """`queues`: the number of the topic's queues; `basis`: the topic's configuration."""
         self.template = template
         self.queue_place = places[0]
         self.offset_place = places[1]
@@ -109,7 +111,8 @@ class AckGrant:
 
 
 class AckRun:
-    """Acknowledgements of one checkpoint: the messages, and the requests to be answered."""
+    """Acknowledgements of one checkpoint: the messages' offsets, and the requests to be
+    answered."""
 
     __slots__ = (
         "grant",
@@ -156,8 +159,8 @@ class AckRun:
 
 
 class FastAck:
-    """P1. Between two calls of `recheck` nothing changes that a grant was decided by.
-    P2. `_last` is the run that was added to last, and one of `_runs`, by its numbers."""
+    """Gathers acknowledgements into runs. P1. Between two calls of `recheck` nothing changes that a
+    grant was decided by. P2. `_last` is the run that was added to last; it is in `_runs`, too."""
 
     __slots__ = (
         "_answer",
@@ -177,19 +180,19 @@ class FastAck:
         self._revive_queues = revive_queues
         self._answer = SuccessAnswer()
         self._grants: dict[ChannelId, list[AckGrant]] = {}
-        # The header of an acknowledgement that takes the general way now.
+        # The header of an acknowledgement that takes the general path now.
         self._candidate: tuple[ChannelId, bytes] | None = None
         self._checks = 0
         self._last: AckRun | None = None
         self._runs: dict[tuple[object, ...], AckRun] = {}
 
     def recheck(self) -> None:
-        """Something was done that may change what was decided."""
+        """Something was done that may change the inputs of a decision: check grants before use."""
         self._checks += 1
 
     def take_all(self, channel: ChannelId, frames: FrameReader) -> int:
-        """Gather the current frame and those after it: NONE, SOME, or ALL that there are. But for
-        ALL, the current frame is another one's."""
+        """Gather the current frame and those after it. Returns ALL if no frame is left; NONE or
+        SOME: the current frame is not an acknowledgement for this path."""
         taken = NONE
         grants = self._grants.get(channel)
         while self._take(grants, frames):
@@ -278,20 +281,20 @@ class FastAck:
         return run
 
     def take_runs(self) -> list[AckRun]:
-        """What gathered, in the order in which it came."""
+        """Take the gathered runs, in the order of their arrival."""
         runs = list(self._runs.values())
         self._runs = {}
         self._last = None
         return runs
 
     def answer(self, run: AckRun, output: ReplyBuffer) -> None:
-        """Tell the requests of a run that they are done."""
+        """Answer the requests of a run with success."""
         answer = self._answer
         for opaque in run.opaques:
             answer.put(output, opaque)
 
     def learn(self, request: Request, header: AckHeader, receipt: PopReceipt) -> None:
-        """The general handler took an acknowledgement."""
+        """Make a grant: the general handler accepted an acknowledgement."""
         channel = request.channel
         if self._candidate is None or self._candidate[0] != channel or request.command.is_oneway:
             return

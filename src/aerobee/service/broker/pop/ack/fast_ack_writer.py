@@ -1,9 +1,9 @@
 """FastAckWriter gathers, writes and answers the acknowledgements of one read on the fast path.
 
 Those of one checkpoint that come in one read become one record, as in `ack_writer`; it is in the
-log before any of them is answered. ASYNC: the answers go out with the read. SYNC: they wait until
-the disk has the record. If the store refuses the record, its acknowledgements are answered with an
-error, and the messages come back.
+log before any of them is answered. ASYNC_FLUSH: the answers go out with the read. SYNC_FLUSH: they
+wait until the disk has the record. If the store refuses the record, its acknowledgements are
+answered with an error, and the messages come back.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from aerobee.service.broker.pop.ack.fast_ack import AckRun, FastAck
 from aerobee.service.request import Answer
 
 NoteAnswers: TypeAlias = Callable[[int, ResponseCode, int, int], None]
-"""Told what was answered: (request code, response code, when it came, how many)."""
+"""Called for answers: (request code, response code, arrival on the monotonic clock, count)."""
 
 
 class FastAckWriter:
@@ -40,7 +40,7 @@ class FastAckWriter:
         self._writer = writer
         self._outbox = outbox
         self._note = note
-        # Where answers gather that wait for the disk.
+        # Buffer for answers that had to wait for the disk.
         self._answers = ReplyBuffer()
 
     def take(self, channel: ChannelId, frames: FrameReader) -> int:
@@ -48,7 +48,7 @@ class FastAckWriter:
         return self._plain.take_all(channel, frames)
 
     def finish(self, channel: ChannelId, output: ReplyBuffer, now: Now) -> None:
-        """Have in the log what was taken, and answer it."""
+        """Write the acknowledgements that were taken to the log, and answer them."""
         for run in self._plain.take_runs():
             done = self._ack_writer.put(
                 run.key(), run.revive_queue, run.revive_time(), run.offsets, now

@@ -1,9 +1,10 @@
-"""A popped message is hidden for longer, or for shorter, from now on.
+"""CHANGE_MESSAGE_INVISIBLETIME: sets a new invisible time for a popped message, counted from now.
 
     new checkpoint of the one message ─▶ the old receipt acknowledged ─▶ safe ─▶ answer
 
-In this order, so that at every moment one of the two brings the message back. The pop time of the
-new receipt is later than the old one's, whatever the clock says: else they would be the same.
+In this order, so that at every moment one of the two checkpoints brings the message back. The pop
+time of the new receipt is later than the old one's, whatever the clock says: otherwise both would
+have the same key.
 """
 
 from aerobee.errors import AerobeeError

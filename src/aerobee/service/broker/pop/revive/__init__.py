@@ -1,1 +1,1 @@
-"""Reviving: popped messages that were not acknowledged in time come back."""
+"""Reviving: popped messages that were not acknowledged in time are stored again for their group."""

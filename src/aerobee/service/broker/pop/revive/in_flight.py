@@ -1,8 +1,8 @@
-"""Checkpoints of this process and what of them was acknowledged, in memory: a help, not the truth.
+"""A cache of the checkpoints that this process wrote, and of their acknowledgements.
 
-The truth is in the log, and comes back through the timer; but it comes back late, and reading every
-acknowledgement again costs as much as writing it. Who is here is known at once. A checkpoint of an
-earlier process, or one for which there was no room, is not here: its acknowledgements are read.
+The log is authoritative, but its records come out of the timer late, and reading every
+acknowledgement again costs as much as writing it. For a checkpoint that is not cached (of an
+earlier process, or the cache was full) acknowledgements are read from the revive queue.
 """
 
 from collections.abc import Iterable
@@ -15,12 +15,12 @@ CHECKPOINTS_MAX = 200_000  # some 400 bytes each
 class InFlight:
     def __init__(self, checkpoints_max: int = CHECKPOINTS_MAX) -> None:
         self._checkpoints_max = checkpoints_max
-        # Bit i: the message at the start offset + i. The highest bit stands behind the last one,
-        # so that nobody makes a number of millions of bits by acknowledging far away.
+        # Bit i: the message at the start offset + i. The highest bit stands behind the last one
+        # and bounds the number: an acknowledgement of a far offset cannot make it huge.
         self._acked: dict[CheckpointKey, int] = {}
 
     def started(self, key: CheckpointKey, last_distance: int) -> None:
-        """A checkpoint was written, whose last message is so far from its start."""
+        """A checkpoint was written; its last message is at the start offset + `last_distance`."""
         if len(self._acked) < self._checkpoints_max:
             self._acked.setdefault(key, 2 << last_distance)
 
@@ -44,7 +44,7 @@ class InFlight:
         return bits >> distance & 1 == 1 and distance + 1 < bits.bit_length()
 
     def ended(self, key: CheckpointKey) -> None:
-        """Its messages are done with."""
+        """All messages of the checkpoint are acknowledged or revived: drop it."""
         self._acked.pop(key, None)
 
     def __len__(self) -> int:

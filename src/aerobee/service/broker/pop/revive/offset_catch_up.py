@@ -1,14 +1,15 @@
-"""Offsets of pops after a crash: raised to what the checkpoints in the log say.
+"""Raises the offsets of popping groups at a start to those that the checkpoints in the log name.
 
 Offsets are saved every few seconds, and count a checkpoint only when it is on the disk. A process
-that dies has popped more, and every pop left a checkpoint in the log; what it stands for must not
-be popped a second time, because some of it has been acknowledged. So the checkpoints that the saved
-offsets do not count raise the offsets of their queues to the place that they name. Which they are
-is saved with the offsets; where it is not, those stored since the save.
+that dies has popped more, and every pop left a checkpoint in the log; its messages must not be
+popped a second time, because some have been acknowledged. So every checkpoint that the saved
+offsets do not count raises the offset of its queue to the one that it names. The log offset from
+which checkpoints are not counted is saved with the offsets; without it, those stored since the
+save are read.
 
-A checkpoint counts only if the message before that place is older than itself: otherwise the topic
-was deleted and made anew since, and its offsets begin again. Checkpoints that extend a message's
-time name no place, and Apache's do not either: its offsets stay as they were saved.
+A checkpoint counts only if the message before that offset is older than itself: otherwise the topic
+was deleted and created again since, and its offsets begin at 0. Checkpoints that extend an
+invisible time name no offset, and Apache's do not either: their offsets stay as they were saved.
 """
 
 import logging
@@ -33,7 +34,8 @@ _TAGS = frozenset({tag_code(CHECKPOINT_TAG.encode())})
 
 
 def catch_up(store: Store, offsets: ConsumerOffsets, topics: frozenset[bytes]) -> int:
-    """Raise offsets by the checkpoints in these topics; how many were. Blocks on the disk."""
+    """Raise offsets by the checkpoints in these topics. Returns the number of checkpoints that
+    raised one. Blocks on the disk."""
     raised = 0
     for queue in store.queues():
         if queue.topic in topics and queue.max_offset > 0:
@@ -47,7 +49,7 @@ def catch_up(store: Store, offsets: ConsumerOffsets, topics: frozenset[bytes]) -
 
 
 def _first(store: Store, queue: ConsumeQueue, offsets: ConsumerOffsets) -> int:
-    """The first queue offset that may not be counted."""
+    """The queue offset of the first checkpoint that the saved offsets may not count."""
     if offsets.popped_to == NOTHING_POPPED:
         return store.offset_by_time(queue, offsets.version.timestamp, Boundary.LOWER)
     low, high = queue.min_offset, queue.max_offset

@@ -1,11 +1,11 @@
-"""What is stored of a popped message that was not acknowledged in time, and where.
+"""Builds the copy of a popped message that was not acknowledged in time, and chooses its topic.
 
     tried less often than its group allows    %RETRY%group_topic, queue 0
     tried as often                            %DLQ%group
 
-A message of the retry topic goes back to the same one. The copy was tried once more, unless its
-consumer asked for it to be kept back as if it had not been tried; it remembers when it was first
-popped and for whom. Body, flags, tag, keys and the sender's time are the message's own.
+A message of the retry topic goes back to the same one. The copy has one try more, unless its
+consumer asked to suspend it without counting a try; it has the time of its first pop and the
+group. Body, flags, tag, keys and the sender's timestamp are the message's own.
 """
 
 from dataclasses import replace
@@ -31,7 +31,7 @@ _TIMES_MAX = 2**31 - 1
 
 
 class Origin(NamedTuple):
-    """Whom a copy is said to come from: the broker."""
+    """The born host of copies: the broker's address."""
 
     host: Host
     is_v6: bool

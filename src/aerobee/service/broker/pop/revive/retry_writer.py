@@ -1,8 +1,8 @@
-"""Putting messages back that were popped and not acknowledged: read, copied, stored.
+"""RetryWriter stores popped messages again that were not acknowledged: read, copied, stored.
 
-A message is read where it lies; one that is on the disk only is brought into memory by a disk job
-first. The retry topic and the dead letters are made when they are first needed, and are on the disk
-before anything is stored there.
+A message is read from the log; one that is on the disk only is first brought into memory by a disk
+job. The retry topic and the dead-letter topic are made when they are first needed, and are on the
+disk before anything is stored there.
 """
 
 import logging
@@ -34,7 +34,7 @@ _Place: TypeAlias = tuple[str, int, int]
 
 
 class RetryTables:
-    """What decides where a message goes."""
+    """The tables that decide where a message goes."""
 
     def __init__(self, topics: Topics, groups: Groups, offsets: ConsumerOffsets) -> None:
         self.topics = topics
@@ -56,23 +56,23 @@ class RetryWriter:
         self._writer = writer
         self._tables = tables
         self._origin = origin
-        # Topics that are being made, or could not be until then.
+        # Topics that are being made (None), or the monotonic time of the next attempt.
         self._making: dict[str, int | None] = {}
         self._fetch: BackgroundRead | None = None
         # Messages, since the start.
         self.revived = 0
 
     def put(self, checkpoint: Checkpoint, offset: int, now: Now) -> bool:
-        """Have one message come back; False: ask again, the disk is asked. A StorageError says why
-        it is refused."""
-        # One that its consumer made may have been in memory only when the last process ended. One
-        # that was removed before a restart looks the same: rather a group too many than a message
-        # too few.
+        """Store a copy of one message; False: call again later (the disk reads the message or makes
+        the topic). StorageError: the store refuses it now."""
+        # A group that was created on first use may not have been saved when the last process ended.
+        # A group that was removed before a restart looks the same: rather a group too many than a
+        # message lost.
         name, groups = checkpoint.group, self._tables.groups
         group = None if groups.was_removed(name) else groups.ensure(name, now)
         topic = self._tables.topics.find(checkpoint.topic)
         if group is None or topic is None or group.retry_queues <= 0:
-            return True  # nobody is left who could want it
+            return True  # no consumer is left for it
         try:
             found = self._found((checkpoint.topic, checkpoint.queue_id, offset))
         except (CorruptRecord, CorruptFile, OSError) as error:
@@ -101,13 +101,13 @@ class RetryWriter:
         try:
             self._writer.put_as_is(copy, now)
         except (LocalProtocolError, MessageIllegal):
-            # No room among its properties: it comes back without what we would have it remember.
+            # No room among its properties: it comes back without the properties of the copy.
             self._writer.put_as_is(replace(copy, properties=message.properties), now)
 
     # Reading.
 
     def _found(self, place: _Place) -> QueueRead | None:
-        """One message, or what there is instead; None: it is being fetched."""
+        """The read of one message, found or not; None: a disk job is reading it."""
         fetch = self._fetch
         if fetch is not None:
             if not fetch.is_over:

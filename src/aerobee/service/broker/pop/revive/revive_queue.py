@@ -1,17 +1,17 @@
-"""What was popped and not acknowledged comes back: one revive queue after another.
+"""ReviveQueue reads one queue of the revive topic and revives messages that were not acknowledged.
 
     revive queue ─▶ checkpoints, by when they are due ─▶ messages without an acknowledgement
                                                           ─▶ copies into retry topic, dead letters
 
-A checkpoint comes out of the timer a second before its messages become visible, so little has to be
-kept. For one of this process memory knows the acknowledgements (`in_flight`): it is due at its very
-time. For one of an earlier process they are read from the queue behind it: it is due when the timer
-has delivered everything up to its time and all that is read.
+A checkpoint comes out of the timer a second before its messages become visible, so few are held.
+For a checkpoint of this process the acknowledgements are cached (`in_flight`): it is due at its
+exact time. For one of an earlier process they are read from the queue behind it: it is due when the
+timer has delivered everything up to its time and all of that is read.
 
-Laws. The offset that is committed is that of the last checkpoint before which all are done with,
-and only when their copies are on the disk: after any crash whatever was not acknowledged comes back
-at least once. What the store refuses now waits. A message that retention removed, or that is
-damaged, is reported and passed over. A tick does a bounded amount of work.
+Laws. The committed offset is that of the last checkpoint up to which all are finished, and only
+when their copies are on the disk: after any crash a message that was not acknowledged comes back at
+least once. If the store refuses a copy, it is tried again. A message that retention removed, or
+that is damaged, is reported and skipped. A tick does a bounded amount of work.
 """
 
 import heapq
@@ -51,7 +51,7 @@ _Due: TypeAlias = "tuple[int, int, _Entry]"
 
 
 class _Entry:
-    """A checkpoint that was read: what of it is acknowledged, and done."""
+    """A checkpoint that was read, with its acknowledgements and its progress."""
 
     __slots__ = ("acked", "checkpoint", "is_done", "is_remembered", "left", "offset")
 
@@ -88,7 +88,7 @@ class ReviveQueue:
         self._queue_id = self.queue_id = queue_id
         self._in_flight = in_flight
         self._retry_writer = retry_writer
-        # A group's offset is the last checkpoint that is done with; without one, that is -1.
+        # The group's offset is that of the last finished checkpoint; -1 without one.
         self._position = offsets.find(REVIVE_GROUP, topic.decode(), queue_id) + 1
         self._line: deque[_Entry] = deque()
         self._due: tuple[list[_Due], list[_Due]] = ([], [])
@@ -100,8 +100,9 @@ class ReviveQueue:
         self._unsafe: deque[tuple[int, int]] = deque()
 
     def step(self, now: Now, delivered_to_ms: int, copies_max: int) -> int:
-        """Revive what is due, at most so many messages; how many were. A StorageError says that
-        the store takes none now. `delivered_to_ms`: what was due until then left the timer."""
+        """Revive messages that are due, at most `copies_max`; returns their number. StorageError:
+        the store takes none now. `delivered_to_ms`: the timer has delivered everything due up to
+        then."""
         queue = self._store.queue(self._topic, self._queue_id)
         if queue is None:
             return 0
@@ -130,7 +131,7 @@ class ReviveQueue:
         return copies
 
     def commit_safe(self, flushed: int) -> None:
-        """The log is on the disk up to here."""
+        """Commit offsets; `flushed`: the log is on the disk up to here."""
         done = -1
         while self._unsafe and self._unsafe[0][0] <= flushed:
             done = self._unsafe.popleft()[1]
@@ -140,7 +141,7 @@ class ReviveQueue:
             self._offsets.commit(REVIVE_GROUP, topic, self._queue_id, done, queue.max_offset)
 
     def ms_to_due(self, now: Now) -> int | None:
-        """How long until something may be due; None: nothing is waited for."""
+        """The time until a checkpoint may be due; None: there is none."""
         heads = [due[0][0] for due in self._due if due]
         return max(0, min(heads) - now.wall_ms) if heads else None
 
@@ -157,7 +158,7 @@ class ReviveQueue:
     # Reading.
 
     def _read(self, queue: ConsumeQueue) -> bool:
-        """Take in the next records; whether there may be more."""
+        """Read the next records; whether there may be more."""
         start = max(self._position, queue.min_offset)
         if start >= queue.max_offset:
             return False
@@ -180,7 +181,8 @@ class ReviveQueue:
     def _records(
         self, queue: ConsumeQueue, start: int, end: int, tags: _Tags
     ) -> tuple[int, list[StoredMessage]]:
-        """Records with a tag from `start` on, and up to where there are no others."""
+        """The records with one of the tags from `start` on, and the offset up to which they were
+        looked for."""
         try:
             found = self._store.read(
                 queue.topic, queue.queue_id, start, RECORDS_A_READ, BYTES_A_READ, tags
@@ -193,7 +195,7 @@ class ReviveQueue:
             return start + 1, self._single(queue, start, tags)
 
     def _single(self, queue: ConsumeQueue, offset: int, tags: _Tags) -> list[StoredMessage]:
-        """One record, where something among several is damaged."""
+        """Read one record alone, because one of several is damaged."""
         unit = queue.unit(offset)
         if unit is None or unit[2] not in tags:
             return []
@@ -256,7 +258,7 @@ class ReviveQueue:
         return [offset for offset in offsets if offset not in entry.acked]
 
     def _revive(self, entry: _Entry, copies_max: int, now: Now) -> int:
-        """Have the messages of a checkpoint come back; how many did."""
+        """Revive the messages of a checkpoint; returns the number of copies."""
         if entry.left is None:
             entry.left = deque(self._unacked(entry))
         copies = 0
@@ -288,7 +290,7 @@ class ReviveQueue:
         self._strangers.pop(key, None)
 
     def _advance(self) -> None:
-        """Remember up to where everything is done with."""
+        """Note the offset up to which all checkpoints are finished."""
         done = -1
         while self._line and self._line[0].is_done:
             done = self._line.popleft().offset

@@ -1,7 +1,7 @@
-"""Every revive queue, and the ticking that moves them.
+"""ReviveQueues steps all queues of the revive topic on ticks.
 
-A tick looks at each queue and puts back a bounded number of messages, beginning with another queue
-each time. What the store refuses now is tried again soon, and said once.
+A tick steps each queue and stores a bounded number of copies, beginning with another queue each
+time. If the store refuses a copy, it is tried again soon and logged once.
 """
 
 import logging
@@ -20,7 +20,7 @@ LOOK_MS_MAX = 200
 RETRY_MS = 100
 
 DeliveredTo: TypeAlias = Callable[[Now], int]
-"""Up to which wall time the timer has delivered all that was due."""
+"""The wall time up to which the timer has delivered everything that was due."""
 
 
 class ReviveQueues:
@@ -36,7 +36,7 @@ class ReviveQueues:
         self._is_stopped = False
 
     def on_tick(self, now: Now) -> None:
-        """Put back what is due, and commit what is safe."""
+        """Revive messages that are due, and commit offsets that are safe."""
         for queue in self._queues:
             queue.commit_safe(self._store.flushed_offset)
         if now.monotonic_ms < self._look_ms or self._is_stopped or self._store.failure is not None:
@@ -56,13 +56,13 @@ class ReviveQueues:
         return max(0, self._look_ms - now.monotonic_ms)
 
     def stop(self, now: Now) -> None:
-        """Put nothing more back; what is safe is committed."""
+        """Revive no more messages; commit offsets that are safe."""
         self._is_stopped = True
         for queue in self._queues:
             queue.commit_safe(self._store.flushed_offset)
 
     def _revive_all(self, now: Now) -> bool:
-        """One round over the queues; whether there is more to do at once."""
+        """Step every queue once; whether there is more to do at once."""
         left = COPIES_A_TICK
         count = len(self._queues)
         delivered_to_ms = self._delivered_to(now)
@@ -76,5 +76,5 @@ class ReviveQueues:
     def _wait_ms(self, now: Now) -> int:
         waits = [queue.ms_to_due(now) for queue in self._queues]
         known = [wait for wait in waits if wait is not None]
-        # What is due already waits for the timer, or for the disk.
+        # A checkpoint that is due already waits for the timer or for the disk.
         return min([LOOK_MS_MAX, *(wait or RETRY_MS for wait in known)])

@@ -1,12 +1,13 @@
-"""Writing checkpoints and acknowledgements: messages of the revive topic, each for a time.
+"""ReviveWriter writes checkpoints and acknowledgements as timed messages of the revive topic.
 
     record        tag    due
     checkpoint    ck     1 s before its messages become visible again
     ack           ack    when they do
     acks          bAck   when they do
 
-Records go through the timer, so that what belongs together meets in the revive queue when it is
-needed. The checkpoint of a pop says in POP_TO where the next pop begins, for `catch_up`.
+Records go through the timer, so that a checkpoint and its acknowledgements are in the revive queue
+when they are needed. The checkpoint of a pop has in POP_TO the offset at which the next pop begins,
+for `offset_catch_up`.
 """
 
 from aerobee.errors import LocalProtocolError
@@ -30,12 +31,12 @@ BATCH_ACK_TAG = "bAck"
 POPPED_TO = "POP_TO"
 CHECKPOINT_AHEAD_MS = 1_000
 TEXT_BYTES_MAX = PROPERTIES_BYTES_MAX - 1024
-"""What the timer adds, and the record's checksum, must fit, too."""
+"""Leaves room for the properties that the timer adds, and for the record's checksum."""
 
 
 class ReviveWriter:
-    """By hand, from names to text: there is a record for every pop and for every read of
-    acknowledgements, and the general way of a message into the log takes ten times as long."""
+    """Builds the properties text itself: there is a record for every pop and for every read of
+    acknowledgements, and the general path of a message into the log takes ten times as long."""
 
     def __init__(self, writer: MessageWriter, topic: str, store_host: bytes) -> None:
         self._writer = writer
@@ -50,7 +51,8 @@ class ReviveWriter:
     def put_checkpoint(
         self, checkpoint: Checkpoint, revive_queue: int, now: Now, popped_to: int | None = None
     ) -> StoredAt:
-        """A StorageError says why it is refused: then nobody may have the messages."""
+        """Write a checkpoint. StorageError: it is refused, and the messages must not be handed
+        out."""
         topic, group, queue_id, start_offset, pop_time, broker_name = checkpoint.key
         deliver_ms = checkpoint.revive_time - CHECKPOINT_AHEAD_MS
         text = (
@@ -79,7 +81,7 @@ class ReviveWriter:
     def _put(
         self, body: bytes, text: str, count: int, revive_queue: int, deliver_ms: int, now: Now
     ) -> StoredAt:
-        """`count` is how many properties the text has."""
+        """`count` is the number of properties in the text."""
         if text.count("\x01") != count or text.count("\x02") != count:
             raise LocalProtocolError("a name holds one of the separators 0x01, 0x02")
         try:
@@ -98,5 +100,5 @@ class ReviveWriter:
 
 
 def broker_host(store_host: bytes) -> Host:
-    """A broker's own address, as its records hold it."""
+    """The broker's own address, as the born host of its records has it."""
     return Host(address_text(store_host[:-4]), int.from_bytes(store_host[-4:], "big"))

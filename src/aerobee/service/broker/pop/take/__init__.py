@@ -1,1 +1,1 @@
-"""Popping: choosing messages of a queue, hiding them and handing them out."""
+"""Pops: choose messages of a group's queues, write their checkpoint and hand them out."""

@@ -1,13 +1,13 @@
-"""The short way of a pop: a consumer that asks for more of what it was given before.
+"""The fast path of pops: answers a consumer that repeats a pop which the general path has checked.
 
-    first time   the general handler checks everything, and what it decided is kept as a grant: the
-                 header, as a mould for the next ones, and the plan
-    afterwards   a header that differs in its numbers only is understood by comparing it; the grant
-                 still holds if nothing it was decided by has changed; what is in memory is popped
-                 and answered at once (`pop/hot_pop.py`)
+    first time   the general handler checks everything, and its decision is kept as a grant: the
+                 header, as a template for the next ones, and the plan
+    afterwards   a header that differs from the template in its numbers only matches the grant; the
+                 grant is valid while nothing that it was decided by has changed; messages that are
+                 in memory are popped and answered at once (`fast_pop_walk`)
 
-Whatever does not fit takes the general way, and nothing has happened. Law: a pop that is taken here
-is answered, and leaves behind, what the general handler would.
+Every other pop takes the general path, and nothing is changed here. Law: a pop that is taken here
+is answered, and changes the state, as by the general handler.
 """
 
 import re
@@ -34,11 +34,11 @@ _BEGINNING = b'{"code":200050,'
 _PATTERNS = (re.compile(rb'"bornTime":"?(-?[0-9]+)'), re.compile(rb'"opaque":(-?[0-9]+)'))
 
 Basis: TypeAlias = Callable[[str, str], tuple[object, ...]]
-"""(group, topic) → everything that a decision about a pop of it is made by, as it is now."""
+"""(group, topic) → the current inputs of a pop's decision, to compare with earlier ones."""
 
 
 class _Grant:
-    """What was decided for the pops of one mould."""
+    """The general handler's decision for pops whose headers match one template."""
 
     __slots__ = (
         "basis",
@@ -67,27 +67,28 @@ class _Grant:
 
 
 class FastPop:
-    """P1. Between two calls of `recheck` nothing changes that a grant was decided by."""
+    """Answers pops by their grants. P1. Between two calls of `recheck` nothing changes that a grant
+    was decided by."""
 
     def __init__(self, pop: FastPopWalk, basis: Basis) -> None:
         self._pop = pop
         self._basis = basis
         self._grants: dict[ChannelId, list[_Grant]] = {}
-        # The header of a pop that takes the general way now.
+        # The header of a pop that takes the general path now.
         self._candidate: tuple[ChannelId, bytes] | None = None
         self._checks = 0
         # Pops, since the start.
         self.answered = 0
 
     def recheck(self) -> None:
-        """Something was done that may change what was decided."""
+        """Something was done that may change the inputs of a decision: check grants before use."""
         self._checks += 1
 
     def take_all(
         self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now
     ) -> int:
-        """Answer the current frame and those after it: NONE, SOME, or ALL that there are. But for
-        ALL, the current frame is another one's."""
+        """Answer the current frame and those after it. Returns ALL if no frame is left; NONE or
+        SOME: the current frame is not a pop for this path."""
         taken = NONE
         while self._take(channel, frames, output, now):
             if not frames.advance():
@@ -109,7 +110,7 @@ class FastPop:
         return False
 
     def learn(self, request: Request, header: PopHeader, plan: PopPlan, read_queues: int) -> None:
-        """The general handler decided to run a pop by this plan."""
+        """Make a grant: the general handler decided to run a pop by this plan."""
         channel = request.channel
         if self._candidate is None or self._candidate[0] != channel or request.command.is_oneway:
             return

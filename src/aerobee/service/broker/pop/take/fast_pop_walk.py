@@ -1,9 +1,9 @@
-"""One pop of what is in memory: messages are copied, each queue's run gets its checkpoint.
+"""FastPopWalk runs one pop of messages in memory: copies them and writes a checkpoint per queue.
 
-First everything is looked at, then everything is changed: whatever does not fit (nothing there, old
-messages, something to be tried again, a group that is new to a queue, a reset offset) is left to
-`pop_walk`, and nothing has happened. Law: what is popped here is what `pop_walk` would have popped,
-and leaves the same behind. Ordered pops are not for here.
+It first reads everything and then changes state: a pop that does not fit (no message, old messages,
+messages in the retry topic, a group that is new to a queue, a reset offset) is left to `pop_walk`,
+and nothing has changed. Law: the pop takes the messages and makes the changes that `pop_walk`
+would. Ordered pops are not run here.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,7 @@ from aerobee.storage.read.queue_reader import QueueReader
 
 
 class PopTarget:
-    """A plan, and the names of all that it is about, made once for many pops."""
+    """A plan with the keys and names of its queues, made once for many pops."""
 
     __slots__ = ("keys", "plan", "retry_key", "retry_topic", "topic")
 
@@ -39,7 +39,7 @@ class PopTarget:
 
 
 class _Run(NamedTuple):
-    """Messages of one queue that were copied."""
+    """Messages of one queue that were copied into the buffer."""
 
     key: PopKey
     run: PoppedRun
@@ -60,7 +60,7 @@ class FastPopWalk:
         self._bodies = ReplyBuffer()
 
     def run(self, target: PopTarget, opaque: int, output: ReplyBuffer, now: Now) -> bool:
-        """Pop and answer; False: it is not for here, and nothing has happened."""
+        """Pop and answer; False: `pop_walk` has to run it, and nothing has changed."""
         if self._offsets.has_resets:
             return False
         pop_walk, plan = self._pop_walk, target.plan
@@ -80,7 +80,7 @@ class FastPopWalk:
         return True
 
     def _look(self, target: PopTarget, turn: int) -> tuple[list[_Run], int] | None:
-        """What there is for a pop, copied, and what is left; None: not for the short way."""
+        """The copied messages and the number that is left; None: not for the fast path."""
         plan, offsets = target.plan, self._offsets
         runs: list[_Run] = []
         rest = 0
@@ -114,7 +114,8 @@ class FastPopWalk:
     def _copied(
         self, plan: PopPlan, key: PopKey, queue: ConsumeQueue, position: int, left: int
     ) -> _Run | None:
-        """The next messages of a queue that the group wants; None: they are not at hand."""
+        """The next messages of a queue that pass the group's filter; None: they are not in
+        memory."""
         bodies, reader = self._bodies, self._reader
         start = bodies.position
         choice = plan.choice
@@ -138,7 +139,7 @@ class FastPopWalk:
         return _Run(key, run, next_offset, start, bodies.position)
 
     def _offsets_from(self, position: int) -> list[int]:
-        """The queue offsets of what was copied from there on."""
+        """The queue offsets of the messages copied from this position of the buffer on."""
         view = self._bodies.view()
         offsets = []
         while position < len(view):
@@ -151,7 +152,8 @@ class FastPopWalk:
     def _make_own(
         self, plan: PopPlan, found: list[_Run], revive_queue: int, now: Now
     ) -> list[PoppedRun]:
-        """Put checkpoints, as far as the store takes them: the rest is nobody's."""
+        """Write the checkpoints. At the first that the store refuses, this run and the following
+        ones are not handed out."""
         runs = []
         for key, run, next_offset, body_start, body_end in found:
             try:

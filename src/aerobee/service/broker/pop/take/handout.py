@@ -1,7 +1,8 @@
-"""Handing out what a pop found of one queue: the checkpoint first, then the messages are its own.
+"""Handout gives messages of one queue to a pop: it writes the checkpoint first, then moves the
+offset.
 
-An ordered pop has no checkpoint: who has what is remembered, and the group's offset stays. Messages
-of the retry topic are handed out under their own topic's name, with their receipt.
+An ordered pop has no checkpoint: its messages are noted in the order info, and the group's offset
+stays. Messages of the retry topic are handed out under their original topic's name, with a receipt.
 """
 
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ from aerobee.storage.read.queue_read import QueueRead
 
 
 class ColdRun(NamedTuple):
-    """A read that has to be brought into memory and checked before anybody may have it."""
+    """A read that has to be brought into memory and checked before it is handed out."""
 
     topic: str
     queue_id: int
@@ -41,7 +42,7 @@ class ColdRun(NamedTuple):
 
 @dataclass(slots=True)
 class Popped:
-    """What came of one pop."""
+    """The result of one pop, filled queue by queue."""
 
     now: Now
     revive_queue: int
@@ -50,14 +51,14 @@ class Popped:
     runs: list[PoppedRun] = field(default_factory=list)
     parts: list[memoryview] = field(default_factory=list)
     rest: int = 0
-    """Messages that could be popped next, about."""
+    """The approximate number of messages that could be popped next."""
     cold: ColdRun | None = None
-    """To be brought into memory first: nothing else was found."""
+    """Set if no message was found in memory: the read to bring into memory first."""
     error: StorageError | None = None
     is_refused: bool = False
     """The store takes no checkpoint now."""
     counts: list[tuple[PoppedRun, dict[int, int]]] = field(default_factory=list)
-    """Of an ordered pop: how often its messages were handed out before."""
+    """Of an ordered pop: the number of earlier deliveries of its messages."""
 
     @property
     def pop_time(self) -> int:
@@ -65,7 +66,7 @@ class Popped:
 
 
 class Handout:
-    """What pops change, changed here."""
+    """Makes every change of state that a pop causes."""
 
     def __init__(
         self,
@@ -85,7 +86,7 @@ class Handout:
     def take(
         self, plan: PopPlan, origin: str, key: PopKey, found: QueueRead, popped: Popped
     ) -> None:
-        """Make what was found this pop's own."""
+        """Assign the messages that were found to this pop."""
         run = PoppedRun(origin, key[2], list(self._offsets_in(found)))
         if plan.is_orderly:
             info = self.orders.popped(
@@ -116,7 +117,7 @@ class Handout:
         revive_queue: int,
         now: Now,
     ) -> None:
-        """Make a run a pop's own. A StorageError says why it cannot be."""
+        """Write the checkpoint of a run and move the offset. StorageError: it is refused."""
         start = run.offsets[0]
         checkpoint = Checkpoint(
             key[1],
@@ -167,5 +168,5 @@ def _with_receipt(message: StoredMessage, receipt: PopReceipt) -> bytes:
             replace(message, properties={**message.properties, POP_CHECKPOINT: text})
         )
     except LocalProtocolError:
-        # No room among its properties: its client puts the receipt together by itself.
+        # No room among its properties: the client builds the receipt from the answer's header.
         return encode_record(message)

@@ -1,12 +1,12 @@
-"""Pops that found nothing, and questions whether there is something, that wait for a message.
+"""Long polls of POP: pops and NOTIFICATION requests that found no message and wait for one.
 
-Kept by topic, group and queue, because any member of a group may have any message: an arrival wakes
-one that waits, and that one the next if it leaves something. Whoever waits for any queue of a topic
-waits under queue -1. A message for the group's retry topic wakes them as well. Bounded per key, per
-channel and in all. Pure bookkeeping: whoever takes pops out answers them.
+Kept by topic, group and queue, because any member of a group may get any message: an arrival wakes
+one waiting pop, and that one the next if it leaves messages. A pop of any queue of a topic waits
+under queue -1. A message for the group's retry topic wakes them as well. Bounded per key, per
+channel and in all. Only bookkeeping: the caller that takes pops out answers them.
 
 H1. A pop is under exactly one key, counted once for its channel and once in all.
-H2. A key is found under the names of its topic and of its retry topic while somebody waits there.
+H2. A key is found under the names of its topic and of its retry topic while a pop waits there.
 """
 
 import heapq
@@ -20,14 +20,14 @@ from aerobee.service.broker.state.subscription_filter import SubscriptionFilter
 from aerobee.service.request import Request
 
 LATE_MS_MAX = 500
-"""A pop that comes so long after the end of its wait is given nothing: nobody is there any more."""
+"""A pop that arrives so long after its deadline gets no message: its client has given up."""
 
 WaitKey: TypeAlias = tuple[str, str, int]
 """Topic, group, queue or ANY_QUEUE."""
 
 
 class PopPlan(NamedTuple):
-    """What a pop wants: it passed its checks, and can be run as often as need be."""
+    """A pop that passed its checks: the messages that it asks for. It can be run repeatedly."""
 
     topic: str
     group: str
@@ -50,7 +50,7 @@ class HeldPop(NamedTuple):
     deadline_ms: int
     """On the monotonic clock."""
     is_question: bool = False
-    """It only asks whether there is something."""
+    """NOTIFICATION: it only asks whether there are messages."""
 
 
 class HeldPopLimits(NamedTuple):
@@ -91,11 +91,11 @@ class HeldPops:
         return True
 
     def has_topic(self, topic: bytes) -> bool:
-        """Whether anybody waits for messages of a topic."""
+        """Whether a pop waits for messages of a topic."""
         return topic in self._by_topic
 
     def keys_for(self, topic: bytes, queue_id: int) -> list[WaitKey]:
-        """Where pops wait that a message of a queue may be for."""
+        """The keys of pops that may take a message of this queue."""
         name = topic.decode()
         return sorted(
             key
@@ -107,12 +107,12 @@ class HeldPops:
         return len(self._by_key.get(key, ()))
 
     def take_first(self, key: WaitKey) -> HeldPop | None:
-        """The one that has waited longest, to be run again."""
+        """Take out the pop that has waited longest, to be run again."""
         waiting = self._by_key.get(key)
         return self._remove(key, next(iter(waiting))) if waiting else None
 
     def take_due(self, monotonic_ms: int) -> list[HeldPop]:
-        """The pops that have waited as long as they asked to."""
+        """Take out the pops whose long-poll time is over."""
         due = []
         while self._deadlines and self._deadlines[0][0] <= monotonic_ms:
             _, number, key = heapq.heappop(self._deadlines)
@@ -121,7 +121,7 @@ class HeldPops:
         return due
 
     def next_due_ms(self) -> int | None:
-        """When the next pop may be due, on the monotonic clock: never later than it is."""
+        """A lower bound of the next deadline, on the monotonic clock; None: no pop waits."""
         return self._deadlines[0][0] if self._deadlines else None
 
     def drop_channel(self, channel: ChannelId) -> None:
@@ -146,7 +146,7 @@ class HeldPops:
         return pop
 
     def _forget_old_deadlines(self) -> None:
-        """Those of pops that were woken long before: a busy topic leaves one at every message."""
+        """Drop deadlines of pops that were woken before: a busy topic leaves one per message."""
         self._deadlines = [
             entry for entry in self._deadlines if entry[1] in self._by_key.get(entry[2], ())
         ]

@@ -1,4 +1,5 @@
-"""What a group has of one queue that it pops in order, and `config/consumerOrderInfo.json` ⇄ that.
+"""OrderInfo: the messages of one queue that an ordered pop handed out, and its form in
+`config/consumerOrderInfo.json`.
 
     {"orderInfoCount":1,"orderedConsumptionLevel":"QUEUE",
      "table":{"topic@group":{0:{"a":"attempt","cm":5,"i":60000,"l":1700000000000,"o":[7,1,2],
@@ -8,9 +9,9 @@
     oc    how often each was handed out before                ot   when one becomes visible, if not
     a     the attempt that popped them                             by popTime + i
 
-Laws. While a message of it is neither acknowledged nor visible again, nobody gets another of the
-queue; but the attempt that has them may have them again. The offset of the group stands at the
-first message that is not acknowledged, so nothing else is needed to find them after a crash.
+Laws. While one of the messages is neither acknowledged nor visible again, no other attempt gets a
+message of the queue; the attempt that has them may get them again. The group's offset is that of
+the first message that is not acknowledged, so nothing else is needed to find them after a crash.
 """
 
 import itertools
@@ -26,7 +27,8 @@ OFFSETS_MAX = 64
 
 @dataclass(slots=True)
 class OrderInfo:
-    """O1. `offsets` rise, and there is at least one."""
+    """The messages of one ordered pop, with their acknowledgements. O1. `offsets` rise, and there
+    is at least one."""
 
     offsets: Sequence[int]
     pop_time: int
@@ -38,7 +40,7 @@ class OrderInfo:
     visible_ms: dict[int, int] = field(default_factory=dict)
 
     def blocked_until(self, attempt_id: str) -> int:
-        """Until when another attempt has to wait; 0: it need not."""
+        """The wall time until which another attempt has to wait; 0: it need not."""
         if self.attempt_id and self.attempt_id == attempt_id:
             return 0
         return max((self._visible_at(offset) for offset in self.unacked()), default=0)
@@ -50,19 +52,19 @@ class OrderInfo:
         return [offset for index, offset in enumerate(self.offsets) if not self.acked >> index & 1]
 
     def ack(self, offset: int) -> bool:
-        """False: it is none of them."""
+        """Acknowledge one offset; False: it is not among `offsets`."""
         if offset not in self.offsets:
             return False
         self.acked |= 1 << self.offsets.index(offset)
         return True
 
     def next_offset(self) -> int:
-        """Where the group is: at the first message that is not acknowledged."""
+        """The group's offset: the first message that is not acknowledged."""
         left = self.unacked()
         return left[0] if left else self.offsets[-1] + 1
 
     def after(self, before: "OrderInfo | None") -> "OrderInfo":
-        """The same, with what is known of its messages from the pop before."""
+        """Take over the delivery counts of the pop before."""
         if before is not None:
             if before.attempt_id and before.attempt_id == self.attempt_id:
                 self.counts = dict(before.counts)

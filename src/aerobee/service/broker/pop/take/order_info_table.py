@@ -1,8 +1,8 @@
-"""The queues that groups pop in order: who has what of them, in memory and on the disk.
+"""OrderInfoTable keeps the order info of all queues that groups pop in order, and saves it.
 
 The file is written every few seconds if anything changed, as offsets are, and at the end. A crash
-costs what changed since: the group's offset is then where it was saved, and its messages are handed
-out again, in their order.
+loses the changes since: the group's offset is then the saved one, and its messages are handed out
+again, in their order.
 
 A queue that was not popped for a day is forgotten, and so is one whose topic or group is gone.
 """
@@ -33,12 +33,12 @@ IsKnown: TypeAlias = Callable[[str, str, int], bool]
 
 
 class OrderInfoTable:
-    """Laws: see `order_info`."""
+    """The order info by group, topic and queue. Laws: see `order_info`."""
 
     def __init__(
         self, file: ConfigFile, worker: DiskWorker, interval_ms: int, is_known: IsKnown, now: Now
     ) -> None:
-        """Reads the file. CorruptFile: it cannot be believed, and neither can its backup."""
+        """Reads the file. CorruptFile: it is damaged, and so is its backup."""
         self._file = file
         self._interval_ms = interval_ms
         self._is_known = is_known
@@ -46,7 +46,7 @@ class OrderInfoTable:
         self._saving = BackgroundSave(worker)
         self._is_dirty = False
         self._table: dict[PopKey, OrderInfo] = {}
-        # (wall ms, whose): when somebody who waits may look again.
+        # (wall ms, key): when a pop that waits for this queue may be run again.
         self._free: list[tuple[int, PopKey]] = []
         self._load()
 
@@ -78,7 +78,7 @@ class OrderInfoTable:
         return key in self._table or len(self._table) < QUEUES_MAX
 
     def popped(self, key: PopKey, info: OrderInfo) -> OrderInfo:
-        """A run was handed out; with what is known of its messages."""
+        """A run was handed out. Returns its order info with the delivery counts of earlier pops."""
         self._table[key] = info.after(self._table.get(key))
         self._note_free(key, info)
         self._is_dirty = True
@@ -88,7 +88,8 @@ class OrderInfoTable:
         return self._table.get(key)
 
     def ack(self, key: PopKey, offset: int, pop_time: int) -> int | None:
-        """Where the group is after an acknowledgement; -1: of another pop; None: no such one."""
+        """The group's offset after an acknowledgement; -1: it is of another pop; None: the message
+        is not in this one."""
         info = self._table.get(key)
         if info is None:
             return offset + 1
@@ -100,7 +101,7 @@ class OrderInfoTable:
         return info.next_offset()
 
     def show_at(self, key: PopKey, offset: int, pop_time: int, visible_ms: int) -> None:
-        """Have a message visible at another time."""
+        """Make a message visible at another time."""
         info = self._table.get(key)
         if info is not None and info.pop_time == pop_time and offset in info.offsets:
             info.visible_ms[offset] = visible_ms
@@ -108,7 +109,7 @@ class OrderInfoTable:
             self._is_dirty = True
 
     def forget(self, key: PopKey) -> None:
-        """The group was sent elsewhere."""
+        """The group's offset was reset: drop its messages."""
         if self._table.pop(key, None) is not None:
             self._is_dirty = True
 
@@ -117,7 +118,7 @@ class OrderInfoTable:
     def _note_free(self, key: PopKey, info: OrderInfo) -> None:
         heapq.heappush(self._free, (info.blocked_until(""), key))
         if len(self._free) > 2 * len(self._table) + 1000:
-            # A message can be hidden anew at any rate: only the last time counts.
+            # Each change of an invisible time leaves an entry: keep only the last of each queue.
             self._free = [(one.blocked_until(""), of) for of, one in self._table.items()]
             heapq.heapify(self._free)
 
@@ -139,7 +140,7 @@ class OrderInfoTable:
             self._save(now)
 
     def close(self, now: Now) -> None:
-        """Block until the file says how it is, or cannot."""
+        """Save, and block until the file is written or has failed."""
         self._saving.wait()
         self._save(now)
         self._saving.wait()

@@ -1,4 +1,4 @@
-"""Whether a pop may be run, and what it then takes; the same for acknowledgements of it.
+"""Checks of a pop (broker, timer, topic, group, queue, filter) and of acknowledgements.
 
 The order of the checks is RocketMQ's: clients act upon the first code that applies.
 """
@@ -23,7 +23,7 @@ from aerobee.service.request import Answer
 
 COUNT_MAX = 32
 INVISIBLE_MS_MAX = 2 * 24 * 3_600_000
-"""Two days: less than the timer takes at the farthest."""
+"""Two days: within the timer's longest delay."""
 ATTEMPT_CHARS_MAX = 255
 
 
@@ -48,7 +48,7 @@ class PopChecks:
         self._revive_queues = revive_queues
 
     def plan(self, header: PopHeader, now: Now) -> PopPlan | Answer:
-        """What is to be popped, or why it may not be."""
+        """The pop to be run, or the answer that refuses it."""
         if not is_readable(self._config.current.permission):
             return Answer(ResponseCode.NO_PERMISSION, "the broker peeking message is forbidden")
         if not 0 < header.max_msg_nums <= COUNT_MAX:
@@ -72,7 +72,8 @@ class PopChecks:
         return self._filtered(header)
 
     def find_fault(self, topic: str, group: str, queue_id: int, now: Now) -> Answer | None:
-        """What forbids a group to pop a queue, or any queue, of a topic."""
+        """The refusal if a group may not pop this queue (or any queue) of a topic; None if it
+        may."""
         config = self._topics.find(topic)
         if config is None:
             return Answer(
@@ -100,7 +101,7 @@ class PopChecks:
         return None
 
     def basis(self, group: str, topic: str) -> tuple[object, ...]:
-        """Everything that a plan is made by besides the request itself."""
+        """The inputs of the decision besides the request itself, to compare with earlier ones."""
         return (
             self._config.current,
             self._groups.find(group),
@@ -132,10 +133,11 @@ class PopChecks:
         config = self._topics.find(topic)
         return config.read_queues if config is not None else 0
 
-    # What was popped.
+    # Acknowledgements.
 
     def find_ack_fault(self, topic: str, queue_id: int, revive_queue: int) -> Answer | None:
-        """What forbids to speak of a popped message, wherever it lies in its queue."""
+        """The refusal of a request about a popped message, whatever its offset; None if it
+        passes."""
         config = self._topics.find(topic)
         if config is None:
             return Answer(
@@ -152,7 +154,7 @@ class PopChecks:
         return None
 
     def within(self, topic: str, queue_id: int, offsets: Iterable[int]) -> list[int]:
-        """Those of the offsets that the queue has a place for."""
+        """The offsets that are in the queue's range."""
         low = self._queues.min_offset(topic, queue_id)
         high = self._queues.max_offset(topic, queue_id)
         return [offset for offset in offsets if low <= offset <= high]

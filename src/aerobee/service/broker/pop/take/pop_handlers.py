@@ -1,11 +1,11 @@
-"""Pops, and questions whether a pop would find something: answered at once, or held.
+"""POP_MESSAGE, PEEK_MESSAGE, NOTIFICATION and POLLING_INFO on the general path.
 
     checks ─▶ pop ─▶ found: answer
-                   ├ nothing yet, and it may be held: wait for a message or a deadline
-                   └ cold: a disk thread reads and checks it first, then the pop runs again
+                   ├ nothing yet, and the pop may be held: wait for a message or a deadline
+                   └ cold: a disk thread reads and checks the messages, then the pop runs again
 
-A message wakes one pop of each group that waits for it, and that one the next if it leaves
-something. A pop that waited as long as it asked to is run once more and answered whatever it finds.
+A message wakes one waiting pop of each group, and that one the next if it leaves messages. A pop
+whose long-poll time is over is run once more and answered whatever it finds.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,7 @@ from aerobee.service.request import Answer, Request, answer_with
 HOLD_MS_MAX = 300_000
 
 Learn: TypeAlias = Callable[[Request, PopHeader, PopPlan], None]
-"""Told (a pop, what it says, what is done for it)."""
+"""Called with (the request, its header, its plan), to make a grant."""
 
 _FULL = Answer(
     ResponseCode.POLLING_FULL, "too many pops wait: try again in a second", {"restNum": "0"}
@@ -52,14 +52,14 @@ _FULL = Answer(
 
 
 class _Outcome(NamedTuple):
-    """What came of running a pop."""
+    """The result of running a pop."""
 
     answer: Answer | None
-    """None: nothing was found, or it is being fetched."""
+    """None: no message was found, or a disk job reads it."""
     is_more: bool = False
-    """Whether there is something left for others."""
+    """Whether messages are left for other pops."""
     is_fetched: bool = False
-    """The disk is asked; it is answered after that."""
+    """A disk job reads the messages; the pop is answered after that."""
     revive_queue: int = 0
 
 
@@ -72,7 +72,7 @@ class PopHandlers:
         cold_reads: ColdReads,
         learn: Learn,
     ) -> None:
-        """`learn` is told of pops that will come again."""
+        """`learn` is called for pops that the fast path may take next time."""
         self._checks = checks
         self._learn = learn
         self._pop_walk = pop_walk
@@ -142,7 +142,7 @@ class PopHandlers:
     # Running.
 
     def _run(self, pop: HeldPop, now: Now, fetched: ColdRun | None = None) -> Answer | None:
-        """Answer it, or hold it, or have what it needs fetched."""
+        """Answer the pop, hold it, or have its messages read from the disk."""
         outcome = self._served(pop, now, fetched)
         if outcome.answer is not None or outcome.is_fetched:
             return outcome.answer
@@ -176,7 +176,7 @@ class PopHandlers:
     # Held pops.
 
     def arrived(self, topic: bytes, queue_id: int, now: Now) -> None:
-        """A queue got a message: run who waits for it."""
+        """A queue got a message: run the pops that wait for it."""
         for key in self._held.keys_for(topic, queue_id):
             self.wake(key, now)
 
@@ -199,7 +199,7 @@ class PopHandlers:
                 return
 
     def expire(self, now: Now) -> None:
-        """Answer the pops that have waited as long as they asked to."""
+        """Answer the pops whose long-poll time is over."""
         self._now = now
         for pop in self._held.take_due(now.monotonic_ms):
             self._answer_now(pop, now)
@@ -209,7 +209,7 @@ class PopHandlers:
 
 
 def _hold_ms(poll_ms: int, born_ms: int, wall_ms: int) -> int | None:
-    """How long a pop may be held; None: it comes too late to be answered at all."""
+    """The time for which a pop may be held; None: its client has given up."""
     born_ms = born_ms or wall_ms
     left_ms = born_ms + poll_ms - wall_ms
     if left_ms < -LATE_MS_MAX and poll_ms > 0:

@@ -1,17 +1,18 @@
-"""Where each group pops next, and when that may be believed by the disk.
+"""PopOffsets has the offset at which each group pops next, and commits it when its checkpoint is
+safe.
 
     popped ──▶ position, at once ──▶ committed, once the checkpoint is on the disk
 
-The position is what the next pop begins at. What is committed, and saved every few seconds, follows
-when the log is on the disk up to the end of the checkpoint: after any crash the offset that is left
-names no message as popped whose checkpoint is not there.
+The next pop begins at the position. The committed offset, saved every few seconds, follows when the
+log is on the disk up to the end of the checkpoint: after any crash the saved offset passes no
+message whose checkpoint is lost.
 
-With what is committed goes a place in the log: checkpoints that begin there or later may not be
-counted in it. A start reads them again (`catch_up`).
+A log offset is saved with the committed offsets: checkpoints that begin there or later may not be
+counted in them. A start reads those again (`offset_catch_up`).
 
-Checkpoints are appended in the order in which they are noted, so their ends rise, and one line of
-waiting serves all queues. A position is kept only while something of it waits: then what is
-committed says the same, and an operator who sets it is obeyed.
+Checkpoints are appended in the order in which they are noted, so their ends rise, and one deque
+serves all queues. A position is kept only while a commit for it waits: after that the committed
+offset is the same, and an operator's reset takes effect.
 """
 
 from collections import deque
@@ -30,33 +31,36 @@ class _Place:
     def __init__(self) -> None:
         self.offset = 0
         self.waiting = 0
-        # An operator sent the group elsewhere: nothing of it is committed.
+        # An operator reset the group's offset: commits that wait are dropped.
         self.is_void = False
 
 
 class PopOffsets:
-    """P1. `_places` has the queues of which something waits in `_waiting`, unless it is void."""
+    """The positions of popping groups. P1. `_places` has the queues with commits in `_waiting`,
+    unless they are void."""
 
     def __init__(self, offsets: ConsumerOffsets, queues: QueueFacts) -> None:
         self._offsets = offsets
         self._queues = queues
         self._places: dict[PopKey, _Place] = {}
         self._counted_to = offsets.popped_to
-        # Where the checkpoint begins and ends in the log, both rising; whose; the next offset.
+        # (start and end of the checkpoint in the log, both rising; key; place; next offset).
         self._waiting: deque[tuple[int, int, PopKey, _Place, int]] = deque()
 
     def position(self, key: PopKey) -> int:
-        """Where the next pop begins; UNKNOWN: nobody has popped yet."""
+        """The offset at which the next pop begins; UNKNOWN: the group has not popped this queue
+        yet."""
         place = self._places.get(key)
         return place.offset if place is not None else self._offsets.find(*key)
 
     def begin(self, key: PopKey, offset: int) -> bool:
-        """Let a group begin here; False: there is no room for its offset."""
+        """Let a group begin at this offset; False: the offset table is full."""
         self._commit(key, offset)
         return self._offsets.find(*key) != UNKNOWN
 
     def popped(self, key: PopKey, next_offset: int, log_start: int, log_end: int) -> None:
-        """What lies before was popped; its checkpoint lies there in the log."""
+        """Messages before `next_offset` were popped; their checkpoint is at [log_start,
+        log_end)."""
         place = self._places.get(key)
         if place is None:
             place = self._places[key] = _Place()
@@ -67,7 +71,8 @@ class PopOffsets:
             self._offsets.popped_to = log_start
 
     def passed(self, key: PopKey, next_offset: int) -> None:
-        """What lies before is of no use to the group: it goes on from here, after what waits."""
+        """Messages before `next_offset` do not pass the group's filter: skip them, after the
+        commits that wait."""
         if key in self._places:
             log_start, log_end, *_ = self._waiting[-1]
             self.popped(key, next_offset, log_start, log_end)
@@ -75,7 +80,8 @@ class PopOffsets:
             self._commit(key, next_offset)
 
     def take_reset(self, key: PopKey) -> int | None:
-        """Go where an operator sent the group, if it was sent anywhere."""
+        """Apply an operator's offset reset for this queue, and return the offset; None: there is
+        none."""
         offset = self._offsets.take_reset(*key)
         if offset is not None:
             place = self._places.pop(key, None)
@@ -86,11 +92,11 @@ class PopOffsets:
 
     @property
     def has_resets(self) -> bool:
-        """Whether an operator sent any group anywhere that has not gone there yet."""
+        """Whether an operator's offset reset of any group is not applied yet."""
         return self._offsets.has_resets
 
     def commit_safe(self, flushed: int) -> None:
-        """The log is on the disk up to here."""
+        """Commit offsets; `flushed`: the log is on the disk up to here."""
         while self._waiting and self._waiting[0][1] <= flushed:
             _, self._counted_to, key, place, next_offset = self._waiting.popleft()
             place.waiting -= 1

@@ -1,13 +1,14 @@
-"""One pop: queues of a topic in turn, and the group's retry topic, until enough is found.
+"""PopWalk runs one pop: queues of a topic in turn, and the group's retry topic, until enough is
+found.
 
     position ─▶ read ─▶ checkpoint into the log ─▶ position moves ─▶ handed out
 
-One pop in five looks at the retry topic first, the others last, so that neither starves. The queue
-to begin with goes round. A message goes to one pop only, because its checkpoint moves the position
-in the same step; if the checkpoint is refused, nothing of the queue is handed out.
+One pop in five reads the retry topic first, the others last, so that neither starves. Each pop
+begins with another queue. A message goes to one pop only, because its checkpoint moves the position
+in the same step; if the checkpoint is refused, no message of the queue is handed out.
 
-What is old enough to lie on the disk only is not waited for: the read is handed back, to be brought
-into memory, and the pop is run again. A queue that cannot be read is passed over while others can.
+Messages that are on the disk only are not waited for: the read is returned, to be brought into
+memory, and the pop is run again. A queue that cannot be read is skipped while others can.
 """
 
 import logging
@@ -31,10 +32,10 @@ _log = logging.getLogger(__name__)
 
 _RETRY = RETRY_PREFIX.encode()
 RETRY_FIRST_EVERY = 5
-READS_A_QUEUE = 50  # each looks at 800 units if a filter lets nothing through
+READS_A_QUEUE = 50  # each looks at 800 units if the filter rejects all
 
 CountOut: TypeAlias = Callable[[str, str, int, int], None]
-"""Told what was handed out: (group, topic, messages, bytes)."""
+"""Called for messages that were handed out: (group, topic, messages, bytes)."""
 
 
 class PopWalk:
@@ -57,7 +58,8 @@ class PopWalk:
     def pop(
         self, plan: PopPlan, read_queues: int, now: Now, fetched: ColdRun | None = None
     ) -> Popped:
-        """Take up to as many messages as the plan says; first those that were fetched for it."""
+        """Take up to as many messages as the plan says; first those that were read from the disk
+        for it (`fetched`)."""
         turn, self.turn = self.turn, self.turn + 1
         revive_queue = ORDERLY if plan.is_orderly else turn % self.revive_queues
         popped = Popped(now, revive_queue, fetched=fetched)
@@ -80,7 +82,7 @@ class PopWalk:
         return popped
 
     def has_any(self, plan: PopPlan, read_queues: int, now: Now) -> bool:
-        """Whether a pop would find something, filters left aside."""
+        """Whether a pop would find messages, filters left aside."""
         for _, topic, queue_id in _sources(plan, read_queues, 0):
             key = (plan.group, topic, queue_id)
             queue = self._store.queue(topic.encode(), queue_id)
@@ -92,7 +94,8 @@ class PopWalk:
         return False
 
     def peek(self, plan: PopPlan, read_queues: int) -> tuple[list[memoryview], int]:
-        """The next messages and how many are left, changing nothing. Cold ones are not shown."""
+        """The next messages and the number that is left, changing nothing. Cold ones are left
+        out."""
         parts: list[memoryview] = []
         rest = 0
         left = plan.count_max
@@ -140,7 +143,7 @@ class PopWalk:
         popped.rest += max(0, queue.max_offset - found.next_offset)
 
     def _position(self, plan: PopPlan, origin: str, key: PopKey, queue: ConsumeQueue) -> int:
-        """Where the group is in a queue; it begins there if it is new."""
+        """The group's offset in a queue; for a new group, its first one."""
         offsets = self.out.offsets
         if offsets.take_reset(key) is not None:
             self.out.orders.forget(key)
@@ -164,7 +167,7 @@ class PopWalk:
     def _found(
         self, plan: PopPlan, key: PopKey, queue: ConsumeQueue, position: int, left: int
     ) -> QueueRead:
-        """The next messages that the group wants; what it does not want is passed."""
+        """The next messages that pass the group's filter; others are skipped."""
         found = self._read(plan, queue, position, left)
         for _ in range(READS_A_QUEUE):
             is_over = found.status in (ReadStatus.FOUND, ReadStatus.OFFSET_OVERFLOW_ONE)
@@ -176,7 +179,7 @@ class PopWalk:
         return found
 
     def _read(self, plan: PopPlan, queue: ConsumeQueue, position: int, left: int) -> QueueRead:
-        # What is in a retry topic was chosen once, and carries other properties now.
+        # Messages of a retry topic passed the filter before, and have other properties now.
         chosen = None if queue.topic.startswith(_RETRY) else plan.choice.chosen
         return self._store.read(
             queue.topic,
