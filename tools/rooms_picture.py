@@ -88,7 +88,7 @@ def _box(name: str, contracts: dict[str, list[list[str]]], row_max: float) -> Bo
     for layer in contracts.get(name, []):
         shown = [room for room in layer if not room.startswith("_")]
         boxes = [_box(f"{name}.{room}", contracts, _NESTED_ROW_MAX) for room in shown]
-        wrapped = _wrapped(boxes, row_max)
+        wrapped = _wrapped(boxes, row_max) if boxes else []
         lines += wrapped
         ends_layer += [line is wrapped[-1] for line in wrapped]
     return Box(name.rpartition(".")[2], lines, ends_layer)
