@@ -1,4 +1,4 @@
-"""What `aerobee up` says once it is ready: where everything is, and what to try.
+"""The banner of `aerobee up`, printed once it is ready: addresses, and commands to try.
 
 Every line is at most 80 columns wide, but for what has a long path in it. The Python in it stands
 at the left edge, so that it works as it is pasted; the commands name the programs as this shell

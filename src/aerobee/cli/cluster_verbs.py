@@ -1,4 +1,4 @@
-"""What the verbs share that ask a cluster: where it is, how answers are shown, and being careful.
+"""The shared parts of verbs that ask a cluster: its address, output of answers, confirmation.
 
 where     -n, else a context (--context, $AEROBEE_CONTEXT, the one in use), else the variables
           AEROBEE_NAME_SERVER and NAMESRV_ADDR, else localhost:9876

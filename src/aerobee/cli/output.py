@@ -1,4 +1,4 @@
-"""What commands print: records as a table, JSON, YAML, NDJSON or CSV; errors with what to do next.
+"""Output of commands: records as a table, JSON, YAML, NDJSON or CSV; errors with a hint.
 
     status   0 well, 1 failed, 2 wrong use, 3 not found, 4 unhealthy
 

@@ -1,4 +1,4 @@
-"""How far something is that takes more than two seconds: on stderr, so that a pipe gets data only.
+"""Progress of work that takes more than two seconds: on stderr, so that a pipe gets data only.
 
 On a terminal it is one line that changes; without one, a line every ten seconds, for logs.
 """

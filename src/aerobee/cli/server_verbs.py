@@ -1,4 +1,4 @@
-"""What the verbs share that run servers: flags become settings, mistakes are said, parts are run.
+"""The shared parts of verbs that run servers: flags become settings, mistakes are reported.
 
     status   as aerobee.app.process.lifecycle has it: 2 for wrong settings; then nothing starts
 

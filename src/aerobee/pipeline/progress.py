@@ -1,4 +1,4 @@
-"""How far queries have come in their queues, after each of their batches: lag, metrics, groups.
+"""Progress of queries in their queues after each batch: lag, metrics, offsets of groups.
 
 Spark tells the progress of a query as JSON: where each source has come to and where it could have
 come to. Of sources whose offsets are ours (`offsets`) this keeps the last word of every query,

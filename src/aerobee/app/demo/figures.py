@@ -1,4 +1,4 @@
-"""What the brokers say of the demonstration, asked as every tool asks: nothing is counted here.
+"""Figures of the demonstration, asked of the brokers as every tool asks: nothing is counted here.
 
 Ends of queues and committed offsets are counts that never go back; what passes in a second is the
 difference of two of them. Messages that wait for a time are in the timer's queue, each with its

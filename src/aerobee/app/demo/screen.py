@@ -1,4 +1,4 @@
-"""Where pictures go: a terminal, drawn over in place, or lines one after the other.
+"""Screen shows pictures: on a terminal, redrawn in place, or as lines one after the other.
 
 A terminal gets its second screen while pictures are drawn, without a cursor; at the end the first
 one is back with all that was on it, and the last picture below. What the log says meanwhile would

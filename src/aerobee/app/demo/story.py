@@ -1,4 +1,4 @@
-"""What happens in the demonstration: who sends what how often, and what becomes of each message.
+"""The script of the demonstration: what is sent how often, and what becomes of each message.
 
     demo-orders     keys, tags, in order for each customer      ▶ demo-billing, demo-shipping (slow)
     demo-payments   transactions: most committed, some rolled   ▶ demo-ledger

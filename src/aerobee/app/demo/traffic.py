@@ -1,4 +1,4 @@
-"""Whoever sends in the demonstration: what is due since the last turn, topic by topic.
+"""Traffic sends the messages of the demonstration: what is due since the last turn, topic by topic.
 
 Numbers go on where the topic ends, so that a second run on the same data repeats none. A send that
 fails is logged and left out: a demonstration waits for nobody.

@@ -1,4 +1,4 @@
-"""What may be wrong with a machine, a cluster or a configuration: `aerobee doctor`.
+"""Diagnosis of a machine, a cluster and a configuration: `aerobee doctor`.
 
     look      machine (files of Linux), neighbours (name servers and brokers)
     judge     kernel, disk, clock, addresses, runtime, settings

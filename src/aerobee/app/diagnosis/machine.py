@@ -1,4 +1,4 @@
-"""What this machine says of itself: facts for the judges, read from Linux's files.
+"""Facts of this machine for the judges, read from Linux's files.
 
 Looking changes nothing but one file, a few kilobytes, that is made beside the store to see how long
 a sync takes, and removed.

@@ -1,4 +1,4 @@
-"""What runs: Python, its event loop, and whether the hot modules are compiled.
+"""The runtime's judge: Python, its event loop, and whether the hot modules are compiled.
 
 All of it works without the last two, several times slower.
 """

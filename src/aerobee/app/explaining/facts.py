@@ -1,4 +1,4 @@
-"""What is known of a message and of groups when it is decided why: values, gathered beforehand.
+"""Facts of a message and of groups that causes are judged by: values, gathered beforehand.
 
 A copy is a message with the same id: a retry, a dead letter, or one that waits for its time.
 """

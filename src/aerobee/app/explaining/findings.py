@@ -1,4 +1,4 @@
-"""What was found out: a cause, in words, and the command to give next.
+"""A finding is a cause in words, and the command to give next.
 
 F1. A cause is a word that programs can go by; the text is for people.
 F2. The next command is one that exists, with its names filled in.

@@ -1,4 +1,4 @@
-"""What is wrong with a group, in all or for one topic: facts → findings, the worst first.
+"""Causes of trouble with a group, in all or for one topic: facts → findings, the worst first.
 
 Nothing is asked here and no clock is read.
 """

@@ -1,4 +1,4 @@
-"""Whether a subscription wants a message: its tags, or its condition, as a broker would decide.
+"""Decides whether a subscription wants a message, by tags or condition, as a broker would.
 
 A condition that is asked of a message without the property that it names lets it not through.
 """

@@ -1,4 +1,4 @@
-"""What applications have in a store: their topics, and how many messages.
+"""Counts of the topics and messages that applications have in a store.
 
 Retries and dead letters are not counted: each was a message of a topic that is.
 """

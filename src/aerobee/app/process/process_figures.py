@@ -1,4 +1,4 @@
-"""What the system says of this process: its memory, its processor time.
+"""Figures of this process from the system: memory and processor time.
 
 Memory of two kinds: what is the process's own, and pages of files that it has mapped, which the
 system takes back when it needs them. A log that was just written is mostly the second.

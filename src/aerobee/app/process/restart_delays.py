@@ -1,4 +1,4 @@
-"""When a process that ended is started again: at once after it ran well, later and later if not.
+"""RestartDelays says when a process that ended is started again: at once, or later and later.
 
 Pure: times are handed in, in seconds.
 """

@@ -1,4 +1,4 @@
-"""Whether the source of an application has changed, looked at when asked.
+"""SourceWatch finds out whether the source of an application has changed.
 
 Only Python files count, and none below a folder whose name begins with a dot or that is made by
 tools: an environment has more files than an application.

@@ -1,5 +1,5 @@
-"""What a broker process can be told: RocketMQ's `broker.conf`, variables that begin with
-`AEROBEE_BROKER_`, flags, and what administrators changed by request.
+"""Settings of a broker process: RocketMQ's `broker.conf`, variables that begin with
+`AEROBEE_BROKER_`, flags, and changes that administrators made by request.
 
     defaults  <  NAMESRV_ADDR  <  file (-c)  <  changes  <  environment  <  flags
 

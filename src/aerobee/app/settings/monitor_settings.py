@@ -1,6 +1,6 @@
-"""Where those look who watch a process: RocketMQ's keys, the same for brokers and name servers.
+"""Settings of the monitoring page: RocketMQ's keys, the same for brokers and name servers.
 
-Nobody is asked who it is there, so nothing is shown unless it is said.
+The page has no access control, so it is off unless it is configured.
 """
 
 from dataclasses import dataclass

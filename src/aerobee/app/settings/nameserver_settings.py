@@ -1,5 +1,5 @@
-"""What a name server process can be told: RocketMQ's `namesrv.conf`, variables that begin with
-`AEROBEE_NAMESRV_`, flags, and what administrators changed by request.
+"""Settings of a name server process: RocketMQ's `namesrv.conf`, variables that begin with
+`AEROBEE_NAMESRV_`, flags, and changes that administrators made by request.
 
     defaults  <  file (-c)  <  changes (configStorePath)  <  environment  <  flags
 

@@ -1,4 +1,4 @@
-"""What `aerobee up` runs: a name server and brokers, everything in one folder, in small files.
+"""Settings of `aerobee up`: a name server and brokers, everything in one folder, in small files.
 
     DIR/namesrv/   the name server's
     DIR/store/     the first broker's: broker-a

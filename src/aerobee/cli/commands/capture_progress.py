@@ -1,4 +1,4 @@
-"""What somebody sees who runs a capture.
+"""The progress of a running capture on the terminal.
 
 On a terminal one line that changes, elsewhere a line now and then; notes are lines of their own,
 and `ready: …` is on stdout, once, when the snapshot is done.

@@ -1,4 +1,4 @@
-"""What a sub-command is, and what its function is handed.
+"""Command is a sub-command of mqadmin, and Call what its function is given.
 
 C1. What is printed goes through `say`, to stdout, with RocketMQ's words and columns.
 C2. A function that cannot do what was asked raises, and the process ends with a failure: unlike

@@ -1,4 +1,4 @@
-"""What a consumer says of itself, as the text that RocketMQ's tool prints and writes to files.
+"""The running info of a consumer, as the text that RocketMQ's tool prints and writes to files.
 
 Sections and columns are RocketMQ's; consumers in other languages than Java say less.
 """

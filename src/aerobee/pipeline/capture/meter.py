@@ -1,6 +1,6 @@
-"""How a capture is doing: for a line on the terminal, for Prometheus, for whoever asks.
+"""Meter counts the progress of a capture, for the terminal, for Prometheus and for requests.
 
-Whoever does something counts it here; whoever shows something looks. All on one loop.
+The parts of a capture write to it, pages and the terminal read from it, all on one event loop.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a capture remembers, in a topic of its own: the last message counts.
+"""The state of a capture, kept in a topic of its own: the last message is the current state.
 
     aerobee-capture-NAME            one queue, on one broker; every message a whole state
     aerobee-capture-NAME-schemas    every version of every table's schema, once or more

@@ -1,4 +1,4 @@
-"""What a table is: its columns, what their values are, and which of them are its key.
+"""TableSchema describes a table: its columns, the kinds of their values, and its key.
 
 A schema has a version, which is made from what it says: the same columns have the same version
 wherever they are seen, in a snapshot or in the binary log, today or when an old part of the log is

@@ -1,4 +1,4 @@
-"""Which tables are captured, and which topic each goes to.
+"""Patterns that choose the captured tables, and the topic of each table.
 
     shop.*              every table of shop, now and later
     shop.order_*        some of them

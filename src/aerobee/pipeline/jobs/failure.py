@@ -1,4 +1,4 @@
-"""What Spark throws → what went wrong, in a line, and what to do about it.
+"""Translation of Spark's exceptions into one line: what went wrong, and what to do about it.
 
 Spark wraps an error of ours in Python's trace, that in a Java exception, and that in another. What
 people want of it is the innermost sentence. An error of ours keeps its hint; of Spark's own, those

@@ -1,4 +1,4 @@
-"""What a job is: a name, options that it declares, and a start.
+"""Job is a name, declared options, and a start function.
 
     declared      name, what it means, what holds if nothing is said
     chosen        text by name, checked all at once against what is declared

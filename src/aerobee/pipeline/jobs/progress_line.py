@@ -1,4 +1,4 @@
-"""What a query says of itself, as a line for people.
+"""The progress of a query as one line for people.
 
     batch 12   1,500 rows   5,200 rows/s   lag 300   0.29 s
 

@@ -1,4 +1,4 @@
-"""How far a job's query is, for others to see: as a consumer group, and as metrics.
+"""Publication of a query's progress: as the offsets of a consumer group, and as metrics.
 
     commit-offsets   brokers hear after each batch how far the group is: `aerobee group describe`
     metrics          lag, rows and batches on a page of their own: docs/metrics.md

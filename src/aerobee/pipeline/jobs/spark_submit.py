@@ -1,4 +1,4 @@
-"""What spark-submit runs: a job's name, and its options as words.
+"""The program that spark-submit runs: a job's name, and its options as words.
 
     spark-submit --master spark://host:7077 …/submitted.py statistics topic=orders window=10s
 

@@ -1,4 +1,4 @@
-"""Which part of a commit log each task reads: the driver's side, without Spark.
+"""Planning of a log table: divides a commit log into parts, one for each task. Knows no Spark.
 
 The log's end is found once, here: what is complete now is read, what is written meanwhile is not.
 Files that were made ahead and hold nothing are left out, and so are those that hold nothing of the

@@ -1,4 +1,4 @@
-"""What runs in an executor: a part of a commit log → Arrow batches, and what is wrong with it.
+"""The reader in an executor: turns a part of a commit log into Arrow batches, and reports damage.
 
 A task's memory is one batch and a piece of a file, however large its part is. Every record is
 checked. Damage is an error that says where it is, or, where that was asked for, a row of its own:

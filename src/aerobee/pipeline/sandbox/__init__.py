@@ -1,1 +1,1 @@
-"""What a pipeline needs beside a broker, to be tried out: a database of one's own."""
+"""A private database server for trying out pipelines."""

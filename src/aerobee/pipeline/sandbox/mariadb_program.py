@@ -1,4 +1,4 @@
-"""Where a MariaDB server comes from: the system, or Debian's packages in a folder of ours.
+"""Finder of a MariaDB server: the system's, or Debian's packages unpacked in a cache folder.
 
     cache/usr/sbin/mariadbd      the server, unpacked
     cache/usr/share/mysql        its messages and the tables it begins with

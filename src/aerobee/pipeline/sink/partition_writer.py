@@ -1,4 +1,4 @@
-"""What runs in an executor for a write: record batches → messages, acknowledged.
+"""The writer in an executor: sends record batches as messages, and waits for all answers.
 
 A task's memory is one record batch and a request for each queue, however many rows it has. It
 returns when every row is acknowledged, and raises otherwise: Spark then runs it again. Rows of a

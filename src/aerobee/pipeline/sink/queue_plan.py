@@ -1,4 +1,4 @@
-"""How the rows of a task go to queues, as text that brokers keep for whoever writes them again.
+"""QueuePlan says which queues the rows of a task go to, as text that brokers keep for a repeat.
 
     {"queues":[["broker-a",4],["broker-b",2]],"stripe":4096,"v":1}
 

@@ -1,4 +1,4 @@
-"""What Spark calls to write rows into topics: `df.write` and `df.writeStream`, format `aerobee`.
+"""The data sink `aerobee`, for Spark: the classes behind `df.write` and `df.writeStream`.
 
     df.write.format("aerobee").option("nameServer", ...).option("topic", "t").mode("append").save()
 

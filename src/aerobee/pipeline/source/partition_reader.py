@@ -1,4 +1,4 @@
-"""What runs in an executor: ranges of queues → Arrow batches.
+"""The reader in an executor: turns ranges of queues into Arrow batches.
 
 A task's memory is one batch and a few answers, however large its ranges are. Small ranges share a
 batch. Whatever it needs comes with it as plain values: it opens its own connections, and keeps them

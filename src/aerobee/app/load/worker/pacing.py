@@ -1,4 +1,4 @@
-"""Whose turn it is to send: the lanes of one worker ask, and are told when the next is due.
+"""Pacing gives turns to the lanes of a worker: each asks, and is told when the next send is due.
 
 A lane sends, waits for the answer and asks again; as many lanes as requests may be in flight. With
 a schedule a lane waits until the next event is due, and is told when that was, however late it

@@ -1,4 +1,4 @@
-"""What one worker has seen so far: how many, how long, what failed. Times are in nanoseconds.
+"""Tally counts what one worker has seen: messages, latencies, failures. Times are in nanoseconds.
 
     due ──── late ────▶ began ──── service ────▶ done
      └───────────────── latency ────────────────┘

@@ -1,4 +1,4 @@
-"""What a worker process is told, once, as a line of JSON on its stdin.
+"""Job is the task of a worker process: one line of JSON on its stdin.
 
 Its answers, a line each: `ready`, then for ever `tick`, then `result`; or `error` at any time.
 `go` with a moment of the machine's monotonic clock starts it; the end of its stdin stops it.

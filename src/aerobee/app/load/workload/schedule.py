@@ -1,4 +1,4 @@
-"""When messages are due: by the number of a message, not by when the one before it was answered.
+"""Schedule says when messages are due: by their number, not by when the one before was answered.
 
     worker i of n, r events a second:   event k is due at  start + (k * n + i) / r
 

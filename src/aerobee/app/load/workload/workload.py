@@ -1,4 +1,4 @@
-"""What a load test does, and the same said in an OpenMessaging workload file.
+"""Workload describes a load test, and is read from OpenMessaging workload files, too.
 
 Fields of such a file that mean something for any broker are taken; those that mean nothing here are
 named, so that nobody believes they had an effect. Producers and consumers are clients with

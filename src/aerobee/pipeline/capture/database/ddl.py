@@ -1,6 +1,6 @@
-"""What a logged statement means for rows: a table emptied, or rows changed without being logged.
+"""Parser of logged SQL statements: finds emptied tables, and rows changed without being logged.
 
-Only that is looked for. Columns need no parsing: the log says with each row what they are.
+Nothing else is parsed. Columns need no parsing: the binary log describes them with each row.
 """
 
 import re
