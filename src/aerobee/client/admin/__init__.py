@@ -1,2 +1,1 @@
-"""The admin client: one typed method for each administration request of brokers and name servers.
-"""
+"""The admin client: one typed method for each administration request."""
