@@ -97,7 +97,7 @@ def topic_of(origin: str, group: str, topic: str) -> str:
 
 
 class PoppedRun(NamedTuple):
-    """What one answer brings of one queue."""
+    """Messages of one queue in one answer."""
 
     origin: str
     queue_id: int

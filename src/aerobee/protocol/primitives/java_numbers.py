@@ -27,7 +27,7 @@ def is_compiled() -> bool:
 
 
 class JavaNumber:
-    """What was last read out of a text."""
+    """The number that was last read from a text."""
 
     __slots__ = ("real", "whole")
 
