@@ -61,7 +61,7 @@ class RuntimeInfo:
 
     @property
     def earliest_ms(self) -> int:
-        """When the oldest message in the log was stored."""
+        """The store time of the oldest message in the log."""
         return _whole(self.figures.get("earliestMessageTimeStamp", ""))
 
 

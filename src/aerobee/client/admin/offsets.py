@@ -89,7 +89,7 @@ class OffsetAdmin:
         return read_header(OffsetAnswerHeader, answer.ext_fields).offset
 
     async def earliest_ms(self, queue: MessageQueue) -> int:
-        """When the oldest message of a queue was stored; -1: it has none."""
+        """The store time of the oldest message of a queue; -1: it has none."""
         address = await self._fan_out.master(queue.broker_name)
         code = RequestCode.GET_EARLIEST_MSG_STORETIME
         answer = await self._fan_out.broker(address, code, _place(queue))

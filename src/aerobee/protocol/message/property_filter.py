@@ -134,7 +134,7 @@ class Operand:
         return _TRUTH
 
     def memory_of(self, memory: memoryview) -> memoryview:
-        """Where its text lies."""
+        """The memory of its text: the message's properties, or the literal."""
         return memory if self.kind == _PROPERTY else self.data_memory
 
 
@@ -475,7 +475,9 @@ class PropertyFilter:
                 self.has_news = True
 
     def take_news(self, told: set[str]) -> list[str]:
-        """What was wrong with messages and is not in `told` yet, in words for a log."""
+        """Missing and incomparable values of messages that are not in `told` yet, in words for a
+        log.
+        """
         self.has_news = False
         news = []
         for operand in self._properties:
