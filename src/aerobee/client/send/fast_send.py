@@ -149,7 +149,7 @@ class FastSend:
         moment: Moment,
         bytes_max: int,
     ) -> None:
-        """`start`: the queue to begin with. `bytes_max`: of one batch."""
+        """`start`: the index before the first queue. `bytes_max`: of one batch."""
         self._bytes_max = bytes_max
         self._queues = queues
         self._count = len(queues)
