@@ -1,1 +1,1 @@
-"""What applications import: `aerobee.connect` and what it leads to."""
+"""The client: `connect` for asyncio, its synchronous facade, the admin client and `App`."""

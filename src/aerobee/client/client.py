@@ -1,11 +1,11 @@
-"""The client: one object for sending, consuming and asking, and the way to get one.
+"""`Client`: the object that sends, consumes and administers, made by `connect`.
 
     async with aerobee.connect("localhost:9876") as client:
         ...
 
-Its verbs are thin: each hands over to the module that knows how. Imports more than 15 modules
-because every verb is here; all but those of a plain send when they are first used, since a command
-that sends one message must not wait for what consumes.
+Its methods are thin: each calls the module that does the work. Imports more than 15 modules because
+every verb is here; all but those of a simple send are imported when they are first used, since a
+command that sends one message must not wait for the import of consumers.
 """
 
 import ssl
@@ -66,9 +66,9 @@ def connect(
 ) -> "Client":
     """A client of the cluster whose name servers are at `target`, to be used with `async with`.
 
-    Nothing is asked before the first send or subscription. `timeout` is for one request, and for a
-    send with all its tries. `avoid_slow_brokers` has sends keep away for a while from a broker that
-    was slow, by RocketMQ's table or by one that is given. `trace` writes down what was sent, for
+    No connection is opened before the first send or subscription. `timeout` is for one request, and
+    for a send with all its tries. `avoid_slow_brokers` has sends avoid a broker for a while after
+    it was slow, by RocketMQ's table or by one that is given. `trace` sends trace messages for
     RocketMQ's tools to show.
     """
     return Client(
@@ -88,7 +88,7 @@ def connect(
 
 
 class Client:
-    """C1. Everything of it happens on the loop that opened it; it starts no thread."""
+    """A client. C1. Everything of it happens on the loop that opened it; it starts no thread."""
 
     def __init__(self, options: ClientOptions, *, clock: Clock | None = None) -> None:
         self._session = Session(options, clock=clock)
@@ -97,12 +97,12 @@ class Client:
 
     @property
     def id(self) -> str:
-        """What brokers call this client."""
+        """The client id that brokers know."""
         return self._session.client_id
 
     @cached_property
     def admin(self) -> "Admin":
-        """What tools can ask, over this client's connections."""
+        """The admin client, over this client's connections."""
         from aerobee.client.admin.admin import Admin
 
         return Admin(self._session)
@@ -120,13 +120,15 @@ class Client:
         return ReceiveConsumers(self._session)
 
     async def open(self) -> None:
-        """What `async with` does first."""
+        """Start the client; `async with` calls it."""
         await self._session.start()
         if self._session.options.trace:
             self._special.start()
 
     async def close(self) -> None:
-        """Leave every group, say goodbye, close. What was sent with an await is stored."""
+        """Leave every group, unregister from the brokers, close. Sends that were awaited are
+        stored.
+        """
         await self._session.close()
 
     async def send(
@@ -137,13 +139,13 @@ class Client:
         dedup: str | None = None,
         **said: Unpack[SendKeywords],
     ) -> Receipt:
-        """Have a message stored; what it returns says where.
+        """Have a message stored; the receipt has its ids, queue and offset.
 
         By keyword: `tag`, `keys`, `headers`, `order_by`, `delay`, `deliver_at`, `queue`, `timeout`,
-        `retries`, `compress`, `codec`, `group`. A body is bytes, text, or whatever the codec takes:
-        JSON, if none is given. Messages with the same `order_by` go to the same queue. `delay` or
-        `deliver_at` have it delivered later. `dedup`, a producer id, has it stored once however
-        often it is tried. SendFailed says whether the message may be stored all the same.
+        `retries`, `compress`, `codec`, `group`. A body is bytes, text, or any value that the codec
+        takes: JSON, if none is given. Messages with the same `order_by` go to the same queue.
+        `delay` or `deliver_at` have it delivered later. `dedup`, a producer id, has it stored once
+        however often it is tried. SendFailed says whether the message may be stored all the same.
         """
         try:
             if dedup is not None:
@@ -162,7 +164,7 @@ class Client:
         group: str | None = None,
         **said: Unpack[MessageKeywords],
     ) -> None:
-        """Send a message that nobody confirms. It may be lost, and nobody would know."""
+        """Send a message without confirmation. A loss is not noticed."""
         await self._sending.send_oneway(topic, body, queue=queue, group=group, **said)
 
     async def send_batch(
@@ -180,9 +182,9 @@ class Client:
     ) -> Sequence[Receipt]:
         """Have messages stored one after the other in one queue, with one request.
 
-        Each is a body, or an `Outgoing` where it is more than that. What is more than a broker
-        takes at once (500 messages, `max_message_bytes`) goes in several requests, each when the
-        one before it is stored: with `order_by` to one queue, else round the queues. SendFailed
+        Each is a body, or an `Outgoing` with keys, a tag and so on. More than a broker takes at
+        once (500 messages, `max_message_bytes`) goes in several requests, each when the one before
+        it is stored: with `order_by` to one queue, else to one queue after the other. SendFailed
         says how many are stored.
         """
         if isinstance(messages, str | bytes | bytearray | dict):
@@ -221,10 +223,11 @@ class Client:
         group: str | None = None,
         dedup: str | None = None,
     ) -> "Producer":
-        """What sends many messages to a topic, in batches, to be used with `async with`.
+        """A producer, which sends many messages to a topic in batches, to be used with `async
+        with`.
 
-        A batch leaves when it is full or `linger` is over. No more than `max_pending` messages
-        wait or are on their way. `dedup`, a producer id, has each of them stored once.
+        A batch is sent when it is full or `linger` is over. No more than `max_pending` messages
+        wait or are being sent. `dedup`, a producer id, has each of them stored once.
         """
         from aerobee.client.send.producer import Producer, producer_options
 
@@ -245,9 +248,9 @@ class Client:
         return Producer(self._session, self._sending, topic, options, send_all)
 
     def consumer(self, topics: "Topics", **options: "Unpack[ConsumerKeywords]") -> "Consumer":
-        """Messages of these topics for a group, to be used with `async with`; see `Consumer`.
+        """A consumer of these topics for a group, to be used with `async with`; see `Consumer`.
 
-        By keyword, with what holds if nothing is said; a duration is a timedelta or seconds:
+        By keyword, with the default in brackets; a duration is a timedelta or seconds:
 
         group                     whose members share the messages; needed
         tags, sql                 which messages: "a || b", or SQL92 over properties (all)
@@ -258,7 +261,7 @@ class Client:
         concurrency               messages out at once (64)
         auto_ack                  acknowledge when the next one is asked for (False)
         max_attempts, retry       before a dead letter (16); when: a Backoff (the broker's levels)
-        grace                     how long leaving waits for what is being worked on (30 s)
+        grace                     how long closing waits for messages in work (30 s)
         consume_timeout           a message out for longer comes again (15 min)
         invisible                 how long a popped message is hidden from others (60 s)
         strategy                  how queues are shared out (Averagely())
@@ -267,7 +270,7 @@ class Client:
                                   of each queue, held here before pulling rests
         poll, commit_every, rebalance_every, hand_over
                                   how often, how long (15 s, 5 s, 20 s, 0.5 s)
-        offsets_folder            where a broadcasting member keeps its place (the home folder)
+        offsets_folder            where a broadcasting member keeps its offsets (the home folder)
         """
         from aerobee.client.api.consumer_options import consumer_options
         from aerobee.client.consumer.consumer import Consumer
@@ -277,7 +280,7 @@ class Client:
     def reader(
         self, topics: "Topics", *, group: str = READER_GROUP, **options: "Unpack[ReaderKeywords]"
     ) -> "Reader":
-        """Read queues from a place of your choice, as no member of a group; see `Reader`."""
+        """A reader of queues from any position, which is no member of a group; see `Reader`."""
         from aerobee.client.api.consumer_options import consumer_options
         from aerobee.client.consumer.reader import Reader
 
@@ -285,7 +288,8 @@ class Client:
 
     async def receive(self, topic: str, *, group: str, timeout: Duration = 30.0) -> "Message":
         """The next message of a topic for a group, acknowledged; for scripts and tests.
-        TimeoutError: there was none. A group that is new begins with the oldest."""
+        TimeoutError: there was none. A group that is new begins with the oldest.
+        """
         return await self._receiving.receive(topic, group, seconds_of(timeout, "timeout"))
 
     def transaction(
@@ -299,18 +303,20 @@ class Client:
         timeout: Duration | None = None,
         **said: Unpack[MessageKeywords],
     ) -> "Transaction":
-        """A message that is seen if the block of `async with` succeeds, and never if it fails.
+        """A transactional message: consumers see it if the block of `async with` succeeds.
 
-        Brokers ask `check` about a message whose outcome they were not told: True, it succeeded;
-        False, it failed; None, ask again later. One function for all transactions of a group.
+        Brokers call `check` for a message whose outcome they were not told: True commits it, False
+        rolls it back, None has it checked again later. One function serves all transactions of a
+        group.
         """
         draft = self._sending.drafts.draft(topic, body, **said)
         seconds = None if timeout is None else seconds_of(timeout, "timeout")
         return self._special.transaction(draft, group, check, queue=queue, timeout=seconds)
 
     async def answer_checks(self, group: str, check: "Check", *, topics: Iterable[str]) -> None:
-        """Answer for transactions of a group that somebody else began, or this process before it
-        was started again: those of the brokers that have these topics."""
+        """Answer checks for a group's transactions that another process began, or this one before a
+        restart: checks of the brokers that have these topics.
+        """
         for topic in topics:
             await self._special.transactions.join(
                 group, check, self._sending.drafts.wire_topic(topic)
@@ -325,13 +331,13 @@ class Client:
         queue: MessageQueue | None = None,
         **said: Unpack[MessageKeywords],
     ) -> "Message":
-        """Send a message that a consumer is to `reply` to, and wait for the reply."""
+        """Send a message and wait for the reply that a consumer gives with `reply`."""
         draft = self._sending.drafts.draft(topic, body, **said)
         seconds = self._session.options.timeout if timeout is None else seconds_of(timeout)
         return await self._special.requests.request(draft, queue=queue, timeout=seconds)
 
     async def reply(self, message: "Message", body: object, *, codec: Codec = to_json) -> None:
-        """Answer a message that was sent with `request`: what `message.reply(body)` does."""
+        """Answer a message that was sent with `request`, as `message.reply(body)` does."""
         await self._reply(message, body, codec)
 
     def spill(
@@ -342,9 +348,10 @@ class Client:
         expire: Duration | None = None,
         keep_unknown: bool = True,
     ) -> "Spill":
-        """Sends that are kept in a SQLite file while no broker answers, and go out in order when
-        one does; to be used with `async with`. `keep_unknown=False`: what may be stored already is
-        raised instead, and never sent twice."""
+        """A spill: sends are kept in a SQLite file while no broker answers, and sent in order when
+        one does; to be used with `async with`. `keep_unknown=False`: a send of unknown outcome is
+        raised instead of kept, and so never sent twice.
+        """
         return self._special.spill(
             path, max_bytes=max_bytes, expire=expire, keep_unknown=keep_unknown
         )

@@ -1,1 +1,1 @@
-"""Bytes ⇄ frame ⇄ command, and bytes ⇄ record. Sans-IO: nothing here knows a socket or a file."""
+"""The wire protocol and the record format: bytes ⇄ frame ⇄ command, and bytes ⇄ record. No I/O."""

@@ -14,7 +14,7 @@ from enum import IntEnum
 
 
 class RequestCode(IntEnum):
-    """A number with what is known of it."""
+    """A request code: its number, the servers that answer it, and its users."""
 
     serves: str
     marks: tuple[str, ...]
@@ -206,11 +206,11 @@ _BY_NUMBER = {int(code): code for code in RequestCode}
 
 
 def find_request_code(number: int) -> RequestCode | None:
-    """What is known of a number, if anything is."""
+    """The code with this number, if it is known."""
     return _BY_NUMBER.get(number)
 
 
 def request_name(number: int) -> str:
-    """The name of a code, or its number where nobody knows it: for logs and errors."""
+    """The name of a code, or its number if it is not known: for logs and errors."""
     code = _BY_NUMBER.get(number)
     return code.name if code is not None else str(number)

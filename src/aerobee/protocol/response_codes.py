@@ -19,7 +19,7 @@ from aerobee.errors import Refused, RemoteAnswer, Retriable
 
 
 class SendOutcome(Enum):
-    """What a producer may believe about a send."""
+    """Outcome of a send, as far as a producer may rely on its answer."""
 
     ACKED = "acked"
     UNKNOWN = "unknown"
@@ -130,7 +130,7 @@ _BY_NUMBER = {int(code): code for code in ResponseCode}
 
 
 def find_response_code(number: int) -> ResponseCode | None:
-    """What is known of a number, if anything is."""
+    """The code with this number, if it is known."""
     return _BY_NUMBER.get(number)
 
 
@@ -149,6 +149,6 @@ def error_for(number: int, remark: str) -> RemoteAnswer | None:
 
 
 def outcome_of(number: int) -> SendOutcome:
-    """What a producer may believe when a send is answered with this number."""
+    """The outcome of a send that is answered with this number."""
     code = _BY_NUMBER.get(number)
     return code.outcome if code is not None else SendOutcome.UNKNOWN

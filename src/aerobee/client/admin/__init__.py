@@ -1,1 +1,1 @@
-"""What tools ask of brokers and name servers: one typed method for each request."""
+"""The admin client: one typed method for each administration request."""

@@ -1,7 +1,8 @@
-"""Users and what they may do, at brokers that keep such: RocketMQ's since 5.3, where it is enabled.
+"""`AccessAdmin` manages users and access rules (ACL 2.0) of brokers: RocketMQ's since 5.3, if
+enabled.
 
-Each broker keeps its own; what is changed is changed on all masters. A broker that asks nobody who
-it is refuses, and says so.
+Each broker keeps its own users and rules, so a change is sent to all masters. A broker without
+authentication refuses these requests and says so.
 """
 
 from aerobee.client.admin.fan_out import FanOut, Where
@@ -35,7 +36,7 @@ class AccessAdmin:
         return list(await self._fan_out.on_masters(on, code, header, encode_user(user)))
 
     async def update_user(self, user: User, *, on: Where = None) -> list[str]:
-        """Without a password it keeps the one that it has."""
+        """Change a user; without a password it keeps the one that it has."""
         code, header = RequestCode.AUTH_UPDATE_USER, UserHeader(user.name)
         return list(await self._fan_out.on_masters(on, code, header, encode_user(user)))
 
@@ -44,12 +45,12 @@ class AccessAdmin:
         return list(await self._fan_out.on_masters(on, code, UserHeader(name)))
 
     async def user(self, name: str, *, on: Where = None) -> dict[str, User | None]:
-        """By broker; None: it does not know the name."""
+        """The user, by broker; None if that broker does not know the name."""
         answers = await self._fan_out.on_masters(on, RequestCode.AUTH_GET_USER, UserHeader(name))
         return {broker: decode_user(bytes(one.body)) for broker, one in answers.items()}
 
     async def users(self, *, name: str | None = None, on: Where = None) -> dict[str, list[User]]:
-        """By broker, all users, or those whose name has this in it."""
+        """Users by broker: all of them, or those whose name contains this text."""
         code, header = RequestCode.AUTH_LIST_USER, UserFilterHeader(name)
         answers = await self._fan_out.on_masters(on, code, header)
         return {broker: decode_users(bytes(one.body)) for broker, one in answers.items()}
@@ -67,12 +68,12 @@ class AccessAdmin:
     async def delete_rights(
         self, subject: str, *, resource: str | None = None, on: Where = None
     ) -> list[str]:
-        """All that a subject has, or those to one resource."""
+        """Delete all rules of a subject, or those for one resource."""
         code, header = RequestCode.AUTH_DELETE_ACL, SubjectHeader(subject, resource=resource)
         return list(await self._fan_out.on_masters(on, code, header))
 
     async def rights(self, subject: str, *, on: Where = None) -> dict[str, Rights | None]:
-        """By broker; None: it has no rules for the subject."""
+        """The rules of a subject, by broker; None if that broker has none."""
         code, header = RequestCode.AUTH_GET_ACL, SubjectHeader(subject)
         answers = await self._fan_out.on_masters(on, code, header)
         return {broker: decode_rights(bytes(one.body)) for broker, one in answers.items()}
@@ -80,7 +81,7 @@ class AccessAdmin:
     async def rights_of_all(
         self, *, subject: str | None = None, resource: str | None = None, on: Where = None
     ) -> dict[str, list[Rights]]:
-        """By broker, all rules, or those of subjects and resources that have this in them."""
+        """Rules by broker: all, or those whose subjects and resources contain these texts."""
         code, header = RequestCode.AUTH_LIST_ACL, RightsFilterHeader(subject, resource)
         answers = await self._fan_out.on_masters(on, code, header)
         return {broker: decode_rights_list(bytes(one.body)) for broker, one in answers.items()}

@@ -1,14 +1,14 @@
-"""The admin client: what can be asked of a cluster, by what it is about.
+"""The admin client: administration requests in sections (`topics`, `groups`, `offsets` …).
 
     async with aerobee.admin("localhost:9876") as admin:
         await admin.topics.create("orders", queues=8)
         (await admin.groups.progress("billing")).lag
 
-It works against RocketMQ's brokers as against ours. What a broker does not know, it refuses, and
-the error says so.
+It works with RocketMQ's brokers as with Aerobee's. A request that a broker does not support is
+refused, and the error says so.
 
-A section is imported when it is first used: a command asks one or two of them, and would wait for
-all of them longer than for its answer.
+A section is imported when it is first used: a command needs one or two of them, and importing all
+would take longer than its answer.
 
 Imports more than 15 modules because it puts the others together.
 """
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 
 class Admin:
-    """Everything of it happens over the connections of a client; it keeps nothing itself."""
+    """The sections of the admin client. They use one client's connections and keep no state."""
 
     def __init__(self, session: Session, *, owns_session: bool = False) -> None:
-        """`owns_session`: it is opened and closed with `async with`; else with its client."""
+        """`owns_session`: `async with` opens and closes the session; otherwise its client does."""
         self._session = session
         self._owns_session = owns_session
         self._fan_out = FanOut(session)
@@ -149,8 +149,9 @@ def admin(
     timeout: Duration = 5.0,
     connect_timeout: Duration = 3.0,
 ) -> Admin:
-    """An admin client of its own, to be used with `async with`. Who has a client already uses
-    `client.admin`."""
+    """An admin client with connections of its own, to be used with `async with`. With an open
+    client, use `client.admin` instead.
+    """
     options = options_for(
         target,
         credentials=credentials,

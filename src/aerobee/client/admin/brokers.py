@@ -1,6 +1,6 @@
-"""Brokers: how they are doing, how they are set up, and what can be cleaned up in them.
+"""`BrokerAdmin` reads and changes brokers: runtime figures, settings, replication, cleaning up.
 
-Everything is by broker name: brokers of one cluster need not be alike.
+Results are by broker name: brokers of one cluster need not be alike.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ from aerobee.protocol.text.json_text import parse
 
 @dataclass(frozen=True, slots=True)
 class RuntimeInfo:
-    """How a broker is doing; `figures` is all that it says, under RocketMQ's names."""
+    """Runtime figures of a broker; `figures` has all that it reports, under RocketMQ's names."""
 
     figures: Mapping[str, str]
 
@@ -39,7 +39,7 @@ class RuntimeInfo:
 
     @property
     def sends_a_second(self) -> float:
-        """Over the last ten seconds."""
+        """Messages stored a second, over the last ten seconds."""
         return _first(self.figures.get("putTps", ""))
 
     @property
@@ -61,7 +61,7 @@ class RuntimeInfo:
 
     @property
     def earliest_ms(self) -> int:
-        """When the oldest message that it has was stored."""
+        """The store time of the oldest message in the log."""
         return _whole(self.figures.get("earliestMessageTimeStamp", ""))
 
 
@@ -78,8 +78,9 @@ class BrokerAdmin:
         }
 
     async def stats(self, figure: str, of: str, *, on: Where = None) -> dict[str, StatsData | None]:
-        """One figure of the statistics: `TOPIC_PUT_NUMS` of a topic, `GROUP_GET_NUMS` of
-        `topic@group`, `BROKER_PUT_NUMS` of a cluster. None: it was never counted there."""
+        """One figure of the statistics, by broker: `TOPIC_PUT_NUMS` of a topic, `GROUP_GET_NUMS` of
+        `topic@group`, `BROKER_PUT_NUMS` of a cluster. None: that broker never counted it.
+        """
 
         async def ask(address: str) -> StatsData | None:
             header = StatsDataHeader(figure, of)
@@ -95,19 +96,21 @@ class BrokerAdmin:
         return await self._fan_out.each(await self._fan_out.masters(on), ask)
 
     async def replication(self, *, on: Where = None) -> dict[str, Replication]:
-        """Which slaves a master has, and how far behind they are."""
+        """The slaves of a master, and how many bytes each is behind."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_BROKER_HA_STATUS)
         return {name: decode_replication(bytes(one.body)) for name, one in answers.items()}
 
     async def members(self, cluster: str, name: str) -> BrokerData:
-        """Master and slaves of one name, as a name server knows them. Before 5.0 none does."""
+        """Master and slaves of one broker name, as a name server knows them. RocketMQ has this
+        since 5.0.
+        """
         answer = await self._fan_out.name_server(
             RequestCode.GET_BROKER_MEMBER_GROUP, {"clusterName": cluster, "brokerName": name}
         )
         return decode_member_group(bytes(answer.body))
 
     async def delay_offsets(self, *, on: Where = None) -> dict[str, dict[int, int]]:
-        """How far each delay level was delivered."""
+        """The offset up to which each delay level was delivered."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_DELAY_OFFSET)
         return {
             name: Members(parse(bytes(one.body)), "the offsets")
@@ -117,7 +120,7 @@ class BrokerAdmin:
         }
 
     async def waiting_for_a_time(self, *, on: Where = None) -> dict[str, dict[str, int]]:
-        """By topic, how many messages wait for an exact time, where a broker counts them."""
+        """By broker and topic, the number of waiting timer messages, if the broker counts them."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_TIMER_METRICS)
         return {
             name: {
@@ -132,18 +135,21 @@ class BrokerAdmin:
     # How they are set up.
 
     async def config(self, *, on: Where = None) -> dict[str, dict[str, str]]:
-        """Settings under RocketMQ's names; what is secret is shown as stars."""
+        """Settings under RocketMQ's names; secrets are shown as stars."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_BROKER_CONFIG)
         return {name: settings_in(bytes(one.body)) for name, one in answers.items()}
 
     async def set_config(self, settings: Mapping[str, str], *, on: Where = None) -> list[str]:
-        """Change settings of running brokers: all of them or, broker by broker, none. A refusal
-        names each key at fault."""
+        """Change settings of running brokers. A broker takes all of them or none; its refusal names
+        each key at fault.
+        """
         body = write_properties(settings).encode()
         return list(await self._fan_out.on_masters(on, RequestCode.UPDATE_BROKER_CONFIG, body=body))
 
     async def forbid_writes(self, name: str) -> dict[str, int]:
-        """Have producers leave a broker: by name server, how many topics that concerns."""
+        """Take the write permission of a broker away, so that producers leave it: by name server,
+        the number of topics that changed.
+        """
         answers = await self._fan_out.name_servers(
             RequestCode.WIPE_WRITE_PERM_OF_BROKER, {"brokerName": name}
         )
@@ -158,14 +164,14 @@ class BrokerAdmin:
     # Cleaning up: what a broker says that it did.
 
     async def clean_unused_topics(self, *, on: Where = None) -> dict[str, str]:
-        """Take out queues of topics that are in no table."""
+        """Delete the queues of topics that are not in the topic table."""
         return await self._clean(on, RequestCode.CLEAN_UNUSED_TOPIC)
 
     async def clean_expired_queues(self, *, on: Where = None) -> dict[str, str]:
         return await self._clean(on, RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE)
 
     async def delete_expired_log(self, *, on: Where = None) -> dict[str, str]:
-        """Let go of log files that have expired, now and not at the usual hour."""
+        """Delete expired log files now, and not at the usual hour."""
         return await self._clean(on, RequestCode.DELETE_EXPIRED_COMMITLOG)
 
     async def _clean(self, on: Where, code: RequestCode) -> dict[str, str]:
@@ -174,7 +180,7 @@ class BrokerAdmin:
 
 
 def settings_in(body: bytes) -> dict[str, str]:
-    """Settings out of a properties text."""
+    """Read settings from a properties text."""
     return {key: value for _, key, value in parse_properties(body.decode())}
 
 
@@ -183,13 +189,14 @@ def _counts(answers: Mapping[str, RemotingCommand], field: str) -> dict[str, int
 
 
 def _whole(text: str) -> int:
-    """0 for what is no number: figures are for people, and brokers differ in them."""
+    """The number, or 0 for a text that is none: figures are for people, and brokers differ."""
     return int(text) if text.lstrip("-").isdigit() else 0
 
 
 def _first(text: str) -> float:
-    """The first of the numbers in a text, which are of longer and longer stretches. 0 for none,
-    and for NaN: an export as JSON could not say it."""
+    """The first of several numbers in a text, which are averages over longer and longer times. 0
+    for none and for NaN: an export as JSON could not hold it.
+    """
     try:
         number = float(text.split()[0])
     except (IndexError, ValueError):

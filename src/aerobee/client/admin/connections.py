@@ -1,6 +1,7 @@
-"""Who is connected: consumers and producers by group, and what a consumer says of itself.
+"""`ConnectionAdmin` lists online consumers and producers of groups, and asks a consumer for its
+state.
 
-A group that nobody is in is an empty answer, not an error: it may be back in a second.
+A group without members online gives an empty answer, not an error: they may be back in a second.
 """
 
 import asyncio
@@ -54,7 +55,7 @@ class ConnectionAdmin:
         return _together([decode_consumer_connections(bytes(one.body)) for one in answers])
 
     async def client_ids(self, group: str, *, on: Where = None) -> list[str]:
-        """The members of a group, as they see each other."""
+        """The client ids of a group's members, as the members see each other."""
         code, header = RequestCode.GET_CONSUMER_LIST_BY_GROUP, ConsumerGroupHeader(group)
         answers = await self._told(on, code, header)
         return sorted({one for said in answers for one in decode_client_ids(bytes(said.body))})
@@ -66,7 +67,7 @@ class ConnectionAdmin:
         return _once(found)
 
     async def producers_of_all(self, *, on: Where = None) -> dict[str, list[Connection]]:
-        """By group."""
+        """Connected producers, by group."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_PRODUCER_INFO)
         found: dict[str, list[Connection]] = {}
         for answer in answers.values():
@@ -77,7 +78,7 @@ class ConnectionAdmin:
     async def running_info(
         self, group: str, client_id: str, *, has_stacks: bool = False, on: Where = None
     ) -> RunningInfo:
-        """What one consumer says of itself: its queues, its rates, on request what it is doing."""
+        """The running info that one consumer reports: queues, rates, on request its stacks."""
         header = RunningInfoHeader(group, client_id, has_stacks)
         answers = await self._told(on, RequestCode.GET_CONSUMER_RUNNING_INFO, header)
         if not answers:
@@ -87,8 +88,9 @@ class ConnectionAdmin:
         return decode_running_info(bytes(answers[0].body))
 
     async def owners(self, group: str, *, on: Where = None) -> dict[MessageQueue, str]:
-        """By queue, the member that has it now, as members say themselves. Of one that does not
-        answer, nothing is known."""
+        """By queue, the member that owns it now, as the members report it. The queues of a member
+        that does not answer are missing.
+        """
 
         async def ask(client_id: str) -> tuple[str, RunningInfo | None]:
             try:
@@ -108,8 +110,9 @@ class ConnectionAdmin:
     async def positions(
         self, group: str, topic: str, *, client_id: str = "", on: Where = None
     ) -> dict[str, dict[MessageQueue, int]]:
-        """By client, where it is in the queues that it has of a topic: what it holds, before it
-        commits. Of all members, or of one."""
+        """By client, its offsets in the queues of a topic that it owns, committed or not. Of all
+        members, or of one.
+        """
         header = ConsumerStatusHeader(group, topic, client_id)
         code = RequestCode.INVOKE_BROKER_TO_GET_CONSUMER_STATUS
         found: dict[str, dict[MessageQueue, int]] = {}
@@ -119,7 +122,7 @@ class ConnectionAdmin:
         return found
 
     async def _told(self, on: Where, code: RequestCode, header: object) -> list[RemotingCommand]:
-        """The answers of those brokers that know somebody."""
+        """The answers of those brokers that know a member."""
 
         async def ask(address: str) -> RemotingCommand | None:
             try:
@@ -152,5 +155,5 @@ def _together(told: list[ConsumerConnections]) -> Consumers:
 
 
 def _once(connections: list[Connection]) -> list[Connection]:
-    """A client is connected to every broker, and is shown once."""
+    """Keep the first connection of each client: it is connected to every broker, and shown once."""
     return [by_id for _, by_id in sorted({one.client_id: one for one in connections}.items())]

@@ -1,6 +1,6 @@
-"""Dead letters: what a group gave up. Seen, counted, and sent once more.
+"""`DeadLetterAdmin` lists, counts and resends dead letters: messages whose group gave them up.
 
-A dead letter that is sent again goes to the retry topic of its group: nobody else consumes it a
+A dead letter that is resent goes to the retry topic of its group, so no other group consumes it a
 second time. It keeps its id, its tag, its keys and its application's properties, and begins with
 its first attempt; the dead letter itself stays where it is.
 """
@@ -48,7 +48,7 @@ class DeadLetterAdmin:
         return sorted(name.removeprefix(prefix) for name in names if name.startswith(prefix))
 
     async def count(self, group: str) -> int:
-        """How many there are."""
+        """The number of dead letters of a group."""
         topic = dead_letter_topic(group)
         try:
             answers = await self._fan_out.on_masters_of(
@@ -70,7 +70,7 @@ class DeadLetterAdmin:
         end: Moment = "latest",
         limit: int | None = None,
     ) -> AsyncIterator[StoredMessage]:
-        """Those that came in a stretch of time; none, if the group has no dead letters."""
+        """Dead letters stored in a span of time; none, if the group has no dead-letter topic."""
         topic = dead_letter_topic(group)
         try:
             async for message in self._messages.between(topic, start=start, end=end, limit=limit):
@@ -79,7 +79,9 @@ class DeadLetterAdmin:
             return
 
     async def resend(self, message: StoredMessage, *, group: str, topic: str = "") -> str:
-        """Send one again: to its group only, or to a topic. The broker's id of the new one."""
+        """Send one again, to its group only or to a topic. Returns the broker's id of the new
+        message.
+        """
         target = topic or retry_topic(group)
         route = client_route(target, await self._fan_out.route(target))
         if not route.writable:
@@ -121,8 +123,9 @@ class DeadLetterAdmin:
         limit: int | None = None,
         per_second: float = 100.0,
     ) -> int:
-        """Send all of them again, no faster than this; how many were. The first that fails ends
-        it, and its error says so."""
+        """Send all of them again, no faster than this. Returns their number. The first failure ends
+        it and is raised.
+        """
         if per_second <= 0:
             raise Misuse("a rate must be more than nothing")
         begun = asyncio.get_running_loop().time()

@@ -1,4 +1,4 @@
-"""How a tool asks: one server, or all that are meant, and what becomes of those that fail.
+"""`FanOut` sends an administration request to one or several servers and joins the answers.
 
     on=None                      every master
     on="broker-a"                by broker name
@@ -6,8 +6,9 @@
     on="10.0.0.1:10911"          by address, whether or not a name server knows it
     on=("broker-a", "broker-b")  several of these
 
-A1. What is asked of many is asked of all at once. If one fails, the others are not held up, and
-    PartlyDone says which did what; whoever asked for one server only gets its own error.
+A1. A request to several servers is sent to all of them at once. One failure does not hold up the
+    others: PartlyDone has the answers and the errors by server. With one server, its error is
+    raised.
 A2. Names of topics and groups are those on the wire: a namespace of the client is not added.
 """
 
@@ -41,17 +42,17 @@ class FanOut:
     async def broker(
         self, address: str, code: RequestCode, header: object = None, body: bytes = b""
     ) -> RemotingCommand:
-        """What one broker answers; an answer that is a refusal is raised."""
+        """The answer of one broker; a refusal is raised."""
         return await self.command(address, command_of(code, header, body))
 
     async def command(self, address: str, command: RemotingCommand) -> RemotingCommand:
-        """The same, for a command that is made already."""
+        """The same, for a command that is already built."""
         return checked(await self._session.ask(address, command))
 
     async def name_server(
         self, code: RequestCode, fields: Mapping[str, str] | None = None
     ) -> RemotingCommand:
-        """What any name server answers: all know the same."""
+        """The answer of any name server: all know the same."""
         self._session.check()
         command = command_of(code, fields)
         answer, _ = await self._session.name_servers.ask(command)
@@ -62,7 +63,7 @@ class FanOut:
     async def name_servers(
         self, code: RequestCode, fields: Mapping[str, str] | None = None, body: bytes = b""
     ) -> dict[str, RemotingCommand]:
-        """What each name server answers: they tell each other nothing."""
+        """The answers of all name servers, by address: they tell each other nothing."""
 
         async def ask(address: str) -> RemotingCommand:
             command = command_of(code, fields, body)
@@ -72,14 +73,14 @@ class FanOut:
         return await self.each({address: address for address in addresses}, ask)
 
     async def masters(self, on: Where = None) -> Addresses:
-        """The masters that are meant, by name."""
+        """The addresses of the masters that `on` names, by broker name."""
         wanted = _names(on)
         if wanted and all(_is_address(one) for one in wanted):
             return {one: one for one in wanted}  # whether or not a name server is there
         return masters_in(await self.cluster(), wanted)
 
     async def masters_of(self, topic: str, on: Where = None) -> Addresses:
-        """The masters that have a topic, of those that are meant. TopicNotFound: none has it."""
+        """The masters with queues of a topic, of those that `on` names; else TopicNotFound."""
         wanted = _names(on)
         if wanted and all(_is_address(one) for one in wanted):
             return {one: one for one in wanted}
@@ -93,7 +94,7 @@ class FanOut:
         return next(iter((await self.masters(name)).values()))
 
     async def each(self, addresses: Addresses, ask: Callable[[str], Awaitable[T]]) -> dict[str, T]:
-        """Ask all of them at once: what each said, by name, or PartlyDone."""
+        """Call `ask` for all addresses at once; returns results by name or raises PartlyDone."""
         said = await asyncio.gather(*(_outcome(ask(address)) for address in addresses.values()))
         done: dict[str, T] = {}
         failed: dict[str, AerobeeError] = {}
@@ -111,14 +112,14 @@ class FanOut:
     async def on_masters(
         self, on: Where, code: RequestCode, header: object = None, body: bytes = b""
     ) -> dict[str, RemotingCommand]:
-        """The same request to every master that is meant."""
+        """Send the same request to every master that `on` names."""
         addresses = await self.masters(on)
         return await self.each(addresses, lambda address: self.broker(address, code, header, body))
 
     async def on_masters_of(
         self, topic: str, on: Where, code: RequestCode, header: object = None
     ) -> dict[str, RemotingCommand]:
-        """The same request to every master that has a topic."""
+        """Send the same request to every master that has a topic."""
         addresses = await self.masters_of(topic, on)
         return await self.each(addresses, lambda address: self.broker(address, code, header))
 
@@ -139,7 +140,7 @@ class FanOut:
 
 
 def masters_in(info: ClusterInfo, wanted: tuple[str, ...]) -> Addresses:
-    """The masters of these brokers that are meant; NotFound names one that is not there."""
+    """The masters of a cluster that `on` names; NotFound names one that is not there."""
     known = {broker.name: broker for broker in info.brokers}
     clusters = info.names_by_cluster()
     chosen: dict[str, str] = {}
@@ -161,7 +162,7 @@ def masters_in(info: ClusterInfo, wanted: tuple[str, ...]) -> Addresses:
 
 
 def _master(broker: BrokerData) -> str:
-    """Empty while there is none: its slaves cannot be changed."""
+    """The address of a broker's master; empty while there is none: its slaves cannot be changed."""
     return broker.addresses.get(MASTER_ID, "")
 
 

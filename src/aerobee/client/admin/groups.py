@@ -1,7 +1,7 @@
-"""Consumer groups: which there are, how they are set up, and how far they are.
+"""`GroupAdmin` reads and changes consumer groups: names, settings, progress, subscriptions.
 
-A group is set up broker by broker, and its progress is kept by the broker that has the queue.
-Progress is of all brokers together: a queue names its own.
+Group settings are kept by each broker separately; the progress in a queue is kept by the broker
+that has the queue. A `GroupProgress` joins the queues of all brokers: each queue names its own.
 
 Imports more than 15 modules because requests, headers and answers are in one each.
 """
@@ -50,7 +50,7 @@ from aerobee.protocol.response_codes import ResponseCode
 
 @dataclass(frozen=True, slots=True)
 class GroupProgress:
-    """How far a group is, in all queues that it consumes."""
+    """The progress of a group in all queues that it consumes."""
 
     group: str
     queues: dict[MessageQueue, ConsumeProgress]
@@ -58,16 +58,16 @@ class GroupProgress:
 
     @property
     def lag(self) -> int:
-        """Messages that it has not consumed. Never below 0."""
+        """Messages that the group has not consumed. Never below 0."""
         return sum(max(0, one.lag) for one in self.queues.values())
 
     @property
     def in_flight(self) -> int:
-        """Messages that it has been given and not yet consumed."""
+        """Messages that the group was given and has not consumed yet."""
         return sum(max(0, one.in_flight) for one in self.queues.values())
 
     def topics(self) -> dict[str, int]:
-        """By topic, its lag."""
+        """The lag, by topic."""
         found: dict[str, int] = {}
         for queue, one in self.queues.items():
             found[queue.topic] = found.get(queue.topic, 0) + max(0, one.lag)
@@ -81,18 +81,19 @@ class GroupAdmin:
     # How they are set up.
 
     async def names(self, *, on: Where = None) -> list[str]:
-        """Every group that a broker has set up, the system's too."""
+        """All groups that a broker has settings of, system groups included."""
         by_broker = await self.configs(on=on)
         return sorted({config.name for configs in by_broker.values() for config in configs})
 
     async def configs(self, *, on: Where = None) -> dict[str, list[GroupConfig]]:
-        """By broker, all that it has."""
+        """The settings of all groups, by broker."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
         return {name: decode_group_table(bytes(one.body))[1] for name, one in answers.items()}
 
     async def config(self, group: str, *, on: Where = None) -> dict[str, GroupConfig]:
-        """By broker, of those that have it; none of them: it is nowhere. RocketMQ's brokers make a
-        group that they are asked for, where groups may be made."""
+        """Settings by broker, of the brokers that have the group; empty if none has. RocketMQ's
+        brokers create a group that they are asked for, if they may create groups automatically.
+        """
 
         async def ask(address: str) -> GroupConfig | None:
             code = RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG
@@ -108,13 +109,15 @@ class GroupAdmin:
         return {name: config for name, config in found.items() if config is not None}
 
     async def put(self, config: GroupConfig, *, on: Where = None) -> list[str]:
-        """Make a group, or set one up anew; the brokers that have it so now."""
+        """Create a group, or replace its settings; returns the brokers that have it now."""
         body = encode_group_config(config)
         code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
         return list(await self._fan_out.on_masters(on, code, body=body))
 
     async def put_many(self, configs: Iterable[GroupConfig], *, on: Where = None) -> list[str]:
-        """All of them or, broker by broker, none. Brokers before 5.3 know no such request."""
+        """Create or replace several groups; a broker takes all of them or none. RocketMQ's brokers
+        know this request since 5.3.
+        """
         body = encode_group_configs(configs)
         code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST
         return list(await self._fan_out.on_masters(on, code, body=body))
@@ -122,8 +125,9 @@ class GroupAdmin:
     async def delete(
         self, group: str, *, keep_offsets: bool = False, keep_topics: bool = False, on: Where = None
     ) -> list[str]:
-        """Delete a group, with where it was and with the topics of its retries and dead letters,
-        unless its offsets are to be kept, or those topics."""
+        """Delete a group, its offsets, and its retry and dead-letter topics, unless the offsets or
+        those topics are to be kept.
+        """
         header = DeleteGroupHeader(group, not keep_offsets, not keep_offsets)
         code = RequestCode.DELETE_SUBSCRIPTIONGROUP
         done = list(await self._fan_out.on_masters(on, code, header))
@@ -139,7 +143,7 @@ class GroupAdmin:
     # How far they are.
 
     async def progress(self, group: str, *, topic: str = "", on: Where = None) -> GroupProgress:
-        """In all queues of one topic, or of all that it consumes."""
+        """The progress in all queues of one topic, or of all topics that the group consumes."""
         answers = await self._fan_out.on_masters(
             on, RequestCode.GET_CONSUME_STATS, ConsumeStatsHeader(group, topic)
         )
@@ -149,7 +153,7 @@ class GroupAdmin:
     async def progress_of_all(
         self, *, only_ordered: bool = False, on: Where = None
     ) -> dict[str, GroupProgress]:
-        """Of every group: one request to each broker."""
+        """The progress of every group, with one request to each broker."""
         answers = await self._fan_out.on_masters(
             on, RequestCode.GET_BROKER_CONSUME_STATS, BrokerConsumeStatsHeader(only_ordered)
         )
@@ -160,7 +164,7 @@ class GroupAdmin:
         return {group: _together(group, stats) for group, stats in sorted(found.items())}
 
     async def time_spans(self, group: str, topic: str, *, on: Where = None) -> list[TimeSpan]:
-        """Queue by queue, from when to when its messages are, and where the group is."""
+        """By queue, the store times of its first and last message, and of the last one consumed."""
         answers = await self._fan_out.on_masters_of(
             topic, on, RequestCode.QUERY_CONSUME_TIME_SPAN, GroupTopicHeader(group, topic)
         )
@@ -170,7 +174,7 @@ class GroupAdmin:
     # What they consume.
 
     async def topics(self, group: str, *, on: Where = None) -> list[str]:
-        """Those that it has ever consumed of."""
+        """The topics that the group has ever consumed."""
         answers = await self._fan_out.on_masters(
             on, RequestCode.QUERY_TOPICS_BY_CONSUMER, GroupHeader(group)
         )
@@ -181,7 +185,7 @@ class GroupAdmin:
     async def subscription(
         self, group: str, topic: str, *, on: Where = None
     ) -> Subscription | None:
-        """What an online group wants of a topic."""
+        """The subscription of an online group to a topic."""
         answers = await self._fan_out.on_masters_of(
             topic, on, RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER, GroupTopicHeader(group, topic)
         )
@@ -189,22 +193,22 @@ class GroupAdmin:
         return next((one for one in found if one is not None), None)
 
     async def may_read(self, group: str, topic: str, *, on: Where = None) -> dict[str, bool]:
-        """By broker."""
+        """Whether a group may read a topic, by broker."""
         return await self._readable(GroupForbiddenHeader(group, topic), on)
 
     async def allow(
         self, group: str, topic: str, *, is_allowed: bool = True, on: Where = None
     ) -> dict[str, bool]:
-        """Let a group read a topic, or forbid it; by broker, whether it may now."""
+        """Let a group read a topic, or forbid it; returns by broker whether it may now."""
         return await self._readable(GroupForbiddenHeader(group, topic, is_allowed), on)
 
     async def set_request_mode(self, mode: RequestMode, *, on: Where = None) -> list[str]:
-        """Whether a group pops or pulls a topic."""
+        """Have a group consume a topic by pop or by pull."""
         code = RequestCode.SET_MESSAGE_REQUEST_MODE
         return list(await self._fan_out.on_masters(on, code, body=encode_request_mode(mode)))
 
     async def request_modes(self, *, on: Where = None) -> dict[str, list[RequestMode]]:
-        """By broker, those that were set."""
+        """The request modes that were set, by broker."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_MESSAGE_REQUEST_MODE)
         return {name: decode_request_modes(bytes(one.body)) for name, one in answers.items()}
 

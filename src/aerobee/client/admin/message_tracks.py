@@ -1,5 +1,8 @@
-"""What groups have made of a message, as far as brokers can tell: their offsets, who of them is
-online, and what they subscribe to.
+"""`MessageTracks` tells for each group whether it has consumed a message (RocketMQ's message
+track).
+
+Brokers keep no record of that: it is derived from the group's offset, its online members and their
+subscriptions.
 """
 
 from enum import Enum
@@ -16,7 +19,7 @@ from aerobee.protocol.request_codes import RequestCode
 
 
 class Track(Enum):
-    """What a group has made of a message, as far as brokers can tell."""
+    """State of a message for one group, as far as brokers can tell."""
 
     CONSUMED = "consumed"
     WAITING = "not consumed yet"
@@ -32,7 +35,7 @@ class MessageTracks:
         self._connections = connections
 
     async def of(self, message: StoredMessage) -> dict[str, Track]:
-        """By group that consumes its topic, what it has made of it."""
+        """The state of a message, by group that consumes its topic."""
         address = f"{message.store_host.address}:{message.store_host.port}"
         answer = await self._fan_out.broker(
             address, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, TopicHeader(message.topic)

@@ -1,4 +1,4 @@
-"""Single messages, looked at from outside: by id, by key, by time; who has consumed them.
+"""`MessageAdmin` looks up single messages by id, key or time, and their state for each group.
 
 Looking changes nothing: no offset is committed, no group joined. Messages come as the log holds
 them, their bodies expanded and batches taken apart.
@@ -36,7 +36,7 @@ class MessageAdmin:
     # By name.
 
     async def find(self, topic: str, message_id: str) -> StoredMessage | None:
-        """By whatever somebody calls its id: the sender's or the broker's."""
+        """Find a message by either id: the sender's or the broker's."""
         found = await self.by_unique_id(topic, message_id)
         if found:
             return found[0]
@@ -50,7 +50,7 @@ class MessageAdmin:
             return None
 
     async def by_offset_id(self, offset_message_id: str) -> StoredMessage:
-        """By the broker's id, which says where it is: of our own log, or refused."""
+        """Find a message by the broker's id, which holds its broker and log offset."""
         place = parse_offset_message_id(offset_message_id)
         answer = await self._fan_out.broker(
             f"{place.address}:{place.port}",
@@ -62,7 +62,7 @@ class MessageAdmin:
     async def by_unique_id(
         self, topic: str, unique_id: str, *, on: Where = None
     ) -> list[StoredMessage]:
-        """By the sender's id: more than one, if it was stored twice."""
+        """Find messages by the sender's id: more than one, if it was stored twice."""
         header = QueryMessageHeader(topic, unique_id, UNIQUE_COUNT_MAX, 0, NO_LIMIT, True)
         found = await self._query(header, on)
         return [one for one in found if unique_id in (one.unique_id, one.offset_message_id)]
@@ -77,7 +77,7 @@ class MessageAdmin:
         limit: int = 64,
         on: Where = None,
     ) -> list[StoredMessage]:
-        """Those that have a key, the newest first."""
+        """Messages with a key, the newest first."""
         end_ms = moment_ms(end)
         header = QueryMessageHeader(
             topic, key, limit, moment_ms(start), NO_LIMIT if end_ms == LATEST_MS else end_ms
@@ -96,7 +96,7 @@ class MessageAdmin:
         tags: str = "*",
         limit: int | None = None,
     ) -> AsyncIterator[StoredMessage]:
-        """The messages of a topic that were stored in a stretch of time, queue after queue."""
+        """The messages of a topic that were stored in a span of time, queue after queue."""
         route = client_route(topic, await self._fan_out.route(topic))
         left = NO_LIMIT if limit is None else limit
         for queue in route.readable:
@@ -111,13 +111,15 @@ class MessageAdmin:
     # What became of them.
 
     async def tracks(self, message: StoredMessage) -> dict[str, Track]:
-        """By group that consumes its topic, what it has made of it."""
+        """The state of a message, by group that consumes its topic."""
         return await self._tracks.of(message)
 
     async def consume_directly(
         self, message: StoredMessage, group: str, client_id: str
     ) -> ConsumeResult:
-        """Have one client consume it now, and say what came of it. Nothing is committed."""
+        """Have one client consume a message now; returns the result that it reports. Nothing is
+        committed.
+        """
         address = f"{message.store_host.address}:{message.store_host.port}"
         header = ConsumeDirectlyHeader(group, client_id, message.offset_message_id, message.topic)
         answer = await self._fan_out.broker(address, RequestCode.CONSUME_MESSAGE_DIRECTLY, header)

@@ -1,7 +1,6 @@
-"""Name servers: what they keep for others, and how they are set up.
+"""`NameServerAdmin` reads and changes name servers: their settings and their key-value store.
 
-They tell each other nothing: what is changed is changed in each of them, what is shown is by
-address.
+Name servers tell each other nothing: a change is sent to all of them, results are by address.
 """
 
 from collections.abc import Mapping
@@ -20,7 +19,7 @@ class NameServerAdmin:
         self._fan_out = fan_out
 
     async def answering(self) -> dict[str, str | None]:
-        """By address, what is wrong with it; None: it answers."""
+        """By address, the error of a request to it; None: it answers."""
         found: dict[str, str | None] = {}
         for address in self._fan_out.name_server_addresses():
             try:
@@ -32,12 +31,12 @@ class NameServerAdmin:
         return found
 
     async def config(self) -> dict[str, dict[str, str]]:
-        """By address, its settings under RocketMQ's names."""
+        """Settings under RocketMQ's names, by address."""
         answers = await self._fan_out.name_servers(RequestCode.GET_NAMESRV_CONFIG)
         return {address: settings_in(bytes(one.body)) for address, one in answers.items()}
 
     async def set_config(self, settings: Mapping[str, str]) -> list[str]:
-        """Change settings of running name servers; all of them or, one by one, none."""
+        """Change settings of running name servers; each takes all of them or none."""
         body = write_properties(settings).encode()
         return list(await self._fan_out.name_servers(RequestCode.UPDATE_NAMESRV_CONFIG, body=body))
 
@@ -49,7 +48,7 @@ class NameServerAdmin:
         return answer.ext_fields.get("value", "")
 
     async def values(self, namespace: str) -> dict[str, str]:
-        """Everything in a namespace."""
+        """All keys and values of a namespace."""
         fields = {"namespace": namespace}
         answer = await self._fan_out.name_server(RequestCode.GET_KVLIST_BY_NAMESPACE, fields)
         if answer.code == ResponseCode.QUERY_NOT_FOUND:

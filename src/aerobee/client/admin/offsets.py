@@ -1,6 +1,6 @@
-"""Offsets: where queues begin and end, where groups are in them, and sending groups elsewhere.
+"""`OffsetAdmin` reads the bounds of queues and the offsets of groups, and resets or clones offsets.
 
-A place in time is a datetime with its zone, milliseconds since 1970, "earliest" or "latest".
+A moment is a datetime with its zone, milliseconds since 1970, "earliest" or "latest".
 """
 
 from datetime import datetime
@@ -36,7 +36,7 @@ EARLIEST_MS = 0
 
 
 def moment_ms(moment: Moment) -> int:
-    """Milliseconds since 1970; -1 is the end, whatever the time."""
+    """The moment in milliseconds since 1970; -1 stands for the end of a queue."""
     if moment == "latest":
         return LATEST_MS
     if moment == "earliest":
@@ -60,7 +60,7 @@ class OffsetAdmin:
     # Queues.
 
     async def bounds(self, queue: MessageQueue) -> tuple[int, int]:
-        """The first offset that is there, and the one that the next message gets."""
+        """The first offset of a queue, and the one that its next message gets."""
         address = await self._fan_out.master(queue.broker_name)
         low, high = (
             await self._fan_out.broker(address, RequestCode.GET_MIN_OFFSET, _place(queue)),
@@ -74,8 +74,9 @@ class OffsetAdmin:
         )
 
     async def at_time(self, queue: MessageQueue, moment: Moment, *, is_upper: bool = False) -> int:
-        """The first offset stored at a time or later; `is_upper`: the last one of those that were
-        stored at that very time."""
+        """The first offset stored at a time or later; `is_upper`: the last one that was stored at
+        that very time.
+        """
         low, high = await self.bounds(queue)
         time_ms = moment_ms(moment)
         if time_ms in (LATEST_MS, EARLIEST_MS):
@@ -88,7 +89,7 @@ class OffsetAdmin:
         return read_header(OffsetAnswerHeader, answer.ext_fields).offset
 
     async def earliest_ms(self, queue: MessageQueue) -> int:
-        """When the oldest message that is there was stored; -1: there is none."""
+        """The store time of the oldest message of a queue; -1: it has none."""
         address = await self._fan_out.master(queue.broker_name)
         code = RequestCode.GET_EARLIEST_MSG_STORETIME
         answer = await self._fan_out.broker(address, code, _place(queue))
@@ -97,7 +98,7 @@ class OffsetAdmin:
     # Groups in queues.
 
     async def committed(self, group: str, queue: MessageQueue) -> int | None:
-        """Where a group is in a queue; None: it has not consumed of it yet."""
+        """The committed offset of a group in a queue; None: it has none."""
         address = await self._fan_out.master(queue.broker_name)
         header = QueryOffsetHeader(group, queue.topic, queue.queue_id, False)
         code = RequestCode.QUERY_CONSUMER_OFFSET
@@ -107,22 +108,24 @@ class OffsetAdmin:
         return read_header(OffsetAnswerHeader, answer.ext_fields).offset
 
     async def commit(self, group: str, queue: MessageQueue, offset: int) -> None:
-        """Say that a group has consumed up to here. Members that are online will commit over it:
-        `reset` sends them elsewhere, too."""
+        """Commit an offset for a group. Members that are online will overwrite it: `reset` moves
+        them, too.
+        """
         address = await self._fan_out.master(queue.broker_name)
         header = CommitOffsetHeader(group, queue.topic, queue.queue_id, offset)
         await self._fan_out.broker(address, RequestCode.UPDATE_CONSUMER_OFFSET, header)
 
     async def all(self, *, on: Where = None) -> dict[str, dict[tuple[str, str], dict[int, int]]]:
-        """By broker, by topic and group, by queue: everything that is kept."""
+        """All committed offsets: by broker, by topic and group, by queue."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_CONSUMER_OFFSET)
         return {name: _offsets_in(bytes(one.body)) for name, one in answers.items()}
 
     async def reset(
         self, group: str, topic: str, to: Moment, *, is_forced: bool = True, on: Where = None
     ) -> dict[MessageQueue, int]:
-        """Send a group to a time, in all queues of a topic; where each begins now. Its members
-        follow at their next pull."""
+        """Move a group to a moment in all queues of a topic; returns the new offsets. Its members
+        follow at their next pull.
+        """
         header = ResetOffsetHeader(group, topic, moment_ms(to), is_forced)
         code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
         answers = await self._fan_out.on_masters_of(topic, on, code, header)
@@ -134,7 +137,7 @@ class OffsetAdmin:
     async def reset_queue(
         self, group: str, queue: MessageQueue, offset: int
     ) -> dict[MessageQueue, int]:
-        """Send a group to an offset of one queue."""
+        """Move a group to an offset of one queue."""
         address = await self._fan_out.master(queue.broker_name)
         header = ResetOffsetHeader(
             group, queue.topic, LATEST_MS, True, queue.queue_id, QueueOffset(offset)
@@ -144,21 +147,22 @@ class OffsetAdmin:
         return decode_reset_offsets(bytes(answer.body))
 
     async def skip(self, group: str, topic: str, *, on: Where = None) -> dict[MessageQueue, int]:
-        """Leave out whatever a group has not consumed yet."""
+        """Move a group to the end of all queues, past messages that it has not consumed."""
         return await self.reset(group, topic, "latest", on=on)
 
     async def clone(
         self, source: str, target: str, *, topic: str = "", on: Where = None
     ) -> list[str]:
-        """Begin one group where another is, in a topic or in all of its topics."""
+        """Give one group the offsets of another, in a topic or in all of its topics."""
         header = CloneOffsetsHeader(source, target, topic, True)
         return list(await self._fan_out.on_masters(on, RequestCode.CLONE_GROUP_OFFSET, header))
 
     async def correction(
         self, topic: str, group: str, *, without: tuple[str, ...] = (), on: Where = None
     ) -> dict[str, dict[int, int]]:
-        """By broker and queue, the least that the groups of a topic have consumed: what `group`
-        would be corrected to."""
+        """By broker and queue, the smallest offset of all groups of a topic: the one that `group`
+        would be corrected to.
+        """
         header = CorrectionHeader(topic, group, ",".join(without))
         code = RequestCode.QUERY_CORRECTION_OFFSET
         answers = await self._fan_out.on_masters_of(topic, on, code, header)

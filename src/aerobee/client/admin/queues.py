@@ -1,5 +1,4 @@
-"""Queues, looked at from outside: their messages from offset to offset, their units, and what those
-who pop would get.
+"""`QueueAdmin` reads queues without consuming: messages by offset, units, and previews of a pop.
 
 Looking changes nothing: no offset is committed, no group joined. Messages come as the log holds
 them, their bodies expanded and batches taken apart.
@@ -51,7 +50,7 @@ class QueueAdmin:
         limit: int | None = None,
         tags: str = ALL,
     ) -> AsyncIterator[StoredMessage]:
-        """The messages of a queue, from an offset on, up to another or to what is its end now."""
+        """The messages of a queue from one offset to another, or to its present end."""
         low, high = await self._offsets.bounds(queue)
         offset, end = max(start, low), high if end is None else min(end, high)
         wanted = tags_of(tags)
@@ -68,7 +67,7 @@ class QueueAdmin:
     async def units(
         self, queue: MessageQueue, *, start: int = 0, count: int = 10, group: str = ""
     ) -> QueueUnits:
-        """What the queue itself says: where in the log each message lies, with which tag code."""
+        """Units of the consume queue: log offset, size and tag code of each message."""
         address = await self._fan_out.master(queue.broker_name)
         header = QueueUnitsHeader(queue.topic, queue.queue_id, start, count, group)
         answer = await self._fan_out.broker(address, RequestCode.QUERY_CONSUME_QUEUE, header)
@@ -77,7 +76,7 @@ class QueueAdmin:
     async def peek(
         self, group: str, topic: str, *, count: int = PULL_COUNT, on: Where = None
     ) -> dict[str, list[StoredMessage]]:
-        """By broker, what a group that pops a topic would get next: it stays where it is."""
+        """By broker, the messages that the next pop of a group would get; they are not hidden."""
         answers = await self._fan_out.on_masters_of(
             topic, on, RequestCode.PEEK_MESSAGE, PeekHeader(group, topic, ANY_QUEUE, count)
         )
@@ -89,8 +88,9 @@ class QueueAdmin:
     async def waiting_pops(
         self, group: str, topic: str, *, queue_id: int = ANY_QUEUE, on: Where = None
     ) -> dict[str, int]:
-        """By broker, how many pops of a group wait there for messages: of all queues together, or
-        of one."""
+        """By broker, the number of pops of a group that wait there for messages: in all queues, or
+        in one.
+        """
         header = PollingInfoHeader(group, topic, queue_id)
         answers = await self._fan_out.on_masters_of(topic, on, RequestCode.POLLING_INFO, header)
         return {
@@ -101,7 +101,7 @@ class QueueAdmin:
     async def _pull(
         self, queue: MessageQueue, offset: int, count: int, tags: str
     ) -> tuple[list[StoredMessage], int]:
-        """Some messages, perhaps none, and where to go on."""
+        """Some messages, perhaps none, and the offset of the next pull."""
         address = await self._fan_out.master(queue.broker_name)
         header = PullHeader(
             GROUP,

@@ -1,7 +1,6 @@
-"""Topics: which there are, how they are set up, how they are doing; made, changed, deleted.
+"""`TopicAdmin` lists, creates, changes and deletes topics, and reads their routes and statistics.
 
-A topic is set up broker by broker; what is said here of one is by broker name where brokers may
-differ.
+Each broker has its own settings of a topic: results are by broker name where brokers may differ.
 """
 
 import asyncio
@@ -38,7 +37,7 @@ class TopicAdmin:
     # Which there are.
 
     async def names(self, *, cluster: str = "") -> list[str]:
-        """Every topic that a name server knows, or those of one cluster; the system's, too."""
+        """All topics that a name server knows, or those of one cluster; system topics included."""
         if cluster:
             fields, code = {"cluster": cluster}, RequestCode.GET_TOPICS_BY_CLUSTER
         else:
@@ -47,8 +46,7 @@ class TopicAdmin:
         return sorted(decode_topic_list(bytes(answer.body)))
 
     async def system_names(self) -> list[str]:
-        """What belongs to the system: topics of its brokers, and those called like clusters and
-        brokers."""
+        """System topics: those that brokers need, and those named like clusters and brokers."""
         told = await self._fan_out.name_server(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS)
         found = set(decode_topic_list(bytes(told.body)))
         answers = await self._fan_out.on_masters(
@@ -59,8 +57,9 @@ class TopicAdmin:
         return sorted(found)
 
     async def names_of_units(self, *, is_unit: bool | None, is_subscribed: bool) -> list[str]:
-        """Topics made in a unit of their own, or subscribed to from other units: both, where
-        `is_unit` is None."""
+        """Topics created in a unit or, with `is_subscribed`, subscribed to from a unit;
+        `is_unit=False` leaves those out that were created in a unit.
+        """
         if not is_subscribed:
             code = RequestCode.GET_UNIT_TOPIC_LIST
         elif is_unit is False:
@@ -71,20 +70,20 @@ class TopicAdmin:
         return sorted(decode_topic_list(bytes(answer.body)))
 
     async def route(self, topic: str) -> TopicRoute:
-        """Where it is. TopicNotFound: nowhere."""
+        """The route of a topic. TopicNotFound: it has none."""
         return await self._fan_out.route(topic)
 
     # How they are set up.
 
     async def config(self, topic: str, *, on: Where = None) -> dict[str, TopicConfig]:
-        """By broker, of those that have it."""
+        """Settings of a topic by broker, of the brokers that have it."""
         answers = await self._fan_out.on_masters_of(
             topic, on, RequestCode.GET_TOPIC_CONFIG, TopicHeader(topic)
         )
         return {name: decode_topic_config(bytes(one.body)) for name, one in answers.items()}
 
     async def configs(self, *, on: Where = None) -> dict[str, list[TopicConfig]]:
-        """By broker, all that it has."""
+        """The settings of all topics, by broker."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_TOPIC_CONFIG)
         return {name: decode_topic_table(bytes(one.body))[1] for name, one in answers.items()}
 
@@ -98,9 +97,9 @@ class TopicAdmin:
         attributes: Mapping[str, str] | None = None,
         on: Where = None,
     ) -> list[str]:
-        """Make a topic, or set one that is there up anew; the brokers that have it now.
+        """Create a topic, or replace its settings; returns the brokers that have it now.
 
-        `attributes` are set, and nothing is taken away: `{"message.type": "FIFO"}`.
+        `attributes` are set, and none is removed: `{"message.type": "FIFO"}`.
         """
         signed = {f"+{name}": value for name, value in (attributes or {}).items()}
         config = TopicConfig(
@@ -111,8 +110,9 @@ class TopicAdmin:
         return made
 
     async def put(self, config: TopicConfig, *, on: Where = None) -> list[str]:
-        """Set a topic up as this says. Its attributes are changes: `+name` sets, `-name` takes
-        away."""
+        """Create or change a topic by this config. Its attributes are changes: `+name` sets,
+        `-name` removes.
+        """
         header = CreateTopicHeader(
             config.name,
             config.read_queues,
@@ -129,21 +129,25 @@ class TopicAdmin:
         return list(await self._fan_out.on_masters(on, RequestCode.UPDATE_AND_CREATE_TOPIC, header))
 
     async def put_many(self, configs: Iterable[TopicConfig], *, on: Where = None) -> list[str]:
-        """All of them or, broker by broker, none. Brokers before 5.3 know no such request."""
+        """Create or change several topics; a broker takes all of them or none. RocketMQ's brokers
+        know this request since 5.3.
+        """
         body = encode_topic_configs(configs)
         return list(
             await self._fan_out.on_masters(on, RequestCode.UPDATE_AND_CREATE_TOPIC_LIST, body=body)
         )
 
     async def set_permission(self, topic: str, permission: int, *, on: Where = None) -> list[str]:
-        """Read 4, write 2; the rest stays as it is, broker by broker."""
+        """Set the permission of a topic (read 4, write 2) on each broker; other settings stay as
+        they are.
+        """
         known = await self.config(topic, on=on)
         for broker, config in known.items():
             await self.put(replace(config, permission=permission, attributes={}), on=broker)
         return list(known)
 
     async def delete(self, topic: str, *, on: Where = None) -> list[str]:
-        """Delete it, with its messages; the brokers that had to. Routes to it go at once."""
+        """Delete a topic with its messages and routes; returns the brokers that had it."""
         done = await self._fan_out.on_masters(
             on, RequestCode.DELETE_TOPIC_IN_BROKER, TopicHeader(topic)
         )
@@ -152,14 +156,16 @@ class TopicAdmin:
         return list(done)
 
     async def forget(self, topic: str, *, cluster: str = "") -> list[str]:
-        """Have name servers forget the routes to it, in a cluster or everywhere; which did. A
-        broker that has the topic tells them again."""
+        """Have name servers forget the routes of a topic, in a cluster or everywhere; returns those
+        that did. A broker that has the topic registers it again.
+        """
         fields = {"topic": topic, **({"clusterName": cluster} if cluster else {})}
         return list(await self._fan_out.name_servers(RequestCode.DELETE_TOPIC_IN_NAMESRV, fields))
 
     async def _wait_for_route(self, topic: str, brokers: list[str]) -> None:
-        """Brokers tell name servers of a new topic at once, but answer before that is heard. It is
-        no fault of the topic's if it never is."""
+        """Wait until a name server has the route of a new topic: brokers register it at once, but
+        answer before that has arrived. A route that never comes is no error of the topic.
+        """
         wanted = {name for name in brokers if ":" not in name}
         for wait_seconds in _ROUTE_WAITS:
             try:
@@ -174,7 +180,7 @@ class TopicAdmin:
     # How they are doing.
 
     async def stats(self, topic: str, *, on: Where = None) -> TopicStats:
-        """Where its queues begin and end, on all brokers together."""
+        """The first and the next offset of each queue, on all brokers together."""
         answers = await self._fan_out.on_masters_of(
             topic, on, RequestCode.GET_TOPIC_STATS_INFO, TopicHeader(topic)
         )
@@ -187,7 +193,7 @@ class TopicAdmin:
         return TopicStats(dict(sorted(queues.items())), rate)
 
     async def groups(self, topic: str, *, on: Where = None) -> list[str]:
-        """Who consumes it, now or once."""
+        """The groups that consume a topic, or once did."""
         answers = await self._fan_out.on_masters_of(
             topic, on, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, TopicHeader(topic)
         )
@@ -205,7 +211,9 @@ class TopicAdmin:
     # Order.
 
     async def order(self, topic: str) -> str:
-        """`broker-a:4;broker-b:4`, or empty: what producers go by that keep order."""
+        """The order configuration, such as `broker-a:4;broker-b:4`, which ordering producers use;
+        or empty.
+        """
         fields = {"namespace": ORDER_NAMESPACE, "key": topic}
         try:
             answer = await self._fan_out.name_server(RequestCode.GET_KV_CONFIG, fields)
@@ -214,7 +222,7 @@ class TopicAdmin:
         return answer.ext_fields.get("value", "")
 
     async def set_order(self, topic: str, queues: Mapping[str, int]) -> None:
-        """By broker, how many of its queues count; nothing: take the rule away."""
+        """Set the number of ordered queues by broker; an empty mapping removes the setting."""
         fields = {"namespace": ORDER_NAMESPACE, "key": topic}
         if not queues:
             await self._fan_out.name_servers(RequestCode.DELETE_KV_CONFIG, fields)

@@ -1,7 +1,7 @@
-"""Transactions that are open: which there are, and ending one by hand; those that were given up.
+"""`TransactionAdmin` lists open transactions, ends one by hand, and lists those that were given up.
 
-Only our brokers can list what is open. To commit what its producer would have rolled back, or the
-other way round, is a decision of whoever asks for it.
+Only Aerobee's brokers can list open transactions. Ending one by hand overrides its producer: it may
+commit a message that the producer would have rolled back, or the other way round.
 """
 
 from collections.abc import AsyncIterator
@@ -32,7 +32,7 @@ from aerobee.protocol.response_codes import ResponseCode
 
 @dataclass(frozen=True, slots=True)
 class HeldTransaction:
-    """An open transaction, and the broker that has it."""
+    """An open transaction, and the broker that holds its half message."""
 
     broker: str
     """By its name, or by its address where only that is known."""
@@ -45,7 +45,7 @@ class TransactionAdmin:
         self._queues = queues
 
     async def count(self, *, on: Where = None) -> dict[str, int]:
-        """By broker, how many are open."""
+        """The number of open transactions, by broker."""
         code = RequestCode.LIST_OPEN_TRANSACTIONS
         answers = await self._fan_out.on_masters(on, code, OpenTransactionsHeader(max_num=1))
         return {
@@ -54,7 +54,7 @@ class TransactionAdmin:
         }
 
     async def open(self, *, group: str = "", on: Where = None) -> AsyncIterator[HeldTransaction]:
-        """Every one that is open, of a producer group or of all, broker after broker."""
+        """Open transactions of a producer group or of all, broker after broker."""
         code = RequestCode.LIST_OPEN_TRANSACTIONS
         for name, address in (await self._fan_out.masters(on)).items():
             offset = 0
@@ -67,10 +67,10 @@ class TransactionAdmin:
                 offset = page.next_offset
 
     async def given_up(self, *, on: Where = None) -> AsyncIterator[StoredMessage]:
-        """Every one that is asked about no more, broker after broker.
+        """Transactions that brokers have stopped checking, broker after broker.
 
-        Brokers are asked, and no name server for a route: it hears of the topic only a moment after
-        the first transaction was given up, and none is to be missed until then.
+        Brokers are asked directly, not by a route: a name server learns of the topic only a moment
+        after the first transaction was given up, and none is to be missed until then.
         """
         for name, address in (await self._fan_out.masters(on)).items():
             if await self._has_given_up(address):
@@ -85,15 +85,16 @@ class TransactionAdmin:
         await self._end(held, TransactionType.ROLLBACK)
 
     async def check_again(self, offset_message_id: str, *, on: str = "") -> None:
-        """Have the producers asked once more about one that was given up. Its broker is found by
-        the id, unless it is named."""
+        """Have the producers checked once more about a transaction that was given up. Its broker is
+        found by the id, unless it is named.
+        """
         place = parse_offset_message_id(offset_message_id)
         address = await self._fan_out.master(on or f"{place.address}:{place.port}")
         code = RequestCode.RESUME_CHECK_HALF_MESSAGE
         await self._fan_out.broker(address, code, ResumeCheckHeader(offset_message_id))
 
     async def _has_given_up(self, address: str) -> bool:
-        """Whether a broker ever gave one up: its topic, of one queue, is made with the first."""
+        """Whether a broker ever gave one up: its topic, of one queue, is created with the first."""
         header = TopicHeader(TRANSACTION_GIVEN_UP_TOPIC)
         try:
             await self._fan_out.broker(address, RequestCode.GET_TOPIC_CONFIG, header)

@@ -1,5 +1,7 @@
-"""What few ever turn: limits for groups that read old messages, how the log is read ahead, which
-engine keeps time. RocketMQ's brokers have these; ours refuse them with the reason.
+"""`TuningAdmin` has rare settings of RocketMQ's brokers: cold-data limits, read-ahead, timer
+engine.
+
+Aerobee's brokers refuse these requests and say why.
 """
 
 from dataclasses import dataclass
@@ -31,7 +33,7 @@ class TuningAdmin:
         self._fan_out = fan_out
 
     async def cold_limits(self, *, on: Where = None) -> dict[str, dict[str, int]]:
-        """By broker and group, how many bytes of old messages it may read in a while."""
+        """By broker and group, the bytes of old messages that it may read in an interval."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_COLD_DATA_FLOW_CTR_INFO)
         found = {}
         for name, answer in answers.items():
@@ -40,12 +42,14 @@ class TuningAdmin:
         return found
 
     async def cold_state(self, *, on: Where = None) -> dict[str, Parsed]:
-        """By broker, all that it says of groups that read old messages, as it says it."""
+        """By broker, the state of cold-data flow control, as the broker reports it."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_COLD_DATA_FLOW_CTR_INFO)
         return {name: parse(bytes(one.body)) for name, one in answers.items()}
 
     async def light_state(self, *, on: Where = None) -> dict[str, Parsed]:
-        """By broker, how many light topics it has, as it says it. Before 5.5 none does."""
+        """By broker, the number of lite topics, as the broker reports it. RocketMQ has this since
+        5.5.
+        """
         answers = await self._fan_out.on_masters(on, RequestCode.GET_BROKER_LITE_INFO)
         return {name: parse(bytes(one.body)) for name, one in answers.items()}
 
@@ -59,12 +63,12 @@ class TuningAdmin:
         return list(await self._fan_out.on_masters(on, code, body=group.encode()))
 
     async def set_read_ahead(self, *, is_on: bool, on: Where = None) -> list[str]:
-        """Whether the system is to read the log ahead of those who read it."""
+        """Have the operating system read the commit log ahead, or not."""
         header = _ReadAheadHeader("0" if is_on else "1")  # the system's own numbers for it
         code = RequestCode.SET_COMMITLOG_READ_MODE
         return list(await self._fan_out.on_masters(on, code, header))
 
     async def switch_timer_engine(self, engine: str, *, on: Where = None) -> list[str]:
-        """The wheel (`F`) or RocksDB (`R`)."""
+        """Switch timer messages to the wheel (`F`) or to RocksDB (`R`)."""
         code = RequestCode.SWITCH_TIMER_ENGINE
         return list(await self._fan_out.on_masters(on, code, _EngineHeader(engine)))

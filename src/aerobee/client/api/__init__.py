@@ -1,1 +1,1 @@
-"""Values that applications see: messages, receipts and options. Nothing here runs."""
+"""Values that applications use: messages, receipts and options. They do no I/O."""

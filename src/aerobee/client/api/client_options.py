@@ -1,4 +1,4 @@
-"""What can be set of a client, and durations as people write them.
+"""`ClientOptions`: the settings of a client, checked, and `seconds_of` for durations.
 
 Every option has a unit in its type or its name. A duration is a `timedelta` or a number of seconds.
 """
@@ -21,7 +21,7 @@ READER_GROUP = "AEROBEE_READER"
 
 
 def seconds_of(duration: Duration, name: str = "a duration") -> float:
-    """Misuse for what is no duration, or a negative one."""
+    """The seconds of a duration. Misuse for a value that is no duration, or a negative one."""
     if isinstance(duration, timedelta):
         seconds = duration.total_seconds()
     elif isinstance(duration, bool) or not isinstance(duration, int | float):
@@ -35,7 +35,7 @@ def seconds_of(duration: Duration, name: str = "a duration") -> float:
 
 @dataclass(frozen=True, slots=True)
 class ClientOptions:
-    """O1. Durations are in seconds, and all are positive."""
+    """Settings of a client. O1. Durations are in seconds, and all are positive."""
 
     name_servers: tuple[str, ...]
     credentials: Credentials | None = None
@@ -77,7 +77,7 @@ def options_for(
     trace: bool = False,
     avoid_slow_brokers: AvoidSlow = False,
 ) -> ClientOptions:
-    """The options of a client: what was said by keyword goes before what the target says."""
+    """The options of a client. A keyword takes precedence over the same setting in the target."""
     place = target if isinstance(target, Target) else parse_target(target)
     context: ssl.SSLContext | None = tls if isinstance(tls, ssl.SSLContext) else None
     if context is None and (tls is True or (tls is None and place.is_tls)):

@@ -1,7 +1,7 @@
-"""What can be set of a consumer, checked once.
+"""`ConsumerOptions`: the settings of a consumer, checked once when it is made.
 
-`consumer_options` takes what people write (a topic or several, tags or SQL, a moment to start at)
-and returns what the parts of a consumer read.
+`consumer_options` takes the keywords of `client.consumer` (a topic or several, tags or SQL, a
+moment to start at) and returns the values that the parts of a consumer use.
 """
 
 from collections.abc import Iterable, Mapping
@@ -59,7 +59,9 @@ _LIMITS = {
 
 @dataclass(frozen=True, slots=True)
 class ConsumerOptions:
-    """O1. Checked, and as it goes on the wire but for the namespace. Durations are in seconds."""
+    """Settings of a consumer. O1. They are checked, and names are those on the wire but for the
+    namespace. Durations are in seconds.
+    """
 
     topics: Mapping[str, str]
     """What is wanted of each topic: an expression of `expression_type`."""
@@ -106,7 +108,7 @@ class ConsumerOptions:
 
 
 class ReaderKeywords(TypedDict, total=False):
-    """What `client.reader` takes by keyword. A duration is a timedelta or seconds."""
+    """Keywords of `client.reader`. A duration is a timedelta or seconds."""
 
     tags: str
     sql: str
@@ -119,7 +121,7 @@ class ReaderKeywords(TypedDict, total=False):
 
 
 class ConsumerKeywords(ReaderKeywords, total=False):
-    """What `client.consumer` takes by keyword."""
+    """Keywords of `client.consumer`."""
 
     group: Required[str]
     order: Order
@@ -143,7 +145,9 @@ _KEYWORDS = ConsumerKeywords.__optional_keys__ | ConsumerKeywords.__required_key
 
 
 def consumer_options(topics: Topics, **said: Unpack[ConsumerKeywords]) -> ConsumerOptions:
-    """Misuse says what does not fit together. `topics` as a mapping gives each its own filter."""
+    """The options for these keywords. Misuse says which of them contradict each other. `topics` as
+    a mapping gives each topic its own filter.
+    """
     check_keywords(said, _KEYWORDS, "a consumer")
     if "group" not in said:
         raise Misuse(

@@ -1,7 +1,7 @@
-"""Keywords that nothing takes: said with the one that was probably meant.
+"""`check_keywords` refuses unknown keyword arguments and suggests the one that was probably meant.
 
-A type checker says the same before; whoever has none must not find out by a key or a tag that is
-missing from a stored message.
+A type checker finds the same mistake earlier; without one, a misspelt `keys` or `tag` would only be
+missing from the stored message.
 """
 
 from collections.abc import Collection, Iterable
@@ -10,7 +10,7 @@ from aerobee.errors import Misuse
 
 
 def check_keywords(said: Iterable[str], known: Collection[str], verb: str) -> None:
-    """Misuse for the first of those that were said and are not known."""
+    """Raise Misuse for the first keyword that is not known."""
     for name in said:
         if name not in known:
             raise Misuse(f"{verb} takes no {name}=", hint=_hint(name, known))

@@ -1,12 +1,12 @@
-"""A message as a consumer hands it out, and what is to become of it.
+"""`Message`: a received message, with the methods that acknowledge, retry or reject it.
 
-    async for message in consumer:
-        async with message.process():        # well → acknowledged; an exception → tried again later
-            ...
+    async with message.process():        # at the end: ack; after an exception: retried later
+        ...
 
-or, in so many words: `ack`, `nack(delay=…)`, `reject(reason=…)`, `extend(…)`. Each settles the
-message once; what is said of it after that, or after its queue went to another member, is nothing.
-A handler that is cancelled has neither done its work nor failed: its message is handed out again.
+or one by one: `ack`, `nack(delay=…)`, `reject(reason=…)`, `extend(…)`. The first of them settles
+the message; a call after that, or after its queue went to another member, has no effect. If a
+handler is cancelled, its message is neither acknowledged nor counted as failed: it is handed out
+again.
 """
 
 import json
@@ -25,16 +25,16 @@ _log = logging.getLogger(__name__)
 
 
 class Holder(Protocol):
-    """Who handed a message out, and hears what became of it."""
+    """The part of a consumer that handed a message out and carries out `ack`, `nack` and so on."""
 
     def settle(self, message: "Message") -> None:
-        """Acknowledge without waiting for anything."""
+        """Acknowledge a message without waiting for the broker."""
 
     def settle_all(self, messages: "list[Message]") -> None:
-        """The same of many, all of them its own."""
+        """Acknowledge many messages, all handed out by this holder."""
 
     def told(self) -> Awaitable[None]:
-        """Until whoever must know has heard of what was settled just now."""
+        """Wait until the acknowledgements so far have been passed on as far as this holder must."""
 
     def ack(self, message: "Message") -> Awaitable[None]: ...
 
@@ -47,60 +47,66 @@ class Holder(Protocol):
     def reply(self, message: "Message", body: object, codec: Codec) -> Awaitable[None]: ...
 
     def give_back(self, message: "Message") -> None:
-        """Nobody works on it any more; to be handed out again as it is."""
+        """Take a message back that is not being worked on any more; it is handed out again as it
+        is.
+        """
 
 
 class Message(ReceivedMessage):
-    """Immutable. What it says: body, topic, tag, keys, headers, message_id, attempt, queue, offset,
-    born_at, stored_at; and `properties`, with all that RocketMQ added."""
+    """A received message. Immutable. Fields: body, topic, tag, keys, headers, message_id, attempt,
+    queue, offset, born_at, stored_at; and `properties`, with all that RocketMQ added.
+    """
 
     __slots__ = ()
 
     @property
     def born_at(self) -> datetime:
-        """When its sender says that it was sent."""
+        """The sender's time of sending."""
         return datetime.fromtimestamp(self.born_timestamp / 1000, UTC)
 
     @property
     def stored_at(self) -> datetime:
-        """When the broker stored it."""
+        """The broker's time of storing."""
         return datetime.fromtimestamp(self.store_timestamp / 1000, UTC)
 
     def json(self) -> Any:
-        """The body, read as JSON. ValueError if it is none. `NaN` and `Infinity`, which JSON does
-        not have and other senders in Python write, are read as the floats they stand for: to refuse
-        them would only make dead letters of messages that are stored already."""
+        """The body, read as JSON; ValueError if it is none. `NaN` and `Infinity`, which JSON does
+        not have and other senders in Python write, are read as floats: to refuse them would only
+        make dead letters of messages that are stored already.
+        """
         return json.loads(self.body)
 
     def process(self, *, retry: Backoff | None = None) -> "Processing":
-        """Work on it: acknowledged at the end, tried again later after an exception, which then
-        goes no further. `retry`: when; otherwise as the consumer was told."""
+        """A context for working on the message: acknowledged at the end, retried later after an
+        exception, which is logged and not raised. `retry` replaces the consumer's backoff.
+        """
         return Processing(self, retry)
 
     def ack(self) -> Awaitable[None]:
-        """It was handled."""
+        """Acknowledge the message: it was handled."""
         return self.held_by().ack(self)
 
     def nack(self, *, delay: Duration | None = None) -> Awaitable[None]:
-        """It could not be handled: have it again later, until `max_attempts` are used up."""
+        """Have the message delivered again later, until `max_attempts` are used up."""
         seconds = None if delay is None else seconds_of(delay, "delay")
         return self.held_by().nack(self, seconds)
 
     def reject(self, *, reason: str = "") -> Awaitable[None]:
-        """It never can be handled: it becomes a dead letter at once."""
+        """Make the message a dead letter at once: no further attempt would help."""
         return self.held_by().reject(self, reason)
 
     def extend(self, more: Duration) -> Awaitable[None]:
-        """Work on it takes so long yet: only a popped message would otherwise come again."""
+        """Keep a popped message hidden for so long from now. A pulled one needs no extending."""
         return self.held_by().extend(self, seconds_of(more, "more"))
 
     def reply(self, body: object, *, codec: Codec = to_json) -> Awaitable[None]:
-        """Answer it, if it was sent with `client.request`. It is not acknowledged by that.
-        SendFailed: whoever asked does not wait any more, or has gone."""
+        """Answer a message that was sent with `client.request`. This does not acknowledge it.
+        SendFailed: the requesting client has stopped waiting, or has gone.
+        """
         return self.held_by().reply(self, body, codec)
 
     def held_by(self) -> Holder:
-        """Who handed it out."""
+        """The part of the consumer that handed it out."""
         return cast(Holder, self.holder)
 
     def __repr__(self) -> str:
@@ -111,7 +117,7 @@ class Message(ReceivedMessage):
 
 
 class Processing:
-    """`async with message.process()`."""
+    """The context manager of `async with message.process()`."""
 
     __slots__ = ("_message", "_retry")
 

@@ -1,9 +1,9 @@
-"""What is known of a message that a broker has stored.
+"""Receipts: ids, queue and offset of messages that a broker has stored.
 
-A receipt is given for what is in the log of a broker; how safe it is there is the broker's own
-promise (flushed at once or soon, replicated or not), unless the answer said that it was not kept in
-time. A batch has one receipt that is a sequence of receipts, made when they are looked at; one that
-went in several requests has a sequence of those.
+A receipt is given for a message in the log of a broker. Whether it survives a crash of that broker
+depends on its settings (flush, replication); `durability` is set where the answer said that a flush
+or a replica was late. A batch has one receipt, which is a sequence of receipts made when they are
+read; a batch that went in several requests has a sequence of those.
 """
 
 from abc import abstractmethod
@@ -30,7 +30,7 @@ def is_compiled() -> bool:
 
 
 class Durability(Enum):
-    """Whether a broker kept its promise when it answered."""
+    """The broker's result of flush and replication when it answered."""
 
     PROMISED = "as promised"
     """Stored, and as safe as the broker is set to make it."""
@@ -50,7 +50,7 @@ DURABILITIES: dict[int, Durability] = {
 
 
 class Receipt:
-    """Where one message is."""
+    """Ids, queue and offset of one stored message."""
 
     __slots__ = (
         "_message_id",
@@ -85,16 +85,16 @@ class Receipt:
 
     @property
     def message_id(self) -> str:
-        """The sender's name for it, given before any broker saw it. Consumers see the same."""
+        """The id that the sender gave the message. Consumers see the same."""
         return _text(self._message_id)
 
     @property
     def offset_id(self) -> str:
-        """The broker's name for it: which broker, and where in its log."""
+        """The id that the broker gave the message: its address and the log offset."""
         return _text(self._offset_id)
 
     async def cancel(self) -> None:
-        """Take back a delayed message that was not delivered yet."""
+        """Recall a delayed message that was not delivered yet."""
         if not self.recall_handle or self._recall is None:
             raise Misuse(
                 f"{self.message_id} cannot be taken back",
@@ -111,7 +111,7 @@ class Receipt:
 
 
 class _Receipts(Sequence[Receipt]):
-    """Receipts that are made when they are looked at."""
+    """A sequence of receipts, each made when it is read."""
 
     __slots__ = ()
 
@@ -132,7 +132,7 @@ class _Receipts(Sequence[Receipt]):
 
 
 class BatchReceipt(_Receipts):
-    """Where the messages of a batch are, in their order: one after the other in one queue."""
+    """The receipts of a batch, in its order: the messages follow each other in one queue."""
 
     __slots__ = ("_message_ids", "_offset_ids", "durability", "first_offset", "queue")
 
@@ -174,7 +174,7 @@ class BatchReceipt(_Receipts):
 
 
 class LongBatchReceipt(_Receipts):
-    """Where the messages of a batch are that went in several requests, in their order."""
+    """The receipts of a batch that went in several requests, in its order."""
 
     __slots__ = ("_ends", "parts")
 

@@ -1,12 +1,12 @@
-"""Messages that a consumer hands out together, and what is to become of them.
+"""`ReceivedBatch`: messages that a consumer hands out together, acknowledged with one call.
 
     while True:
         batch = await consumer.receive_many(500)
-        async with batch.process():      # well → all acknowledged; an exception → tried again later
+        async with batch.process():      # at the end: all acked; after an exception: retried later
             await write([message.json() for message in batch])
 
-Each of them is a message like any other: one that was acknowledged or rejected by itself is left
-out of what is said of all. Handing out and acknowledging cost one await for all of them.
+Each message also has its own `ack`, `nack` and `reject`: one that was settled by itself is left out
+of calls for the batch. Handing out and acknowledging cost one await for all of them.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class ReceivedBatch(Sequence[Message]):
-    """In the order in which they would have come one by one."""
+    """Messages in the order in which they would have come one by one."""
 
     __slots__ = ("_is_settled", "_messages")
 
@@ -47,23 +47,24 @@ class ReceivedBatch(Sequence[Message]):
         return self._messages[index]
 
     def process(self, *, retry: Backoff | None = None) -> "BatchProcessing":
-        """Work on all: acknowledged at the end, tried again later after an exception, which then
-        goes no further. `retry`: when; otherwise as the consumer was told."""
+        """A context for working on all of them: acknowledged at the end, retried later after an
+        exception, which is logged and not raised. `retry` replaces the consumer's backoff.
+        """
         return BatchProcessing(self, retry)
 
     async def ack(self) -> None:
-        """All were handled."""
+        """Acknowledge all messages that are not settled yet."""
         for holder in self.settle():
             await holder.told()
 
     async def nack(self, *, delay: Duration | None = None) -> None:
-        """None of them could be handled: have them again later."""
+        """Have all messages that are not settled yet delivered again later."""
         seconds = None if delay is None else seconds_of(delay, "delay")
         unsettled = self.unsettled()
         await asyncio.gather(*(one.held_by().nack(one, seconds) for one in unsettled))
 
     def settle(self) -> list[Holder]:
-        """Acknowledge all without waiting for anything. Who heard of it."""
+        """Acknowledge all without waiting for the broker. Returns the holders that were told."""
         runs: list[tuple[Holder, list[Message]]] = []
         last: object = None
         run: list[Message] = []
@@ -79,11 +80,11 @@ class ReceivedBatch(Sequence[Message]):
         return [holder for holder, _ in runs]
 
     def is_settled(self) -> bool:
-        """Whether nothing is left to be said of any of them."""
+        """Whether all of them are settled."""
         return self._is_settled or all(message.is_settled for message in self._messages)
 
     def unsettled(self) -> list[Message]:
-        """Those of which nothing was said yet."""
+        """The messages that are not settled yet."""
         return [message for message in self._messages if not message.is_settled]
 
     def __repr__(self) -> str:
@@ -91,7 +92,7 @@ class ReceivedBatch(Sequence[Message]):
 
 
 class BatchProcessing:
-    """`async with batch.process()`."""
+    """The context manager of `async with batch.process()`."""
 
     __slots__ = ("_batch", "_retry")
 

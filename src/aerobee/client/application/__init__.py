@@ -1,1 +1,1 @@
-"""App: functions that handle messages, and how they are bound and called."""
+"""`App`: functions declared as handlers of messages, bound to their arguments and run."""

@@ -1,4 +1,4 @@
-"""An application that handles messages: functions, each declared for a topic and a group.
+"""`App` runs message handlers: functions, each declared for a topic and a group.
 
     app = aerobee.App("localhost:9876")
 
@@ -7,8 +7,8 @@
 
     $ aerobee run billing:app --workers 4
 
-It is run by `aerobee run`, by `await app.run()`, or beside something else with `async with app:`,
-such as in the lifespan of a web application. Handlers that raise have their message again later.
+It is run by `aerobee run`, by `await app.run()`, or beside other code with `async with app:`, such
+as in the lifespan of a web application. A message whose handler raises is retried later.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ H = TypeVar("H", bound=Callable[..., Any])
 
 
 class Declared(NamedTuple):
-    """A handler, and what it is for."""
+    """A declared handler with its topics, group and options."""
 
     topics: Topics
     options: ConsumerKeywords
@@ -37,10 +37,14 @@ class Declared(NamedTuple):
 
 
 class App:
-    """A1. Declaring connects to nothing. A2. What cannot work is Misuse where it is declared."""
+    """A1. Declaring opens no connection. A2. A handler that cannot work is Misuse when it is
+    declared.
+    """
 
     def __init__(self, target: str | Target | Client = "localhost:9876") -> None:
-        """`target`: where the name servers are, or a client with options of its own, not open."""
+        """`target`: addresses of name servers, or a client with options of its own that is not open
+        yet.
+        """
         self.client = target if isinstance(target, Client) else connect(target)
         """To send with, while the application runs."""
         self._declared: list[Declared] = []
@@ -52,8 +56,9 @@ class App:
     # Declaring.
 
     def consumer(self, topics: Topics, **options: Unpack[ConsumerKeywords]) -> Callable[[F], F]:
-        """Have a function handle the messages of these topics, for a group; the options are those
-        of `client.consumer`."""
+        """Declare a function as the handler of these topics for a group; the options are those of
+        `client.consumer`.
+        """
         consumer_options(topics, **options)
 
         def declare(function: F) -> F:
@@ -75,20 +80,21 @@ class App:
         return hook
 
     def on_stop(self, hook: H) -> H:
-        """Call this after the last message was handled, the client still being open."""
+        """Call this function after the last message was handled, while the client is still open."""
         self._stopping.append(hook)
         return hook
 
     @property
     def groups(self) -> list[str]:
-        """Those that are declared."""
+        """The groups of all declared handlers."""
         return [one.options["group"] for one in self._declared]
 
     # Running.
 
     async def run(self, *, ready: Callable[["App"], None] | None = None) -> None:
-        """Handle messages until this is cancelled, or something fails that must not. `ready` is
-        called once all groups have been joined."""
+        """Handle messages until this is cancelled or a consumer fails. `ready` is called once all
+        groups have been joined.
+        """
         if not self._declared:
             raise Misuse("the application handles nothing", hint="declare with @app.consumer")
         async with self:
@@ -122,7 +128,7 @@ class App:
         await self._undo.__aexit__(kind, error, trace)
 
     async def _end(self) -> None:
-        """After every consumer was closed: what is running has nothing more to do."""
+        """Called after every consumer was closed: the running tasks have nothing more to do."""
         running, self._running = self._running, []
         for task in running:
             task.cancel()

@@ -1,10 +1,11 @@
-"""A function of an application as a handler of messages: what it takes is found by annotation.
+"""`bound_handler` makes an application's function a message handler: annotations choose its
+arguments.
 
     async def on_order(order: Order, message: Message, client: Client) -> None: ...
 
-A parameter annotated with Message or Client gets that; one other parameter gets the body, made into
-what it is annotated with (`payload`), or the message where it is annotated with nothing.
-A plain function runs on a thread, so that it holds nobody up.
+A parameter annotated with Message or Client gets that; one other parameter gets the body, converted
+to its annotated type (`payload`), or the message if it has no annotation. A function that is not a
+coroutine function runs on a thread, so that it does not block the loop.
 """
 
 import asyncio
@@ -25,8 +26,9 @@ Taken = Callable[[Message], Any]
 
 
 def bound_handler(function: Function, client: Client) -> Callable[[Message], Awaitable[None]]:
-    """What is called with each message. One whose body does not fit becomes a dead letter at once,
-    and the log says why."""
+    """A handler that calls the function with the arguments for each message. A message whose body
+    does not fit becomes a dead letter at once, and the log says why.
+    """
     taken = [how(client) for how in _parameters(function)]
     is_async = inspect.iscoroutinefunction(function)
 
@@ -46,12 +48,12 @@ def bound_handler(function: Function, client: Client) -> Callable[[Message], Awa
 
 
 def check_handler(function: Function) -> None:
-    """Misuse, if no message could ever be handed to it."""
+    """Raise Misuse if the parameters of the function cannot be bound to a message."""
     _parameters(function)
 
 
 def _parameters(function: Function) -> list[Callable[[Client], Taken]]:
-    """By position, where each argument comes from."""
+    """The sources of the arguments, by position."""
     name = getattr(function, "__name__", repr(function))
     hints = get_type_hints(function)
     found: list[Callable[[Client], Taken]] = []

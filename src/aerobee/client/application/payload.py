@@ -1,4 +1,5 @@
-"""Bodies → what a handler asks for by the annotation of its parameter.
+"""`payload_reader` converts message bodies to the type that a handler's parameter is annotated
+with.
 
     bytes                     as it came
     str                       UTF-8
@@ -8,8 +9,8 @@
     a pydantic model          by the model itself
     a msgspec struct          by msgspec
 
-Fields that nobody asks for are passed over: senders may be newer than receivers. What does not fit
-is a BadPayload that says where. `NaN` and `Infinity`, which JSON does not have and other senders in
+Unknown fields are ignored: senders may be newer than receivers. A body that does not fit raises
+BadPayload, which says where. `NaN` and `Infinity`, which JSON does not have and other senders in
 Python write, are floats, as in `Message.json`.
 """
 
@@ -31,11 +32,11 @@ _PLAIN: dict[Any, Callable[[Any], Any]] = {datetime: datetime.fromisoformat}
 
 
 class BadPayload(AerobeeError):
-    """A body that is not what the handler takes. Trying again would not help."""
+    """A body that does not fit the handler's type. Trying again would not help."""
 
 
 def payload_reader(annotation: Any) -> Reader:
-    """How bodies become what is annotated. Misuse: nobody knows how."""
+    """The function that converts bodies to this type. Misuse if the type is not supported."""
     if annotation is bytes:
         return bytes
     if annotation is str:
@@ -75,7 +76,7 @@ def _checked(read: Reader) -> Reader:
 
 
 def _check_known(kind: Any, whole: Any) -> None:
-    """Misuse, when the handler is declared and not when its first message comes."""
+    """Raise Misuse when the handler is declared, not when its first message comes."""
     origin = get_origin(kind)
     if kind in (None, types.NoneType, dict, list, datetime, *_ANYTHING, *_SCALARS):
         return

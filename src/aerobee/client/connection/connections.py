@@ -1,9 +1,10 @@
-"""Connections of one client: one for each address, opened when needed, shared by all that use it.
+"""`Connections` opens connections when they are needed, one for each address, shared by all of a
+client.
 
-Whoever asks an address that is being connected to waits for the same connection. Every command
-leaves here in the client's own form: its language, a binary header where the code fits one, signed
-where there are credentials. Pulls go as JSON: a broker of ours understands the next one by
-comparing its text with the last one's, which takes a fifth of the time.
+Tasks that need an address that is being connected to wait for the same connection. Every command
+gets the client's own form here: its language, a binary header if the code fits one, a signature if
+there are credentials. Pulls go as JSON: an Aerobee broker reads the next pull by comparing its text
+with the last one's, which takes a fifth of the time.
 """
 
 import asyncio
@@ -51,12 +52,12 @@ class Connections:
         self._opening: dict[str, asyncio.Task[Line]] = {}
 
     def find(self, address: str) -> Line | None:
-        """The line to an address, if it is open: for those who cannot wait."""
+        """The connection to an address, if it is open; never waits."""
         line = self._open.get(address)
         return line if line is not None and line.is_open else None
 
     async def to(self, address: str) -> Line:
-        """A line to an address; Unreachable if there is none to be had."""
+        """The connection to an address, opened if needed; Unreachable if that fails."""
         line = self.find(address)
         if line is not None:
             return line
@@ -68,7 +69,7 @@ class Connections:
         return await asyncio.shield(opening)  # one who gives up takes nobody else with him
 
     async def ask(self, address: str, command: RemotingCommand, seconds: float) -> RemotingCommand:
-        """The answer of whoever is at an address, whatever its code."""
+        """The answer of the server at an address, whatever its code."""
         line = await self.to(address)
         self.dress(command)
         if line.is_full:
@@ -76,13 +77,13 @@ class Connections:
         return await line.ask(command, seconds)
 
     async def tell(self, address: str, command: RemotingCommand) -> None:
-        """Send what wants no answer."""
+        """Send a request that wants no answer."""
         line = await self.to(address)
         self.dress(command)
         line.tell(command)
 
     def dress(self, command: RemotingCommand) -> None:
-        """Have a command say who sends it."""
+        """Set language and header form of a command, and sign it."""
         command.language = LANGUAGE
         if command.code <= BINARY_CODE_MAX and command.code != RequestCode.PULL_MESSAGE:
             command.serialize_type = BINARY_TYPE
@@ -136,8 +137,9 @@ class Connections:
 
 
 def _reason(error: Exception) -> str:
-    """What an error says, in the system's words: asyncio's repeat the address, and say nothing of
-    one who hung up."""
+    """The reason of an error in the system's words: asyncio's repeat the address, and say nothing
+    of a connection that was closed by the other side.
+    """
     if isinstance(error, socket.gaierror):
         return error.strerror or str(error)
     if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) and error.errno:
@@ -148,5 +150,5 @@ def _reason(error: Exception) -> str:
 
 
 def _may_be_plain(error: Exception) -> bool:
-    """Whether whoever is there took the connection, and then did not get on with it."""
+    """Whether a connection was accepted and failed later: the server may not use TLS."""
     return isinstance(error, ssl.SSLError | ConnectionResetError | ConnectionAbortedError)

@@ -1,8 +1,8 @@
-"""What a client tells every broker of itself: the groups that produce and consume through it.
+"""`Heartbeats` tells every broker which groups produce and consume through this client.
 
-A heartbeat goes to each broker that a route names, every so often and whenever a group joins or a
-route changes; brokers drop whom they have not heard of for two minutes. Its loop is its own task:
-no handler of an application can hold it up unless it holds up the whole event loop.
+A heartbeat goes to each broker that a route names, at an interval and whenever a group joins or a
+route changes; brokers drop clients without a heartbeat for two minutes. The loop is a task of its
+own: a handler of an application delays it only by blocking the whole event loop.
 """
 
 import asyncio
@@ -36,12 +36,12 @@ class Heartbeats:
         self._told: set[str] = set()
 
     async def produce(self, group: str) -> None:
-        """A producer of this group is here, so that brokers can ask it back."""
+        """Register a producer of this group, so that brokers can check its transactions."""
         self._producers[group] += 1
         await self.beat()
 
     async def consume(self, beat: ConsumerBeat) -> None:
-        """A consumer of this group is here, or its subscriptions have changed."""
+        """Register a consumer of this group, or its changed subscriptions."""
         self._consumers[beat.group] = beat
         await self.beat()
 
@@ -59,7 +59,7 @@ class Heartbeats:
             await self._unregister(UnregisterHeader(self.client_id, consumer_group=group))
 
     async def beat(self) -> None:
-        """Tell every broker that is known. One that cannot be told hears it the next time."""
+        """Send a heartbeat to every known broker. One that does not answer gets the next one."""
         if not self._producers and not self._consumers:
             return
         body = encode_heartbeat(
@@ -74,7 +74,7 @@ class Heartbeats:
         await asyncio.gather(*(self._beat_one(address, body) for address in addresses))
 
     async def leave(self) -> None:
-        """Say of every group that it is gone."""
+        """Unregister every group."""
         for group in list(self._consumers):
             await self.stop_consuming(group)
         for group in list(self._producers):

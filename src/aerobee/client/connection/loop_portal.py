@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Portal:
-    """A loop that runs in some thread, called into from others."""
+    """An event loop that runs in some thread, called into from others."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, thread_id: int) -> None:
         self._loop = loop
@@ -29,7 +29,7 @@ class Portal:
         self._pid = process_id()
 
     def call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run it there, and wait for what comes of it."""
+        """Run a coroutine on the loop, and wait for its result."""
         try:
             self._check()
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -63,10 +63,10 @@ class Portal:
 
 
 class ClosedPortal(Portal):
-    """Of what is not open, or not any more."""
+    """The portal of a client that is not open: every call is Misuse."""
 
     def __init__(self) -> None:
-        """Nothing to remember."""
+        """A closed portal has no loop."""
 
     def _check(self) -> None:
         raise Misuse("the client is not open", hint="use it inside its `with` block")

@@ -1,7 +1,7 @@
-"""The name servers of a client: any of them will do, and the one that answered last is asked first.
+"""`NameServers` sends requests to any of the name servers, first to the one that answered last.
 
-One that does not answer is left for the next at once; only when all have failed is the asker told,
-with what each of them came to.
+If one does not answer, the next is asked at once; only when all have failed is an error raised,
+with the failure of each of them.
 """
 
 from aerobee.client.connection.connections import Connections
@@ -28,7 +28,7 @@ class NameServers:
         return tuple(self._addresses)
 
     async def ask(self, command: RemotingCommand) -> tuple[RemotingCommand, str]:
-        """The answer of the first that gives one, whatever its code, and who gave it."""
+        """The first answer, whatever its code, and the address of the name server that gave it."""
         failures: list[NoAnswer] = []
         for address in list(self._addresses):
             try:
@@ -45,7 +45,7 @@ class NameServers:
         )
 
     async def route(self, topic: str) -> tuple[TopicRoute, str]:
-        """Where a topic is, and who says so; TopicNotFound if nobody has it."""
+        """The route of a topic and the name server that gave it; TopicNotFound if it has none."""
         answer, address = await self.ask(
             RemotingCommand(
                 RequestCode.GET_ROUTEINFO_BY_TOPIC,
@@ -65,7 +65,7 @@ class NameServers:
         return decode_topic_route(bytes(answer.body)), address
 
     async def cluster(self) -> ClusterInfo:
-        """Every broker that is alive."""
+        """All brokers that are alive."""
         answer, _ = await self.ask(RemotingCommand(RequestCode.GET_BROKER_CLUSTER_INFO))
         error = error_for(answer.code, answer.remark)
         if error is not None:

@@ -1,7 +1,7 @@
-"""Which process this is, without asking the system at every send.
+"""`process_id` gives the id of this process without a system call at every send.
 
-A client belongs to the process that opened it. Only a fork makes another one that has it, too, and
-Python tells of forks.
+A client belongs to the process that opened it. Only a fork copies it to another process, and Python
+calls a function after a fork, which updates the number.
 """
 
 import os
@@ -10,7 +10,7 @@ _numbers = [os.getpid()]
 
 
 def process_id() -> int:
-    """What `os.getpid` says."""
+    """The same number as `os.getpid()`."""
     return _numbers[0]
 
 

@@ -1,7 +1,7 @@
-"""Requests as the parts of a client make them: a code, a declared header, a body → the answer.
+"""Requests as the parts of a client make them: from a code, a declared header and a body.
 
-`ask` returns the answer whatever its code, `ask_well` raises the error that a refusal is, `tell`
-waits for nothing. `answer_well` is for what brokers ask of us.
+`ask` returns the answer whatever its code, `ask_well` raises the error of a refusal, `tell` waits
+for nothing. `answer_well` answers a request of a broker.
 """
 
 import logging
@@ -55,7 +55,7 @@ async def tell(session: Session, address: str, code: RequestCode, header: object
 
 
 def checked(answer: Answer) -> Answer:
-    """The same answer, unless it is a refusal."""
+    """The same answer; the error of a refusal is raised."""
     error = error_for(answer.code, answer.remark)
     if error is not None:
         raise error
@@ -70,7 +70,7 @@ def answer_well(line: Line, asked: Asked, body: bytes) -> None:
 
 
 def command_of(code: RequestCode, header: object = None, body: bytes = b"") -> RemotingCommand:
-    """`header`: a declared one, or its fields as they are."""
+    """A request command. `header`: a declared header, or its fields by name."""
     if header is None:
         fields: dict[str, str] = {}
     else:

@@ -1,7 +1,7 @@
-"""What brokers ask of a client: who answers which request.
+"""`RequestDispatch` hands requests that brokers send to this client to handlers, by request code.
 
-A broker asks about one group; a client may have many. Each that may be meant says whether it was.
-A request that nobody takes is refused in so many words, unless nobody waits for an answer.
+Several consumers may register for one code; a handler returns True if the request is for its group.
+If none does, the broker is told REQUEST_CODE_NOT_SUPPORTED, unless the request is one-way.
 """
 
 import logging
@@ -29,7 +29,7 @@ class RequestDispatch:
         self._handlers[code].remove(handler)
 
     def serve(self, line: Line, command: RemotingCommand) -> None:
-        """Hand a request to whom it is for."""
+        """Hand a request to the first handler that takes it, or refuse it."""
         command.body = bytes(command.body)
         try:
             for handler in tuple(self._handlers.get(command.code, ())):

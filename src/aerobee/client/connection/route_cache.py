@@ -1,10 +1,11 @@
-"""Routes as a running client keeps them: asked for once, again every so often, and on an error.
+"""`RouteCache` keeps the routes of topics: fetched once, refreshed at an interval and after an
+error.
 
-Whoever needs the route of a topic that is being asked for waits for the same answer. A route that
-cannot be asked for again stays as it was: brokers go on when name servers do not.
+Tasks that need a route that is being fetched wait for the same answer. A route that cannot be
+refreshed stays as it was: brokers go on when name servers do not.
 
-A first send makes its topic, and name servers hear of that a moment after it is answered: whoever
-asks here for a topic that was just sent to waits for that, and is not told that there is none.
+A first send creates its topic, and name servers learn of it a moment after it is answered: a task
+that needs the route of a topic that was just sent to waits for that, and gets no TopicNotFound.
 """
 
 import asyncio
@@ -44,19 +45,20 @@ class RouteCache:
         self._watchers: list[Changed] = []
 
     def find(self, topic: str) -> ClientRoute | None:
-        """What is known: for those who cannot wait."""
+        """The cached route, if there is one; never waits."""
         return self._routes.get(topic)
 
     async def of(self, topic: str, *, may_be_new: bool = False) -> ClientRoute:
-        """Where a topic is. `may_be_new`: for sending, so a topic that the send would create will
-        do. TopicNotFound, or Unreachable if no name server answers."""
+        """The route of a topic. `may_be_new`: for a send, which would create the topic, the default
+        topic's route will do. TopicNotFound, or Unreachable if no name server answers.
+        """
         route = self._routes.get(topic)
         if route is not None and (may_be_new or topic not in self._is_new):
             return route
         return await self.refresh(topic, may_be_new=may_be_new)
 
     async def refresh(self, topic: str, *, may_be_new: bool = False) -> ClientRoute:
-        """Ask for the route now."""
+        """Fetch the route now."""
         key = (topic, may_be_new)
         lookup = self._lookups.get(key)
         if lookup is None:
@@ -66,13 +68,13 @@ class RouteCache:
         return await asyncio.shield(lookup)
 
     async def settled(self, topic: str) -> None:
-        """Come back once name servers know a topic that was just sent to, or after a while."""
+        """Wait until name servers know a topic that was just sent to, but not for long."""
         if topic in self._is_new:
             with contextlib.suppress(TopicNotFound):
                 await self.refresh(topic)
 
     async def refresh_all(self) -> None:
-        """Ask for every route again."""
+        """Fetch every cached route again."""
         for topic in list(self._routes):
             try:
                 await self.refresh(topic, may_be_new=topic in self._is_new)
@@ -83,7 +85,7 @@ class RouteCache:
                 _log.warning("the route of %s stays as it was: %s", topic, error)
 
     def forget(self, topic: str) -> None:
-        """Nobody needs it any more."""
+        """Drop the route of a topic that is not needed any more."""
         self._routes.pop(topic, None)
         self._is_new.discard(topic)
 
@@ -91,7 +93,7 @@ class RouteCache:
         self._watchers.append(changed)
 
     def unwatch(self, changed: Changed) -> None:
-        """Whether it watches or not."""
+        """Remove a watcher, if it is registered."""
         if changed in self._watchers:
             self._watchers.remove(changed)
 
@@ -100,7 +102,7 @@ class RouteCache:
         return broker_addresses(self._routes.values())
 
     def advertiser_of(self, address: str) -> str:
-        """The name server that named an address; empty if none did."""
+        """The name server that gave an address; empty if none did."""
         for route in self._routes.values():
             if address in broker_addresses([route]):
                 return route.advertised_by

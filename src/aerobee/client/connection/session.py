@@ -1,9 +1,11 @@
-"""One running client, as its producers and consumers share it: connections, routes, heartbeats.
+"""`Session`: one running client as its producers and consumers share it.
+
+It has the connections, routes, heartbeats and tasks.
 
 S1. It belongs to one event loop in one process; after a fork, or once closed, every use is Misuse.
-S2. Every task that it starts is its own: one that fails is logged with its name, and all have ended
-    when `close` returns.
-Imports more than 15 modules because it puts together what all of a client shares.
+S2. It owns every task that it starts: a failure is logged with the task's name, and all have ended
+    when `close` returns. Imports more than 15 modules because it puts together what all of a client
+    shares.
 """
 
 import asyncio
@@ -72,7 +74,7 @@ class Session:
         """The way into its loop, for other threads."""
 
     async def start(self) -> None:
-        """Begin what runs beside the application. No server needs to be there yet."""
+        """Start the tasks of the client. No server needs to be there yet."""
         if self._is_open:
             raise Misuse("the client is open already")
         self._is_open = True
@@ -98,15 +100,15 @@ class Session:
         await self.connections.close()
 
     def at_close(self, close: Periodic) -> None:
-        """Have something done before the client closes: whoever consumes or sends leaves first."""
+        """Call this before the client closes: consumers and producers leave first."""
         self._closers.append(close)
 
     def not_at_close(self, close: Periodic) -> None:
-        """It is done already."""
+        """Take a callback back that was already done."""
         self._closers.remove(close)
 
     def check(self) -> None:
-        """Misuse unless the client can be used, here and now."""
+        """Raise Misuse unless the client is open in this process."""
         if not self._is_open:
             raise Misuse(
                 "the client is not open", hint="use it inside `async with aerobee.connect(...)`"
@@ -118,8 +120,9 @@ class Session:
             )
 
     def check_loop(self) -> None:
-        """Misuse in another loop than its own. Not part of `check`: asking for the running loop is
-        a system call, which is too much for each send."""
+        """Raise Misuse in another loop than its own. Not part of `check`: asking for the running
+        loop is a system call, which is too much for each send.
+        """
         if self._is_open and asyncio.get_running_loop() is not self._loop:
             raise Misuse(
                 "this client was opened in another event loop",
@@ -127,7 +130,7 @@ class Session:
             )
 
     def moment(self) -> tuple[int, int]:
-        """The time in ms since 1970, and that at which this month began: ids count from there."""
+        """The time in ms since 1970, and the start of this month: ids count from there."""
         wall_ms = self.clock.now().wall_ms
         if not self._month_start_ms <= wall_ms < self._month_end_ms:
             self._month_start_ms, self._month_end_ms = _month_of(wall_ms)
@@ -139,7 +142,7 @@ class Session:
         return self.unique_ids.take(wall_ms - month_start_ms)
 
     def spawn(self, work: Coroutine[object, object, None], name: str) -> "asyncio.Task[None]":
-        """Run something beside the application, until it ends or the client closes."""
+        """Run a task until it ends or the client closes."""
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -148,7 +151,9 @@ class Session:
     async def ask(
         self, address: str, command: RemotingCommand, seconds: float | None = None
     ) -> RemotingCommand:
-        """A broker's answer, whatever its code. Unreachable names who advertised the address."""
+        """A broker's answer, whatever its code. Unreachable names the name server that gave the
+        address.
+        """
         self.check()
         self.check_loop()
         try:
@@ -157,7 +162,7 @@ class Session:
             raise self.with_advertiser(error) from None
 
     def with_advertiser(self, error: Unreachable) -> Unreachable:
-        """The same error, with what to do about an address that a name server gave."""
+        """The same error, with a hint if a name server gave the address."""
         advertiser = self.routes.advertiser_of(error.address)
         if not advertiser:
             return error
@@ -181,7 +186,7 @@ class Session:
             _log.error("%s of %s failed", task.get_name(), self.client_id, exc_info=error)
 
     async def _keep(self, seconds: float, do: Periodic) -> None:
-        """Do something every so often. Once that fails it is tried again the next time."""
+        """Call a function at an interval. A failure is logged and does not end the loop."""
         while True:
             await asyncio.sleep(seconds)
             try:
@@ -195,8 +200,9 @@ async def _nobody_replies(message: "Message", body: object, codec: Codec) -> Non
 
 
 def _own_address() -> str:
-    """An address of this machine for ids, found without asking anybody. Which one does not matter:
-    it only has to differ from other machines'."""
+    """An address of this machine for ids, found without sending anything. Any address will do that
+    differs from other machines'.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # a datagram socket: nothing is sent
@@ -206,7 +212,7 @@ def _own_address() -> str:
 
 
 def _month_of(wall_ms: int) -> tuple[int, int]:
-    """The start of a moment's month and of the next one, here: ids count from there."""
+    """The start of a time's month and of the next month, in local time: ids count from there."""
     start = datetime.fromtimestamp(wall_ms / 1000).replace(
         day=1, hour=0, minute=0, second=0, microsecond=0
     )

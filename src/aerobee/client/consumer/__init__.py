@@ -1,1 +1,1 @@
-"""Consumer and Reader, and the answers to questions that brokers ask of a consumer."""
+"""`Consumer` and `Reader`, and the answers to requests that brokers send to a consumer."""

@@ -1,10 +1,10 @@
-"""What brokers ask of a consumer, and its answers.
+"""`BrokerQuestions` answers the requests that brokers send to a consumer.
 
- 40  members came or went: share the queues out again
+40   members came or went: rebalance
 220  an administrator has reset offsets: go on there
-221  which offsets are held here
-307  what is going on here, with what each task is doing if that is wanted
-309  consume this one message now, and say what came of it
+221  the offsets of the queues that this consumer owns
+307  the running info of this consumer, on request with the stack of each task
+309  consume this one message now, and report the result
 """
 
 import asyncio
@@ -155,7 +155,7 @@ class BrokerQuestions:
 
 
 def _stacks() -> str:
-    """What every task of the loop is doing: what Java shows of its threads."""
+    """The stacks of all tasks of the loop, in place of Java's thread dump."""
     found = []
     for task in asyncio.all_tasks():
         found.append(f'"{task.get_name()}"')

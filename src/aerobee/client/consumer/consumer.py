@@ -1,11 +1,11 @@
-"""A consumer: messages of its share of the queues, one at a time or many at once.
+"""`Consumer` receives messages of its share of the queues, one at a time or many at once.
 
     async with client.consumer("orders", group="billing", concurrency=64) as consumer:
         async for message in consumer:
             async with message.process():
                 ...
 
-or, where many are handled together: `receive_many`.
+or, to handle many together: `receive_many`.
 
 Any number of tasks may iterate over one consumer; `run` starts as many as `concurrency` says. The
 heartbeats, pulls and commits are tasks of their own: a handler holds them up only by blocking the
@@ -13,8 +13,8 @@ whole event loop.
 
 K1. A message is handed out once, until it failed, or its queue went to another member.
 K2. A handler's exception reaches the log and the retry, never the loop that feeds it.
-K3. Closing waits for what is being worked on. What the task had in hand that an exception takes out
-    of the block is not: it comes again.
+K3. Closing waits for messages that are being worked on, but not for those of the task that leaves
+    the block by an exception: they come again.
 """
 
 import asyncio
@@ -80,7 +80,7 @@ class Consumer:
         self._is_open = False
 
     async def open(self) -> None:
-        """Join the group and begin to receive. What `async with` does first."""
+        """Join the group and begin to receive; `async with` calls it."""
         self._session.check()
         self._session.check_loop()
         if self._session.members.is_consuming(self._calls.group):
@@ -99,7 +99,7 @@ class Consumer:
             raise
 
     async def close(self) -> None:
-        """Hand out nothing more, wait for what is out, commit, leave the group."""
+        """Hand out nothing more, wait for messages in work, commit, leave the group."""
         if not self._is_open:
             return
         self._is_open = False
@@ -117,7 +117,7 @@ class Consumer:
         self._asked.end()
 
     async def receive(self) -> Message:
-        """The next message, however long it takes."""
+        """The next message; waits until there is one."""
         self._check_begun()
         message = await self._inbox.take()
         if message is None:
@@ -127,12 +127,12 @@ class Consumer:
         return message
 
     async def receive_many(self, count: int, *, timeout: Duration | None = None) -> ReceivedBatch:
-        """Those messages that there are, up to so many: the first one is waited for, and no other.
-        None at all if none comes within `timeout`.
+        """The messages that are there, up to `count`: it waits for the first and for no other.
+        Empty if none comes within `timeout`.
 
-        Acknowledge all of them with `async with batch.process()` or `await batch.ack()`, or each
-        by itself. No more than `concurrency` are out at once, so say at least `count` there; where
-        order is kept there is one of each queue or key in a batch.
+        Acknowledge all of them with `async with batch.process()` or `await batch.ack()`, or each by
+        itself. No more than `concurrency` are out at once, so give it at least `count`; where order
+        is kept there is one of each queue or key in a batch.
         """
         self._check_begun()
         if count < 1:
@@ -155,7 +155,8 @@ class Consumer:
 
     async def run(self, handler: Handler, *, retry: Backoff | None = None) -> None:
         """Call a handler with every message, `concurrency` of them at once, until the consumer is
-        closed. A handler that raises has its message again later."""
+        closed. If the handler raises, its message is retried later.
+        """
         self._check_begun()
 
         async def work() -> None:
@@ -171,26 +172,27 @@ class Consumer:
 
     @property
     def queues(self) -> tuple[MessageQueue, ...]:
-        """Those that are this consumer's now."""
+        """The queues that this consumer owns now."""
         return tuple(sorted(self._queues))
 
     def position(self, queue: MessageQueue) -> int:
-        """The smallest offset that is not settled: where another would begin."""
+        """The smallest offset that is not settled: another member would begin there."""
         return self._queues.of(queue).in_hand.commit_offset()
 
     async def commit(self) -> None:
-        """Have the brokers know now how far everything is, not at the next turn."""
+        """Commit all offsets now, not at the next interval."""
         await self._queues.commit(is_certain=True)
 
     async def seek(self, to: int | StartAt, *, queue: MessageQueue | None = None) -> None:
-        """Go on at an offset, a moment, or an end; in one queue, or in all that are owned here.
-        What was received before and not settled is forgotten."""
+        """Go on at an offset, a moment, or an end; in one queue, or in all that this consumer owns.
+        Messages that were received before and are not settled are forgotten.
+        """
         for one in [queue] if queue is not None else self.queues:
             self._queues.of(one)
             await self._queues.seek(one, await find_offset(self._calls, one, to))
 
     def pause(self, *queues: MessageQueue) -> None:
-        """Hand out nothing more of these queues, or of all; stay a member of the group."""
+        """Hand out no messages of these queues, or of all; stay a member of the group."""
         if not queues:
             self._inbox.pause()
         for queue in queues:
@@ -240,7 +242,7 @@ class Consumer:
             last.settle()
 
     def _check_begun(self) -> None:
-        """Misuse for one that nobody opened: whoever iterates over it would wait for ever."""
+        """Raise Misuse if the consumer was never opened: iterating over it would wait for ever."""
         if not self._is_begun:
             raise Misuse(
                 "the consumer is not open",
@@ -248,7 +250,7 @@ class Consumer:
             )
 
     def _drop_what_was_in_hand(self) -> None:
-        """Of the task that leaves: it works on it no more."""
+        """Drop the messages of the task that leaves: it works on them no more."""
         task = asyncio.current_task()
         dropped = [message for taker, message in self._received if taker is task]
         for taker, batch in self._batches:

@@ -1,5 +1,6 @@
-"""What a consumer knows of its membership, whichever way the group consumes: by queues that its
-members share, or by popping.
+"""`Member`: the membership of a consumer in its group, the same for pull and for pop.
+
+A pulling member owns queues; a popping one owns none.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from aerobee.model.subscription import Subscription
 class Member(Protocol):
     @property
     def group(self) -> str:
-        """As on the wire."""
+        """The name of the group on the wire."""
 
     @property
     def options(self) -> ConsumerOptions: ...
@@ -23,11 +24,11 @@ class Member(Protocol):
 
     @property
     def queues(self) -> OwnedQueues:
-        """Those that are this member's now; none where messages are popped."""
+        """The queues that this member owns now; none if it pops."""
 
     async def join(self) -> None: ...
 
     async def leave(self) -> None: ...
 
     def wake(self) -> None:
-        """Something may have changed: members, routes."""
+        """Look again at members and routes: they may have changed."""

@@ -1,12 +1,12 @@
-"""A reader: queues of one's own choice, read from a place of one's own choice.
+"""`Reader` reads queues of the caller's choice from any offset, without joining a group.
 
     async with client.reader("orders", start="earliest") as reader:
         async for message in reader:
             ...
 
-It is no member of a group: nobody shares the queues with it, nothing is acknowledged, nothing comes
-again. With a group's name it begins where that group is, and `commit` moves the group. This is
-RocketMQ's lite pull consumer with `assign`.
+It shares its queues with no other consumer; messages are neither acknowledged nor retried. With a
+group's name it begins at that group's offsets, and `commit` moves the group. This is RocketMQ's
+lite pull consumer with `assign`.
 
 R1. A message that was handed out is read; `position` is behind it, and `commit` keeps that.
 """
@@ -49,7 +49,7 @@ class Reader:
         self._is_open = self._is_begun = False
 
     async def open(self) -> None:
-        """Begin to read every queue of the topics there are. `assign` chooses others."""
+        """Begin to read every queue of the topics. `assign` chooses others."""
         self._session.check()
         await check_filters(self._context, self._subscriptions)
         self._is_open = self._is_begun = True
@@ -61,7 +61,7 @@ class Reader:
             raise
 
     async def close(self) -> None:
-        """What was read is not committed unless `commit` was called."""
+        """Stop reading. Offsets are not committed unless `commit` was called."""
         if self._is_open:
             self._is_open = False
             self._inbox.close()
@@ -69,7 +69,7 @@ class Reader:
             await self.assign(())
 
     async def all_queues(self) -> tuple[MessageQueue, ...]:
-        """Every queue of the topics, whoever reads it. TopicNotFound if there is no such topic."""
+        """All queues of the topics, read here or not. TopicNotFound if there is no such topic."""
         namespace = self._session.options.namespace
         found: list[MessageQueue] = []
         for topic in self.options.topics:
@@ -88,7 +88,7 @@ class Reader:
                 self._queues.begin(queue, start)
 
     async def read(self, count: int = 32, *, timeout: Duration = 5.0) -> list[Message]:
-        """Up to so many messages; fewer, or none, if there are not more in time."""
+        """Up to so many messages; fewer, or none, if no more come in time."""
         self._check_begun()
         if count < 1:
             raise Misuse(f"{count} messages are wanted", hint="ask for at least one")
@@ -127,7 +127,7 @@ class Reader:
             self._queues.of(queue).resume()
 
     async def commit(self) -> None:
-        """Have the group begin here the next time."""
+        """Commit the positions for the group, which then begins there."""
         if not self._has_group:
             raise Misuse("a reader without a group keeps no place", hint="client.reader(group=…)")
         await self._queues.commit(is_certain=True)
@@ -144,7 +144,7 @@ class Reader:
         return message
 
     def _check_begun(self) -> None:
-        """Misuse for one that nobody opened: whoever iterates over it would wait for ever."""
+        """Raise Misuse if the reader was never opened: iterating over it would wait for ever."""
         if not self._is_begun:
             raise Misuse(
                 "the reader is not open",

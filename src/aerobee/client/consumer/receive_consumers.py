@@ -1,4 +1,4 @@
-"""One message at a time, without a loop: `client.receive`.
+"""`ReceiveConsumers` keeps the consumers behind `client.receive`, which returns one message a call.
 
 The first call for a group and its topic opens a consumer, which stays open until the client closes:
 the next call finds messages that were pulled already. A message is acknowledged by being returned.
@@ -21,7 +21,7 @@ class ReceiveConsumers:
         self._opening: dict[str, tuple[str, asyncio.Future[Consumer]]] = {}
 
     async def receive(self, topic: str, group: str, seconds: float) -> Message:
-        """TimeoutError: nothing came in time."""
+        """The next message, acknowledged. TimeoutError: none came in time."""
         try:
             async with asyncio.timeout(seconds):
                 consumer = await self._consumer(topic, group)

@@ -1,1 +1,1 @@
-"""What a client decides, without sockets, loop or clock: values in, values out."""
+"""Decisions of a client, without sockets, loop or clock: values in, values out."""

@@ -1,9 +1,9 @@
-"""Who a client is: its id towards brokers, and the ids it gives to messages.
+"""Client ids and unique message ids, as RocketMQ's clients make them.
 
     client id    address@pid#nanoseconds[@unit]    one for each client, as Java's
     unique id    the sender's name for a message, before a broker has seen it (`model.message_id`)
 
-Nothing here reads a clock or the process: whoever makes one hands in what it needs.
+Nothing here reads a clock or the process: callers hand in what is needed.
 """
 
 from typing import TYPE_CHECKING
@@ -28,20 +28,22 @@ def is_compiled() -> bool:
 
 
 def client_id(host: str, pid: int, nanoseconds: int, *, unit: str = "") -> str:
-    """Unlike that of any other client, of this process and of others."""
+    """A client id that differs from those of all other clients, in this process and in others."""
     name = f"{host}@{pid}#{nanoseconds}"
     return f"{name}@{unit}" if unit else name
 
 
 class UniqueIds:
-    """Ids for messages: no two of one process are the same within a month, however many there are
-    in a millisecond: the time that they say then runs ahead."""
+    """Unique message ids: no two of one process are the same within a month. With many in one
+    millisecond, the time in the ids runs ahead.
+    """
 
     __slots__ = ("_counter", "_last_ms", "_memory", "_view", "size")
 
     def __init__(self, host: str, pid: int, loader_hash: int) -> None:
-        """`loader_hash` tells apart those that share host and pid: containers, and two clients
-        of one process."""
+        """`loader_hash` tells apart clients with the same host and pid: in containers, and two
+        clients of one process.
+        """
         # The last id as text: only its tail changes.
         self._view = memoryview(bytearray(str(UniqueId(host, pid, loader_hash, 0, 0)).encode()))
         self._memory = address(self._view)

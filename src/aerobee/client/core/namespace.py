@@ -1,8 +1,9 @@
-"""Namespaces, as RocketMQ's clients keep them: a prefix of every topic and group.
+"""Namespaces as RocketMQ's clients write them: a prefix of every topic and group.
 
-orders            → shop%orders
-%RETRY%billing    → %RETRY%shop%billing
-TBW102, SCHEDULE_TOPIC_XXXX and the like stay as they are: they belong to no namespace
+    orders            → shop%orders
+    %RETRY%billing    → %RETRY%shop%billing
+
+System topics (TBW102, SCHEDULE_TOPIC_XXXX …) stay as they are: they belong to no namespace.
 """
 
 from aerobee.model.names import (
@@ -18,7 +19,7 @@ _PREFIXES = (RETRY_PREFIX, DEAD_LETTER_PREFIX)
 
 
 def with_namespace(namespace: str, name: str) -> str:
-    """What a topic or group is called on the wire."""
+    """The name of a topic or group on the wire."""
     if not namespace or _is_systems_own(name):
         return name
     kind, rest = _split(name)
@@ -26,7 +27,7 @@ def with_namespace(namespace: str, name: str) -> str:
 
 
 def without_namespace(namespace: str, name: str) -> str:
-    """What the application calls it."""
+    """The application's name of a topic or group."""
     kind, rest = _split(name)
     return kind + rest.removeprefix(namespace + SEPARATOR) if namespace else name
 

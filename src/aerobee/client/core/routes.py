@@ -1,10 +1,10 @@
-"""What a client knows of where topics are: routes as it uses them, and when to ask again.
+"""`ClientRoute`: the route of a topic as a client uses it, made from a name server's answer.
 
-A route as a name server tells it names queues per broker and addresses per broker id. A client
-wants lists: the queues that it may write to, those that it may read from, and an address for each.
+The name server's route has numbers of queues per broker and addresses per broker id. A client needs
+lists: the queues that it may write to, those that it may read from, and an address for each.
 
-R1. Queues that may be written are on brokers whose master is known, sorted by broker name, then by
-    id; an order configuration replaces them by what it says.
+R1. Writable queues are on brokers whose master is known, sorted by broker name, then by id; an
+    order configuration replaces them by the queues that it names.
 R2. A topic that does not exist may be sent to if the default topic does: with its brokers, and no
     more queues than a producer may ask for.
 """
@@ -22,7 +22,7 @@ NEW_TOPIC_QUEUES = 4  # how many queues a topic gets that a send creates, at mos
 
 @dataclass(frozen=True, slots=True)
 class ClientRoute:
-    """Where one topic is, for a client."""
+    """The route of one topic, for a client."""
 
     topic: str
     writable: tuple[MessageQueue, ...]
@@ -36,7 +36,9 @@ class ClientRoute:
         return None if broker is None else broker.addresses.get(MASTER_ID)
 
     def address(self, broker_name: str, broker_id: int = MASTER_ID) -> str | None:
-        """Of this broker id; else of the next slave, else of any: for reading, any will do."""
+        """The address of this broker id; else of the next slave, else of any: for reading, any will
+        do.
+        """
         broker = self.brokers.get(broker_name)
         if broker is None:
             return None

@@ -1,8 +1,8 @@
-"""Where to connect, as one line of text → name servers, credentials and switches.
+"""`Target`: name servers, credentials and switches of a client, parsed from one line of text.
 
     localhost:9876
     10.0.0.1:9876;10.0.0.2:9876                     several name servers, any of them will do
-    rmq://key:secret@10.0.0.1;10.0.0.2/ns?tls=on    the port is 9876 where none is said
+    rmq://key:secret@10.0.0.1;10.0.0.2/ns?tls=on    the default port is 9876
 
 RocketMQ separates name servers by semicolons; commas are taken, too. A secret may be
 percent-encoded, as in every URL.
@@ -22,7 +22,7 @@ _OFF = frozenset({"off", "false", "no", "0"})
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Who we are. The secret never shows: not in a log, not in an error."""
+    """Access key and secret. The secret is never shown: not in a log, not in an error."""
 
     access_key: str
     secret_key: str = field(repr=False)
@@ -38,7 +38,7 @@ class Target:
 
 
 def parse_target(text: str) -> Target:
-    """Misuse says what is wrong, and never repeats a secret."""
+    """The target of a text. Misuse says what is wrong, and never repeats a secret."""
     if not isinstance(text, str):
         raise Misuse(f"an address of type {type(text).__name__}", hint=_HINT)
     if "://" not in text:

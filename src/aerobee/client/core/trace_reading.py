@@ -1,4 +1,4 @@
-"""What trace messages say, whoever wrote them: a body → the steps of messages.
+"""`steps_of` reads trace messages of any RocketMQ client: a body → the steps of messages.
 
     record ␂ record ␂ …        ␂ is 0x02, fields of a record are separated by ␁, 0x01
 
@@ -10,8 +10,8 @@
                      state, from check
 
 Agrees with Java's TraceDataEncoder, of old clients too. SubAfter and its SubBefore have the same
-request. A batch is one Pub with the ids of all its messages, joined by commas. What cannot be read
-is left out: a trace is for people, and clients differ.
+request. A batch is one Pub with the ids of all its messages, joined by commas. Records that cannot
+be read are left out: a trace is for people, and clients differ.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ SENT, RECEIVED, CONSUMED, ENDED = ("sent", "received", "consumed", "ended")
 
 
 class TraceStep(NamedTuple):
-    """One thing that happened to a message."""
+    """One traced step of a message: sent, received, consumed, or its transaction ended."""
 
     kind: str
     message_id: str
@@ -53,8 +53,9 @@ def read_steps(body: bytes) -> list[TraceStep]:
 
 
 def steps_of(message_id: str, steps: list[TraceStep]) -> list[TraceStep]:
-    """Those of one message, in order; what consumers of old said without a time and a group has
-    those of their receiving it."""
+    """The steps of one message, in order. A SubAfter of an old client, without time and group,
+    takes those of its SubBefore.
+    """
     begun = {step.request: step for step in steps if step.kind == RECEIVED}
     own = []
     for step in steps:

@@ -1,4 +1,4 @@
-"""What is written of a message on its way, as RocketMQ's tools read it: a trace message's body.
+"""`TraceRecord` and `TraceBuffer` write trace messages as RocketMQ's tools read them.
 
     record ␂ record ␂ …        ␂ is 0x02, fields of a record are separated by ␁, 0x01
 
@@ -9,9 +9,10 @@
     EndTransaction   time, region, group, topic, id, tags, keys, store host, kind, transaction,
                      state, from check
 
-Agrees with Java's TraceDataEncoder; its KEYS are the ids and keys of all messages in the body, so
-that a query by key finds them. A batch is one Pub, its id the ids of its messages joined by commas;
-each of them is a key as well. What would break a field apart is replaced by a space.
+Agrees with Java's TraceDataEncoder; the KEYS of a trace message are the ids and keys of all
+messages in its body, so that a query by key finds them. A batch is one Pub, its id the ids of its
+messages joined by commas; each of them is a key as well. Separators within a field are replaced by
+a space.
 """
 
 from collections import deque
@@ -42,7 +43,7 @@ class TracedKind(IntEnum):
 
 
 class ConsumedCode(IntEnum):
-    """How consuming ended: Java's ConsumeReturnType, by its ordinals."""
+    """The result of consuming: Java's ConsumeReturnType, by its ordinals."""
 
     SUCCESS = 0
     TIME_OUT = 1
@@ -61,7 +62,7 @@ class TraceBody(NamedTuple):
 
 
 class SendTrace(NamedTuple):
-    """A message that was sent, or not."""
+    """A send, successful or not."""
 
     wall_ms: int
     region: str
@@ -106,7 +107,7 @@ class Ended(NamedTuple):
 
 
 class TraceBuffer:
-    """Records that wait to be sent. Of too many the oldest are dropped, and counted."""
+    """Records that wait to be sent. When it is full the oldest are dropped, and counted."""
 
     def __init__(self, count_max: int = WAITING_MAX) -> None:
         self._waiting: deque[TraceRecord] = deque(maxlen=count_max)
@@ -124,7 +125,7 @@ class TraceBuffer:
 
 
 def sent_record(sent: SendTrace, members: Sequence[str] = ()) -> TraceRecord:
-    """`members`: the ids of the messages of a batch."""
+    """The Pub record of a send. `members`: the ids of the messages of a batch."""
     return _record(
         (*members, *sent.keys.split(), sent.message_id),
         "Pub",
@@ -152,7 +153,7 @@ def received_record(received: Received) -> TraceRecord:
 def consumed_record(
     received: Received, wall_ms: int, cost_ms: int, code: ConsumedCode
 ) -> TraceRecord:
-    """What became of it."""
+    """The SubAfter record of a message."""
     return _record(
         (received.message_id, *received.keys.split()),
         "SubAfter",
@@ -191,7 +192,7 @@ def bodies(
     bytes_max: int = BODY_BYTES_MAX,
     keys_bytes_max: int = KEYS_BYTES_MAX,
 ) -> Iterator[TraceBody]:
-    """The messages that bear these records, each no larger than may be."""
+    """The trace messages with these records, each within the size limit."""
     texts: list[bytes] = []
     keys: dict[str, None] = {}
     size = keys_size = 0
@@ -210,7 +211,7 @@ def bodies(
 
 
 def _joined(keys: Iterable[str], bytes_max: int) -> str:
-    """Those that fit: of one large batch all may not."""
+    """The keys joined, as many as fit: those of a large batch may not."""
     fitting = []
     size = 0
     for key in keys:

@@ -1,1 +1,1 @@
-"""The shared parts of every group member, pulling or popping: context, requests, offsets, inbox."""
+"""The parts that pulling and popping members share: context, requests, offsets, inbox."""

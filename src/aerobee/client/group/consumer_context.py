@@ -1,6 +1,6 @@
-"""What the parts of one consumer share, made from its options.
+"""`ConsumerContext`: session, options, requests and inbox of one consumer, shared by its parts.
 
-On the wire every name is with the namespace; what messages say is without it.
+On the wire every name is with the namespace; messages show it without.
 """
 
 import contextlib
@@ -59,7 +59,7 @@ def consumer_context(
 
 
 def subscriptions_of(context: ConsumerContext) -> list[Subscription]:
-    """Of every topic; of the group's retry topic, too, where there are retries."""
+    """Subscriptions to every topic and, if there are retries, to the group's retry topic."""
     options = context.options
     namespace = context.session.options.namespace
     version = context.session.clock.now().wall_ms
@@ -75,7 +75,9 @@ def subscriptions_of(context: ConsumerContext) -> list[Subscription]:
 
 
 async def check_filters(context: ConsumerContext, subscriptions: Iterable[Subscription]) -> None:
-    """Refused: a broker cannot filter so. Said here, and not in the log at every pull."""
+    """Raise Refused if a broker cannot filter by the expression: once here, not in the log at every
+    pull.
+    """
     for one in subscriptions:
         if one.expression_type != BY_TAG:
             with contextlib.suppress(TopicNotFound):  # it is waited for
@@ -95,7 +97,7 @@ def offsets_of(context: ConsumerContext) -> OffsetStore:
 
 
 def _lane_of_key(message: Message) -> tuple[object, Hashable] | None:
-    """Messages sent with the same `order_by`, else with the same first key."""
+    """The lane of a message: by its `order_by`, else by its first key."""
     key = message.properties.get(SHARDING_KEY) or next(iter(message.keys), None)
     return None if key is None else (message.holder, key)
 

@@ -1,5 +1,7 @@
-"""One message that an administrator wants consumed now: handed to the application like any other,
-and told of what came of it. It belongs to no queue of ours: it moves no offset.
+"""`DirectMessage`: a message that an administrator has a consumer consume now (code 309).
+
+It is handed to the application like any other, and its result is reported. It is of no queue that
+this consumer owns, so it moves no offset.
 """
 
 import asyncio
@@ -19,7 +21,7 @@ SUCCESS, LATER, FAILED = "CR_SUCCESS", "CR_LATER", "CR_THROW_EXCEPTION"
 
 
 class DirectMessage:
-    """A Holder of one message."""
+    """The holder of one such message."""
 
     def __init__(self, inbox: Inbox, queue: MessageQueue, record: bytes, reply: Reply) -> None:
         self._inbox = inbox
@@ -31,7 +33,7 @@ class DirectMessage:
         inbox.put(cast("list[Message]", messages))
 
     async def outcome(self) -> tuple[str, str]:
-        """What came of it, in Java's words, and what there is to be said."""
+        """The result by Java's name, and a remark."""
         try:
             async with asyncio.timeout(DIRECT_SECONDS):
                 return await self._outcome
@@ -46,7 +48,7 @@ class DirectMessage:
             self.settle(message)
 
     async def told(self) -> None:
-        """The administrator is, by `outcome`."""
+        """Nothing to wait for: the administrator gets `outcome`."""
 
     async def ack(self, message: Message) -> None:
         self._end(message, SUCCESS, "")
@@ -58,7 +60,7 @@ class DirectMessage:
         self._end(message, FAILED, reason)
 
     async def extend(self, message: Message, seconds: float) -> None:
-        """It is hidden from nobody."""
+        """No effect: the message is not hidden from others."""
 
     async def reply(self, message: Message, body: object, codec: Codec) -> None:
         await self._reply(message, body, codec)

@@ -1,7 +1,7 @@
-"""What a consumer asks of brokers in the name of its group, one method for each request.
+"""`GroupRequests` sends the requests that a consumer makes for its group, one method for each.
 
-All names are as on the wire. A broker is found by the route of the topic that is meant; a broker
-that no route names any more is Unreachable.
+All names are as on the wire. A broker is found by the route of its topic; a broker that no route
+names any more is Unreachable.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class GroupRequests:
         self._session = session
 
     async def address(self, topic: str, broker_name: str, broker_id: int = MASTER_ID) -> str:
-        """Of a broker that a route names; asked for again if none does."""
+        """The address of a broker by the route, which is fetched again if it does not name it."""
         routes = self._session.routes
         route = routes.find(topic) or await routes.refresh(topic)
         found = route.address(broker_name, broker_id)
@@ -55,8 +55,9 @@ class GroupRequests:
         return found
 
     async def check_filter(self, subscription: Subscription) -> None:
-        """Refused: a broker of the topic cannot filter so. One that does not answer, or knows no
-        such question, says nothing."""
+        """Raise Refused if a broker of the topic cannot filter so. A broker that does not answer,
+        or does not know the request, is ignored.
+        """
         route = self._session.routes.find(subscription.topic)
         body = encode_subscription_check(
             SubscriptionCheck(self.group, subscription), self._session.client_id
@@ -98,8 +99,9 @@ class GroupRequests:
         return None
 
     async def committed(self, queue: MessageQueue, *, is_exact: bool = False) -> int | None:
-        """How far the group is in a queue; None: it was never there. `is_exact`: not even where a
-        broker would have a new group begin with 0, because the queue is young."""
+        """The committed offset of the group in a queue; None: there is none. `is_exact`: also None
+        where a broker would answer 0 for a new group because the queue is young.
+        """
         answer = await ask(
             self._session,
             await self.address(queue.topic, queue.broker_name),
@@ -111,7 +113,7 @@ class GroupRequests:
         return _offset(answer)
 
     async def commit(self, queue: MessageQueue, offset: int, *, is_certain: bool = False) -> None:
-        """Have the broker remember how far the group is. `is_certain`: wait until it does."""
+        """Commit the group's offset in a queue. `is_certain`: wait for the answer."""
         address = await self.address(queue.topic, queue.broker_name)
         header = CommitOffsetHeader(self.group, queue.topic, queue.queue_id, offset)
         code = RequestCode.UPDATE_CONSUMER_OFFSET
@@ -131,7 +133,7 @@ class GroupRequests:
         )
 
     async def offset_at(self, queue: MessageQueue, moment_ms: int) -> int:
-        """Of the first message that was stored then or later."""
+        """The offset of the first message that was stored then or later."""
         return await self._offset(
             queue,
             RequestCode.SEARCH_OFFSET_BY_TIMESTAMP,
@@ -139,14 +141,16 @@ class GroupRequests:
         )
 
     async def lock(self, queues: Iterable[MessageQueue]) -> frozenset[MessageQueue]:
-        """Which of these queues are ours alone now. A broker that does not answer gives none."""
+        """The queues, of these, that this client has locked now. A broker that does not answer
+        locks none.
+        """
         granted = await asyncio.gather(
             *(self._lock(name, own) for name, own in _by_broker(queues).items())
         )
         return frozenset().union(*granted)
 
     async def unlock(self, queues: Iterable[MessageQueue]) -> None:
-        """Give locks back. Where that fails they run out by themselves."""
+        """Release locks. Where that fails they expire by themselves."""
         for name, own in _by_broker(queues).items():
             try:
                 await self._lock_request(RequestCode.UNLOCK_BATCH_MQ, name, own)
@@ -164,8 +168,9 @@ class GroupRequests:
         topic: str,
         reason: str = "",
     ) -> None:
-        """Have a message again after the delay of a level; below 0, have it as a dead letter, with
-        the reason where the broker keeps one."""
+        """Have a message delivered again after the delay of a level; with a negative level, make it
+        a dead letter, with the reason if the broker keeps one.
+        """
         header = SendBackHeader(
             log_offset,
             self.group,

@@ -1,10 +1,10 @@
-"""Messages on their way from the queues of one consumer to the application.
+"""`Inbox` holds messages between the queues of one consumer and the application.
 
     queues ─ put ─▶ lanes ─▶ ready ─ take ─▶ out ─ done ─▶ (the next of its lane is ready)
 
 I1. At most `room` messages are out: taken, and neither done nor given back.
 I2. With lanes, of each lane one is ready or out at a time, in order.
-I3. What was withdrawn is never taken.
+I3. A message that was withdrawn is never taken.
 """
 
 import asyncio
@@ -54,13 +54,14 @@ class Inbox:
         self._wake()
 
     def put_first(self, message: Message) -> None:
-        """Again, before all others. Its lane is still its own."""
+        """Put a message back before all others. It still occupies its lane."""
         self._ready.appendleft(message)
         self._wake()
 
     def take_at_once(self) -> Message | None:
-        """The next message, if there is one and it is not others' turn: the quick half of `take`,
-        for a coroutine costs as much as a message."""
+        """The next message, if there is one and other tasks need no turn: the fast part of `take`,
+        because a coroutine costs as much as a message.
+        """
         if self._turn >= FAIR_TURN:
             return None
         self._turn += 1
@@ -92,7 +93,7 @@ class Inbox:
         return None
 
     async def take_many(self, count: int) -> list[Message]:
-        """What there is, at least one and at most so many; none when the inbox is closed."""
+        """The ready messages, at least one and at most `count`; none when the inbox is closed."""
         if self._turn >= FAIR_TURN:
             self._turn = 0
             await asyncio.sleep(0)
@@ -105,7 +106,7 @@ class Inbox:
             await self._wait()
 
     def take_some(self, count: int) -> list[Message]:
-        """What there is, at most so many."""
+        """The ready messages, at most `count`."""
         count = min(count, self._room - self.out)
         if count <= 0 or self.is_paused or self.is_closed:
             return []
@@ -124,7 +125,7 @@ class Inbox:
         return taken
 
     def done(self, message: Message) -> None:
-        """One that was taken is settled: there is room for another, and its lane goes on."""
+        """Settle a message that was taken: there is room for another, and its lane goes on."""
         if self._lane_of is not None:
             self._next_of_lane(message)
         self.out -= 1
@@ -132,7 +133,7 @@ class Inbox:
             self._room_was_made()
 
     def done_all(self, messages: list[Message]) -> None:
-        """The same of many."""
+        """Settle many messages that were taken."""
         if self._lane_of is not None:
             for message in messages:
                 self._next_of_lane(message)
@@ -141,11 +142,10 @@ class Inbox:
             self._room_was_made()
 
     def failed(self, message: Message, code: ConsumedCode = ConsumedCode.FAILED) -> None:
-        """An attempt to handle one that was taken has failed: nothing to an inbox that nobody
-        traces."""
+        """Note a failed attempt to handle a message; only a traced inbox records it."""
 
     def give_room(self) -> None:
-        """One that was taken is not out any more, and not done either."""
+        """Count a message that was taken as not out any more, without settling it."""
         self.out -= 1
         self._room_was_made()
 
@@ -155,11 +155,11 @@ class Inbox:
             self._idle.set()
 
     def waiting(self) -> set[Message]:
-        """Those that could be taken, or could be were their holder not paused."""
+        """Messages that are ready, those of paused holders included."""
         return {*self._ready, *(message for aside in self._aside.values() for message in aside)}
 
     def withdraw(self, holder: object) -> list[Message]:
-        """Take back what is not out, of one who handed it in. He will hand in nothing more."""
+        """Take back the messages of a holder that are not out. The holder puts no more."""
         taken = [message for message in self._ready if message.holder is holder]
         if taken:
             self._ready = deque(message for message in self._ready if message.holder is not holder)
@@ -167,7 +167,7 @@ class Inbox:
         return taken + self._lanes.drop(lambda lane: _holder_of(lane) is holder)
 
     def take_back(self, is_meant: Callable[[Message], bool]) -> list[Message]:
-        """Those that are ready and meant: they are not ready any more."""
+        """Take the ready messages out for which `is_meant` is true."""
         taken = [message for message in self._ready if is_meant(message)]
         if taken:
             gone = set(taken)
@@ -175,7 +175,7 @@ class Inbox:
         return taken
 
     def pause(self, holder: object = None) -> None:
-        """Hand out nothing; of one holder, or at all."""
+        """Hand out no message: of one holder, or at all."""
         if holder is None:
             self.is_paused = True
         else:
@@ -189,14 +189,14 @@ class Inbox:
         self._wake()
 
     def close(self) -> None:
-        """Whoever waits, or comes later, is told that nothing comes any more."""
+        """End all waiting `take` calls, now and later: they return no message."""
         self.is_closed = True
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
 
     async def idle(self, seconds: float) -> bool:
-        """Wait until nothing is out, but not for longer. Whether nothing is."""
+        """Wait until no message is out, at most so long. Returns whether none is."""
         if self.out > 0:
             self._idle = asyncio.Event()
             try:
@@ -207,7 +207,7 @@ class Inbox:
         return True
 
     def __len__(self) -> int:
-        """How many could be taken, were there room."""
+        """The number of messages that are ready."""
         return len(self._ready)
 
     def _next_of_lane(self, message: Message) -> None:
@@ -249,7 +249,7 @@ class Inbox:
             await waiter
 
     def _wake(self) -> None:
-        """As many of those who wait as there is something for."""
+        """Wake as many waiting tasks as there are messages and room for."""
         count = min(len(self._ready), self._room - self.out)
         while count > 0 and self._waiters:
             waiter = self._waiters.popleft()

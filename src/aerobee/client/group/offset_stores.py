@@ -1,4 +1,4 @@
-"""Where a consumer's offsets are kept: with the broker, or in a file of its own.
+"""Offset stores: a consumer's offsets are kept by the broker, or in a file of its own.
 
 clustering      the broker of each queue, for the whole group
 broadcasting    <folder>/<client>/<group>/offsets.json, in RocketMQ's own form, with the one
@@ -25,22 +25,24 @@ FILE = "offsets.json"
 
 class OffsetStore(Protocol):
     async def committed(self, queue: MessageQueue) -> int | None:
-        """None: there is none. An error: it cannot be told."""
+        """The committed offset; None: there is none. An error: it is not known."""
 
     async def commit(
         self, offsets: Mapping[MessageQueue, int], *, is_certain: bool = False
     ) -> None:
-        """Keep these. What fails is kept the next time; `is_certain`: and waited for."""
+        """Commit these offsets; a failed one is committed the next time. `is_certain`: wait for the
+        answers.
+        """
 
     def forget(self, queue: MessageQueue) -> None:
-        """It is somebody else's now, or begins elsewhere."""
+        """Drop a queue that another member has now, or that begins elsewhere."""
 
 
 class BrokerOffsetStore:
-    """O1. What was told once is not told again."""
+    """Offsets kept by brokers. O1. An offset that did not change is not sent again."""
 
     def __init__(self, calls: GroupRequests, *, is_exact: bool = False) -> None:
-        """`is_exact`: a group that is new has no offset, not even 0 in a queue that is young."""
+        """`is_exact`: a new group has no offset, not even 0 in a queue that is young."""
         self._calls = calls
         self._is_exact = is_exact
         self._told: dict[MessageQueue, int] = {}
@@ -75,7 +77,7 @@ class BrokerOffsetStore:
 
 
 class LocalOffsetStore:
-    """In a file. Small, and written at most every few seconds: the loop does not wait long."""
+    """Offsets in a file: small, and written at most every few seconds, so the loop hardly waits."""
 
     def __init__(self, folder: Path, client: str, group: str) -> None:
         self._path = folder / client / group / FILE
@@ -96,7 +98,7 @@ class LocalOffsetStore:
             _log.warning("offsets are not written to %s: %s", self._path, error)
 
     def forget(self, queue: MessageQueue) -> None:
-        """They are this client's alone: kept for the next time."""
+        """No effect: the offsets are this client's alone, and are kept for the next time."""
 
     def _read(self) -> dict[MessageQueue, int]:
         for path in (self._path, self._backup()):
@@ -121,7 +123,7 @@ class LocalOffsetStore:
 
 
 class NoOffsetStore:
-    """Nowhere."""
+    """Keeps no offsets."""
 
     async def committed(self, queue: MessageQueue) -> int | None:
         return None
@@ -129,10 +131,10 @@ class NoOffsetStore:
     async def commit(
         self, offsets: Mapping[MessageQueue, int], *, is_certain: bool = False
     ) -> None:
-        """Nobody asks for them again."""
+        """No effect: the offsets are not read again."""
 
     def forget(self, queue: MessageQueue) -> None:
-        """There is nothing."""
+        """No effect: there is nothing to forget."""
 
 
 def local_folder() -> Path:

@@ -1,7 +1,7 @@
-"""Offsets by what people call them: an end of a queue, a moment, a number.
+"""`first_offset` and `find_offset` turn "earliest", "latest" or a moment into an offset of a queue.
 
-Where a new group begins is one question, where a reader goes on is another: for the first, the
-beginning is 0 whatever the queue still has, as Java has it, and the first pull corrects it.
+For a new group (`first_offset`) the beginning is 0, whatever the queue still has, as in Java: the
+first pull corrects it. For a seek (`find_offset`) the first offset is asked for.
 """
 
 from aerobee.client.api.consumer_options import StartAt, start_rule
@@ -11,7 +11,7 @@ from aerobee.model.message_queue import MessageQueue
 
 
 async def first_offset(calls: GroupRequests, queue: MessageQueue, rule: StartRule) -> int:
-    """Where a group begins that has no offset in a queue."""
+    """The first offset of a group that has none in a queue."""
     asked = question(rule, queue.topic)
     if asked is Ask.END:
         return await calls.end_of(queue)
@@ -21,7 +21,7 @@ async def first_offset(calls: GroupRequests, queue: MessageQueue, rule: StartRul
 
 
 async def find_offset(calls: GroupRequests, queue: MessageQueue, to: int | StartAt) -> int:
-    """Where to go on: unlike a start, the beginning is asked for, too."""
+    """The offset to go on at: unlike a start, the beginning is asked for, too."""
     if isinstance(to, int):
         return to
     rule = start_rule(to)

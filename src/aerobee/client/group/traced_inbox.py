@@ -1,10 +1,9 @@
-"""An inbox that writes down what it hands out and what became of it: for consumers of a client that
-traces.
+"""`TracedInbox`: the inbox of a consumer with `trace=True`. It records receiving and results.
 
     take ─▶ SubBefore      done ─▶ SubAfter, a success      failed ─▶ SubAfter, a failure
 
-A message that is given back has only begun, and begins again when it is handed out again. Brokers
-may say of their messages that they are not to be traced.
+A message that is given back has only its SubBefore, and gets another when it is handed out again.
+Brokers may mark messages as not to be traced.
 """
 
 from aerobee.client.api.message import Message

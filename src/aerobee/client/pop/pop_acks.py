@@ -1,9 +1,9 @@
-"""Acknowledgements of popped messages on their way to one broker: together, once in a turn of the
+"""`PopAcks` sends acknowledgements of popped messages to one broker, together once in a turn of the
 loop.
 
-A1. What is added in one turn goes in one request, a single one in a request of its own kind.
-A2. A message is out of hand when it is added. If its acknowledgement does not arrive it comes
-    again, which is said in the log and to nobody else: it was handled.
+A1. Messages added in one turn go in one request, a single one in a request of its own kind.
+A2. A message counts as settled when it is added. If its acknowledgement does not arrive, the
+    message comes again; that is only logged, since it was handled.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class PopAcks:
-    """What one group acknowledges of one topic on one broker."""
+    """Acknowledgements of one group for one topic on one broker."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class PopAcks:
         acked.append(offset)
 
     def add_one(self, receipt: PopReceipt) -> None:
-        """The same, of a message that has a receipt of its own."""
+        """The same, for a message that has a receipt of its own."""
         checkpoint = _checkpoint(receipt)
         run = self._alone.get(checkpoint)
         if run is None:
@@ -64,11 +64,11 @@ class PopAcks:
 
     @property
     def sent(self) -> "asyncio.Future[None] | None":
-        """Done when the broker has answered what was added in this turn, or will not."""
+        """Done when the request with this turn's acknowledgements was answered, or has failed."""
         return self._sent
 
     async def finish(self) -> None:
-        """Wait for everything that was added so far."""
+        """Wait for all acknowledgements that were added so far."""
         if self._under_way:
             await asyncio.wait(tuple(self._under_way))
 
@@ -145,5 +145,5 @@ class PopAcks:
 
 
 def _checkpoint(receipt: PopReceipt) -> PopReceipt:
-    """What the receipts of one checkpoint have in common."""
+    """The fields that the receipts of one checkpoint have in common."""
     return run_of(receipt).receipt("", 0)

@@ -1,8 +1,8 @@
-"""What one answer to a pop has brought, in the application's hands: each message is acknowledged,
-hidden for longer, tried again or given up.
+"""`PopBatch` holds the messages of one pop answer until each is acked, retried, rejected or
+extended.
 
-P1. A message is settled once. What is said of it after that, or after its time was over and another
-    got it, changes nothing here.
+P1. A message is settled once. A call after that, or after its invisible time was over and another
+    member got it, changes nothing here.
 P2. A message that failed too often becomes a dead letter, and only then is acknowledged.
 """
 
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 class PopDesk:
-    """What all batches of one topic on one broker share: who is told, and how much is held."""
+    """Shared by all batches of one topic on one broker: acknowledgements and the number held."""
 
     def __init__(self, context: ConsumerContext, topic: str, broker_name: str) -> None:
         self.all = context
@@ -42,13 +42,13 @@ class PopDesk:
         self._room: asyncio.Future[None] | None = None
 
     def release(self, count: int) -> None:
-        """So many are not held any more."""
+        """Count so many messages as not held any more."""
         self.held -= count
         if self._room is not None and not self._room.done():
             self._room.set_result(None)
 
     async def room(self) -> None:
-        """Wait until something is released, or all is over."""
+        """Wait until a message is released, or the source is stopped."""
         self._room = asyncio.get_running_loop().create_future()
         await self._room
         self._room = None
@@ -69,7 +69,7 @@ class PopDesk:
 
 
 class PopBatch:
-    """A Holder of messages."""
+    """The holder of the messages of one pop answer."""
 
     __slots__ = ("_acks", "_inbox", "_receipts", "_runs", "desk", "left")
 
@@ -86,14 +86,14 @@ class PopBatch:
     def fill(
         self, count: int, runs: Mapping[int, PopRun], receipts: dict[Message, PopReceipt]
     ) -> None:
-        """It has so many messages: by the runs of their queues, or each by its own receipt."""
+        """Take so many messages: with the runs of their queues, or each with its own receipt."""
         self.left = count
         self.desk.held += count
         self._runs = runs
         self._receipts = receipts
 
     def leave(self, count: int) -> None:
-        """So many were not handed out: others will have them."""
+        """Count so many as not held any more, settled or left to other members."""
         self.left -= count
         self.desk.release(count)
 
@@ -110,7 +110,7 @@ class PopBatch:
             self.settle(message)
 
     def acknowledge(self, message: Message) -> None:
-        """It is done with, whether it was handed out or not."""
+        """Acknowledge a message, whether it was handed out or not."""
         self.leave(1)
         receipt = self._receipts.pop(message, None) if self._receipts else None
         if receipt is None:
@@ -124,7 +124,7 @@ class PopBatch:
             await self.told()
 
     async def told(self) -> None:
-        """Until the broker knows what was acknowledged just now."""
+        """Wait until the broker has this turn's acknowledgements."""
         sent = self._acks.sent
         if sent is not None:
             await asyncio.shield(sent)  # others wait for the same
@@ -182,7 +182,9 @@ class PopBatch:
                 self._inbox.put_first(message)
 
     async def hide(self, message: Message, seconds: float, *, is_untried: bool = False) -> None:
-        """Have it come again after so long, counted from now; as if nobody had tried it."""
+        """Have a message come again after so long, from now; `is_untried`: this attempt does not
+        count.
+        """
         desk = self.desk
         receipt = self._receipt(message)
         group = desk.all.calls.group
@@ -225,7 +227,7 @@ class PopBatch:
         return run.receipt(self.desk.broker_name, message.offset)
 
     def _end(self, message: Message) -> None:
-        """The application is done with it."""
+        """Mark a message as settled by the application."""
         message.is_settled = True
         self._inbox.done(message)
 

@@ -1,7 +1,7 @@
-"""A member of a group that pops: one source for each topic on each broker that has it.
+"""`PopMember`: a group member that pops, with one source for each topic on each of its brokers.
 
-It owns no queue and keeps no offset: where the group is, the brokers know from what was
-acknowledged. Members come and go without anything changing hands.
+It owns no queue and keeps no offset: brokers know the group's progress from the acknowledgements.
+Members come and go without a rebalance.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ class PopMember:
             await self._follow_routes()
 
     async def _follow_routes(self) -> None:
-        """Have a source wherever the topics are, and none where they are not."""
+        """Start a source on every broker that has a topic, and stop those where it is gone."""
         places = set()
         for topic, subscription in self.subscriptions.items():
             try:

@@ -1,13 +1,13 @@
-"""Messages popped from one topic on one broker: hidden from others for a while, then theirs again.
+"""`PopSource` pops messages of one topic from one broker, which hides them from others for a while.
 
     pop, pop, pop ─▶ batches ─▶ inbox ─▶ application ─▶ settled, together ─▶ broker
 
-Nothing is owned and nothing is shared out: every member pops from all queues. An acknowledgement
-ends a message, silence brings it back to whoever pops next. One pop waits at the broker; while
-there is more than it brings, others are on their way beside it.
+No queue is owned: every member pops from all queues. An acknowledgement ends a message; without one
+it comes again to any member. One pop waits at the broker; while there are more messages than it
+brings, others are sent beside it.
 
 S1. No more is popped than the application may be expected to handle before it comes again.
-S2. A message whose time has run out before it was handed out is left to the others.
+S2. A message whose invisible time is over before it was handed out is left to the others.
 """
 
 import asyncio
@@ -77,8 +77,9 @@ class PopSource:
         self._timer: asyncio.TimerHandle | None = None
 
     async def run(self) -> None:
-        """Pop until it is stopped. A pop that waits at the broker then is not given up: what it
-        brings would be hidden from everybody."""
+        """Pop until it is stopped. A pop that waits at the broker then is not given up: its
+        messages would be hidden from every member.
+        """
         failures = 0
         while not self._desk.is_over:
             if not self._has_room():
@@ -94,14 +95,14 @@ class PopSource:
                 failures += 1
 
     def stop(self) -> None:
-        """Hand out nothing more. What is hidden comes again, to somebody else."""
+        """Hand out nothing more. Hidden messages come again, to other members."""
         self._desk.stop()
         if self._timer is not None:
             self._timer.cancel()
         self._all.inbox.take_back(self._is_own)
 
     async def finish(self) -> None:
-        """Wait until the broker knows what was acknowledged."""
+        """Wait until the broker has all acknowledgements."""
         await self._desk.acks.finish()
 
     def _is_own(self, message: Message) -> bool:
@@ -113,7 +114,7 @@ class PopSource:
         return self._desk.held + BATCH * self._under_way < self._held_max
 
     async def _pop_beside(self) -> None:
-        """Pop while there is more than those bring that are on their way."""
+        """Send further pops while there are more messages than the present ones bring."""
         try:
             while self._is_more():
                 await self._pop()
@@ -182,7 +183,7 @@ class PopSource:
             self._timer = loop.call_at(expiring[0][0], self._expire)
 
     def _expire(self) -> None:
-        """Whatever of these is not handed out yet will be popped by somebody again."""
+        """Drop the messages of these that are not handed out yet: another member will pop them."""
         loop = asyncio.get_running_loop()
         expiring = self._expiring
         while expiring and (expiring[0][1].left == 0 or expiring[0][0] <= loop.time() + 1e-3):

@@ -1,12 +1,12 @@
-"""One queue that a consumer owns: pulled for as long as it does, its messages heard of again.
+"""`OwnedQueue` pulls one queue as long as the consumer owns it, and settles its messages.
 
     pull ─▶ in hand ─▶ inbox ─▶ application ─▶ ack │ nack │ reject ─▶ settled ─▶ may be committed
 
-Q1. Nothing that went wrong ends the pulling: it is tried again, later each time up to a second.
-Q2. A queue that was dropped commits nothing and hands out nothing; what is said of its messages
-    after that has no effect.
-Q3. A message that failed is sent back, and settled only when the broker has it. Where order is
-    kept it stays, and its lane with it, until it succeeds or its attempts are used up.
+Q1. No failure ends the pulling: it is tried again, later each time up to a second.
+Q2. A queue that was dropped commits nothing and hands out nothing; `ack` and `nack` of its messages
+    have no effect after that.
+Q3. A message that failed is sent back, and settled only when the broker has it. Where order is kept
+    it stays, and its lane with it, until it succeeds or its attempts are used up.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _FAILURE_SECONDS = (0.1, 0.2, 0.5, 1.0)
 
 
 class OwnedQueue:
-    """A Holder of messages."""
+    """The holder of the messages of one queue."""
 
     def __init__(
         self,
@@ -75,8 +75,9 @@ class OwnedQueue:
     # Pulling.
 
     async def run(self) -> int | None:
-        """Pull for as long as the queue is owned, or until the broker has nothing where we are:
-        then it says where to begin anew."""
+        """Pull as long as the queue is owned, or until the broker has no message at the offset: it
+        then says where to begin anew.
+        """
         failures = 0
         while not self.is_dropped and self._moved_to is None:
             if self.is_paused or self.in_hand.is_full():
@@ -148,11 +149,11 @@ class OwnedQueue:
         await self._send_back(message, DEAD_LETTER, reason)
 
     def _is_over(self, message: Message) -> bool:
-        """Whether a failure changes nothing any more: broadcast messages are never tried again."""
+        """Whether a failure has no effect any more: broadcast messages are never tried again."""
         return message.is_settled or self.is_dropped or self._all.options.is_broadcasting
 
     async def extend(self, message: Message, seconds: float) -> None:
-        """A pulled message is its member's for as long as the queue is."""
+        """No effect: a pulled message stays with its member as long as the queue does."""
 
     async def reply(self, message: Message, body: object, codec: Codec) -> None:
         await self._all.session.reply(message, body, codec)
@@ -164,7 +165,7 @@ class OwnedQueue:
                 self._all.inbox.put_first(message)
 
     def settle(self, message: Message) -> None:
-        """It is done with, one way or another."""
+        """Settle a message."""
         if self.in_hand.settle(message):
             self._all.inbox.done(message)
             if self._is_waiting and not self.in_hand.is_full():
@@ -182,15 +183,17 @@ class OwnedQueue:
                 self._look_if_finished()
 
     async def told(self) -> None:
-        """The broker is, by the next pull or commit."""
+        """Nothing to wait for: the broker learns of it by the next pull or commit."""
 
     def _look_if_finished(self) -> None:
         if self._finished is not None and self.out <= 0:
             self._finished.set()
 
     async def send_back_overdue(self, waiting: Container[Message]) -> None:
-        """Be rid of what the application has had for too long, `waiting` not being with it. What it
-        says of these later has no effect. One that cannot be sent back is tried again next time."""
+        """Send back messages that the application has had for too long; those in `waiting` it does
+        not have. Later calls for them have no effect. One that cannot be sent back is tried next
+        time.
+        """
         unsettled = cast("list[Message]", self.in_hand.unsettled())
         out = [one for one in unsettled if one not in waiting and one not in self._retries]
         for message in self._overdue.look(out, self._all.session.clock.monotonic_ms()):
@@ -226,7 +229,7 @@ class OwnedQueue:
         )
 
     def _again(self, message: Message, seconds: float) -> None:
-        """Hand it out once more, later. Until then it is not out."""
+        """Hand a message out once more, later. Until then it is not out."""
         self._all.inbox.give_room()
         if not self.is_dropped:
             loop = asyncio.get_running_loop()
@@ -240,7 +243,7 @@ class OwnedQueue:
 
     @property
     def out(self) -> int:
-        """How many messages are with the application, once the rest was withdrawn."""
+        """The number of messages with the application, once the rest was withdrawn."""
         return self.in_hand.count - self._withdrawn - len(self._retries)
 
     def pause(self) -> None:
@@ -253,7 +256,7 @@ class OwnedQueue:
         self._room.set()
 
     async def finish(self, seconds: float) -> None:
-        """Hand out nothing more, and wait for what is out, but not for longer."""
+        """Hand out nothing more, and wait for messages that are out, at most so long."""
         self.is_paused = self._is_leaving = True
         self._withdraw()
         if self.out > 0 and seconds > 0:
@@ -265,7 +268,7 @@ class OwnedQueue:
                 _log.warning("%d messages of %s are given up unfinished", self.out, self.queue)
 
     def drop(self) -> None:
-        """It is not ours any more."""
+        """Stop pulling: the queue is not owned any more."""
         self._withdraw()
         self.is_dropped = True
         self._room.set()

@@ -1,7 +1,8 @@
-"""The queues that a consumer or a reader has now: begun, moved, committed and let go.
+"""`OwnedQueues`: the queues that a consumer or a reader owns now: begun, moved, committed,
+released.
 
 U1. A queue is pulled by one OwnedQueue at a time.
-U2. Letting go is: hand out nothing more, wait for what is out, commit, and only then be gone.
+U2. Releasing is: hand out nothing more, wait for messages that are out, commit, and only then drop.
 """
 
 import asyncio
@@ -60,7 +61,7 @@ class OwnedQueues:
         self._pulls[owned] = self._all.session.spawn(self._pull(owned), f"pulls of {queue}")
 
     async def seek(self, queue: MessageQueue, offset: int) -> None:
-        """Go on elsewhere in a queue. What was pulled of it before is forgotten."""
+        """Go on at another offset of a queue. Messages pulled before are forgotten."""
         async with self.turn:
             owned = self._owned.get(queue)
             if owned is not None:
@@ -69,11 +70,11 @@ class OwnedQueues:
                 self.begin(queue, offset)
 
     async def commit(self, *, is_certain: bool = False) -> None:
-        """Keep how far each queue is."""
+        """Commit the offset of each queue."""
         await self._commit(self._owned.values(), is_certain=is_certain)
 
     async def let_go(self, lost: list[OwnedQueue], seconds: float) -> None:
-        """`seconds`: how long to wait for messages that are out."""
+        """Release queues. `seconds`: the longest wait for messages that are out."""
         if lost:
             await asyncio.gather(*(owned.finish(seconds) for owned in lost))
             await self._commit(lost, is_certain=True)
@@ -99,7 +100,7 @@ class OwnedQueues:
             self._all.session.spawn(self.seek(owned.queue, moved_to), f"moving in {owned.queue}")
 
     async def drop(self, lost: Iterable[OwnedQueue]) -> None:
-        """Be rid of queues, and commit nothing."""
+        """Drop queues, and commit nothing."""
         for owned in lost:
             await self._stop(owned)
 

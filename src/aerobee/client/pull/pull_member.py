@@ -1,12 +1,12 @@
-"""A member of a consumer group: says so to the brokers, and owns its share of the queues.
+"""`PullMember`: a group member that owns its share of the queues and pulls them.
 
-    join ─▶ heartbeat ─▶ share out ─▶ (every so often, when members or routes change) share out …
+    join ─▶ heartbeat ─▶ share out ─▶ (at an interval, when members or routes change) share out …
                             │
                lost: commit, drop        gained: lock if ordered, find the offset, pull
 
-G1. What was done with a queue is committed before it is dropped, and its lock given back after.
-G2. Leaving is: hand out nothing more, wait for what is out, commit, and only then tell the brokers,
-    who tell the others: they begin where we ended.
+G1. The progress in a queue is committed before it is dropped, and its lock released after.
+G2. Leaving is: hand out nothing more, wait for messages that are out, commit, and only then tell
+    the brokers, who tell the other members: they begin where this one ended.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ class PullMember:
     # Coming and going.
 
     async def join(self) -> None:
-        """Be a member, and have a share of whatever can be shared out now."""
+        """Join the group and take a share of the queues, as far as they are known now."""
         for topic in self.subscriptions:
             await self._know_route(topic)
         await self._session.members.consume(self._beat())
@@ -80,13 +80,13 @@ class PullMember:
         await self._session.members.stop_consuming(self.group)
 
     def wake(self) -> None:
-        """Share out again soon: members or queues may have changed."""
+        """Rebalance soon: members or queues may have changed."""
         self._wake.set()
 
     # Sharing out.
 
     async def share_out(self) -> bool:
-        """Own what this member should. Whether all of that could be done."""
+        """Rebalance: own the queues that this member should. Returns whether all succeeded."""
         async with self.queues.turn:
             shares = {topic: await self._share(topic) for topic in self.subscriptions}
             wanted = wanted_queues(self._client_id, shares, self.queues, self.options.strategy)
@@ -104,7 +104,7 @@ class PullMember:
         return is_complete and None not in shares.values()
 
     async def _share(self, topic: str) -> TopicShare | None:
-        """What there is to share out of a topic; None: it cannot be told now."""
+        """Queues and members of a topic; None: not known now."""
         await self._know_route(topic)
         route = self._session.routes.find(topic)
         if route is None:
@@ -134,7 +134,7 @@ class PullMember:
         await self._release(lost, seconds)
 
     async def _gain(self, gained: Collection[MessageQueue]) -> bool:
-        """Whether all were gained."""
+        """Take queues over. Returns whether all were gained."""
         if not gained:
             return True
         ours = frozenset(gained)
@@ -149,7 +149,7 @@ class PullMember:
         return len(ours) == len(gained) and None not in starts
 
     async def _start_of(self, queue: MessageQueue) -> int | None:
-        """Where to begin; None: it cannot be told now."""
+        """The first offset to pull; None: not known now."""
         try:
             committed = await self.queues.offsets.committed(queue)
             if committed is not None:
@@ -160,7 +160,7 @@ class PullMember:
             return None
 
     async def _release(self, lost: list[OwnedQueue], seconds: float) -> None:
-        """Let go, and only then give the locks back."""
+        """Release queues, and only then their locks."""
         await self.queues.let_go(lost, seconds)
         if lost and self.options.is_ordered:
             await self._all.calls.unlock([owned.queue for owned in lost])
@@ -191,7 +191,7 @@ class PullMember:
             await self.queues.commit()
 
     async def _keep_moving(self) -> None:
-        """Have no message hold up its queue for longer than it may."""
+        """Send overdue messages back, so that none holds up its queue for longer than it may."""
         seconds = min(self.options.commit_seconds, self.options.consume_timeout)
         while True:
             await asyncio.sleep(seconds)

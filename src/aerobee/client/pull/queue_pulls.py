@@ -1,8 +1,8 @@
-"""One queue's pulls: what is asked, of which broker, and what the answer means.
+"""`QueuePulls` sends the pull requests of one queue and reads their answers.
 
-The broker holds a pull that finds nothing until something comes, for `poll_seconds` at most; it may
-say that another of the same name (a slave) is to be asked next. The group's progress goes along
-with each pull to a master, so that commits of their own are rare.
+A broker holds a pull that finds nothing until a message comes, for `poll_seconds` at most; its
+answer may name another broker id (a slave) for the next pull. The group's offset goes along with
+each pull to a master, so that separate commits are rare.
 """
 
 from dataclasses import dataclass
@@ -63,7 +63,7 @@ class QueuePulls:
         poll_seconds: float,
         brings_filter: bool = False,
     ) -> None:
-        """`brings_filter`: each pull says what is wanted; the group's heartbeats do otherwise."""
+        """`brings_filter`: each pull carries the filter; otherwise the group's heartbeats do."""
         self.queue = queue
         self._session = session
         self._calls = calls
@@ -85,8 +85,9 @@ class QueuePulls:
         )
 
     async def pull(self, offset: int, commit: int | None) -> Pulled:
-        """What is at an offset and behind it. `commit`: how far the group is, if the broker is to
-        know. An error that is not NoAnswer is the broker's."""
+        """Messages from an offset on. `commit`: the group's offset, if the broker is to store it.
+        An error that is not NoAnswer is the broker's.
+        """
         is_committing = commit is not None and commit > 0 and self._broker_id == MASTER_ID
         fields = self._fields
         fields["queueOffset"] = str(offset)
@@ -118,7 +119,7 @@ class QueuePulls:
             raise RemoteProtocolError(f"an answer to a pull of {self.queue} says {said}") from None
 
     async def start_over(self) -> None:
-        """After a failure: ask the master again, wherever it is now."""
+        """Pull from the master again after a failure, at its present address."""
         self._broker_id = MASTER_ID
         await self._session.routes.refresh(self.queue.topic)
 

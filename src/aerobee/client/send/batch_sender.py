@@ -1,14 +1,15 @@
-"""Many messages in one call: cut into what a broker takes at once, sent part after part.
+"""`BatchSender` sends many messages of one call: cut into what a broker takes at once, part after
+part.
 
-    messages ─▶ bodies, texts ─▶ cuts ─▶ part ─▶ the short way ─▶ receipts
-                                                   │ not as usual, or failed
-                                                   └─▶ drafts ─▶ delivery
+    messages ─▶ bodies, texts ─▶ cuts ─▶ part ─▶ fast path ─▶ receipts
+                                                   │ not applicable, or failed
+                                                   └─▶ drafts ─▶ delivery (general path)
 
-B1. What is wrong with a message is said before anything is sent.
-B2. A part is sent when the one before it is stored: what fails has everything before it stored,
+B1. A message that is not valid is refused before anything is sent.
+B2. A part is sent when the one before it is stored: if one fails, everything before it is stored,
     and nothing behind it sent.
 B3. A part is one request: its messages follow each other in one queue. All parts of a batch with an
-    order go where its key leads; those of another go round the queues.
+    order key go to the queue of the key; those of another go to one queue after the other.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -47,7 +48,7 @@ Deliver = Callable[[Sequence[Draft]], Awaitable[Sent]]
 
 
 class _Way(NamedTuple):
-    """What is the same for all parts of a batch."""
+    """The arguments that hold for all parts of a batch."""
 
     topic: str
     order_by: str | None
@@ -58,7 +59,7 @@ class _Way(NamedTuple):
 
 
 class _Plain(NamedTuple):
-    """Messages as they go on the wire, and where they are cut."""
+    """Messages encoded for the wire, and the ends of the parts."""
 
     messages: list[object]
     """As they were said, but for bodies, which are bytes."""
@@ -71,7 +72,7 @@ class _Plain(NamedTuple):
 
 
 class BatchSender:
-    """Of one client."""
+    """The batch sender of one client."""
 
     def __init__(
         self, drafts: Drafts, delivery: Delivery, lanes: FastSendLanes, bytes_max: int
@@ -113,7 +114,7 @@ class BatchSender:
         return await _sent_in_parts(batch.ends, partial(self._send_part, batch, way, waiter))
 
     async def send_drafts(self, drafts: Sequence[Draft], deliver: Deliver) -> Sequence[Receipt]:
-        """The same of messages that are more than what was said of them, and sent another way."""
+        """Send drafts in parts with another `deliver`, such as that of deduplicated sends."""
         ends = cut_batch(
             [draft.body for draft in drafts],
             [draft.properties_text() for draft in drafts],
@@ -167,7 +168,7 @@ class BatchSender:
     async def _send_part(
         self, batch: _Plain, way: _Way, waiter: SendWaiter | None, start: int, end: int
     ) -> BatchReceipt:
-        """`waiter`: of a try that was made already."""
+        """Send one part. `waiter`: of a first try that was made already."""
         queue = way.queue
         unique_ids: list[bytes] = []
         tries: SendTries | None = None
@@ -205,7 +206,7 @@ class BatchSender:
     def _send_fast(
         self, bodies: list[object], texts: list[bytes] | None, text: bytes, way: _Way
     ) -> SendWaiter | None:
-        """None: by the general way."""
+        """Send on the fast path; None: it does not apply, use the general path."""
         lane = self._lanes.find(way.topic) if way.group is None else None
         if lane is None:
             return None
@@ -220,8 +221,9 @@ class BatchSender:
 def _encoded(
     listed: Iterable[object], text: bytes, codec: Codec
 ) -> tuple[list[object], list[object], list[bytes]]:
-    """Messages with bodies that are bytes, those bodies, and what each message says besides: what
-    is not an Outgoing says `text`."""
+    """Messages with their bodies as bytes, those bodies, and the properties text of each message:
+    `text` for one that is not an Outgoing.
+    """
     messages: list[object] = []
     bodies: list[object] = []
     texts: list[bytes] = []
@@ -240,7 +242,7 @@ def _encoded(
 
 
 def _settled(message: Outgoing, codec: Codec) -> Outgoing:
-    """The same with a body of bytes."""
+    """The same message with its body as bytes."""
     body = message.body
     if type(body) is bytes and body:
         return message
@@ -261,7 +263,7 @@ def _nothing() -> Misuse:
 async def _sent_in_parts(
     ends: Sequence[int], send: Callable[[int, int], Awaitable[BatchReceipt]]
 ) -> Sequence[Receipt]:
-    """Send what is before the first end, then what is before the next."""
+    """Send the messages part after part; `ends` has the end of each part."""
     stored: list[BatchReceipt] = []
     start = 0
     for end in ends:
@@ -276,7 +278,7 @@ async def _sent_in_parts(
 
 
 def _check_orders(messages: Iterable[object], order_by: str | None) -> None:
-    """Misuse unless all may go to one queue."""
+    """Raise Misuse unless all may go to one queue."""
     for message in messages:
         if isinstance(message, Outgoing) and message.order_by not in (None, order_by):
             raise Misuse(
@@ -286,7 +288,7 @@ def _check_orders(messages: Iterable[object], order_by: str | None) -> None:
 
 
 def _partial_failure(failure: SendFailed, stored: int, count: int) -> SendFailed:
-    """Of a batch that went in several requests, of which one failed."""
+    """The error of a batch that went in several requests, of which one failed."""
     return SendFailed(
         f"the first {stored} of {count} messages are stored; of the others: {failure.message}",
         stored=Stored.UNKNOWN,

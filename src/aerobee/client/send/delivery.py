@@ -1,10 +1,11 @@
-"""A draft → a queue of a broker → what the broker says: with all tries, within one deadline.
+"""`Delivery` sends a draft to a queue of a broker, with all tries within one deadline.
 
     draft ─▶ route ─▶ queue ─▶ broker ─▶ stored
                         ▲         │
                         └─────────┘ another queue, while time and tries are left
 
-D1. What `deliver` returned is stored. What it raised says whether it may be: SendFailed.stored.
+D1. When `deliver` returns, the message is stored. When it raises, SendFailed.stored says whether it
+    may be.
 D2. A message that must go to one queue, for its key or by name, is never sent to another.
 
 Imports more than 15 modules because it joins what is decided, kept and written elsewhere.
@@ -54,7 +55,7 @@ _ROUTE_CODES = frozenset({ResponseCode.TOPIC_NOT_EXIST, ResponseCode.NO_PERMISSI
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """What a broker said of what it has stored."""
+    """The broker's answer to a send: ids, queue and offset."""
 
     said: SentHeader
     queue: MessageQueue
@@ -65,10 +66,10 @@ class Sent:
 
 
 class Watcher(Protocol):
-    """Who wants to know of every send."""
+    """An observer of every send, such as the trace."""
 
     def sent(self, draft: Draft, group: str, sent: Sent | None, cost_ms: int) -> None:
-        """A send is over; `sent` is None if it failed."""
+        """A send has ended; `sent` is None if it failed."""
 
 
 class Delivery:
@@ -92,7 +93,7 @@ class Delivery:
         retries: int = RETRIES,
         tries: SendTries | None = None,
     ) -> Sent:
-        """Have a draft stored. SendFailed, or TopicNotFound if nobody has or makes the topic.
+        """Have a draft stored. SendFailed, or TopicNotFound if no broker has or creates the topic.
 
         `tries` are those of a send that began elsewhere, instead of a timeout and retries.
         """
@@ -143,8 +144,9 @@ class Delivery:
     def first_failed(
         self, topic: str, waiter: SendWaiter, error: NoAnswer | RemoteAnswer, retries: int
     ) -> SendTries:
-        """The tries of a send to a topic, as the wire calls it, whose first one went the short way
-        and failed; SendFailed if that was all."""
+        """The tries of a send whose first try failed on the fast path; SendFailed if no other is
+        allowed. `topic` is as on the wire.
+        """
         now = asyncio.get_running_loop().time()
         tries = SendTries(topic, retries=retries, deadline=waiter.deadline)
         if not tries.note(waiter.queue.broker_name, error, now):
@@ -155,14 +157,14 @@ class Delivery:
     async def queue_for(
         self, draft: Draft, *, queue: MessageQueue | None = None, seconds: float
     ) -> MessageQueue:
-        """Where a draft would go now: for those who have to know before they send it."""
+        """The queue that a draft would go to now, for senders that need it beforehand."""
         route = await self._route(draft.topic, seconds)
         return self._choose(route, draft, queue, "")
 
     async def tell(
         self, draft: Draft, *, group: str | None = None, queue: MessageQueue | None = None
     ) -> None:
-        """Send a draft that no broker is to answer: it may be lost, and nobody would know."""
+        """Send a draft one-way: no broker answers, and a loss is not noticed."""
         self._session.check()
         route = await self._session.routes.of(draft.topic, may_be_new=True)
         chosen = self._choose(route, draft, queue, "")
@@ -200,7 +202,7 @@ class Delivery:
     async def _suit_delay(
         self, draft: Draft, route: ClientRoute, queue: MessageQueue, seconds: float
     ) -> None:
-        """Say a delay so that the broker understands it: every answer says how old it is."""
+        """Write a delay so that the broker understands it: every answer has its version."""
         address = self._master(route, queue)
         version = self._versions.get(address)
         if version is None:
@@ -322,7 +324,7 @@ class Delivery:
             )
 
     def _look_again(self, topic: str, error: AerobeeError) -> None:
-        """Ask where the topic is by now, beside the next try."""
+        """Refresh the route of the topic, beside the next try."""
         if isinstance(error, RemoteAnswer) and error.code not in _ROUTE_CODES:
             return
 

@@ -1,6 +1,7 @@
-"""Arguments of a send → a draft: names as the wire has them, times as numbers, ids, compression.
+"""`Drafts` makes drafts from the arguments of a send: wire names, times as numbers, ids,
+compression.
 
-What is decided of a message alone is in `core.outgoing`; here is what takes a clock, the client's
+`core.send.outgoing` has what depends on the message alone; this module adds the clock, the client's
 ids and its options.
 """
 
@@ -35,7 +36,7 @@ Compress = bool | str
 
 
 class MessageKeywords(TypedDict, total=False):
-    """What every verb of sending takes of a message by keyword, besides its topic and body."""
+    """Keywords for a message of every method that sends, besides topic and body."""
 
     tag: str
     keys: str | Iterable[str]
@@ -49,14 +50,14 @@ class MessageKeywords(TypedDict, total=False):
 
 
 class TimedKeywords(MessageKeywords, total=False):
-    """The same, of a message that may be for later."""
+    """The same, with keywords for delayed delivery."""
 
     delay: Duration | None
     deliver_at: datetime | None
 
 
 class SendKeywords(TimedKeywords, total=False):
-    """What `client.send` takes by keyword."""
+    """Keywords of `client.send`."""
 
     queue: MessageQueue | None
     timeout: Duration | None
@@ -90,8 +91,9 @@ class Drafts:
         unique_id: str = "",
         **unknown: object,
     ) -> Draft:
-        """A message as it will be sent; Misuse says what no broker would take. `unique_id`: of one
-        that has one already."""
+        """A message as it will be sent; Misuse for one that no broker would take. `unique_id`: of a
+        message that has one already.
+        """
         if unknown:
             check_keywords(unknown, KEYWORDS, "a send")
         draft = self.plain(topic, Outgoing(body, tag, keys, headers, order_by), codec, unique_id)
@@ -109,7 +111,7 @@ class Drafts:
     def plain(
         self, topic: str, message: Outgoing, codec: Codec = to_json, unique_id: str = ""
     ) -> Draft:
-        """A message that is delivered at once, as it is: one of a batch."""
+        """A message of a batch: without delay, not compressed."""
         body = body_bytes(message.body, codec)
         properties = properties_of(message.tag, message.keys, message.headers, message.order_by)
         namespace = self._session.options.namespace
@@ -117,7 +119,7 @@ class Drafts:
         return Draft(self.wire_topic(topic), body, properties, order_by=message.order_by)
 
     def wire_topic(self, topic: str) -> str:
-        """What brokers call a topic."""
+        """The name of a topic on the wire."""
         name = self._wire_topics.get(topic)
         if name is None:
             check_topic(topic)

@@ -1,15 +1,15 @@
-"""The short way of a send: from a body to a frame in a line's output, from the answer to a receipt,
-without an object per field.
+"""The fast path of a send: from a body to a frame in a connection's output, from the answer to a
+receipt, without an object per field.
 
-    body ─▶ next queue ─▶ mould ─▶ line      …      answer ─▶ receipt ─▶ who waits
+    body ─▶ next queue ─▶ template ─▶ connection   …   answer ─▶ receipt ─▶ waiting task
 
-It serves plain messages: bytes, no delay, to the next queue, to that of a key, or to one that is
-named; one by one, or as many as one request takes. Whenever something is not as usual (no
-connection yet, one that does not read, a clock out of range) `send` says None and the general way
-(`delivery`) takes over; so it does, with the same id, when a try fails.
+It serves messages with a body of bytes and no delay, to the next queue, to that of a key, or to one
+that is named; one by one, or as many as one request takes. If it cannot serve (no connection yet, a
+full output, a clock out of range) `send` returns None and the general path (`delivery`) takes over;
+so it does, with the same id, when a try fails.
 
-Q1. A message that goes this way is stored as the general way would store it.
-Q2. Time is looked at once for all that is written to a line in one turn of the loop.
+Q1. A message on the fast path is stored as the general path would store it.
+Q2. The clock is read once for all that is written to a connection in one turn of the loop.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ FindLine = Callable[[str], Line | None]
 Moment = Callable[[], tuple[int, int]]
 """The time in ms since 1970, and that of the month's start, for ids."""
 
-_BORN_MIN = 10**12  # the moulds take times of 13 digits
+_BORN_MIN = 10**12  # the templates take times of 13 digits
 _BORN_END = 10**13
 # Of a batch that is worth a copy more: as a whole, or for each of its messages.
 _COPIED_BYTES_MAX = 256 << 10
@@ -54,7 +54,7 @@ def is_compiled() -> bool:
 
 
 class SendWaiter(Waiter):
-    """Waits for a receipt."""
+    """Waits for the answer of a send, and makes the receipt."""
 
     __slots__ = ("_said", "message_id", "queue")
 
@@ -83,7 +83,7 @@ class SendWaiter(Waiter):
         return True
 
     def end(self, command: Any) -> None:
-        """An answer that is unusual: mostly a refusal."""
+        """Take an answer that `take` did not read: mostly a refusal."""
         if self.answer.done():
             return
         if command.code in DURABILITIES:
@@ -104,7 +104,7 @@ class SendWaiter(Waiter):
 
 
 class FastQueue:
-    """One queue as the short way uses it."""
+    """One queue with its frame templates and its connection."""
 
     __slots__ = ("address", "batches", "line", "queue", "singles")
 
@@ -123,7 +123,7 @@ class FastQueue:
 
 
 class FastSend:
-    """The short way to one topic. Made anew when its route changes."""
+    """The fast path to one topic. Made anew when its route changes."""
 
     __slots__ = (
         "_bytes_max",
@@ -149,7 +149,7 @@ class FastSend:
         moment: Moment,
         bytes_max: int,
     ) -> None:
-        """`start`: where the round of the queues begins. `bytes_max`: of one batch."""
+        """`start`: the index before the first queue. `bytes_max`: of one batch."""
         self._bytes_max = bytes_max
         self._queues = queues
         self._count = len(queues)
@@ -164,7 +164,7 @@ class FastSend:
         self._now = 0.0
 
     def send(self, body: bytes, properties: bytes, seconds: float) -> SendWaiter | None:
-        """Send one message to the next queue. None: by the general way, please."""
+        """Send one message to the next queue. None: use the general path."""
         return self._send(self._next(), body, properties, seconds)
 
     def send_in_order(
@@ -174,12 +174,12 @@ class FastSend:
         return self._send(self._at(self.place_for(key)), body, properties, seconds)
 
     def place_for(self, key: bytes) -> int:
-        """Where the queue of a key is, which is `queue_for_key`'s."""
+        """The index of the queue of a key, the same as `queue_for_key` picks."""
         code = tag_code(key)
         return (-code if code < 0 else code) % self._count
 
     def find_place(self, queue: MessageQueue) -> int | None:
-        """Where a queue is. Its topic may bear a namespace or not: it is not asked."""
+        """The index of a queue, by broker and id. The topic's name is not compared."""
         for place in range(self._count):
             found: FastQueue = self._queues[place]
             shown = found.queue
@@ -206,9 +206,10 @@ class FastSend:
         text: bytes,
         seconds: float,
     ) -> SendWaiter | None:
-        """Send plain messages as one batch to the queue at a place. Each has its own text of
-        properties, or all have one. None: by the general way, please; where that is for what they
-        are, no queue has had its turn."""
+        """Send messages as one batch to the queue at an index. Each has its own properties text, or
+        all have one. None: use the general path; if that is because of the messages, no queue was
+        skipped.
+        """
         is_next = place < 0
         if is_next:
             place = (self._turn + 1) % self._count

@@ -1,8 +1,9 @@
-"""The short ways of a client (`quick_send`), one for each topic that it sends to.
+"""`FastSendLanes` keeps the fast paths of a client (`fast_send`), one for each topic that it sends
+to.
 
-A lane is made when a topic's route is known, and forgotten when the route changes. There is none
-where every request takes thought: with credentials, which sign each one, and with latency faults,
-which choose the queue.
+A lane is made when a topic's route is known, and dropped when the route changes. There is none
+where every request needs the general path: with credentials, which sign each request, with latency
+faults, which choose the queue, with traces, and with a small `max_message_bytes`.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,7 +47,7 @@ class FastSendLanes:
         session.routes.watch(self._forget)
 
     def open(self, topic: str, wire_topic: str, last: MessageQueue | None = None) -> None:
-        """Make a lane, now that something was sent there: the round goes on behind `last`."""
+        """Make a lane after a first send to the topic: it begins with the queue after `last`."""
         route = self._session.routes.find(wire_topic)
         if not self._is_useful or route is None or topic in self._lanes:
             return
@@ -68,7 +69,7 @@ class FastSendLanes:
             )
 
     def shown(self, queue: MessageQueue) -> MessageQueue:
-        """A queue with the name that the application has for its topic."""
+        """A queue with the application's name of its topic."""
         if not self._namespace:
             return queue
         name = without_namespace(self._namespace, queue.topic)

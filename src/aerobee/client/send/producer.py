@@ -1,4 +1,4 @@
-"""A producer: messages one by one, on the wire in batches, with a bound on what waits.
+"""`Producer` sends messages of one topic in batches, with a bound on what waits.
 
     async with client.producer("orders", linger=0.002, max_batch=256) as producer:
         for row in rows:
@@ -6,13 +6,13 @@
         await producer.drain()              # raises if any of them was not stored
         receipt = await producer.send(row)  # waits for room, and until it is stored
 
-Messages with the same `order_by` go to one queue, a batch of that queue after the other; the
-others go round the queues, a batch to each. Leaving the block drains.
+Messages with the same `order_by` go to one queue, a batch of that queue after the other; the others
+go to one queue after the other, a batch to each. Leaving the block drains.
 
-P1. What was handed over is stored, or somebody is told: whoever awaits it, its callback, or the
-    next drain.
-P2. What waits and what is on its way together stay within `max_pending` and `max_pending_bytes`;
-    one message alone is always taken.
+P1. A message that was handed over is stored, or its failure is reported: to the task that awaits
+    it, to its callback, or by the next drain.
+P2. Messages that wait and messages that are being sent together stay within `max_pending` and
+    `max_pending_bytes`; one message alone is always taken.
 """
 
 import asyncio
@@ -44,7 +44,9 @@ SendAll = Callable[[Sequence[object], MessageQueue | None], Awaitable[Sequence[R
 
 @dataclass(frozen=True, slots=True)
 class ProducerOptions:
-    """O1. Everything here is positive; a linger may be nothing: then it is one turn of the loop."""
+    """Settings of a producer. O1. All are positive; a linger may be 0: then it is one turn of the
+    loop.
+    """
 
     linger: float = 0.002
     max_batch: int = 256
@@ -95,7 +97,7 @@ class _Item(NamedTuple):
 
 
 class Producer:
-    """Of one topic. It belongs to its client's loop."""
+    """A producer of one topic. It belongs to its client's loop."""
 
     def __init__(
         self,
@@ -105,7 +107,7 @@ class Producer:
         options: ProducerOptions,
         send_all: SendAll | None = None,
     ) -> None:
-        """`send_all` has a batch stored in another way than a plain send does."""
+        """`send_all` replaces the usual sending of a batch, such as for deduplicated sends."""
         self._session = session
         self._send_all = send_all
         self._sending = sending
@@ -127,7 +129,7 @@ class Producer:
 
     @property
     def pending(self) -> int:
-        """Messages that were handed over and are not known to be stored."""
+        """The number of messages handed over that are not known to be stored."""
         return self._pending
 
     def send_nowait(
@@ -169,8 +171,9 @@ class Producer:
         return await told
 
     async def drain(self) -> None:
-        """Send what waits now, and wait for all of it. SendFailed if a message was not stored of
-        which nobody was told yet."""
+        """Send waiting messages now, and wait for all. SendFailed if one was not stored whose
+        failure was not reported yet.
+        """
         self._leave(self._gathering.take_all())
         while self._pending:
             await self._change()
@@ -182,14 +185,14 @@ class Producer:
             raise _several(failures, failed)
 
     async def open(self) -> None:
-        """What `async with` does first: find the topic. TopicNotFound, or Unreachable."""
+        """Find the topic; `async with` calls it. TopicNotFound, or Unreachable."""
         self._session.check()
         self._wire_topic = self._sending.drafts.wire_topic(self._topic)
         await self._session.routes.of(self._wire_topic, may_be_new=True)
         self._is_open = True
 
     async def close(self) -> None:
-        """Drain, and take nothing more."""
+        """Drain, and take no more messages."""
         self._is_open = False
         try:
             await self.drain()
@@ -225,7 +228,7 @@ class Producer:
         headers: Mapping[str, str] | None,
         order_by: str | None,
     ) -> tuple[object, int]:
-        """What is wrong with a message shows here, not when its batch is sent."""
+        """The checked message: a mistake shows here, not when its batch is sent."""
         if not self._is_open:
             raise Misuse("the producer is not open", hint="use it inside `async with`")
         encoded = body if type(body) is bytes and body else body_bytes(body, self._options.codec)
@@ -255,12 +258,12 @@ class Producer:
             self._timer = loop.call_later(self._options.linger, self._look)
 
     def _queue(self, key: str) -> MessageQueue | None:
-        """The queue that a key leads to; None while there is none."""
+        """The queue of a key; None while the route has none."""
         route = self._session.routes.find(self._wire_topic)
         return queue_for_key(route.writable, key) if route and route.writable else None
 
     def _look(self) -> None:
-        """Send what has lingered."""
+        """Send the batches whose linger is over."""
         self._timer = None
         loop = asyncio.get_running_loop()
         self._leave(self._gathering.take_due(loop.time() + 1e-4))
@@ -284,7 +287,7 @@ class Producer:
             task.add_done_callback(partial(self._ended, place, run))
 
     async def _deliver(self, place: MessageQueue | None, run: list[Batch[_Item]]) -> None:
-        """One batch after the other: those of one queue keep their order."""
+        """Send batches one after the other: those of one queue keep their order."""
         while run:
             try:
                 outcome: Sequence[Receipt] | AerobeeError = await self._send(run[0])
@@ -298,7 +301,9 @@ class Producer:
     def _ended(
         self, place: MessageQueue | None, run: list[Batch[_Item]], task: "asyncio.Task[None]"
     ) -> None:
-        """All was delivered, unless the client was closed before."""
+        """Called when a delivering task ends: all was delivered, unless the client was closed
+        before.
+        """
         if run and place is not None:
             del self._runs[place]
         for batch in run:
@@ -337,7 +342,7 @@ class Producer:
         ]
 
     def _settle(self, batch: Batch[_Item], outcome: Sequence[Receipt] | AerobeeError) -> None:
-        """Tell everybody what came of a batch, and make room."""
+        """Report the result of a batch to its callers, and make room."""
         self._pending -= len(batch.items)
         self._pending_bytes -= batch.size
         self._changed.set()
@@ -365,7 +370,7 @@ class Producer:
             _log.exception("a callback for %s failed", self._topic)
 
     async def _change(self) -> None:
-        """Until something was settled."""
+        """Wait until a batch was settled."""
         self._changed.clear()
         await self._changed.wait()
 

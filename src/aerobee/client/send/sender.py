@@ -1,7 +1,7 @@
-"""The verbs of sending: one message, one without an answer, a batch; and taking one back.
+"""`Sender` has the sending methods of a client: one message, one-way, a batch; and the recall.
 
-Those who send special messages (a half one, a request) take a draft from `drafts`, add to its
-properties, and hand it to `delivery`.
+The send modes (half messages, requests) take a draft from `drafts`, add to its properties, and hand
+it to `delivery`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,7 +37,7 @@ _QUICK_KEYWORDS = frozenset({"tag", "keys", "headers", "order_by", "compress", "
 
 
 class Sender:
-    """What a client's verbs of sending hand over to."""
+    """The sending methods behind `Client`."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -143,7 +143,7 @@ class Sender:
         )
 
     async def _recall(self, receipt: Receipt) -> None:
-        """Take a delayed message back."""
+        """Recall a delayed message."""
         self._session.check()
         topic = self.drafts.wire_topic(receipt.queue.topic)
         route = await self._session.routes.of(topic, may_be_new=True)
@@ -169,7 +169,7 @@ class Sender:
 
 
 def _is_fast(said: TimedKeywords) -> bool:
-    """Whether nothing is said that a lane does not know: a time, or what is no keyword at all."""
+    """Whether the keywords are all among those of the fast path: no delay, no unknown keyword."""
     return said.keys() <= _QUICK_KEYWORDS
 
 

@@ -1,1 +1,1 @@
-"""Further ways to send: stored once, transactional, request and reply, traced, spilled to disk."""
+"""Send modes: deduplicated, transactional, request and reply, traced, spilled to disk."""

@@ -1,12 +1,12 @@
-"""Request and reply: a message that somebody is to answer, and the answer.
+"""`RequestReply` sends a request message, waits for its reply, and sends replies.
 
     reply = await client.request("prices", b"ACME", timeout=2)
 
     async for message in consumer:
         await message.reply(b"17.50")
 
-A request says who asks; the reply goes to a broker that knows this client by its heartbeat, and
-from there straight to it. So a reply reaches whoever asked while it waits, and nobody later.
+A request names its client; the reply goes to a broker that knows that client by its heartbeat, and
+the broker pushes it to the client. So a reply arrives only while the client waits for it.
 
 Imports more than 15 modules because it both asks brokers and is asked by them.
 """
@@ -60,7 +60,9 @@ class RequestReply:
     async def request(
         self, draft: Draft, *, queue: MessageQueue | None = None, timeout: float
     ) -> Message:
-        """The reply. RequestTimeout: the request is stored, and nobody has answered it in time."""
+        """Send a request and return its reply. RequestTimeout: the request is stored, and no reply
+        came in time.
+        """
         self._session.check()
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout
@@ -87,7 +89,7 @@ class RequestReply:
             del self._waiting[correlation_id]
 
     async def reply(self, message: Message, body: object, codec: Codec) -> None:
-        """Answer a request. SendFailed: whoever asked does not wait any more, or has gone."""
+        """Answer a request. SendFailed: the requesting client has stopped waiting, or has gone."""
         self._session.check()
         asked = message.properties
         try:
@@ -114,7 +116,7 @@ class RequestReply:
         await self._delivery.deliver(draft, queue=queue, retries=0)
 
     async def _join(self, topic: str) -> None:
-        """Have every broker know us that a reply may come to."""
+        """Send heartbeats to every broker that a reply may come from."""
         if topic in self._topics:
             return
         route = await self._session.routes.of(topic, may_be_new=True)

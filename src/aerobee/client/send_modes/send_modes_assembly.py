@@ -1,9 +1,9 @@
-"""The sends of a client that promise more than a plain one, put together.
+"""`SendModes` puts the send modes of a client together.
 
 once           stored once, however often it is tried
-transactions   seen if a local transaction succeeds
-requests       answered by whoever consumes it
-tracing        written down, for whoever looks for it later
+transactions   visible if a local transaction succeeds
+requests       answered by a consumer
+tracing        recorded in trace messages
 spill          kept in a file while no broker answers
 """
 

@@ -1,13 +1,14 @@
-"""Sends that wait in a file while no broker answers, and go out in order when one does.
+"""`Spill` keeps sends in a file while no broker answers, and sends them in order when one does.
 
     async with client.spill("outbox.sqlite") as spill:
         receipt = await spill.send("orders", b"{}")       # a Receipt, or Spilled
 
     send ─▶ broker ─▶ Receipt
-              └─ nobody answers ─▶ file ─▶ Spilled ┄┄▶ broker, once it answers, oldest first
+              └─ no answer ─▶ file ─▶ Spilled ┄┄▶ broker, once it answers, oldest first
 
-S1. While something waits, whatever is sent waits behind it: the order is that of the sends.
-S2. What was returned for is stored by a broker or in the file, and that survives a power cut.
+S1. While messages wait, a new send waits behind them: the order is that of the sends.
+S2. When `send` has returned, the message is stored by a broker or in the file, which survives a
+    power cut.
 S3. A message is removed from the file after a broker has it: a crash in between sends it twice.
 
 SQLite blocks, so the file has a thread of its own, `aerobee-spill`, for as long as it is open: the
@@ -43,7 +44,7 @@ ROWS_AT_ONCE = 64
 
 
 class _Fate(Enum):
-    """What became of a message that waited."""
+    """Result of sending a message from the file."""
 
     GONE = "sent, or too old"
     WAITS = "nobody answers"
@@ -60,7 +61,7 @@ class Spilled:
         self._delivered = delivered
 
     async def delivered(self) -> Receipt:
-        """Where it is, once a broker has it. SendFailed: none will take it."""
+        """The receipt, once a broker has the message. SendFailed: none will take it."""
         return await asyncio.shield(self._delivered)
 
     def __repr__(self) -> str:
@@ -137,8 +138,9 @@ class Spill:
         group: str | None = None,
         **said: Unpack[TimedKeywords],
     ) -> Receipt | Spilled:
-        """As `client.send`; Spilled if no broker answers. SendFailed: the file is full, too, or the
-        message is one that no broker wants."""
+        """Send as `client.send` does; Spilled if no broker answers. SendFailed: the file is full,
+        too, or brokers refuse the message.
+        """
         self._session.check()
         self._opened()
         draft = self._sending.drafts.draft(topic, body, **said)
@@ -160,7 +162,7 @@ class Spill:
         return await self._keep(draft, group, failure)
 
     async def drained(self) -> None:
-        """Come back once nothing waits any more."""
+        """Wait until no message waits in the file."""
         while self.waiting:
             self._opened()
             promised = list(self._promised.values())
@@ -193,7 +195,7 @@ class Spill:
         return Spilled(draft.unique_id, self._promised[number])
 
     async def _add(self) -> None:
-        """Write what has come, again and again until nothing has."""
+        """Write new messages, again and again until there are none."""
         file = self._opened()
         while self._adding:
             adding, self._adding = self._adding, []
@@ -273,7 +275,7 @@ class Spill:
         return _Fate.REFUSED
 
     async def _refused(self, number: int, kept: Kept, error: AerobeeError) -> None:
-        """No broker wants it: it stays for a person, and stands in nobody's way."""
+        """Mark a message as refused: it stays for a person to look at, and holds up no other."""
         self.refused += 1
         _log.error("a message that waited in %s was refused: %s", self._path, error)
         await self._on_thread(partial(self._opened().refuse, number, str(error)))

@@ -1,11 +1,11 @@
-"""Messages that wait in a SQLite file until a broker answers again.
+"""`SpillFile` stores messages in a SQLite file until a broker answers again.
 
     waiting(id, topic, body, properties, sys_flag, order_by, producer_group, kept_ms, refused)
 
-`id` is the order in which they were kept and go out. `refused` is why a broker did not want one: it
-is kept for a person to look at, and stands in nobody's way. The file is SQLite's in WAL mode with
-full synchronisation: what `add` has returned for survives a power cut. One process at a time: the
-file is locked while it is open.
+`id` is the order in which messages were kept and are sent. `refused` is the reason why a broker
+refused one: it is kept for a person to look at, and holds up no other. The file is SQLite's in WAL
+mode with full synchronisation: messages survive a power cut once `add` has returned. One process at
+a time: the file is locked while it is open.
 
 All calls block: one thread makes them, `spill`'s own.
 """
@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS waiting (
 
 
 class Kept(NamedTuple):
-    """One message. Its topic is as it is called on the wire."""
+    """One message. Its topic is named as on the wire."""
 
     topic: str
     body: bytes
@@ -49,7 +49,7 @@ class Kept(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """How much there is."""
+    """Number and size of the waiting messages."""
 
     messages: int
     size: int
@@ -57,7 +57,7 @@ class Waiting(NamedTuple):
 
 class SpillFile:
     def __init__(self, path: str) -> None:
-        """Misuse: another process has it. CorruptFile: it is no such file."""
+        """Open the file. Misuse: another process has it. CorruptFile: it is no spill file."""
         self._path = path
         try:
             # Every call comes from the thread that opened it.
@@ -93,7 +93,7 @@ class SpillFile:
         run("COMMIT")
 
     def add(self, messages: Sequence[Kept]) -> list[int]:
-        """Keep them, all or none; their ids. OSError: the disk does not take them."""
+        """Store messages, all or none; returns their ids. OSError: the disk does not take them."""
         try:
             self._database.execute("BEGIN IMMEDIATE")
             try:
@@ -115,7 +115,7 @@ class SpillFile:
         return int(cursor.lastrowid or 0)
 
     def first(self, count: int) -> list[tuple[int, Kept]]:
-        """The oldest that no broker has refused, with their ids."""
+        """The oldest messages that no broker has refused, with their ids."""
         rows = self._database.execute(
             "SELECT id, topic, body, properties, sys_flag, order_by, producer_group, kept_ms"
             " FROM waiting WHERE refused IS NULL ORDER BY id LIMIT ?",
@@ -130,7 +130,7 @@ class SpillFile:
         self._database.execute("UPDATE waiting SET refused = ? WHERE id = ?", (reason, number))
 
     def waiting(self) -> Waiting:
-        """Those that no broker has refused."""
+        """Number and size of the messages that no broker has refused."""
         row = self._database.execute(
             "SELECT count(*), coalesce(sum(length(body) + length(properties)), 0)"
             " FROM waiting WHERE refused IS NULL"

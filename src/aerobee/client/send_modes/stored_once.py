@@ -1,12 +1,13 @@
-"""Sends that are stored once, however often they are tried: `dedup="producer-id"`.
+"""`StoredOnce` sends messages that are stored once, however often they are tried:
+`dedup="producer-id"`.
 
-    queue chosen ─▶ its broker opened, once ─▶ number taken ─▶ tried there until it says something
+    queue chosen ─▶ its broker opened, once ─▶ number taken ─▶ tried there until it is answered
 
-The number belongs to a queue, so a send stays with its queue: where the answer is lost the same is
-sent again, and the broker stores nothing twice. While that broker does not answer it fails.
+The number belongs to a queue, so a send stays with its queue: if the answer is lost the same is
+sent again, and the broker stores nothing twice. While that broker does not answer, the send fails.
 
-A broker that is not ours knows no such sends: they are refused before anything is sent. Of two
-clients under one id the later one counts; the other is refused from then on.
+Only Aerobee's brokers support this: with others the send is refused before anything is sent. Of two
+clients with one producer id the later one counts; the other is refused from then on.
 
 Imports more than 15 modules because it numbers, opens and sends.
 """
@@ -46,7 +47,7 @@ TRIES_MAX = 1_000_000  # the deadline ends them: each is harmless
 
 
 class StoredOnce:
-    """For all producer ids of one client."""
+    """Deduplicated sends of all producer ids of one client."""
 
     def __init__(self, session: Session, sending: Sender) -> None:
         self._session = session
@@ -98,7 +99,7 @@ class StoredOnce:
     def sender(
         self, producer: str, topic: str, *, group: str | None, timeout: Duration | None
     ) -> SendAll:
-        """How a producer of batches sends under an id."""
+        """The function by which a producer sends batches under a producer id."""
 
         async def send_all(
             messages: Sequence[object], queue: MessageQueue | None
@@ -160,7 +161,7 @@ class StoredOnce:
         queue: MessageQueue,
         seconds_left: float,
     ) -> bool:
-        """Whether the broker has forgotten us, and this message was never there."""
+        """Whether the broker has forgotten this producer, and this message was never sent to it."""
         cause = failure.__cause__
         code = cause.code if isinstance(cause, RemoteAnswer) else 0
         if code == ResponseCode.PRODUCER_FENCED:
@@ -178,7 +179,7 @@ class StoredOnce:
     async def _open_in_time(
         self, sequences: ProducerSequences, queue: MessageQueue, deadline: float
     ) -> None:
-        """Try again what was not answered: nothing of the message was sent yet."""
+        """Open with retries: nothing of the message was sent yet."""
         now = asyncio.get_running_loop().time
         tries = SendTries(queue.topic, retries=TRIES_MAX, deadline=deadline)
         while not sequences.is_open(queue.broker_name, queue.topic):
@@ -194,7 +195,9 @@ class StoredOnce:
                 await asyncio.sleep(tries.pause(queue.broker_name, now()))
 
     async def _open(self, sequences: ProducerSequences, queue: MessageQueue) -> None:
-        """Have the queue's broker know us. Whoever needs the same waits for the same answer."""
+        """Register the producer id with the queue's broker. Concurrent sends wait for the same
+        answer.
+        """
         if sequences.is_open(queue.broker_name, queue.topic):
             return
         # By broker alone: a second topic is opened with the epoch that the first was given.
@@ -235,7 +238,7 @@ class StoredOnce:
 def _marked(
     drafts: Sequence[Draft], sequences: ProducerSequences, queue: MessageQueue, order_by: str | None
 ) -> Draft:
-    """What is sent: the message, or all of them as a batch, each with its mark."""
+    """The draft to send: the message, or all of them as a batch, each with its mark."""
     mark = sequences.take(queue, len(drafts))
     for index, draft in enumerate(drafts):
         draft.properties[PRODUCER_MARK] = encode_mark(mark.next(index))

@@ -1,9 +1,10 @@
-"""Trace: what became of each message, for those who look for it later. Off unless asked for.
+"""`TraceSender` records sends, transactions and consumed messages, and sends the trace messages.
 
-    send, transaction, consumer ─▶ records ─▶ (at most so many wait) ─▶ RMQ_SYS_TRACE_TOPIC
+    send, transaction, consumer ─▶ records ─▶ (bounded buffer) ─▶ RMQ_SYS_TRACE_TOPIC
 
-Nobody waits for a trace: records go out every so often, with one send for many. While no broker
-takes them the oldest are dropped, and counted. A batch has one record. Traces are not traced.
+It is off unless `trace=True`. No send waits for its trace: records are sent at an interval, many in
+one message. While no broker takes them the oldest are dropped, and counted. A batch has one record.
+Traces are not traced.
 """
 
 import asyncio
@@ -50,7 +51,7 @@ _STATES = {
 
 
 class TraceSender:
-    """A Watcher of one client's sends, and who sends all that was traced."""
+    """A Watcher of one client's sends, which sends the trace messages."""
 
     def __init__(
         self,
@@ -71,7 +72,7 @@ class TraceSender:
         self._session.spawn(self._keep_sending(), "trace")
 
     def sent(self, draft: Draft, group: str, sent: Sent | None, cost_ms: int) -> None:
-        """A send is over; `sent` is None if it failed."""
+        """Record the end of a send; `sent` is None if it failed."""
         if draft.topic == self._topic or (sent is not None and not sent.is_traced):
             return
         members = [member.unique_id for member in draft.members]
@@ -95,7 +96,7 @@ class TraceSender:
         self._records.put(sent_record(record, members))
 
     async def flush(self) -> None:
-        """Send what waits. A failure is logged: a trace is worth no error."""
+        """Send the waiting records. A failure is only logged."""
         for trace in bodies(self._records.take_all()):
             draft = Draft(
                 self._topic, trace.body, {UNIQUE_KEY: self._session.new_id(), KEYS: trace.keys}
@@ -119,7 +120,7 @@ class TraceSender:
 def trace_end(
     session: Session, end: EndTransactionHeader, properties: Mapping[str, str], broker: str
 ) -> None:
-    """A transaction was committed or rolled back, by who sent its message or by who was asked."""
+    """Record the end of a transaction, by its sender or after a check."""
     if session.traces is not None:
         namespace = session.options.namespace
         ended = Ended(
@@ -138,7 +139,7 @@ def trace_end(
 
 
 def _all_of(name: str, said: list[dict[str, str]]) -> str:
-    """What the messages say under a name, once each."""
+    """The values of a property of all messages, once each."""
     return " ".join(dict.fromkeys(one[name] for one in said if name in one))
 
 

@@ -1,14 +1,16 @@
-"""Messages that are seen once a local transaction has succeeded, or never.
+"""`Transactions` sends transactional messages: visible once a local transaction succeeded, or
+never.
 
     async with client.transaction("orders", b"{}", check=is_stored, group="order-tx"):
-        await database.commit_order()            # an exception: nobody ever sees the message
+        await database.commit_order()            # an exception: the message is never delivered
 
 A half message goes first, which no consumer sees; the end of the block commits it or rolls it back.
-Whoever dies in between, or is cancelled, leaves it open: brokers then ask any client that was given
-the group's check function. So a check looks into the database, not into a variable.
+If the process dies in between, or the task is cancelled, the transaction stays open: brokers then
+check with any client that registered the group's check function. So a check looks into the
+database, not into a variable.
 
-T1. Nothing is said to a broker of a transaction whose outcome is not known here.
-T2. One question about a message is answered at a time, however often brokers ask.
+T1. No end is sent to a broker for a transaction whose outcome is not known here.
+T2. One check of a message is answered at a time, however often brokers ask.
 
 Imports more than 15 modules because it both asks brokers and is asked by them.
 """
@@ -50,7 +52,7 @@ Check = Callable[[Message], Outcome | Awaitable[Outcome]]
 
 
 class Transactions:
-    """All transactions of one client, and the questions about those of its groups."""
+    """The transactions of one client, and the checks of its groups."""
 
     def __init__(self, session: Session, delivery: Delivery) -> None:
         self._session = session
@@ -60,8 +62,9 @@ class Transactions:
         self._turn = asyncio.Semaphore(CHECKS_AT_ONCE)
 
     async def join(self, group: str, check: Check | None, topic: str) -> str:
-        """Answer questions about this group, of the brokers that have this topic; the group as
-        brokers call it."""
+        """Answer checks for this group from the brokers that have this topic; returns the group's
+        name on the wire.
+        """
         self._session.check()
         name = with_namespace(self._session.options.namespace, group)
         is_new = name not in self._checks
@@ -90,7 +93,7 @@ class Transactions:
         )
 
     async def end(self, group: str, draft: Draft, sent: Sent, kind: TransactionType) -> None:
-        """Tell the broker how it ended. A broker that does not answer asks, later."""
+        """Tell the broker commit or rollback. A broker that does not answer will check later."""
         header = EndTransactionHeader(
             group,
             sent.said.queue_offset,
@@ -180,7 +183,7 @@ class Transactions:
 
 
 class Transaction:
-    """`async with client.transaction(...)`. Once over, what is said of it is Misuse."""
+    """The context manager of `client.transaction(...)`. After its end every call is Misuse."""
 
     def __init__(
         self,
@@ -203,19 +206,19 @@ class Transaction:
 
     @property
     def message_id(self) -> str:
-        """What consumers will see, and what the check is asked about."""
+        """The id that consumers will see, and that the check is asked about."""
         return self._draft.unique_id
 
     async def commit(self) -> None:
-        """Have the message seen."""
+        """Make the message visible."""
         await self._end(TransactionType.COMMIT)
 
     async def roll_back(self) -> None:
-        """Have it never seen."""
+        """Discard the message."""
         await self._end(TransactionType.ROLLBACK)
 
     def leave_open(self) -> None:
-        """Say nothing: its broker will ask, and the check decides."""
+        """Send no outcome: the broker will check, and the check function decides."""
         self._checked()
         self._is_over = True
 

@@ -1,1 +1,1 @@
-"""The synchronous client: the asynchronous one behind a facade that waits."""
+"""The synchronous client: facades of the asynchronous one whose methods wait."""

@@ -1,9 +1,10 @@
-"""Facades of asynchronous objects for callers without an event loop: each verb, waited for.
+"""`Facade` makes asynchronous objects usable without an event loop: each method waits for its
+result.
 
     send = verb(Client.send)             a coroutine function  → a function that waits
     between = stream(Messages.between)   an asynchronous generator function → an iterator
     pause = act(Consumer.pause)          a plain method → the same, done on the loop's thread
-    consumer = part(Client.consumer, SyncConsumer)    what it makes, made to wait as well
+    consumer = part(Client.consumer, SyncConsumer)    its result, as a facade as well
 
 No signature is written twice: a type checker and `inspect` see that of the original.
 """
@@ -24,7 +25,7 @@ S = TypeVar("S", bound="Facade[Any]")
 
 
 class Facade(Generic[A]):
-    """Something asynchronous, and where it runs."""
+    """An asynchronous object, and the portal to the loop that it runs on."""
 
     def __init__(self, subject: A, portal: Portal) -> None:
         self._subject = subject
@@ -32,7 +33,7 @@ class Facade(Generic[A]):
 
 
 class Context(Facade[C]):
-    """Something that is used with `async with`, used with `with`."""
+    """A facade used with `with`, of an object used with `async with`."""
 
     def __enter__(self) -> Self:
         self._portal.call(_entered(self._subject))
@@ -48,7 +49,7 @@ class Context(Facade[C]):
 
 
 class Fact(Generic[A, T]):
-    """What something asynchronous says of itself without waiting, said by its façade as well."""
+    """A property of the asynchronous object that needs no waiting."""
 
     def __init__(self, said: Callable[[A], T]) -> None:
         self._said = said
@@ -71,7 +72,7 @@ def verb(
 
 
 def act(method: Callable[Concatenate[A, P], T]) -> Callable[Concatenate[Facade[A], P], T]:
-    """What does not wait, and still belongs on the loop's own thread."""
+    """A method that does not wait, but must run on the loop's own thread."""
 
     @functools.wraps(method)
     def acting(facade: Facade[A], /, *args: P.args, **options: P.kwargs) -> T:
@@ -116,7 +117,7 @@ def part(
 def giving(
     method: Callable[Concatenate[A, P], Awaitable[T]], kind: Callable[[T, Portal], S]
 ) -> Callable[Concatenate[Facade[A], P], S]:
-    """What comes of a verb, made to wait as well."""
+    """A method whose result is wrapped in a facade as well."""
     waited = verb(method)
 
     @functools.wraps(method)

@@ -1,6 +1,6 @@
-"""The admin client for callers without an event loop: the same sections and verbs, waited for.
+"""The admin client for callers without an event loop: the same sections and methods, which wait.
 
-Each line names an asynchronous verb; what it takes and gives is said there.
+Each line names an asynchronous method; its arguments and result are documented there.
 """
 
 from aerobee.client.admin.access import AccessAdmin

@@ -1,4 +1,4 @@
-"""The client for callers without an event loop: the same verbs, waited for.
+"""`SyncClient`: the client for callers without an event loop: the same methods, which wait.
 
     with aerobee.connect_sync("localhost:9876") as client:
         client.send("orders", b"{}")
@@ -8,10 +8,10 @@
                     ...
 
 Heartbeats and pulls must go on while the application does something else, so there is a loop on a
-thread of its own: begun by `with`, named `aerobee-client`, gone when `with` ends. Who has a loop
-already needs no other: `sync(client)` is for the other threads of such a program.
+thread of its own, named `aerobee-client`: begun by `with`, gone when `with` ends. A program with a
+running loop needs no other: `sync(client)` is for the other threads of such a program.
 
-Each line names an asynchronous verb; what it takes and gives is said there.
+Each line names an asynchronous method; its arguments and result are documented there.
 """
 
 from collections.abc import Callable
@@ -55,7 +55,7 @@ class SyncClient(Facade[Client]):
 
     @property
     def admin(self) -> SyncAdmin:
-        """What tools can ask, over this client's connections."""
+        """The admin client, over this client's connections."""
         return SyncAdmin(self._subject.admin, self._portal)
 
     def reply(
@@ -66,7 +66,7 @@ class SyncClient(Facade[Client]):
         self._portal.call(self._subject.reply(asked, body, codec=codec))
 
     def open(self) -> None:
-        """What `with` does first."""
+        """Start the loop and the client; `with` calls it."""
         if self._thread is None:
             raise Misuse("the client is open already")
         self._portal = self._thread.start()
@@ -77,7 +77,7 @@ class SyncClient(Facade[Client]):
             raise
 
     def close(self) -> None:
-        """Leave every group, say goodbye, close, and end the thread."""
+        """Leave every group, unregister from the brokers, close, and end the thread."""
         if self._thread is None:
             raise Misuse("it is closed where it was opened", hint="end its `async with` block")
         if isinstance(self._portal, ClosedPortal):
@@ -119,6 +119,7 @@ connect_sync = _waiting(connect)
 
 
 def sync(client: Client) -> SyncClient:
-    """A client that is open in some loop, for the other threads of the program: nothing is started.
-    Misuse in the loop's own thread, when it is used."""
+    """A facade for other threads of a client that is open in some loop: nothing is started. Misuse
+    if it is used in the loop's own thread.
+    """
     return SyncClient(client, client._session.portal)

@@ -1,6 +1,6 @@
-"""Consuming for callers without an event loop: consumers, readers and their messages.
+"""Consumers, readers and their messages for callers without an event loop.
 
-Each line names an asynchronous verb; what it takes and gives is said there.
+Each line names an asynchronous method; its arguments and result are documented there.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ def _of_message(said: Callable[[Message], T]) -> Fact[Message, T]:
 
 
 class SyncProcessing(Facade[Processing | BatchProcessing]):
-    """`with message.process()`, or of a batch."""
+    """The context manager of `with message.process()` and `with batch.process()`."""
 
     def __enter__(self) -> None:
         return None
@@ -42,7 +42,7 @@ class SyncProcessing(Facade[Processing | BatchProcessing]):
 
 
 class SyncMessage(Facade[Message]):
-    """A received message. Immutable, as the other."""
+    """A received message. Immutable, as the asynchronous one."""
 
     body = _of_message(lambda message: message.body)
     topic = _of_message(lambda message: message.topic)
@@ -97,8 +97,9 @@ class SyncBatch(Facade[ReceivedBatch], Sequence[SyncMessage]):
 
 
 class SyncConsumer(Context[Consumer]):
-    """Threads may share it; what a thread had in hand that an exception takes out of `with` comes
-    again, and is not waited for."""
+    """A consumer that threads may share. If an exception leaves the `with` block, the messages of
+    that thread come again, and are not waited for.
+    """
 
     def __init__(self, subject: Consumer, portal: Portal) -> None:
         super().__init__(subject, portal)
@@ -119,14 +120,15 @@ class SyncConsumer(Context[Consumer]):
     _begin_iterating = act(Consumer.__aiter__)
 
     def receive(self) -> SyncMessage:
-        """The next message, however long it takes."""
+        """The next message; waits until there is one."""
         message = self._receive()
         self._hold([message])
         return SyncMessage(message, self._portal)
 
     def receive_many(self, count: int, *, timeout: Duration | None = None) -> SyncBatch:
-        """Those messages that there are, up to so many, with one change of threads: the first one
-        is waited for, and no other. None at all if none comes within `timeout`."""
+        """The messages that are there, up to `count`, with one change of threads: it waits for the
+        first and for no other. Empty if none comes within `timeout`.
+        """
         batch = self._receive_many(count, timeout=timeout)
         self._hold(batch)
         return SyncBatch(batch, self._portal)
@@ -134,7 +136,7 @@ class SyncConsumer(Context[Consumer]):
     def run(
         self, handler: Callable[[SyncMessage], object], *, retry: Backoff | None = None
     ) -> None:
-        """Have a function handle every message, on threads, until the consumer is closed."""
+        """Call a function with every message, on threads, until the consumer is closed."""
 
         async def handle(message: Message) -> None:
             await asyncio.to_thread(handler, SyncMessage(message, self._portal))
@@ -165,7 +167,7 @@ class SyncConsumer(Context[Consumer]):
         super().__exit__(kind, error, trace)
 
     def _hold(self, messages: Iterable[Message]) -> None:
-        """These were given to this thread."""
+        """Note that these messages were given to this thread."""
         in_hand = self._in_hand.setdefault(threading.get_ident(), [])
         in_hand[:] = [one for one in in_hand if not one.is_settled]
         in_hand.extend(messages)

@@ -1,6 +1,6 @@
-"""Sending for callers without an event loop: receipts, producers.
+"""Receipts and producers for callers without an event loop.
 
-Each line names an asynchronous verb; what it takes and gives is said there.
+Each line names an asynchronous method; its arguments and result are documented there.
 """
 
 from aerobee.client.api.receipt import Durability, Receipt
@@ -10,7 +10,7 @@ from aerobee.model.message_queue import MessageQueue
 
 
 class SyncReceipt(Facade[Receipt]):
-    """Where a message is."""
+    """The receipt of a message."""
 
     message_id = Fact[Receipt, str](lambda receipt: receipt.message_id)
     offset_id = Fact[Receipt, str](lambda receipt: receipt.offset_id)

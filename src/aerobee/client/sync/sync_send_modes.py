@@ -1,6 +1,6 @@
-"""Transactions and spills for callers without an event loop: the same verbs, waited for.
+"""Transactions and spills for callers without an event loop: the same methods, which wait.
 
-Each line names an asynchronous verb; what it takes and gives is said there.
+Each line names an asynchronous method; its arguments and result are documented there.
 """
 
 from aerobee.client.api.receipt import Receipt
@@ -12,7 +12,7 @@ from aerobee.client.sync.sync_producer import SyncReceipt
 
 
 class SyncTransaction(Context[Transaction]):
-    """`with client.transaction(...)`."""
+    """The context manager of `client.transaction(...)`."""
 
     message_id = Fact[Transaction, str](lambda transaction: transaction.message_id)
     commit = verb(Transaction.commit)
@@ -34,7 +34,9 @@ def _kept(outcome: Receipt | Spilled, portal: Portal) -> SyncReceipt | SyncSpill
 
 
 class SyncSpill(Context[Spill]):
-    """`with client.spill(...)`. What it keeps says so: `SyncSpilled`."""
+    """The context manager of `client.spill(...)`. It returns `SyncSpilled` for messages that it
+    keeps.
+    """
 
     waiting = Fact[Spill, int](lambda spill: spill.waiting)
     waiting_bytes = Fact[Spill, int](lambda spill: spill.waiting_bytes)

@@ -1,12 +1,11 @@
-"""Parts of RocketMQ that a broker has none of, as tools are shown them → JSON, and what another
-broker says of its own.
+"""Answers about parts that Aerobee's broker does not have, and readers of other brokers' answers.
 
-A master without slaves, no limits for groups that read old messages, no light topics.
+A master without slaves, no cold-data limits, no lite topics.
 
-{"haClientRuntimeInfo":{…0},"haConnectionInfo":[],"inSyncSlaveNums":0,"master":true,
- "masterCommitLogMaxOffset":510}
-{"runtimeTable":{},"configTable":{}}
-{"cqTableSize":9,"currentLmqNum":0,…,"storeType":"default","topicMeta":{}}
+    {"haClientRuntimeInfo":{…0},"haConnectionInfo":[],"inSyncSlaveNums":0,"master":true,
+     "masterCommitLogMaxOffset":510}
+    {"runtimeTable":{},"configTable":{}}
+    {"cqTableSize":9,"currentLmqNum":0,…,"storeType":"default","topicMeta":{}}
 """
 
 from typing import NamedTuple
@@ -32,7 +31,7 @@ class Replication(NamedTuple):
 
 
 def encode_lone_master(log_end: int) -> bytes:
-    """Replication as a master sees it that has no slave."""
+    """The replication state of a master without slaves."""
     return write_compact(
         {
             "haClientRuntimeInfo": {
@@ -51,12 +50,12 @@ def encode_lone_master(log_end: int) -> bytes:
 
 
 def encode_no_cold_limits() -> bytes:
-    """No group is held back. RocketMQ's thresholds are left out: there are none."""
+    """The answer that limits no group. RocketMQ's thresholds are left out: there are none."""
     return write_compact({"runtimeTable": {}, "configTable": {}})
 
 
 def encode_no_light_topics(topics: int, offsets: int) -> bytes:
-    """`topics` have queues, `offsets` are kept of groups in topics; nothing of it is light."""
+    """The answer without lite topics. `topics` have queues, `offsets` are those of groups."""
     return write_compact(
         {
             "cqTableSize": topics,

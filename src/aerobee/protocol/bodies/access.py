@@ -1,10 +1,10 @@
-"""Users and what they may do, as RocketMQ's brokers keep them since 5.3 ⇄ JSON.
+"""Users and access rules, as RocketMQ's brokers keep them since 5.3 ⇄ JSON.
 
     {"password":"…","userStatus":"enable","userType":"Normal","username":"alice"}
     {"policies":[{"entries":[{"actions":["Pub","Sub"],"decision":"Allow","resource":"Topic:T",
      "sourceIps":["10.0.0.0/8"]}],"policyType":"Custom"}],"subject":"User:alice"}
 
-A broker shows passwords as it keeps them; what is read here never shows one by itself.
+A broker shows passwords as it keeps them; the repr of a value decoded here never shows one.
 """
 
 from dataclasses import dataclass, field
@@ -61,7 +61,7 @@ def encode_user(user: User) -> bytes:
 
 
 def decode_user(body: bytes) -> User | None:
-    """None: there is no such user."""
+    """The user; None: there is no such user."""
     return _user_from(Members(parse(body), "the user")) if body else None
 
 
@@ -76,7 +76,7 @@ def encode_rights(rights: Rights) -> bytes:
 
 
 def decode_rights(body: bytes) -> Rights | None:
-    """None: there are none for that subject."""
+    """The rules; None: there are none for that subject."""
     return _rights_from(Members(parse(body), "the rights")) if body else None
 
 

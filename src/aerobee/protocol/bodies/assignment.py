@@ -1,4 +1,4 @@
-"""Which queues a consumer is given by a broker, and whether it pops or pulls them ⇄ JSON.
+"""Queue assignments by a broker and request modes (pop or pull) ⇄ JSON.
 
     question    {"clientId":"c","consumerGroup":"g","messageModel":"CLUSTERING",
                  "strategyName":"AVG","topic":"T"}
@@ -6,7 +6,7 @@
                  "queueId":-1,"topic":"T"},"mode":"POP"}]}
     mode        {"consumerGroup":"g","mode":"POP","popShareQueueNum":0,"topic":"T"}
 
-An answer without its member means: keep what you have; with an empty one: let go of everything.
+An answer without its member means: keep the queues that you have; with an empty one: release all.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,9 @@ class AssignmentQuestion:
 
 @dataclass(frozen=True, slots=True)
 class RequestMode:
-    """How a group reads a topic; `share_queues` is over how many members a queue is shared."""
+    """The mode in which a group reads a topic; `share_queues`: over how many members a queue is
+    shared.
+    """
 
     topic: str
     group: str

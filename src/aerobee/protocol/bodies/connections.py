@@ -1,4 +1,4 @@
-"""Who is connected, as administrators and fellow members are told: JSON.
+"""Connected clients of groups, as administrators and other members are told: JSON.
 
 {"consumerIdList":["10.0.0.5@4321#99"]}
 {"connectionSet":[{"clientAddr":"10.0.0.5:1234","clientId":"c","language":"JAVA","version":513}],
@@ -27,7 +27,7 @@ class Connection(NamedTuple):
 
 
 class ConsumerManner(NamedTuple):
-    """How a group consumes."""
+    """The consume type, model and start rule of a group."""
 
     consume_type: ConsumeType
     message_model: MessageModel
@@ -60,8 +60,9 @@ def encode_consumer_connections(
     subscriptions: Iterable[Subscription],
     said_differently: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> bytes:
-    """`said_differently` is ours alone, and left out where there is nothing: topics that members
-    disagree on, by expression the clients that say it."""
+    """The answer for a group. `said_differently` is an addition of Aerobee, left out if empty:
+    topics that members subscribe to differently, with the clients of each expression.
+    """
     shown: dict[str, Value] = {
         "connectionSet": [_connection_json(one) for one in connections],
         "consumeFromWhere": manner.consume_from.value,

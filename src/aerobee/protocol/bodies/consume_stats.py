@@ -1,4 +1,4 @@
-"""How far groups are, as administrators are told: JSON with queues as keys, as Java reads it.
+"""Progress of groups, as administrators are told: JSON with queues as keys, as Java reads it.
 
 {"consumeTps":0.0,"offsetTable":{{"brokerName":"b","queueId":0,"topic":"T"}:
  {"brokerOffset":10,"consumerOffset":7,"lastTimestamp":1700000000123,"pullOffset":10}}}
@@ -17,7 +17,7 @@ from aerobee.protocol.text.json_text import ObjectKey, Value, parse, write_compa
 
 
 class ConsumeProgress(NamedTuple):
-    """A group in one queue."""
+    """The progress of a group in one queue."""
 
     broker_offset: int
     consumer_offset: int
@@ -36,7 +36,7 @@ class ConsumeProgress(NamedTuple):
 
 
 class ConsumeStats(NamedTuple):
-    """A group in the queues of a topic, or of several."""
+    """The progress of a group in the queues of one or several topics."""
 
     queues: Mapping[MessageQueue, ConsumeProgress]
     tps: float = 0.0
@@ -44,7 +44,7 @@ class ConsumeStats(NamedTuple):
 
 
 class TimeSpan(NamedTuple):
-    """The times of the messages in one queue, and where a group is among them."""
+    """The store times of the first and last message of a queue, and of the last one consumed."""
 
     queue: MessageQueue
     min_timestamp: int

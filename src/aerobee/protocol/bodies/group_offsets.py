@@ -48,7 +48,7 @@ def decode_consumer_status(body: bytes) -> dict[str, dict[MessageQueue, int]]:
 
 
 def decode_client_status(body: bytes) -> dict[MessageQueue, int]:
-    """What one client answers."""
+    """The offsets in the answer of one client."""
     members = Members(parse(body, bytes_max=STATUS_BYTES_MAX), "the client's status")
     return numbers_by_queue(members.object("messageQueueTable"))
 

@@ -38,7 +38,7 @@ E = TypeVar("E", bound=Enum)
 
 @dataclass(frozen=True, slots=True)
 class ConsumerBeat:
-    """What a client says of one of its consumer groups."""
+    """One consumer group in a heartbeat."""
 
     group: str
     consume_type: ConsumeType = ConsumeType.PASSIVELY

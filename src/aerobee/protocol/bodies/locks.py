@@ -1,4 +1,4 @@
-"""Locks of queues ⇄ JSON: which a client wants or gives back, which it got.
+"""Queue locks ⇄ JSON: the queues that a client locks or unlocks, and those that it got.
 
 {"clientId":"c","consumerGroup":"g","mqSet":[{"brokerName":"b","queueId":0,"topic":"T"}],
  "onlyThisBroker":false}
@@ -63,7 +63,7 @@ def encode_locked(queues: Iterable[MessageQueue]) -> bytes:
 
 
 def decode_locked(body: bytes) -> tuple[MessageQueue, ...]:
-    """What a client got of what it wanted."""
+    """The queues that the client got."""
     members = Members(
         parse(body, bytes_max=LOCK_BYTES_MAX, dialect_bytes_max=DIALECT_BYTES_MAX), "the answer"
     )

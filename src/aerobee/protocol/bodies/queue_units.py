@@ -34,7 +34,7 @@ class QueueUnits(NamedTuple):
 
 
 class GroupView(NamedTuple):
-    """What a group makes of a queue."""
+    """Subscription and filter of a group for a queue."""
 
     filter_data: str
     subscription: Subscription | None

@@ -1,4 +1,4 @@
-"""What a broker tells a name server: its topics, in one of two forms.
+"""The body of REGISTER_BROKER: the topics that a broker tells a name server, in one of two forms.
 
 JSON (`compressed` is false; brokers before 3.0.11 send the inner object alone):
 
@@ -47,7 +47,7 @@ _CRC_MASK = 0x7FFFFFFF  # Java's, which has no unsigned int
 
 @dataclass(frozen=True, slots=True)
 class RegisterBroker:
-    """An upload: all topics, or those that changed. It does not say which."""
+    """A registration: all topics, or those that changed. The body does not tell which of both."""
 
     topics: Mapping[str, TopicConfig]
     version: DataVersion = NO_VERSION
@@ -56,7 +56,7 @@ class RegisterBroker:
 
 
 def body_crc(body: bytes) -> int:
-    """What the field `bodyCrc32` says of a body, as it is sent."""
+    """The value of the field `bodyCrc32` for a body, as it is sent."""
     return zlib.crc32(body) & _CRC_MASK
 
 

@@ -1,4 +1,4 @@
-"""What a broker logs of popped messages ⇄ JSON: checkpoints and acknowledgements.
+"""Records of the revive topic ⇄ JSON: checkpoints of popped messages and acknowledgements.
 
     checkpoint    {"bm":0,"bn":"broker-a","c":"group","d":[0,1,2],"it":10000,"n":3,
                    "pt":1700000000000,"q":0,"reviveTime":1700000010000,"ro":0,"so":7,"sp":false,

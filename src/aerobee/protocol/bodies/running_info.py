@@ -1,5 +1,5 @@
-"""What a consumer tells an administrator of itself ⇄ JSON: Java's ConsumerRunningInfo, and the
-outcome of one message that was consumed at an administrator's wish.
+"""Running info of a consumer ⇄ JSON: Java's ConsumerRunningInfo, and the result of a direct
+consumption.
 
     {"jstack":"…","mqPopTable":{},"mqTable":{{queue}:{"cachedMsgCount":3,…}},
      "properties":{"PROP_CONSUME_TYPE":"CONSUME_PASSIVELY",…},"statusTable":{"T":{…}},
@@ -40,7 +40,7 @@ class QueueInHand:
 
 
 class TopicRates(NamedTuple):
-    """How a consumer does in one topic, as Java's say."""
+    """Rates of a consumer in one topic, by Java's names."""
 
     pull_ms: float = 0.0
     pulls_a_second: float = 0.0
@@ -51,7 +51,7 @@ class TopicRates(NamedTuple):
 
 
 class ConsumeResult(NamedTuple):
-    """What became of a message that a client was made to consume."""
+    """Result of a message that a client consumed for CONSUME_MESSAGE_DIRECTLY."""
 
     result: str
     """CR_SUCCESS, CR_LATER, CR_THROW_EXCEPTION and others of Java's."""

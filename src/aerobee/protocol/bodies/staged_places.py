@@ -1,6 +1,6 @@
-"""Where the batches of a round are staged, as PUBLISH_STAGED is told: JSON.
+"""The body of PUBLISH_STAGED: the log offsets of a round's staged batches, in JSON.
 
-{"places":[81505,90210]}
+    {"places":[81505,90210]}
 
 In the order in which they are to be stored.
 """

@@ -63,7 +63,7 @@ def subscription_from(members: Members) -> Subscription:
 
 
 class SubscriptionCheck(NamedTuple):
-    """What a client wants to know of before it starts."""
+    """The body of CHECK_CLIENT_CONFIG: whether a broker can filter by a subscription."""
 
     group: str
     subscription: Subscription

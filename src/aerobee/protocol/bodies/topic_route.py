@@ -61,7 +61,7 @@ def encode_cluster_info(info: ClusterInfo) -> bytes:
 
 
 def decode_cluster_info(body: bytes) -> ClusterInfo:
-    """Which clusters there are is what the brokers say; the second table says the same again."""
+    """The brokers with their clusters; the second table says the same again and is not read."""
     table = Members(parse(body), "the cluster information").object("brokerAddrTable")
     return ClusterInfo(tuple(_broker_from(members) for _, members in table.objects()))
 

@@ -1,8 +1,9 @@
-"""Where the queues of a topic begin and end ⇄ JSON, with objects as keys.
+"""Statistics of a topic's queues ⇄ JSON: first offset, next offset, last store time; queues as
+keys.
 
-{"offsetTable":{{"brokerName":"b","queueId":0,"topic":"T"}:
-                {"lastUpdateTimestamp":1700000000000,"maxOffset":7,"minOffset":0}},
- "topicPutTps":0.0}
+    {"offsetTable":{{"brokerName":"b","queueId":0,"topic":"T"}:
+                    {"lastUpdateTimestamp":1700000000000,"maxOffset":7,"minOffset":0}},
+     "topicPutTps":0.0}
 """
 
 from collections.abc import Mapping

@@ -1,11 +1,11 @@
-"""Many topics in one body: what an administrator wants made, and all that a broker has.
+"""Tables of topics ⇄ JSON: topics that an administrator creates, and all topics of a broker.
 
     {"topicConfigList":[{"attributes":{"+message.type":"FIFO"},…}]}
     {"dataVersion":{…},"mappingDataVersion":{…},"topicConfigTable":{"T":{…}},
      "topicQueueMappingDetailMap":{},"topicQueueMappingInfoMap":{}}
 
-Attributes in a list are changes, by signed name; those in a table are what holds. The mappings are
-those of static topics, of which we have none.
+Attributes in a list are changes, by signed name; those in a table are the present values. The
+mappings are those of static topics, of which we have none.
 """
 
 from collections.abc import Iterable

@@ -1,10 +1,10 @@
-"""The head of the answer to a pop that found messages; the messages go behind it.
+"""The header of a pop answer with messages, written as JSON; the messages go behind it.
 
     {"code":0,"extFields":{"invisibleTime":"N","msgOffsetInfo":"…","popTime":"N","restNum":"N",
      "reviveQid":"N","startOffsetInfo":"…"},"flag":1,"language":"JAVA","opaque":N,
      "remark":"FOUND","serializeTypeCurrentRPC":"JSON","version":513}
 
-By hand and in JSON only, for the short way; what the general codec would write means the same.
+It is for the fast path; the general codec would write a header of the same meaning.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _TAIL = f'"remark":"FOUND","serializeTypeCurrentRPC":"JSON","version":{VERSION}}
 
 
 class PopAnswer(NamedTuple):
-    """What an answer says of the messages that it brings."""
+    """The fields of an answer about the messages that it brings."""
 
     pop_time: int
     invisible_ms: int
@@ -28,7 +28,7 @@ class PopAnswer(NamedTuple):
     runs: Sequence[PoppedRun]
 
     def head(self, opaque: int, body_size: int) -> bytes:
-        """Everything before a body of so many bytes. No text of it needs an escape."""
+        """All bytes before a body of so many bytes. No text in it needs an escape."""
         text = (
             f'{{"code":0,"extFields":{{"invisibleTime":"{self.invisible_ms}",'
             f'"msgOffsetInfo":"{offsets_text(self.runs)}","popTime":"{self.pop_time}",'

@@ -97,7 +97,7 @@ def topic_of(origin: str, group: str, topic: str) -> str:
 
 
 class PoppedRun(NamedTuple):
-    """What one answer brings of one queue."""
+    """Messages of one queue in one answer."""
 
     origin: str
     queue_id: int
@@ -115,7 +115,7 @@ def offsets_text(runs: Iterable[PoppedRun]) -> str:
 
 
 def counts_text(run: PoppedRun, counts: Mapping[int, int]) -> str:
-    """How often the messages of a run were handed out before: each, and the least of them."""
+    """The delivery counts of the messages of a run before this pop: each, and the least of them."""
     each = [
         f"{run.origin} qo{run.queue_id}%{offset} {counts.get(offset, 0)}" for offset in run.offsets
     ]

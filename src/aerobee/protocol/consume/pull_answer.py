@@ -61,7 +61,7 @@ class PullAnswer:
         output.position += 8 + 360
 
     def undo(self) -> None:
-        """Nothing was found after all."""
+        """Take the answer back: no message was found."""
         self._output.position = self._start
 
     def end(

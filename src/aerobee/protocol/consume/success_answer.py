@@ -1,9 +1,9 @@
-"""The answer that says nothing but that it is done, written straight into a channel's output.
+"""The answer SUCCESS without fields, written straight into a channel's output.
 
     {"code":0,"flag":1,"language":"JAVA","opaque":N,
      "serializeTypeCurrentRPC":"JSON","version":513}
 
-JSON only: whoever asks in the other form is answered by the general codec.
+JSON only: a request with a binary header is answered by the general codec.
 """
 
 from typing import TYPE_CHECKING

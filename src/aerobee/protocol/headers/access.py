@@ -1,6 +1,6 @@
-"""The fields of requests about users and what they may do. Names: Java's, of its auth requests.
+"""Header fields of requests about users and access rules. Names: Java's, of its auth requests.
 
-What is absent means: all of them.
+An absent filter means: all of them.
 """
 
 from dataclasses import dataclass

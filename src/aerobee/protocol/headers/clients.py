@@ -1,5 +1,5 @@
-"""The fields of what clients say of themselves and ask about each other, and of what brokers tell
-them.
+"""Header fields of requests about clients and groups: UNREGISTER_CLIENT, member lists, and the
+notification that members changed.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,9 @@ class UnregisterHeader:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerGroupHeader:
-    """Of every request about one consumer group; of the news that its members changed, too."""
+    """Header of requests about one consumer group, and of the notification that its members
+    changed.
+    """
 
     consumer_group: str
 

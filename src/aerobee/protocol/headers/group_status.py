@@ -1,5 +1,5 @@
-"""The fields of what administrators ask about groups, and of what brokers then ask of the clients
-of those groups.
+"""Header fields of administration requests about the state of groups, and of the requests that
+brokers then send to clients of those groups.
 """
 
 from dataclasses import dataclass

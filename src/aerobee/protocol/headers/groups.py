@@ -1,5 +1,5 @@
-"""The fields of requests about consumer groups: how they are configured, not who is in them and how
-far they are.
+"""Header fields of requests about consumer groups and their settings; members and progress are in
+`clients` and `group_status`.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,9 @@ class GroupHeader:
 
 @dataclass(frozen=True, slots=True)
 class DeleteGroupHeader:
-    """Whether its offsets go as well is said in the first way by 5.x, in the second by 4.9."""
+    """Two fields say whether its offsets go as well: the first is that of 5.x, the second that of
+    4.9.
+    """
 
     group_name: str
     clean_offset: bool = False
@@ -23,7 +25,7 @@ class DeleteGroupHeader:
 
 @dataclass(frozen=True, slots=True)
 class AllGroupsHeader:
-    """Clients before 5.3.3 say none of it and want everything."""
+    """The page of groups that is wanted. Clients before 5.3.3 send no fields and want all."""
 
     group_seq: Int32 | None = None
     data_version: str | None = None

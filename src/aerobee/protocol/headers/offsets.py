@@ -17,7 +17,7 @@ class QueryOffsetHeader:
 
 @dataclass(frozen=True, slots=True)
 class CommitOffsetHeader:
-    """Apache answers what is missing here with a code of its own."""
+    """Fields may be absent: Apache answers that with a code of its own."""
 
     consumer_group: str | None = None
     topic: str | None = None
@@ -43,7 +43,7 @@ class MaxOffsetHeader:
 
 @dataclass(frozen=True, slots=True)
 class QueueHeader:
-    """Of a question about one queue."""
+    """Header of requests about one queue."""
 
     topic: str
     queue_id: Int32

@@ -1,5 +1,5 @@
-"""The fields of POP: popping, acknowledging, hiding for longer, asking whether there is something,
-and of the answers.
+"""Header fields of POP and of its answers: pop, acknowledge, change the invisible time,
+notification, polling info, peek.
 """
 
 from dataclasses import dataclass

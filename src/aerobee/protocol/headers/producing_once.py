@@ -31,7 +31,7 @@ class OpenedProducerHeader:
 
 @dataclass(frozen=True, slots=True)
 class NoRoomHeader:
-    """Of an opening that is refused."""
+    """Header of the answer that refuses OPEN_PRODUCER."""
 
     wait: bool = False
     """There is room once others of the round are through."""
@@ -39,7 +39,7 @@ class NoRoomHeader:
 
 @dataclass(frozen=True, slots=True)
 class FinishRoundHeader:
-    """Everything that the round has for a topic is stored."""
+    """Header of FINISH_ROUND: all messages of the round for a topic are stored."""
 
     write_id: str
     topic: str

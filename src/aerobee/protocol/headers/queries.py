@@ -1,5 +1,6 @@
-"""The fields of questions for single messages, by place and by key, and of what is answered beside
-the messages.
+"""Header fields of requests for single messages, by log offset and by key, and of their answers.
+
+The messages are in the body.
 """
 
 from dataclasses import dataclass

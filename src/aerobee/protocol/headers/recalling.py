@@ -1,4 +1,4 @@
-"""The fields of a request to take a message back that waits for a time: RECALL_MESSAGE.
+"""Header fields of RECALL_MESSAGE, which recalls a delayed message.
 
 Agrees with Java's RecallMessageRequestHeader.
 """

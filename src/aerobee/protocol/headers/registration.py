@@ -1,5 +1,5 @@
-"""What brokers say to name servers: REGISTER_BROKER (103), and UNREGISTER_BROKER (104) and
-QUERY_DATA_VERSION (322), which only say who asks.
+"""Header fields of requests from brokers to name servers: REGISTER_BROKER (103), UNREGISTER_BROKER
+(104) and QUERY_DATA_VERSION (322); the last two only name the broker.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from aerobee.protocol.remoting.declared_header import Int32, Int64
 
 @dataclass(frozen=True, slots=True)
 class BrokerPlaceHeader:
-    """Which broker it is."""
+    """Name, id, address and cluster of the broker."""
 
     broker_name: str
     broker_addr: str

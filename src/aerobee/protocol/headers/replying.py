@@ -1,6 +1,6 @@
-"""The fields of a reply on its way to the client that made the request.
+"""Header fields of a reply that a broker pushes to the requesting client.
 
-Everything that a consumer would find in the record, because the requester reads no record.
+They have all that a consumer would find in the record, because the requester reads no record.
 """
 
 from dataclasses import dataclass

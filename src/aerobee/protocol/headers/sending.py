@@ -1,8 +1,8 @@
-"""The fields of a send, SEND_MESSAGE_V2 and SEND_BATCH_MESSAGE, and of its answer.
+"""Header fields of a send, SEND_MESSAGE_V2 and SEND_BATCH_MESSAGE, and of its answer.
 
 Agrees with Java's SendMessageRequestHeaderV2, whose fields bear one letter each, and
 SendMessageResponseHeader. A broker reads sends by `send_header` and writes most answers by
-`send_answer`: these are for clients.
+`send_answer_writer`: these are for clients.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class SendV2Header:
 
 @dataclass(frozen=True, slots=True)
 class SentHeader:
-    """What the broker says of a message that it has stored."""
+    """The answer to a send: ids, queue and offset of the stored message."""
 
     queue_id: Int32
     queue_offset: Int64

@@ -1,6 +1,7 @@
-"""The fields of a request to have a message again later: CONSUMER_SEND_MSG_BACK.
+"""Header fields of CONSUMER_SEND_MSG_BACK, which has a message delivered again later.
 
-Agrees with Java's ConsumerSendMsgBackRequestHeader; what only some clients say may be absent.
+Agrees with Java's ConsumerSendMsgBackRequestHeader; fields that only some clients send may be
+absent.
 """
 
 from dataclasses import dataclass

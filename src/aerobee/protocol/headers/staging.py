@@ -1,6 +1,6 @@
-"""The fields of STAGE_BATCH and PUBLISH_STAGED, which are ours, and of their answers.
+"""Header fields of STAGE_BATCH and PUBLISH_STAGED, which are ours, and of their answers.
 
-The batch itself is the body of the one, the places of a round's batches that of the other.
+The body of STAGE_BATCH is the batch, that of PUBLISH_STAGED the log offsets of a round's batches.
 """
 
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""The fields of what tools ask about the inside of a broker: the units of one queue, one figure of
-its statistics.
+"""Header fields of administration requests about a broker's inside: the units of one queue, one
+figure of its statistics.
 """
 
 from dataclasses import dataclass

@@ -1,5 +1,6 @@
-"""The fields of requests about topics. Names and defaults are Java's; what every client says and
-nobody reads is left out.
+"""Header fields of requests about topics. Names and defaults are Java's.
+
+Fields that every client sends and no broker reads are left out.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ class TopicHeader:
 
 @dataclass(frozen=True, slots=True)
 class AllTopicsHeader:
-    """Clients before 5.3.3 say none of it and want everything."""
+    """The page of topics that is wanted. Clients before 5.3.3 send no fields and want all."""
 
     topic_seq: Int32 | None = None
     data_version: str | None = None

@@ -1,11 +1,11 @@
-"""A batch body whose first message bears a producer's mark as last property, and which the others
-follow.
+"""`MarkedBatch` reads a batch body whose messages carry producer marks, without an object per
+message.
 
     … 0x02  __DEDUP 0x01 epoch:sequence:place:producer 0x02     the end of the first properties text
     … 0x02  __DEDUP 0x01 +1 0x02                                of the second, and so on
 
-One walk over the bytes and no object per message, where `message_batch` and `producer_mark` would
-make several. Whatever is not exactly so is left to them.
+The mark is the last property of each message. A batch in any other form is left to `message_batch`
+and `producer_mark`, which make several objects per message.
 """
 
 from typing import TYPE_CHECKING
@@ -54,7 +54,7 @@ class MarkedBatch:
         self.text = ""
 
     def read(self, body: bytes) -> int:
-        """How many messages there are; 0: it is no such batch, look closer."""
+        """The number of messages; 0: it is no such batch, use the general path."""
         memory = bytes_address(body)
         end = len(body)
         cursor = self._cursor

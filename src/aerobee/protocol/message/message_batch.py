@@ -92,7 +92,7 @@ def with_property(entry: bytes, name: str, text: str) -> bytes:
 
 
 def count_messages(batch: bytes, *, count_max: int = BATCH_MESSAGES_MAX) -> int:
-    """How many messages the batch holds, once every size in it has been found to be right."""
+    """The number of messages in a batch; every size in it is checked first."""
     if not batch:
         raise RemoteProtocolError("a batch without messages")
     count = 0

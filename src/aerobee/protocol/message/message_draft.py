@@ -1,6 +1,7 @@
-"""A message on its way into the log: what a send header and its body say, before it is a record.
+"""`MessageDraft`: the fields of one message on its way into the log, from a send header and its
+body.
 
-One draft is filled again and again (by `send_header` from the wire, by Python callers through
+One draft is reused for every send (filled by `send_header` from the wire, by Python callers through
 `set_body` and `set_properties`), so that a send makes no object per field. The commit log reads it
 once and keeps nothing of it.
 """

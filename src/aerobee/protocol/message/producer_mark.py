@@ -1,25 +1,25 @@
-"""Whose message it is and which of theirs: what a send that is to be stored once says of itself.
+"""`ProducerMark`: the property by which a broker recognises a message that is sent again.
 
     __DEDUP = epoch:sequence:place:producer      1794732382394:17:9a3f00c1:billing-1
 
-    epoch      of two that send under one id the one with the greater counts
+    epoch      of two clients with one producer id the one with the greater epoch counts
     sequence   from 0 on, for each queue its own; sends in flight may overtake each other, and
                numbers may be left out
     place      CRC-32 of `topic/queue`, 8 hexadecimal digits: a copy of the message elsewhere
-               (a retry, a dead letter, somebody who forwards it) has the property and is not meant
+               (a retry, a dead letter, a forwarded one) has the property and is not meant
     producer   the id, printable, at most 120 characters
 
     __DEDUP = +index                             +3
 
-In a batch the messages behind the first may say only how many they are behind it: their numbers
-follow its number, and so do their places in the queue.
+In a batch the messages behind the first may have only their distance from it: their sequences
+follow its sequence, and so do their queue offsets.
 
-Work that goes in rounds, as a streaming query does, counts anew in each: round r has the epochs
-from r·2²⁰ and the sequences from r·2³² on. Whoever opens a round ends the one before it.
+A producer that works in rounds, such as a streaming query, counts anew in each: round r has the
+epochs from r·2²⁰ and the sequences from r·2³² on. Opening a round ends the one before it.
 
-It is a property of the message and so of the record: what a broker knows of producers is in the
-log. The request for it is SEND_ONCE, which has the fields of SEND_MESSAGE_V2 and `known`. All of it
-is ours: a broker that is not knows no such request, and stores nothing.
+The mark is a property of the message and so of the record: a broker's knowledge of producers is in
+the log. The request is SEND_ONCE, which has the fields of SEND_MESSAGE_V2 and `known`. All of it is
+Aerobee's: any other broker does not know the request, and stores nothing.
 """
 
 import re
@@ -93,11 +93,11 @@ def decode_mark(text: str) -> ProducerMark:
 
 
 def encode_follower(index: int) -> str:
-    """The mark of the message so many behind the first of its batch."""
+    """The mark of the message that is so many behind the first of its batch."""
     return f"+{index}"
 
 
 def follower_index(text: str) -> int:
-    """How many a message is behind the first of its batch; 0: its mark does not say so."""
+    """The distance of a message from the first of its batch; 0: its mark is not of that form."""
     found = _FOLLOWER.fullmatch(text)
     return 0 if found is None else int(found.group(1))

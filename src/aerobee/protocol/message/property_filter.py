@@ -1,15 +1,15 @@
-"""Whether the properties of a message fulfil a condition: SQL filters as a machine runs them.
+"""SQL filters over message properties, as a machine of conditions: `PropertyFilter` and its parts.
 
-A filter is put together once (`service/filters`) and asked for every message that a reader passes,
-on the text of the properties where it lies in the log: name 0x01 value 0x02 name 0x01 value 0x02 …
-Of two equal names the later counts, and a name or a value that is empty is none.
+A filter is built once (`service/filters`) and evaluated for every message that a reader passes, on
+the properties text where it lies in the log: name 0x01 value 0x02 name 0x01 value 0x02 … Of two
+equal names the later counts; an empty name or value counts as absent.
 
-    Condition     TRUE, FALSE, UNKNOWN (something is missing) or FAULT
+    Condition     TRUE, FALSE, UNKNOWN (a value is missing) or FAULT
     Operand       one side of a comparison: a property, a literal, or the outcome of a condition
 
 Laws. Values are RocketMQ's: a property is a text, and takes the type of what it is compared with; a
 text that cannot is a FAULT, which ends the evaluation as an exception does in Java. Only TRUE lets
-a message through. AND and OR ask from left to right, and no further than they need to.
+a message through. AND and OR evaluate from left to right, and no further than they need to.
 """
 
 from typing import TYPE_CHECKING
@@ -82,7 +82,7 @@ def is_compiled() -> bool:
 
 
 class Operand:
-    """One side of a comparison. `kind` is what it is written as, `load` what it comes to."""
+    """One side of a comparison. `kind` is its written type, `load` gives the type of its value."""
 
     __slots__ = (
         "condition",
@@ -134,12 +134,12 @@ class Operand:
         return _TRUTH
 
     def memory_of(self, memory: memoryview) -> memoryview:
-        """Where its text lies."""
+        """The memory of its text: the message's properties, or the literal."""
         return memory if self.kind == _PROPERTY else self.data_memory
 
 
 class Condition:
-    """Something that holds for a message or not."""
+    """A condition that holds for a message or not."""
 
     __slots__ = ()
 
@@ -148,7 +148,7 @@ class Condition:
 
 
 class Known(Condition):
-    """TRUE, FALSE or NULL, as it is written."""
+    """The literal TRUE, FALSE or NULL."""
 
     __slots__ = ("_truth",)
 
@@ -222,7 +222,7 @@ class IsNull(Condition):
 
 
 class Bare(Condition):
-    """A property where a condition should be: a text is not TRUE."""
+    """A property in place of a condition: a text is not TRUE."""
 
     __slots__ = ("_operand",)
 
@@ -252,8 +252,9 @@ class OneOf(Condition):
 
 
 class Search(Condition):
-    """CONTAINS, STARTSWITH, ENDSWITH. Nothing is in what is not there, and nothing is not in it
-    either: both are FALSE, and so are both for an empty text."""
+    """CONTAINS, STARTSWITH, ENDSWITH. For a property that is missing both the operator and its
+    negation are FALSE, and so are both for an empty text.
+    """
 
     __slots__ = ("_how", "_is_negated", "_operand", "_text", "_text_memory", "_text_size")
 
@@ -287,7 +288,7 @@ class Search(Condition):
 
 
 class Comparison(Condition):
-    """Two operands and =, <, <=, > or >=. `source` is how it was written."""
+    """Two operands and =, <, <=, > or >=. `source` is its text."""
 
     __slots__ = ("_left", "_number", "_operator", "_right", "has_failed", "source")
 
@@ -474,7 +475,9 @@ class PropertyFilter:
                 self.has_news = True
 
     def take_news(self, told: set[str]) -> list[str]:
-        """What was wrong with messages and is not in `told` yet, in words for a log."""
+        """Missing and incomparable values of messages that are not in `told` yet, in words for a
+        log.
+        """
         self.has_news = False
         news = []
         for operand in self._properties:

@@ -143,13 +143,13 @@ class ReceivedMessage:
 
     @property
     def message_id(self) -> str:
-        """What the sender called it; what the broker calls it if the sender did not."""
+        """The id that the sender gave the message; the broker's id if the sender gave none."""
         found = find_property(self._text, _UNIQUE_KEY)
         return self.offset_id if found is None else found.decode("utf-8", "replace")
 
     @property
     def receipt(self) -> str:
-        """What one that was popped for a second time brings to be acknowledged with."""
+        """The pop receipt among the properties of a message that was popped from a retry topic."""
         found = find_property(self._text, _POP_CHECKPOINT)
         return "" if found is None else found.decode("utf-8", "replace")
 
@@ -162,7 +162,7 @@ class ReceivedMessage:
 
     @property
     def born_host(self) -> str:
-        """Who sent it: address:port."""
+        """The address and port of the sender."""
         host = self._born_host
         return f"{address_text(host[:-4])}:{int.from_bytes(host[-4:], 'big', signed=True)}"
 
@@ -298,7 +298,7 @@ class MessageReader:
         self._is_retry = is_retry_topic(self._topic)
 
     def _first_topic(self, message: ReceivedMessage) -> str:
-        """Where a message of a retry topic was first sent to."""
+        """The topic that a message of a retry topic was first sent to."""
         found = find_property(message._text, _RETRY_TOPIC)
         if found is None:
             return self._topic

@@ -98,7 +98,7 @@ def is_compiled() -> bool:
 
 
 class Record:
-    """Where the parts of one record lie: filled by `read`, used again for the next one.
+    """Positions of the parts of one record: filled by `read`, reused for the next one.
 
     Positions are in the memory that was read. Fields mean something only after WHOLE (after FILLER
     only `size`: the bytes left in the file).

@@ -13,7 +13,7 @@ EXPRESSION_CHARS_MAX = 16 * 1024
 
 
 def find_expression_fault(expression: str) -> str | None:
-    """What is wrong with an expression; None if nothing is."""
+    """The fault of an expression; None if it has none."""
     if len(expression) > EXPRESSION_CHARS_MAX:
         return f"{len(expression)} characters, at most {EXPRESSION_CHARS_MAX} are read"
     count = expression.count("||") + 1

@@ -1,8 +1,8 @@
-"""What the properties text of a waiting message says: where it belongs, when it is due, who it is.
+"""`WaitingProperties` reads the properties of a delayed message: its topic, queue, due time and id.
 
     … REAL_TOPIC ␁ Orders ␂ REAL_QID ␁ 3 ␂ TIMER_OUT_MS ␁ 1700000008000 ␂ … [record CRC]
 
-One pass over the text, where it lies in the log; nothing is copied. Law: a value is what
+One pass over the text, where it lies in the log; nothing is copied. Law: a value is the one that
 `find_property` finds, the last of its name that is not empty. The record CRC is no part of the
 text: a copy of the message gets its own.
 """
@@ -55,8 +55,9 @@ def is_compiled() -> bool:
 
 
 class WaitingProperties:
-    """Filled by `read`, used again for the next one. Starts are in the memory that was read; a size
-    of 0 and a number of -1: the text does not say."""
+    """One object is reused for every message. Starts are positions in the memory that was read; a
+    size of 0 and a number of -1: the text does not have the property.
+    """
 
     __slots__ = (
         "delete_size",

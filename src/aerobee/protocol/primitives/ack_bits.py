@@ -1,4 +1,4 @@
-"""Which messages of a popped run are acknowledged: a set of small numbers as Base64 of bits.
+"""Ack bits: the acknowledged messages of a popped run, as Base64 of a bit set.
 
 Number i is bit i % 8 (lowest first) of byte i / 8; trailing zero bytes are not written. Agrees with
 Java's BitSet.toByteArray, as BATCH_ACK_MESSAGE carries it.

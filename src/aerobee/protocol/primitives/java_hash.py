@@ -64,6 +64,6 @@ def signed32(value: int) -> int:
 
 
 def tag_code(tag: bytes) -> int:
-    """What a consume queue unit holds for a tag: the hash as a signed int; 0 for no tag."""
+    """The tag code of a consume queue unit: the hash as a signed int; 0 for no tag."""
     view = memoryview(tag)
     return signed32(text_hash(address(view), 0, len(tag), 0))

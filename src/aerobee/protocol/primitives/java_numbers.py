@@ -27,7 +27,7 @@ def is_compiled() -> bool:
 
 
 class JavaNumber:
-    """What was last read out of a text."""
+    """The number that was last read from a text."""
 
     __slots__ = ("real", "whole")
 
@@ -113,8 +113,9 @@ class JavaNumber:
 
 
 def end_of_real(memory: memoryview, start: int, end: int) -> int:
-    """Where the digits of a double end that fills [start, end) but for Java's last letter; -1: it
-    does not."""
+    """The end of the digits of a double that fills [start, end) but for Java's last letter; -1: it
+    is none.
+    """
     position = start
     if position < end and (memory[position] == 43 or memory[position] == 45):
         position += 1
@@ -158,7 +159,7 @@ def order_of_wholes(left: int, right: int) -> int:
 
 
 def order_of_reals(left: float, right: float) -> int:
-    """What is not a number is above all others and equal to itself, -0.0 is below 0.0."""
+    """-1, 0 or 1, as in Java: NaN is above all others and equal to itself, -0.0 is below 0.0."""
     if left < right:
         return -1
     if left > right:

@@ -1,8 +1,8 @@
-"""What a remoting header says, whichever way it was written: the value both codecs share.
+"""`CommandHeader`: the fields of a remoting header, the same for both codecs.
 
-`header_json` and `header_binary` fill one of these and write one out; `RemotingCommand` adds the
-body. The limits are ours and hold for both forms: they are far above what any client sends, and
-bound what a hostile header can cost.
+`header_json` and `header_binary` read and write it; `RemotingCommand` adds the body. The limits are
+ours and hold for both forms: they are far above what any client sends, and bound the cost of a
+hostile header.
 """
 
 from typing import TYPE_CHECKING
@@ -91,7 +91,7 @@ class CommandHeader:
 
     @property
     def is_oneway(self) -> bool:
-        """Nobody waits for an answer: none may be sent, not even of an error."""
+        """The sender waits for no answer: none may be sent, not even of an error."""
         return self.flag & ONEWAY_FLAG != 0
 
     def __eq__(self, other: object) -> bool:

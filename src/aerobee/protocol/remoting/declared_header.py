@@ -28,7 +28,7 @@ Int64 = Annotated[int, INT64]
 
 @dataclass(frozen=True, slots=True)
 class NoHeader:
-    """Of requests whose fields say nothing."""
+    """Header of requests without fields."""
 
 
 def on_wire(name: str, *, default: Any = MISSING) -> Any:

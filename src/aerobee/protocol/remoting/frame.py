@@ -66,7 +66,7 @@ def is_compiled() -> bool:
 
 
 class FrameLimits:
-    """What a reader accepts: bytes of a whole frame, and of its header."""
+    """Limits of a reader: bytes of a whole frame, and of its header."""
 
     __slots__ = ("frame_bytes_max", "header_bytes_max")
 

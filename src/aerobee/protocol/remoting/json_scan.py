@@ -64,7 +64,7 @@ def is_bounded(number: str, is_integer: bool) -> bool:
 
 
 def reset_header(header: CommandHeader) -> None:
-    """What a header says when every key is missing."""
+    """Set a header to the values that it has when every key is missing."""
     header.code = 0
     header.flag = 0
     header.opaque = 0

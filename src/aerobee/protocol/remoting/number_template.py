@@ -1,11 +1,11 @@
-"""A header, as the mould of others that differ from it in a few numbers only.
+"""`NumberTemplate`: a header as the template of others that differ from it in a few numbers only.
 
     {"code":11,"extFields":{"queueId":"1",..."queueOffset":"7",...},...,"opaque":303,...}
     |----------- run -----------------| |---- run --------| |----- run --------|
 
-A client that asks the same again and again (a consumer pulling its queues) writes the same header
-with other numbers. What is equal byte for byte means the same, so a match is exactly as strict as
-whatever understood the first one.
+A client that repeats a request (a consumer pulling its queues) writes the same header with other
+numbers. Equal bytes mean the same, so a match is exactly as strict as the codec that read the first
+header.
 """
 
 import re
@@ -87,15 +87,16 @@ class NumberTemplate:
         )
 
     def number(self, index: int) -> int:
-        """What stands at a place of the header that matched last."""
+        """The number at a place of the header that matched last."""
         return self._numbers[index]
 
 
 def template_of(
     header: bytes, patterns: Sequence[re.Pattern[bytes]]
 ) -> tuple[NumberTemplate, list[int], list[int]] | None:
-    """A header as a template whose places are the groups of these patterns: which place each of
-    them is, and what stands there. None: some pattern is not there, or not once."""
+    """The template of a header whose places are the groups of these patterns, with the place and
+    the number of each. None: a pattern is missing, or is there twice.
+    """
     spans: list[tuple[int, int]] = []
     for pattern in patterns:
         found = list(pattern.finditer(header))

@@ -1,7 +1,8 @@
-"""Where the answers of one read gather, to be written to the socket at once.
+"""`ReplyBuffer` gathers the answers to the requests of one read, to be written to the socket at
+once.
 
-A plain run of bytes that only grows until it is taken. Hot writers ask for room, write at
-`memory`/`position` and move `position`; everybody else appends whole frames.
+It is a run of bytes that only grows until it is taken. Hot writers ask for room, write at
+`memory`/`position` and move `position`; other writers append whole frames.
 """
 
 from typing import TYPE_CHECKING
@@ -50,11 +51,11 @@ class ReplyBuffer:
         self.position += size
 
     def view(self) -> memoryview:
-        """What gathered so far, to be looked at before anything is added."""
+        """The bytes gathered so far, to be read before anything is added."""
         return self._view[: self.position]
 
     def take(self) -> bytes:
-        """What gathered; the buffer is empty then."""
+        """The bytes gathered; the buffer is empty then."""
         data = bytes_at(self.memory, 0, self.position)
         self.position = 0
         return data

@@ -1,11 +1,11 @@
-"""What proves who sent a request: RocketMQ's ACL signature.
+"""RocketMQ's ACL signature: `sign` proves the sender of a request by a shared secret.
 
     signed text = the values of all extension fields but `Signature`, in the order of their names,
                   without separators, UTF-8; then the body
     Signature   = Base64(HMAC-SHA1(secret key, signed text))
 
-Names are ordered as Java orders strings, by UTF-16 unit. The header's code, flag, remark and
-opaque are not signed. Agrees with Java's AclUtils and AclSigner.
+Names are ordered as Java orders strings, by UTF-16 unit. The header's code, flag, remark and opaque
+are not signed. Agrees with Java's AclUtils and AclSigner.
 """
 
 import base64
@@ -21,7 +21,7 @@ UNIQUE_KEY_QUERY = "_UNIQUE_KEY_QUERY"
 
 
 def signed_text(fields: Mapping[str, str], body: bytes, *, left_out: Collection[str] = ()) -> bytes:
-    """What is signed of a request with these extension fields."""
+    """The signed text of a request with these extension fields."""
     names = [name for name in fields if name != SIGNATURE and name not in left_out]
     names.sort(key=lambda name: name.encode("utf-16-be", "surrogatepass"))
     return "".join(fields[name] for name in names).encode("utf-8", "replace") + body

@@ -34,7 +34,10 @@ def is_compiled() -> bool:
 
 
 class EndTransactionReader:
-    """Filled again and again; after False it holds a mixture. The group lies in the frame."""
+    """One object is reused for every frame. After `read` returned False its fields are a mix of the
+    old and the new header: do not use them. The producer group is not copied: `group_start` and
+    `group_size` point into the frame.
+    """
 
     __slots__ = (
         "_flag",

@@ -1,10 +1,10 @@
-"""The answer to a send, read in place: where it is stored, without an object per field.
+"""The answer to a send, read in place: ids, queue and offset without an object per field.
 
-Reads binary headers of answers that say that something is stored, with what every broker says of
-it: msgId, queueId, queueOffset. Whatever is unusual (a refusal, a recall handle, JSON, a field
-missing or twice) makes `read` say False, and the general codec has the frame.
+Reads binary headers of answers that confirm a stored message, with the fields that every broker
+writes: msgId, queueId, queueOffset. For any other answer (a refusal, a recall handle, JSON, a field
+missing or twice) `read` returns False, and the general codec reads the frame.
 
-S1. When `read` says True, the general codec accepts the frame and reads the same.
+S1. When `read` returns True, the general codec accepts the frame and reads the same.
 """
 
 from typing import TYPE_CHECKING
@@ -35,7 +35,7 @@ def is_compiled() -> bool:
 
 
 class SendAnswerReader:
-    """Filled again and again; what it says is of the frame that was read last."""
+    """One object is reused for every frame: its fields are of the frame that was read last."""
 
     __slots__ = ("_seen", "code", "ids", "queue_id", "queue_offset")
 

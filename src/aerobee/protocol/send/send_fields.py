@@ -1,9 +1,8 @@
 """The ext fields of a send whose header was decoded, by letter, checked one by one.
 
-SEND_MESSAGE and SEND_REPLY_MESSAGE bear long names, the others one letter each (`send_name`
-lists both). A field that is missing or is not what it should be is a RemoteProtocolError that
-names it as the peer wrote it: the frame itself was good, so a server may well answer instead of
-closing.
+SEND_MESSAGE and SEND_REPLY_MESSAGE bear long names, the others one letter each (`send_field_names`
+lists both). A field that is missing or is not what it should be is a RemoteProtocolError that names
+it as the peer wrote it: the frame itself was good, so a server may well answer instead of closing.
 """
 
 from aerobee.errors import RemoteProtocolError

@@ -1,16 +1,16 @@
-"""Sends to one queue, written straight into a connection's output: the frame as a mould.
+"""`SendFrameTemplate` writes sends to one queue straight into a connection's output.
 
     | length | type, header size | code … opaque … | a b c d e f g | i: size | properties | body |
       4        4                   21                fields that     4         what follows
                                                      stay the same             differs
 
-Everything that a client says of every message to one queue (group, topic, queue, flags) is encoded
+The fields that are the same for every message to one queue (group, topic, queue, flags) are encoded
 once, by the general codec; for each message the opaque, the time, the properties and the body are
 filled in. A frame of a batch is the same with a body of entries (`message_batch`).
 
-The properties are the message's id and whatever text the caller has encoded already.
+The properties are the message's id and any text that the caller has encoded already.
 
-M1. What the general codec reads from a frame is what it would have written.
+M1. The general codec reads from a frame exactly the header that it would have written.
 M2. A batch is cut before anything of it is written: no part is more than a broker takes at once,
     and each but the last has no room for the message that follows.
 """
@@ -110,8 +110,8 @@ class SendFrameTemplate:
         self, bodies: list[Any], texts: list[Any] | None, text_size: int, id_size: int
     ) -> int:
         """Bytes of a batch with these bodies, each with an id of that size and a text: its own, or
-        one of `text_size`. -1 if something is not bytes, there is nothing of a body, or a text is
-        too long."""
+        one of `text_size`. -1 if a value is not bytes, a body is empty, or a text is too long.
+        """
         size = 0
         for body in bodies:
             if type(body) is not bytes or len(body) == 0:
@@ -163,11 +163,11 @@ class SendFrameTemplate:
 def cut_batch(
     bodies: list[Any], texts: list[Any] | None, each: int, bytes_max: int, count_max: int
 ) -> list[int] | None:
-    """Where the parts of a batch end. None if a body is not bytes, or there is nothing of it.
-    Misuse: of a message that no part has room for.
+    """The ends of the parts of a batch. None if a body is not bytes, or is empty. Misuse for a
+    message that no part has room for.
 
-    `each` is what every message has besides its body and its own text, if there are any: an
-    entry's bytes, its id, what all say.
+    `each` is the size that every message has besides its body and its own text: an entry's fixed
+    bytes, its id, the text that all have.
     """
     ends: list[int] = []
     size = 0

@@ -1,14 +1,14 @@
 """The header of a send, read straight into a `MessageDraft` without an object per field.
 
 Serves SEND_MESSAGE (long field names), SEND_MESSAGE_V2 and SEND_BATCH_MESSAGE (one letter each),
-JSON and binary: the path that every message takes, so it is a scan over memory. `send_name` lists
-the fields.
+JSON and binary: the path that every message takes, so it is a scan over memory. `send_field_names`
+lists the fields.
 
-The scan knows what clients write and nothing else. Whatever is unusual (spaces, escapes outside
-the properties, unknown top-level keys, a field missing, a number that is none) makes `read` say
-False, and the caller decodes the header by the general codec, which decides what is an error, and
-hands it to `take`. Law: when `read` says True, the general codec accepts the header and `take`
-gives the same values.
+The scan reads the forms that clients write and no others. For anything unusual (spaces, escapes
+outside the properties, unknown top-level keys, a field missing, a number that is none) `read`
+returns False, and the caller decodes the header by the general codec, which decides what is an
+error, and hands it to `take`. Law: when `read` returns True, the general codec accepts the header
+and `take` gives the same values.
 """
 
 from typing import TYPE_CHECKING
@@ -52,9 +52,9 @@ def is_compiled() -> bool:
 
 
 class SendHeader:
-    """What a send says besides its message; filled again and again.
+    """Fields of a send besides its message. One object is reused for every frame.
 
-    After False the draft and this object hold a mixture: `take` sets everything anew.
+    After False the draft and this object hold a mix of two headers: `take` sets everything anew.
     """
 
     __slots__ = (
@@ -164,7 +164,7 @@ class SendHeader:
         return True
 
     def _forget(self, draft: MessageDraft) -> None:
-        """What a header says that says nothing; and nothing is like it."""
+        """Reset to a header without fields; no template matches it."""
         self.code = 0
         self.flag = 0
         self.version = 0

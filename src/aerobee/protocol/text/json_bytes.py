@@ -69,7 +69,7 @@ def hex_digit(byte: int) -> int:
 
 
 def escaped_unit(memory: memoryview, position: int) -> int:
-    """What the escape at `position` stands for, or -1. Six bytes are there.
+    """The character of the escape at `position`, or -1. Six bytes are there.
 
     A surrogate is -1 as well: it takes two escapes to make a character.
     """

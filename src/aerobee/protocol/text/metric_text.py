@@ -1,11 +1,11 @@
-"""Metrics as the text that Prometheus reads, version 0.0.4.
+"""Metrics in Prometheus' text format, version 0.0.4.
 
     # HELP rocketmq_topic_number Topics
     # TYPE rocketmq_topic_number gauge
     rocketmq_topic_number{cluster="DefaultCluster",node_id="broker-a"} 14
 
-A name's lines stand together. The text comes in pieces of fifty lines: whoever writes them
-out can do something else in between.
+The lines of a name stand together. The text comes in pieces of fifty lines, so that the caller can
+do other work in between.
 """
 
 import math

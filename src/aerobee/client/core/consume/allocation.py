@@ -1,11 +1,12 @@
-"""Which queues of a topic a member of a group gets: RocketMQ's six ways to share them out.
+"""Allocation strategies: RocketMQ's six rules that share the queues of a topic among a group's
+members.
 
-Every member computes it for itself from the same two lists, so all must come to the same end, Java
-members too: the rules and the names are those of RocketMQ's client, to the queue.
+Every member computes the allocation for itself from the same two lists, so all must come to the
+same result, Java members too: the rules and the names are exactly those of RocketMQ's client.
 
-A1. Whoever is not among the members gets nothing.
+A1. A client that is not among the members gets nothing.
 A2. With the same lists, no queue goes to two members, and (but for CONFIG, and for rooms that are
-    not served by MACHINE_ROOM) none to nobody.
+    not served by MACHINE_ROOM) every queue goes to one.
 """
 
 import hashlib
@@ -24,22 +25,22 @@ RoomOf = Callable[[str], str]
 
 
 class Strategy(Protocol):
-    """One way to share queues out."""
+    """An allocation strategy."""
 
     @property
     def name(self) -> str:
-        """What RocketMQ calls it: shown to administrators."""
+        """RocketMQ's name of the strategy, shown to administrators."""
 
     def share(
         self, member: str, queues: Sequence[MessageQueue], members: Sequence[str]
     ) -> list[MessageQueue]:
-        """What `member` gets. Both lists are in order: RocketMQ's own, see `in_order`."""
+        """The queues of `member`. Both lists are in RocketMQ's order, see `in_order`."""
 
 
 def in_order(
     queues: Collection[MessageQueue], members: Collection[str]
 ) -> tuple[list[MessageQueue], list[str]]:
-    """Both lists as every member of every language has them before sharing out."""
+    """Both lists in the order that members of every language use."""
     # Java compares texts by their UTF-16 units: names are ASCII, where that is the same.
     return sorted(set(queues)), sorted(set(members))
 
@@ -61,7 +62,7 @@ class Averagely:
 
 
 class AveragelyByCircle:
-    """Every so manyth queue."""
+    """Queues in turn: with n members, every n-th queue."""
 
     name = "AVG_BY_CIRCLE"
 
@@ -72,7 +73,7 @@ class AveragelyByCircle:
 
 
 class ConsistentHash:
-    """By a ring of hashes: few queues move when a member comes or goes."""
+    """Queues by a ring of hashes: few of them move when a member comes or goes."""
 
     name = "CONSISTENT_HASH"
 
@@ -102,7 +103,7 @@ class ConsistentHash:
 
 
 class ByConfiguration:
-    """The queues that were written down for this member, whoever else there is."""
+    """The queues configured for this member, regardless of other members."""
 
     name = "CONFIG"
 
@@ -116,7 +117,7 @@ class ByConfiguration:
 
 
 class ByMachineRoom:
-    """Only queues of brokers that are called `room@name`, of the rooms that are served here."""
+    """Queues of brokers that are called `room@name`, of the rooms that are served here."""
 
     name = "MACHINE_ROOM"
 
@@ -143,7 +144,8 @@ class ByMachineRoom:
 
 class NearbyMachineRoom:
     """Queues go to members of their own room, by another strategy; those of a room that has no
-    member go to all."""
+    member go to all.
+    """
 
     def __init__(
         self, broker_room: RoomOf, member_room: RoomOf, inner: Strategy | None = None

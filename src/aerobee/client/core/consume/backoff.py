@@ -1,11 +1,11 @@
-"""When a message that failed comes again.
+"""Retry delays: `Backoff` computes the delay of a failed message, `level_for` its delay level.
 
     level    1   2   3    4    5   6   7   8   9   10  11  12  13  14   15   16   17  18
     delay    1s  5s  10s  30s  1m  2m  3m  4m  5m  6m  7m  8m  9m  10m  20m  30m  1h  2h
 
-A broker holds a retry back by one of these levels, so a delay becomes the level that is nearest to
-it and not shorter; the last one for all that is longer. Level 0 leaves it to the broker: 3 levels
-above the number of tries. POP may hide a message for any time, and takes the delay as it is.
+A broker delays a retry by one of these levels, so a delay becomes the shortest level that is not
+shorter, or the last one. With level 0 the broker chooses: 3 levels above the number of tries. POP
+can hide a message for any time, and takes the delay as it is.
 """
 
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Backoff:
             )
 
     def seconds(self, attempt: int) -> float:
-        """Before the try that follows the `attempt`th, which is 1 at first."""
+        """The delay after the `attempt`th try, which is 1 at first."""
         delay = self.first
         for _ in range(attempt - 1):
             if delay >= self.longest or delay == 0:
@@ -67,7 +67,7 @@ class Backoff:
 
 
 def level_for(seconds: float) -> int:
-    """The delay level that is nearest to a delay and not shorter."""
+    """The shortest delay level that is not shorter than the delay."""
     for index, delay in enumerate(DELAY_SECONDS):
         if seconds <= delay:
             return index + 1
@@ -75,5 +75,7 @@ def level_for(seconds: float) -> int:
 
 
 def pop_seconds(attempt: int) -> float:
-    """How long a popped message stays away after its `attempt`th try, if nobody says."""
+    """The seconds that a popped message stays hidden after its `attempt`th try, if no delay is
+    given.
+    """
     return POP_SECONDS[min(attempt, len(POP_SECONDS)) - 1]

@@ -1,10 +1,10 @@
-"""Messages that must not overtake each other wait in lanes: of each lane, one is out at a time.
+"""`OrderLanes` keeps messages in order: of each lane, one message is out at a time.
 
     order "none"     no lanes: every message may be handed out at once
     order "queue"    each queue is a lane
-    order "key"      each key of each queue is a lane; a message without a key waits for nobody
+    order "key"      each key of each queue is a lane; a message without a key is in no lane
 
-N1. Of one lane, the next comes out only when the one before it was done with.
+N1. Of one lane, the next message comes out only when the one before it was settled.
 N2. Within a lane, messages come out as they went in.
 """
 
@@ -16,7 +16,7 @@ M = TypeVar("M")
 
 
 class OrderLanes(Generic[M]):
-    """Who is out, and who waits behind whom."""
+    """The lanes with a message out, and the messages that wait in each."""
 
     def __init__(self) -> None:
         # A lane is here while one of its messages is out.
@@ -32,7 +32,7 @@ class OrderLanes(Generic[M]):
         return False
 
     def leave(self, lane: Hashable) -> M | None:
-        """The one that is out was done with: the next of its lane, which is out now."""
+        """Settle the message that is out; returns the next of its lane, which is out now."""
         waiting = self._waiting.get(lane)
         if waiting:
             return waiting.popleft()
@@ -40,7 +40,7 @@ class OrderLanes(Generic[M]):
         return None
 
     def drop(self, is_meant: Callable[[Hashable], bool]) -> list[M]:
-        """Forget lanes. What waited there, in order."""
+        """Drop lanes; returns the messages that waited there, in order."""
         taken: list[M] = []
         for lane in [lane for lane in self._waiting if is_meant(lane)]:
             taken += self._waiting.pop(lane)

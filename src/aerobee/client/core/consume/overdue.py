@@ -1,8 +1,8 @@
-"""Messages that have been with the application for too long: as in Java's client, they go back to
-the broker, so that one handler that hangs does not hold up what its queue has behind it.
+"""`Overdue` finds messages that the application has had for longer than the consume timeout.
 
-Nothing is noted when a message is handed out: what is out is looked at every so often, and counts
-from the first time that it was seen.
+As in Java's client they go back to the broker, so that a handler that hangs does not hold up its
+queue. Nothing is noted when a message is handed out: messages that are out are looked at
+periodically, and their time counts from the first look that saw them.
 """
 
 from collections.abc import Iterable
@@ -16,15 +16,16 @@ BACK_AT_ONCE = 16
 
 
 class Overdue(Generic[M]):
-    """Of one queue."""
+    """The overdue messages of one queue."""
 
     def __init__(self, timeout_ms: int) -> None:
         self._timeout_ms = timeout_ms
         self._since: dict[M, int] = {}
 
     def look(self, out: Iterable[M], now_ms: int) -> list[M]:
-        """Those of what is out now, oldest first, that have been out for too long. Not too many:
-        the others are found by the next look."""
+        """The messages of those out now, oldest first, that have been out for too long; not more
+        than a limit: the next look finds the others.
+        """
         self._since = {message: self._since.get(message, now_ms) for message in out}
         latest_ms = now_ms - self._timeout_ms
         found = [message for message, since_ms in self._since.items() if since_ms <= latest_ms]

@@ -1,10 +1,10 @@
-"""What an answer to a pop says of where its messages lie, and what that is for acknowledging them.
+"""Pop receipts of a pop answer: its offsets matched to its messages, as runs or one by one.
 
     0 2 7      7,8,9        of queue 2, from 7 on, these: one run, acknowledged by its start
 
-A message that comes from a retry topic brings its receipt as a property. The others are counted:
-the n-th message of a queue in the answer has the n-th offset that the answer names for that queue.
-Agrees with Java's ExtraInfoUtil; the texts are drawn in `protocol.pop_receipt`.
+A message from a retry topic has its receipt as a property. The others are counted: the n-th message
+of a queue in the answer has the n-th offset that the answer names for that queue. Agrees with
+Java's ExtraInfoUtil; the texts are drawn in `protocol.consume.pop_receipt`.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ Places = dict[tuple[str, int], list[int]]
 
 
 class PopRun:
-    """Messages of one queue in one answer: all but the offset of what they are acknowledged by."""
+    """Messages of one queue in one answer: the fields that their receipts have in common."""
 
     __slots__ = (
         "acked",
@@ -84,8 +84,9 @@ def run_of(receipt: PopReceipt) -> PopRun:
 def runs_of(
     answer: PopAnswerHeader, messages: Sequence[ReceivedMessage]
 ) -> dict[int, PopRun] | None:
-    """The runs of an answer by their queues, if all lie in the topic itself where they say; None:
-    each message has to be looked at."""
+    """The runs of an answer by queue, if all messages lie in the topic itself at the offsets named;
+    None: use `receipts_of`.
+    """
     starts, offsets = read_places(answer.start_offset_info), read_places(answer.msg_offset_info)
     runs: dict[int, PopRun] = {}
     position = 0
@@ -112,7 +113,7 @@ def runs_of(
 def receipts_of(
     answer: PopAnswerHeader, broker_name: str, messages: Sequence[ReceivedMessage]
 ) -> list[PopReceipt]:
-    """One for each message. RemoteProtocolError: the answer does not say where one lies."""
+    """A receipt for each message. RemoteProtocolError: the answer has no offset for one."""
     starts, offsets = read_places(answer.start_offset_info), read_places(answer.msg_offset_info)
     seen: Counter[tuple[str, int]] = Counter()
     found = []
@@ -143,7 +144,7 @@ def receipts_of(
 
 
 def read_places(text: str) -> Places:
-    """`origin queue offset,offset;…` by origin and queue."""
+    """The offsets of a text `origin queue offset,offset;…`, by origin and queue."""
     places: Places = {}
     for part in text.split(";") if text else ():
         words = part.split(" ")

@@ -1,11 +1,11 @@
-"""The messages in hand of one queue: pulled, and not yet settled.
+"""`ProcessQueue` holds the messages of one queue that were pulled and are not yet settled.
 
 P1. Messages are put in the order of their offsets, and settled in any.
-P2. What may be committed is the smallest offset that is not settled; where none is in hand, the
-    place of the next pull. It grows only: whoever takes the queue over begins there, and sees
-    again whatever was not settled, and no gap.
-P3. More is pulled only below all three limits: messages, bytes, and the span from the oldest that
-    is not settled to the newest, which is what would come again if this member died.
+P2. The offset that may be committed is the smallest that is not settled; with no message in hand,
+    the offset of the next pull. It only grows: a member that takes the queue over begins there, and
+    gets every message that was not settled again, without a gap.
+P3. More is pulled only below all three limits: messages, bytes, and the span from the oldest
+    unsettled offset to the newest, which would all come again if this member died.
 """
 
 from collections import deque
@@ -25,7 +25,7 @@ def is_compiled() -> bool:
 
 
 class FlowLimits:
-    """How much of one queue may be in hand."""
+    """Limits of the messages of one queue that may be in hand."""
 
     __slots__ = ("bytes_max", "count_max", "span_max")
 
@@ -40,7 +40,7 @@ class FlowLimits:
 
 
 class ProcessQueue:
-    """What is in hand of one queue, from the moment that it was taken over."""
+    """The messages in hand of one queue, since it was taken over."""
 
     __slots__ = (
         "_committed",
@@ -53,7 +53,7 @@ class ProcessQueue:
     )
 
     def __init__(self, start: int, limits: FlowLimits) -> None:
-        """`start`: the offset of the first pull, which is what was last committed."""
+        """`start`: the offset of the first pull, which was last committed."""
         self._limits = limits
         # Oldest first; the oldest is never one that is settled.
         self._line: deque[ReceivedMessage] = deque()
@@ -64,7 +64,7 @@ class ProcessQueue:
         self.size = 0
 
     def put(self, messages: list[ReceivedMessage], next_offset: int) -> None:
-        """Take what a pull brought, and where the next one begins."""
+        """Add the messages of a pull, and the offset of the next one."""
         for message in messages:
             self._line.append(message)
             self.size += message.size
@@ -73,7 +73,7 @@ class ProcessQueue:
         self.next_offset = next_offset
 
     def settle(self, message: ReceivedMessage) -> bool:
-        """This one is done with. False if it was already."""
+        """Settle a message. False if it was already."""
         if message.is_settled:
             return False
         message.is_settled = True
@@ -83,7 +83,7 @@ class ProcessQueue:
         return True
 
     def settle_all(self, messages: list[ReceivedMessage]) -> list[ReceivedMessage]:
-        """These are done with. Those of them that were not already."""
+        """Settle messages. Returns those that were not already."""
         settled: list[ReceivedMessage] = []
         for message in messages:
             if not message.is_settled:
@@ -95,7 +95,7 @@ class ProcessQueue:
         return settled
 
     def _let_go(self) -> None:
-        """Of the oldest, as long as they are settled."""
+        """Drop the oldest messages, as long as they are settled."""
         line = self._line
         while line:
             head = line[0]
@@ -111,14 +111,14 @@ class ProcessQueue:
         return head.offset
 
     def commit_offset(self) -> int:
-        """What may be committed now."""
+        """The offset that may be committed now."""
         oldest = self.oldest()
         if oldest > self._committed:
             self._committed = oldest
         return self._committed
 
     def is_full(self) -> bool:
-        """Whether nothing more may be pulled for now."""
+        """Whether a limit is reached, so that no pull may follow now."""
         limits = self._limits
         return (
             self.count >= limits.count_max
@@ -127,5 +127,5 @@ class ProcessQueue:
         )
 
     def unsettled(self) -> list[ReceivedMessage]:
-        """Oldest first."""
+        """Unsettled messages, oldest first."""
         return [message for message in self._line if not message.is_settled]

@@ -1,7 +1,7 @@
-"""What changes hands when a group shares its queues out again.
+"""Rebalancing: the queues that a member loses and gains when a group shares its queues out again.
 
 R1. A queue is kept, lost or gained, and only one of these.
-R2. A topic whose queues or members cannot be told changes nothing: what is owned of it is kept.
+R2. If the queues or members of a topic are not known, its owned queues are kept.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from aerobee.model.message_queue import MessageQueue
 
 @dataclass(frozen=True, slots=True)
 class TopicShare:
-    """What is known of one topic when its queues are shared out."""
+    """Queues and members of one topic when its queues are shared out."""
 
     queues: tuple[MessageQueue, ...]
     members: tuple[str, ...] | None
@@ -36,7 +36,7 @@ def wanted_queues(
     owned: Iterable[MessageQueue],
     strategy: Strategy,
 ) -> frozenset[MessageQueue]:
-    """What a member should own now. `shares` by topic; None: it cannot be told."""
+    """The queues that a member should own now. `shares` by topic; None: not known."""
     wanted = {queue for queue in owned if shares.get(queue.topic, _GONE) is None}
     for share in shares.values():
         if share is None:

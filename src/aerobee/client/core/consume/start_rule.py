@@ -1,4 +1,4 @@
-"""Where a group begins in a queue that it has no offset in.
+"""`StartRule`: the first offset of a group in a queue where it has committed none.
 
     start          a topic            the group's retry topic
     earliest       0                  0
@@ -6,10 +6,10 @@
     a moment       the first message that was stored then or later
                                       the queue's end
 
-As RocketMQ's three rules, with its two surprises: a retry topic is read from its beginning, for
-what lies there was already tried by this group; and a broker may say 0 for a group that is new to a
-young queue, which counts as an offset. Brokers of RocketMQ 5 do not say it where a moment is named.
-0 where the queue begins later is corrected by the first pull.
+These are RocketMQ's three rules, with two surprises: a retry topic is read from its beginning,
+because its messages were already tried by this group; and a broker may answer 0 for a group that is
+new to a young queue, which counts as an offset. RocketMQ 5's brokers do not where a moment is
+named. An offset 0 below the queue's first offset is corrected by the first pull.
 """
 
 from dataclasses import dataclass
@@ -36,12 +36,12 @@ class StartRule:
 
     @property
     def consume_from(self) -> ConsumeFrom:
-        """What a heartbeat says of it."""
+        """The name of the rule in heartbeats."""
         return _CONSUME_FROM[self.start]
 
 
 class Ask(Enum):
-    """What is to be asked of the broker."""
+    """The request to the broker that finds the offset."""
 
     NOTHING = "begin at the beginning"
     END = "where the queue ends"
@@ -56,7 +56,7 @@ _CONSUME_FROM = {
 
 
 def question(rule: StartRule, topic: str) -> Ask:
-    """How to find the first offset of a group that has none in a queue of this topic."""
+    """The request that finds the first offset of a group in a queue of this topic."""
     if is_retry_topic(topic):
         return Ask.END if rule.start is Start.MOMENT else Ask.NOTHING
     if rule.start is Start.EARLIEST:

@@ -1,11 +1,12 @@
-"""Which brokers have been slow of late, and for how long they are to be left alone: RocketMQ's
-table, so that its users find what they know.
+"""`LatencyFaults` remembers brokers that were slow, and for how long sends avoid them.
+
+The table is RocketMQ's, so that its users find what they know:
 
     latency of a send, at least (ms)     50   100    550   1800   3000    5000   15000
     not to be used for (ms)               0     0   2000   5000   6000   10000   30000
 
 The last row that fits counts; below the first, nothing. A broker that could not be reached, or
-refused, is isolated: it counts as one that took 10 s. Whoever has no other choice uses a broker all
+refused, is isolated: it counts as one that took 10 s. If there is no other broker, it is used all
 the same.
 
 L1. The end of a broker's rest only moves forward.
@@ -38,7 +39,7 @@ class LatencyFaults:
         self._unreachable: set[str] = set()
 
     def rest_ms(self, latency_ms: int) -> int:
-        """For how long a broker that took so long is to be left alone."""
+        """The time for which a broker with this latency is avoided."""
         for at_least, rest in reversed(self._table):
             if latency_ms >= at_least:
                 return rest
@@ -53,7 +54,9 @@ class LatencyFaults:
         is_isolated: bool = False,
         is_reachable: bool = True,
     ) -> None:
-        """How long a send to a broker took, and whether it failed in a way that isolates it."""
+        """Record the latency of a send to a broker, and whether it failed in a way that isolates
+        it.
+        """
         rest = self.rest_ms(ISOLATION_LATENCY_MS if is_isolated else latency_ms)
         if rest > 0:
             until = max(now_ms + rest, self._rest_until.get(broker_name, 0))

@@ -1,4 +1,4 @@
-"""A message on its way out: what an application says of it → properties, body and flags.
+"""Outgoing messages: `properties_of` and `Draft` turn the arguments of a send into wire properties.
 
     tag        TAGS               at most one; consumers subscribe to "a || b"
     keys       KEYS               joined by spaces, so none may hold one
@@ -7,8 +7,8 @@
     delay      TIMER_DELAY_MS     from when the broker gets it
     deliver_at TIMER_DELIVER_MS   a time, in ms since 1970
 
-Whatever a broker would refuse, drop or read differently is refused here, with what to do instead:
-a mistake of the application shows at its own line.
+A message that a broker would refuse, truncate or read differently is refused here, with a hint: the
+application's mistake shows at its own line.
 """
 
 import json
@@ -50,7 +50,7 @@ Codec = Callable[[object], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """One message of a batch, or for a producer, where it is more than a body."""
+    """One message of a batch or for a producer, with a tag, keys, headers and so on."""
 
     body: object
     tag: str = ""
@@ -65,7 +65,7 @@ class Outgoing:
 
 @dataclass(slots=True)
 class Draft:
-    """One message as it will be sent. Whoever sends special ones adds to the properties."""
+    """One message as it will be sent. The send modes add to its properties."""
 
     topic: str
     """As it is called on the wire."""
@@ -91,7 +91,7 @@ class Draft:
         return self.properties[UNIQUE_KEY]
 
     def compress(self, kind: CompressionType) -> None:
-        """Make the body smaller, if it gets smaller."""
+        """Compress the body, if it gets smaller."""
         packed = compress(self.body, kind)
         if len(packed) < len(self.body):
             self.body = packed
@@ -112,8 +112,9 @@ def batch_of(drafts: Sequence[Draft], order_by: str | None) -> Draft:
 
 
 def to_json(body: object) -> bytes:
-    """The codec that is used where none is given. Misuse: JSON cannot say it; NaN and infinity are
-    no numbers of JSON."""
+    """The default codec. Misuse if JSON cannot hold the value; NaN and infinity are no numbers of
+    JSON.
+    """
     try:
         return _json(body).encode()
     except (TypeError, ValueError) as error:
@@ -128,7 +129,7 @@ def to_json(body: object) -> bytes:
 
 
 def body_bytes(body: object, codec: Codec = to_json) -> bytes:
-    """Bytes as they are, text as UTF-8, everything else by the codec."""
+    """The body: bytes as they are, text as UTF-8, everything else by the codec."""
     if type(body) is bytes:
         encoded = body
     elif isinstance(body, str):
@@ -155,7 +156,9 @@ def check_body_size(body: bytes, bytes_max: int = BODY_BYTES_MAX) -> None:
 
 
 def listed_keys(keys: str | Iterable[str] | None) -> str | tuple[str, ...]:
-    """Keys that can be read again, for a second try: an iterator is empty after the first."""
+    """The keys as a list that can be read again for a second try: an iterator is empty after the
+    first.
+    """
     if isinstance(keys, str):
         return keys
     try:
@@ -170,7 +173,7 @@ def properties_of(
     headers: Mapping[str, str] | None = None,
     order_by: str | None = None,
 ) -> dict[str, str]:
-    """The properties that say what an application said."""
+    """The wire properties for the arguments of a send."""
     properties: dict[str, str] = {}
     if headers:
         _check_headers(headers)
@@ -198,7 +201,7 @@ def encode_text(
 
 
 def order_text(order_by: str) -> bytes:
-    """The same of a message of which nothing is said but its order."""
+    """The same text for a message that has only `order_by`."""
     if type(order_by) is str and order_by and "\x01" not in order_by and "\x02" not in order_by:
         return b"__SHARDINGKEY\x01" + order_by.encode() + b"\x02"
     return encode_text("", (), None, order_by)
@@ -207,7 +210,7 @@ def order_text(order_by: str) -> bytes:
 def set_delivery(
     properties: dict[str, str], *, delay_ms: int | None, deliver_ms: int | None
 ) -> None:
-    """When a message is to be delivered, if not at once."""
+    """Set the delivery time of a message, if it has one."""
     if delay_ms is not None and deliver_ms is not None:
         raise Misuse("delay and deliver_at contradict each other", hint="give one of them")
     if delay_ms:
@@ -217,8 +220,9 @@ def set_delivery(
 
 
 def use_delay_level(properties: dict[str, str]) -> None:
-    """Say a delay as one of the levels that brokers before 5.0 know. They would deliver at once
-    whatever says it in another way."""
+    """Replace a delay by one of the delay levels, for brokers before 5.0: they would deliver at
+    once a message with any other delay property.
+    """
     delay_ms = int(properties.get(TIMER_DELAY_MS, -1))
     if delay_ms not in DELAY_LEVELS_MS:
         raise Misuse(
@@ -230,15 +234,16 @@ def use_delay_level(properties: dict[str, str]) -> None:
 
 
 def set_identity(properties: dict[str, str], unique_id: str, namespace: str) -> None:
-    """What the client says of a message besides the application."""
+    """Set the properties that the client adds: the unique id and the namespace."""
     properties[UNIQUE_KEY] = unique_id
     if namespace:
         properties[INSTANCE_ID] = namespace
 
 
 def _not_finite(value: object, place: str, outer: tuple[int, ...] = ()) -> str:
-    """Where the first NaN or infinity of a body is: `body['x'][0] is nan`; empty: nowhere. `outer`
-    has the ids of what the value is in: a body may be in itself."""
+    """The path of the first NaN or infinity in a body: `body['x'][0] is nan`; empty: there is none.
+    `outer` has the ids of the containers around the value: a body may contain itself.
+    """
     if isinstance(value, float):
         return "" if isfinite(value) else f"{place} is {value}"
     items: Iterable[tuple[object, object]] = ()

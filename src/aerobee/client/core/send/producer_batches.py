@@ -1,13 +1,14 @@
-"""What a producer has been handed and has not sent yet: batches, by where they are to go.
+"""`ProducerBatches` collects a producer's messages that were not sent yet, in batches by
+destination.
 
-    add ─▶ a batch is full          ─▶ send it
-           its linger is over       ─▶ send it
-           somebody wants all gone  ─▶ send it
+    add ─▶ a batch is full      ─▶ send it
+           its linger is over   ─▶ send it
+           drain or close       ─▶ send it
 
-Each place has at most one open batch: None for messages that may go to any queue, else the queue
-that a key leads to. Times are handed in.
+Each destination (`place`) has at most one open batch: None for messages that may go to any queue,
+else the queue of a key. Times are handed in.
 
-G1. Messages of one place leave in the order in which they came.
+G1. Messages of one destination leave in the order in which they came.
 G2. A batch is never larger than the limits, unless one message alone is.
 """
 
@@ -36,7 +37,7 @@ class ProducerBatches(Generic[T]):
         self._open: dict[Hashable, Batch[T]] = {}
 
     def add(self, place: Hashable, item: T, size: int, now: float) -> list[Batch[T]]:
-        """Take a message; the batches that are to leave now, in order."""
+        """Add a message; returns the batches that are to be sent now, in order."""
         leaving = []
         batch = self._open.get(place)
         if batch is not None and batch.size + size > self._bytes_max:
@@ -63,5 +64,5 @@ class ProducerBatches(Generic[T]):
         return taken
 
     def next_due(self) -> float | None:
-        """When `take_due` will have something, if nothing else happens."""
+        """The time at which `take_due` will have a batch, if none is added before."""
         return next((batch.due for batch in self._open.values()), None)

@@ -1,7 +1,8 @@
-"""The numbers of one producer whose messages are stored once: which comes next in which queue.
+"""`ProducerSequences` counts the sequence numbers of one deduplicating producer, by queue.
 
-A broker says where it left off (`opened`); from then on the numbers are ours. A number that was
-taken and not stored is left out. After `forget` the broker has to be asked again.
+A broker answers OPEN with the last number that it stored (`opened`); from then on the client
+counts. A number that was taken and not stored is left out. After `forget` the broker has to be
+asked again.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from aerobee.protocol.message.producer_mark import ProducerMark, place_of
 
 
 class ProducerSequences:
-    """Topics are as they are called on the wire."""
+    """Sequence numbers of one producer id. Topics are named as on the wire."""
 
     def __init__(self, producer: str) -> None:
         self.producer = producer
@@ -23,16 +24,16 @@ class ProducerSequences:
         return (broker_name, topic) in self._next
 
     def epoch(self, broker_name: str) -> int:
-        """What we send with; -1: the broker has yet to say."""
+        """The producer epoch of sends; -1: the broker has yet to give it."""
         return self._epochs.get(broker_name, -1)
 
     def opened(self, broker_name: str, topic: str, epoch: int, last: Mapping[int, int]) -> None:
-        """A broker says what to send with, and the last number in each queue."""
+        """Take the broker's epoch, and the last number in each queue."""
         self._epochs[broker_name] = epoch
         self._next[broker_name, topic] = {queue: number + 1 for queue, number in last.items()}
 
     def forget(self, broker_name: str) -> None:
-        """The broker knows us no more."""
+        """Drop the state of a broker that does not know this producer any more."""
         self._epochs.pop(broker_name, None)
         for key in [key for key in self._next if key[0] == broker_name]:
             del self._next[key]
@@ -47,7 +48,7 @@ class ProducerSequences:
         return ProducerMark(self.producer, self._epochs[queue.broker_name], first, place)
 
     def is_known(self, queue: MessageQueue) -> bool:
-        """Whether the broker has acknowledged one of ours there."""
+        """Whether the broker has acknowledged a message of this producer in the queue."""
         return queue in self._known
 
     def acknowledged(self, queue: MessageQueue) -> None:

@@ -1,12 +1,12 @@
-"""Which queue a message goes to.
+"""Queue choice: the rules that pick the queue of a message.
 
-    nothing said    one queue after the other; not those of the broker that failed just now, unless
-                    there are no others; with latency faults, brokers that rest come last
-    a key           always the same queue, as long as the queues are the same: Java's hash of the
-                    key, so that Java's SelectMessageQueueByHash chooses as we do
-    a queue         that one, if it can be written to
+    no key, no queue    one queue after the other; not those of the broker that failed just now,
+                        unless there are no others; with latency faults, slow brokers come last
+    a key               always the same queue, as long as the queues are the same: Java's hash of
+                        the key, so that Java's SelectMessageQueueByHash chooses the same
+    a queue             that one, if it can be written to
 
-Where the round begins is handed in, at random, so that many clients do not begin with the same.
+The first queue is handed in, at random, so that many clients do not begin with the same.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ Fits = Callable[[MessageQueue], bool]
 
 
 class QueueRound:
-    """Takes one queue after the other. Q1. Never fails on a list that is not empty."""
+    """Picks one queue after the other. Q1. Never fails on a list that is not empty."""
 
     __slots__ = ("_turn",)
 
@@ -72,7 +72,7 @@ def queue_for_key(queues: Sequence[MessageQueue], key: str) -> MessageQueue:
 
 
 def find_queue(queues: Sequence[MessageQueue], wanted: MessageQueue) -> MessageQueue | None:
-    """The writable queue that is meant. Its topic may bear a namespace or not: it is not asked."""
+    """The writable queue of this broker and id. The topic's name is not compared."""
     for queue in queues:
         if queue.queue_id == wanted.queue_id and queue.broker_name == wanted.broker_name:
             return queue

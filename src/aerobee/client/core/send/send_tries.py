@@ -1,16 +1,16 @@
-"""The tries of one send: one deadline for all, what may be tried again, what is known at the end.
+"""`SendTries` decides after each try of a send whether to try again, and what is known at the end.
 
-    what a try came to           again on another broker?          the message is
+    result of a try              again on another broker?          the message is
     stored (0, 10, 11, 12)       no: done                          stored
     no connection                yes                               not stored
     connection lost, no answer   yes, if there is time             unknown: it may be stored
     code 1, 204, 205             yes                               unknown
     code 2, 14, 16, 17, 1500     yes                               not stored
-    any other code               no: it would say the same         by code (`response_codes`)
+    any other code               no: it would be the same          by code (`response_codes`)
 
 The codes that are tried again are those of Java's producer. One try of unknown outcome makes the
 whole send unknown, whatever the others came to. A broker that has just failed and is the only one
-is given a moment; another one is tried at once.
+is given a pause; another one is tried at once. One deadline holds for all tries.
 
 T1. A try is never longer than what is left of the deadline, and none begins after it.
 """
@@ -42,7 +42,7 @@ _HINTS = {
 
 
 class SendTries:
-    """What has been tried so far. Times are seconds on any one clock."""
+    """The tries so far of one send. Times are seconds on any one clock."""
 
     __slots__ = ("_broker", "_deadline", "_last", "_notes", "_stored", "_topic", "_tries_max")
 
@@ -64,7 +64,7 @@ class SendTries:
         return self._deadline - now
 
     def note(self, broker_name: str, error: AerobeeError, now: float) -> bool:
-        """What a try came to that did not succeed. Whether to try again."""
+        """Record a failed try. Returns whether to try again."""
         self._broker = broker_name
         self._last = error
         # Not its hint: the failure has one of its own.
@@ -78,14 +78,14 @@ class SendTries:
         )
 
     def pause(self, broker_name: str, now: float) -> float:
-        """How long to wait before the next try, at this broker."""
+        """The seconds to wait before the next try, at this broker."""
         if broker_name != self._broker:
             return 0.0
         pause = FIRST_PAUSE_SECONDS * 2.0 ** (len(self._notes) - 1)
         return min(pause, max(self.seconds_left(now), 0.0) / 2)
 
     def failure(self) -> SendFailed:
-        """What is known, once no further try is made."""
+        """The error of the whole send, once no further try is made."""
         is_unknown = self._stored is Stored.UNKNOWN
         tries = "1 try" if len(self._notes) == 1 else f"{len(self._notes)} tries"
         state = "may not be stored" if is_unknown else "was not stored"

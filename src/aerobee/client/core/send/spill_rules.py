@@ -1,11 +1,12 @@
-"""Which sends are kept in a file while no broker answers, how long, and when they are tried again.
+"""`SpillRules` decides which failed sends are kept in the spill file, for how long, and when to
+retry.
 
-nobody answered, nothing was sent    kept
-a broker is busy, or going away      kept
-an answer was lost                   kept, unless told otherwise: it may be stored already, and
-                                     is then stored twice
-a broker refused the message         never: it would refuse it again
-no broker has the topic              never: that is a mistake, not an outage
+    no broker answered, nothing sent     kept
+    a broker is busy, or going away      kept
+    an answer was lost                   kept, unless told otherwise: it may be stored already, and
+                                         is then stored twice
+    a broker refused the message         never: it would refuse it again
+    no broker has the topic              never: that is a mistake, not an outage
 """
 
 from dataclasses import dataclass
@@ -54,7 +55,9 @@ class SpillRules:
 
 
 def kept_properties(properties: dict[str, str], wall_ms: int) -> dict[str, str]:
-    """Properties for later: a delay counts from now, not from when a broker gets the message."""
+    """Properties for a later send: a delay counts from now, not from when a broker gets the
+    message.
+    """
     if TIMER_DELAY_MS not in properties:
         return properties
     kept = {name: text for name, text in properties.items() if name != TIMER_DELAY_MS}
@@ -63,5 +66,5 @@ def kept_properties(properties: dict[str, str], wall_ms: int) -> dict[str, str]:
 
 
 def pause_seconds(failures: int) -> float:
-    """How long to wait after so many failures in a row."""
+    """The seconds to wait after so many failures in a row."""
     return float(min(PAUSE_SECONDS * 2 ** min(failures - 1, 16), PAUSE_SECONDS_MAX))
