@@ -47,7 +47,7 @@ Deliver = Callable[[Sequence[Draft]], Awaitable[Sent]]
 """What has drafts stored with one request."""
 
 
-class _Way(NamedTuple):
+class _Destination(NamedTuple):
     """The arguments that hold for all parts of a batch."""
 
     topic: str
@@ -58,7 +58,7 @@ class _Way(NamedTuple):
     group: str | None
 
 
-class _Plain(NamedTuple):
+class _FastBatch(NamedTuple):
     """Messages encoded for the wire, and the ends of the parts."""
 
     messages: list[object]
@@ -97,11 +97,11 @@ class BatchSender:
         group: str | None,
     ) -> Sequence[Receipt]:
         listed = list(messages)
-        way = _Way(topic, order_by, queue, seconds, retries, group)
+        destination = _Destination(topic, order_by, queue, seconds, retries, group)
         text = b"" if order_by is None else order_text(order_by)
         waiter = None
         if len(listed) <= PART_MESSAGES_MAX:
-            waiter = self._send_fast(listed, None, text, way)
+            waiter = self._send_fast(listed, None, text, destination)
             if waiter is not None:
                 try:
                     receipt: BatchReceipt = await waiter.answer
@@ -111,7 +111,9 @@ class BatchSender:
         batch = self._cut(listed, text, codec)
         if queue is None and batch.texts is not None:
             _check_orders(listed, order_by)
-        return await _sent_in_parts(batch.ends, partial(self._send_part, batch, way, waiter))
+        return await _sent_in_parts(
+            batch.ends, partial(self._send_part, batch, destination, waiter)
+        )
 
     async def send_drafts(self, drafts: Sequence[Draft], deliver: Deliver) -> Sequence[Receipt]:
         """Send drafts in parts with another `deliver`, such as that of deduplicated sends."""
@@ -153,69 +155,82 @@ class BatchSender:
             sent.durability,
         )
 
-    def _cut(self, listed: list[object], text: bytes, codec: Codec) -> _Plain:
+    def _cut(self, listed: list[object], text: bytes, codec: Codec) -> _FastBatch:
         each, bytes_max = self._each, self._bytes_max
         ends = cut_batch(listed, None, each + len(text), bytes_max, PART_MESSAGES_MAX)
         if ends:
-            return _Plain(listed, listed, None, text, ends)
+            return _FastBatch(listed, listed, None, text, ends)
         if ends is not None:
             raise _nothing()
         messages, bodies, texts = _encoded(listed, text, codec)
         ends = cut_batch(bodies, texts, each, bytes_max, PART_MESSAGES_MAX)
         assert ends is not None  # bodies are bytes by now
-        return _Plain(messages, bodies, texts, b"", ends)
+        return _FastBatch(messages, bodies, texts, b"", ends)
 
     async def _send_part(
-        self, batch: _Plain, way: _Way, waiter: SendWaiter | None, start: int, end: int
+        self,
+        batch: _FastBatch,
+        destination: _Destination,
+        waiter: SendWaiter | None,
+        start: int,
+        end: int,
     ) -> BatchReceipt:
         """Send one part. `waiter`: of a first try that was made already."""
-        queue = way.queue
+        queue = destination.queue
         unique_ids: list[bytes] = []
         tries: SendTries | None = None
         if waiter is None:
             bodies, texts = batch.bodies[start:end], batch.texts
             texts = None if texts is None else texts[start:end]
-            waiter = self._send_fast(bodies, texts, batch.text, way)
+            waiter = self._send_fast(bodies, texts, batch.text, destination)
         if waiter is not None:
             try:
                 receipt: BatchReceipt = await waiter.answer
                 return receipt
             except (NoAnswer, RemoteAnswer) as error:
-                wire_topic = self._drafts.wire_topic(way.topic)
-                tries = self._delivery.first_failed(wire_topic, waiter, error, way.retries)
+                wire_topic = self._drafts.wire_topic(destination.topic)
+                tries = self._delivery.first_failed(wire_topic, waiter, error, destination.retries)
                 unique_ids = waiter.message_id
-                if way.order_by is not None:
+                if destination.order_by is not None:
                     queue = waiter.queue  # to no other, should the queues have become others
         drafts = [
-            self.one(way.topic, message, way.order_by, unique_id=unique_id.decode())
+            self.one(destination.topic, message, destination.order_by, unique_id=unique_id.decode())
             for message, unique_id in zip_longest(
                 batch.messages[start:end], unique_ids, fillvalue=b""
             )
         ]
         sent = await self._delivery.deliver(
-            batch_of(drafts, way.order_by),
-            group=way.group,
+            batch_of(drafts, destination.order_by),
+            group=destination.group,
             queue=queue,
-            timeout=way.seconds,
-            retries=way.retries,
+            timeout=destination.seconds,
+            retries=destination.retries,
             tries=tries,
         )
-        self._lanes.open(way.topic, drafts[0].topic, sent.queue)
+        self._lanes.open(destination.topic, drafts[0].topic, sent.queue)
         return self._receipt(drafts, sent)
 
     def _send_fast(
-        self, bodies: list[object], texts: list[bytes] | None, text: bytes, way: _Way
+        self,
+        bodies: list[object],
+        texts: list[bytes] | None,
+        text: bytes,
+        destination: _Destination,
     ) -> SendWaiter | None:
         """Send on the fast path; None: it does not apply, use the general path."""
-        lane = self._lanes.find(way.topic) if way.group is None else None
+        lane = self._lanes.find(destination.topic) if destination.group is None else None
         if lane is None:
             return None
         place: int | None = NEXT
-        if way.queue is not None:
-            place = lane.find_place(way.queue)
-        elif way.order_by is not None:
-            place = lane.place_for(way.order_by.encode())
-        return None if place is None else lane.send_batch(place, bodies, texts, text, way.seconds)
+        if destination.queue is not None:
+            place = lane.find_place(destination.queue)
+        elif destination.order_by is not None:
+            place = lane.place_for(destination.order_by.encode())
+        return (
+            None
+            if place is None
+            else lane.send_batch(place, bodies, texts, text, destination.seconds)
+        )
 
 
 def _encoded(

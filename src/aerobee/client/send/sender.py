@@ -31,9 +31,9 @@ from aerobee.protocol.headers.recalling import RecallHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 
-_QUICK_BYTES_END = 64 << 10  # larger bodies are not copied more than once
+_FAST_BYTES_END = 64 << 10  # larger bodies are not copied more than once
 
-_QUICK_KEYWORDS = frozenset({"tag", "keys", "headers", "order_by", "compress", "codec"})
+_FAST_KEYWORDS = frozenset({"tag", "keys", "headers", "order_by", "compress", "codec"})
 
 
 class Sender:
@@ -170,11 +170,11 @@ class Sender:
 
 def _is_fast(said: TimedKeywords) -> bool:
     """Whether the keywords are all among those of the fast path: no delay, no unknown keyword."""
-    return said.keys() <= _QUICK_KEYWORDS
+    return said.keys() <= _FAST_KEYWORDS
 
 
 def _fast_bytes_end(said: TimedKeywords) -> int:
-    return COMPRESS_FROM_BYTES if said.get("compress", True) else _QUICK_BYTES_END
+    return COMPRESS_FROM_BYTES if said.get("compress", True) else _FAST_BYTES_END
 
 
 def _send_fast(
