@@ -20,23 +20,41 @@ def histogram(*values_ms: float) -> LatencyHistogram:
     return made
 
 
+def part(ran: float, waited: float | None = 0.0, process: int = 0) -> PartUsage:
+    """A side with one busy thread. `waited` is None: the kernel does not say it."""
+    return PartUsage(
+        ran,
+        ran,
+        40 << 20,
+        is_known=True,
+        busiest_waited=waited or 0.0,
+        busiest=process,
+        is_wait_known=waited is not None,
+    )
+
+
 def usage(
-    *, client: float = 0.2, broker: float | None = 0.3, machine: float = 0.4, disk: float = 0.1
+    *,
+    client: float | PartUsage = 0.2,
+    broker: float | PartUsage | None = 0.3,
+    machine: float = 0.4,
+    disk: float = 0.1,
 ) -> Usage:
-    part = PartUsage() if broker is None else PartUsage(broker, broker, 50 << 20, is_known=True)
+    """`disk` is the share of the time in which the broker waited for it."""
     return Usage(
         10.0,
         4,
         machine,
         1.5,
         8 << 30,
-        PartUsage(client, client, 40 << 20, is_known=True),
-        part,
-        disk,
+        part(client) if isinstance(client, float) else client,
+        part(broker) if isinstance(broker, float) else broker or PartUsage(),
+        0.15,
         5e6,
         0.0,
         0.0,
         0.0,
+        disk_waited=disk,
     )
 
 

@@ -16,10 +16,13 @@ from tests.process_kit import Started
 class Server:
     """Where it is, and how to fill it."""
 
-    def __init__(self, name_server: str, store: Path = Path("nowhere")) -> None:
+    def __init__(
+        self, name_server: str, store: Path = Path("nowhere"), broker_port: int = 0
+    ) -> None:
         self.name_server = name_server
         self.store = store
         """The folder of its broker's store, where it has one."""
+        self.broker_port = broker_port
 
     def connect(self) -> aerobee.Client:
         """A client that waits for as long as a busy machine takes."""
@@ -95,11 +98,13 @@ class RestartableServer(Server):
 
 
 @contextlib.contextmanager
-def running_server(home: Path) -> Iterator[Server]:
+def running_server(home: Path, **environment: str) -> Iterator[Server]:
     """`aerobee up` on free ports."""
     flags = ("--store", str(home / "data"), "--port", "0", "--nameserver-port", "0")
-    with Started(home, "up", *flags) as process:
-        yield Server(f"127.0.0.1:{process.ports()['nameserver']}", home / "data" / "store")
+    with Started(home, "up", *flags, **environment) as process:
+        ports = process.ports()
+        name_server = f"127.0.0.1:{ports['nameserver']}"
+        yield Server(name_server, home / "data" / "store", ports["broker"])
         process.stop()
 
 

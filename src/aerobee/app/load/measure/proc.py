@@ -21,6 +21,8 @@ class ProcessCounters:
     """CPU seconds of each thread."""
     memory_bytes: int
     """Of its own: without pages of files that it has mapped."""
+    waits: dict[int, float] = field(default_factory=dict)
+    """Seconds that each thread waited for a core; empty if the kernel does not count them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,15 @@ class Proc:
             {whose: self._processes(found) for whose, found in pids.items()},
         )
 
+    def is_waiting_for_disk(self, pid: int) -> bool:
+        """Whether a thread of this process sleeps in the kernel for a disk just now."""
+        folder = f"{self._root}/{pid}/task"
+        try:
+            threads = os.listdir(folder)
+        except OSError:
+            return False
+        return any(_is_in_disk_sleep(f"{folder}/{thread}/stat") for thread in threads)
+
     def listener(self, port: int) -> int | None:
         """The process that listens on a port, if it is one that we may look at."""
         sockets = {
@@ -110,15 +121,19 @@ class Proc:
             own = self._text(f"{pid}/stat")
             if not own:
                 continue
-            threads = {}
+            threads, waits = {}, {}
             for folder in self._root.glob(f"{pid}/task/[0-9]*"):
-                text = self._text(f"{pid}/task/{folder.name}/stat")
-                if text:
-                    threads[int(folder.name)] = cpu_of_process(text)
+                thread = int(folder.name)
+                text = self._text(f"{pid}/task/{thread}/stat")
+                scheduled = scheduled_in(self._text(f"{pid}/task/{thread}/schedstat"))
+                if scheduled is not None:
+                    threads[thread], waits[thread] = scheduled
+                elif text:
+                    threads[thread] = cpu_of_process(text)
             words = self._text(f"{pid}/statm").split() or ["0", "0", "0"]
             # Without pages of mapped files: a broker's log is not its memory.
             memory = (int(words[1]) - int(words[2])) * os.sysconf("SC_PAGE_SIZE")
-            found.append(ProcessCounters(cpu_of_process(own), threads, memory))
+            found.append(ProcessCounters(cpu_of_process(own), threads, memory, waits))
         return found
 
     def _text(self, name: str) -> str:
@@ -143,6 +158,15 @@ def cpu_of_process(stat: str) -> float:
     """Seconds, in the program and in the kernel for it. Its name may hold anything."""
     fields = stat.rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS_A_SECOND
+
+
+def scheduled_in(schedstat: str) -> tuple[float, float] | None:
+    """Seconds that a thread ran, and that it waited for a core. None: the kernel does not count it,
+    and shows no file or only zeros."""
+    fields = schedstat.split()
+    if len(fields) < 2 or fields[0] == "0":
+        return None
+    return int(fields[0]) / 1e9, int(fields[1]) / 1e9
 
 
 def disk_in(diskstats: str, device: str) -> tuple[int, int, int]:
@@ -183,3 +207,12 @@ def listening_in(table: str, port: int) -> list[str]:
         if int(fields[1].rpartition(":")[2], 16) == port:
             found.append(fields[9])
     return found
+
+
+def _is_in_disk_sleep(path: str) -> bool:
+    """By the state in a thread's `stat`. It is asked often, of every thread: so without `Path`."""
+    try:
+        with open(path, "rb") as file:
+            return file.read().rpartition(b") ")[2].startswith(b"D")
+    except OSError:
+        return False  # it has ended

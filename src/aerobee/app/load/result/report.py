@@ -95,11 +95,12 @@ def summary(result: Result) -> str:
     for name, part in (("client", usage.client), ("broker", usage.broker)):
         if part.is_known:
             lines.append(
-                f"{name:<10} {part.cores:.0%} CPU, {shown_bytes(part.memory_bytes)} of its own"
+                f"{name:<10} {part.cores:.0%} CPU, busiest thread {part.busy:.0%} busy, "
+                f"{shown_bytes(part.memory_bytes)} of its own"
             )
     if usage.is_disk_known:
         lines.append(
-            f"disk       {usage.disk_busy:.0%} busy, "
+            f"disk       {usage.disk_busy:.0%} busy, {usage.disk_waited:.0%} waited for, "
             f"{usage.disk_written_a_second / 1e6:,.1f} MB/s written, "
             f"{usage.disk_read_a_second / 1e6:,.1f} MB/s read"
         )

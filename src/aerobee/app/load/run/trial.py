@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 from aerobee.app.load.measure.cluster_facts import BrokerFacts, brokers_of
 from aerobee.app.load.measure.machine_watch import MachineWatch
 from aerobee.app.load.measure.proc import Proc
+from aerobee.app.load.measure.usage import Usage
 from aerobee.app.load.result.result import Point, Result, Side, side_of
 from aerobee.app.load.result.series import Series
-from aerobee.app.load.result.verdict import LoadFacts, verdict
+from aerobee.app.load.result.verdict import RECEIVING, LoadFacts, consumers_behind, verdict
 from aerobee.app.load.run.fleet import Fleet, LoadFailed
 from aerobee.app.load.workload.job import Job
 from aerobee.app.load.workload.jobs import filling_jobs, receiving_jobs, sending_jobs
@@ -138,20 +139,11 @@ class Trial:
         else:
             sent, received = await self._round(admin, senders, receivers, series, watch, topics)
         usage = watch.end()
-        main = sent if sent is not None else received
-        assert main is not None
-        facts = LoadFacts(
-            main.rate,
-            workload.rate if sent is not None else None,
-            main.messages,
-            main.failed,
-            main.in_flight,
-            workload.in_flight * len(senders),
-            workload.batch,
-            usage,
-            next(iter(main.errors), ""),
-            "sent" if sent is not None else "received",
-            main.unsent,
+        facts = replace(
+            facts_of(workload, len(senders), sent, received, usage),
+            workers=_worker_names(len(senders), len(receivers)),
+            brokers=watch.broker_names,
+            flush=next((broker.flush for broker in brokers if broker.pid is not None), ""),
         )
         return Result(
             workload,
@@ -335,6 +327,47 @@ class Trial:
         stopping = asyncio.ensure_future(self._stop.wait())
         await asyncio.wait((task, stopping), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
+
+
+def facts_of(
+    workload: Workload, senders: int, sent: Side | None, received: Side | None, usage: Usage
+) -> LoadFacts:
+    """The figures that a verdict is judged by, without names."""
+    main = sent if sent is not None else received
+    assert main is not None
+    rate = workload.rate if sent is not None else None
+    overdue = 0.0
+    if rate is not None and workload.count is not None:
+        # A run of a fixed time says by what it never sent that it was too slow, this one does not.
+        overdue = main.seconds - main.messages / rate
+    behind = ""
+    if sent is not None and received is not None:
+        behind = consumers_behind(
+            sent.messages * workload.groups, sent.seconds, received.messages, received.seconds
+        )
+    return LoadFacts(
+        main.rate,
+        rate,
+        main.messages,
+        main.failed,
+        main.in_flight,
+        workload.in_flight * senders,
+        workload.batch,
+        usage,
+        next(iter(main.errors), ""),
+        "sent" if sent is not None else "received",
+        main.unsent,
+        overdue,
+        behind,
+    )
+
+
+def _worker_names(senders: int, receivers: int) -> list[str]:
+    """Of the processes of a run, those that send first."""
+    is_both = bool(senders and receivers)
+    names = [f"{'sending ' * is_both}worker {number}" for number in range(1, senders + 1)]
+    receiving = RECEIVING * is_both
+    return names + [f"{receiving}worker {number}" for number in range(1, receivers + 1)]
 
 
 def _completed(workload: Workload) -> Workload:

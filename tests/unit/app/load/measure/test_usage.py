@@ -40,6 +40,29 @@ def test_the_busiest_thread_is_found_in_all_processes() -> None:
     assert found.client.memory_bytes == 13
 
 
+def test_a_thread_that_waits_for_a_core_is_busier_than_one_that_runs_a_little_more() -> None:
+    before = {CLIENT: [ProcessCounters(0.0, {1: 0.0}, 5), ProcessCounters(0.0, {2: 0.0}, 5)]}
+    after = {
+        CLIENT: [
+            ProcessCounters(1.0, {1: 1.0}, 5, {1: 0.1}),
+            ProcessCounters(0.8, {2: 0.8}, 5, {2: 1.0}),
+        ]
+    }
+    found = usage_between(replace(BEFORE, processes=before), replace(AFTER, processes=after))
+    assert (found.client.busiest_thread, found.client.busiest_waited) == pytest.approx((0.4, 0.5))
+    assert found.client.busy == pytest.approx(0.9)
+    assert found.client.busiest == 1
+    assert found.client.is_wait_known
+    assert not found.broker.is_wait_known
+
+
+def test_a_thread_is_never_busy_for_more_than_all_the_time() -> None:
+    before = {BROKER: [ProcessCounters(0.0, {}, 5)]}
+    after = {BROKER: [ProcessCounters(2.0, {1: 1.5}, 5, {1: 0.6})]}  # read a moment later
+    found = usage_between(replace(BEFORE, processes=before), replace(AFTER, processes=after))
+    assert found.broker.busy == 1.0
+
+
 def test_of_processes_that_ended_nothing_is_known() -> None:
     before = replace(BEFORE, processes={CLIENT: [ProcessCounters(1.0, {}, 5)]})
     assert not usage_between(before, replace(AFTER, processes={CLIENT: []})).client.is_known

@@ -5,10 +5,11 @@ import pytest
 
 import aerobee
 from aerobee.app.load.result.result import Point, Result
-from aerobee.app.load.run.trial import Told, Trial
+from aerobee.app.load.run.trial import Told, Trial, facts_of
 from aerobee.app.load.workload.workload import Workload
 from aerobee.errors import TopicNotFound
 from tests.client_kit import LocalCluster
+from tests.load_kit import side, usage
 from tests.net_kit import in_loop
 
 
@@ -124,3 +125,25 @@ def test_one_who_stops_it_is_told_what_was_measured(tmp_path: Path) -> None:
         assert result.usage.client.is_known
 
     in_loop(test)
+
+
+def test_a_count_says_how_long_it_was_overdue() -> None:
+    counted = Workload(rate=500.0, count=1000)
+    assert facts_of(counted, 2, side(1000, 2.0), None, usage()).overdue == 0.0
+    late = facts_of(counted, 2, side(1000, 5.0), None, usage())
+    assert (late.overdue, late.window) == (3.0, 512)
+    timed = Workload(rate=500.0)
+    assert facts_of(timed, 1, side(1000, 5.0, unsent=7), None, usage()).overdue == 0.0
+
+
+def test_every_group_is_to_receive_all() -> None:
+    workload = Workload(kind="roundtrip", groups=2)
+    kept_up = facts_of(workload, 1, side(1000, 1.0), side(2000, 1.1), usage())
+    assert kept_up.behind == ""
+    one_missing = facts_of(workload, 1, side(1000, 1.0), side(1000, 1.1), usage())
+    assert "1,000 of 2,000" in one_missing.behind
+
+
+def test_receiving_alone_wants_no_rate() -> None:
+    found = facts_of(Workload(kind="consume", rate=5.0), 0, None, side(), usage())
+    assert (found.wanted, found.window, found.unit) == (None, 0, "received")
