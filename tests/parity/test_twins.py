@@ -39,6 +39,19 @@ def test_plain_end(twins: ModuleType, part: tuple[memoryview, int, int]) -> None
     assert twins.plain_end(*part) == json_bytes.plain_end(*part)
 
 
+@MANY
+@given(st.lists(st.sampled_from(b'""::abc\\\x01\x80'), max_size=24).map(bytes), st.integers(0, 3))
+@example(b'"":1', 0)
+@example(b'"name":"', 0)
+@example(b'"name":', 0)
+def test_name_end(twins: ModuleType, text: bytes, start: int) -> None:
+    view = memoryview(text + b'":1')
+    for end in range(min(start, len(text)), len(text) + 1):
+        position = min(start, end)
+        expected = json_bytes.name_end(view, position, end)
+        assert twins.name_end(view, position, end) == expected
+
+
 def test_plain_runs_around_every_byte_at_every_place_of_a_block(twins: ModuleType) -> None:
     target = memoryview(bytearray(64))
     for byte in range(256):
@@ -133,11 +146,16 @@ NUMBERS = st.lists(st.sampled_from(b"0123456789--+ x:/"), max_size=24).map(bytes
 @example(b"18446744073709551617")
 @example(b"00000000000000000001")
 @example(b"0000000000000000001")
+@example(b"2147483647")
+@example(b"2147483648")
+@example(b"-2147483648")
+@example(b"-2147483649")
 def test_numbers(twins: ModuleType, text: bytes) -> None:
     view = memoryview(text + b"12")
     for end in (len(text), max(0, len(text) - 1)):
         assert twins.number_end(view, 0, end) == json_bytes.number_end(view, 0, end)
         assert twins.parse_decimal(view, 0, end) == json_bytes.parse_decimal(view, 0, end)
+        assert twins.bare_int32(view, 0, end) == json_bytes.bare_int32(view, 0, end)
         assert twins.is_bare_integer(view, 0, end) == json_bytes.is_bare_integer(view, 0, end)
     assert twins.no_number() == json_bytes.NO_NUMBER
 

@@ -12,6 +12,10 @@ def plain_end(memory, Py_ssize_t position, Py_ssize_t end):
     return json_machine.plain_end(address(memory), position, end)
 
 
+def name_end(memory, Py_ssize_t position, Py_ssize_t end):
+    return json_machine.name_end(address(memory), position, end)
+
+
 def copy_plain(target, Py_ssize_t target_position, Py_ssize_t target_end, memory, Py_ssize_t position, Py_ssize_t end):
     return json_machine.copy_plain(
         address(target), target_position, target_end, address(memory), position, end
@@ -48,6 +52,10 @@ def is_bare_integer(memory, Py_ssize_t position, Py_ssize_t end):
 
 def parse_decimal(memory, Py_ssize_t position, Py_ssize_t end):
     return json_machine.parse_decimal(address(memory), position, end)
+
+
+def bare_int32(memory, Py_ssize_t position, Py_ssize_t end):
+    return json_machine.bare_int32(address(memory), position, end)
 
 
 def no_number():

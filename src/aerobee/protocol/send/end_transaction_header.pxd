@@ -1,7 +1,9 @@
 import cython
 
 from aerobee.protocol.remoting.frame cimport FrameReader
-from aerobee.protocol.text.json_machine cimport is_bare_integer, number_end, parse_decimal, plain_end
+from aerobee.protocol.text.json_machine cimport (
+    NO_NUMBER, bare_int32, name_end, number_end, parse_decimal, plain_end,
+)
 from aerobee.protocol.primitives.machine cimport byte, bytes_address, load_i16, load_i32, same_bytes
 from aerobee.protocol.send.send_machine cimport top_name
 

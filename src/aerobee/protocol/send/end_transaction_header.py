@@ -22,7 +22,9 @@ if not cython.compiled:
     from aerobee.protocol.primitives.big_endian import bytes_address, load_i16, load_i32, same_bytes
     from aerobee.protocol.send.send_field_names import top_name
     from aerobee.protocol.text.json_bytes import (
-        is_bare_integer,
+        NO_NUMBER,
+        bare_int32,
+        name_end,
         number_end,
         parse_decimal,
         plain_end,
@@ -89,26 +91,22 @@ class EndTransactionReader:
 
     def _read_top(self, memory: memoryview, position: int, end: int) -> int:
         """A top-level name and its value."""
-        stop = _string_end(memory, position, end)
-        if stop < 0 or end - stop < 3 or memory[stop] != 0x3A:
+        stop = name_end(memory, position, end)
+        if stop < 0:
             return -1
-        name = top_name(memory, position + 1, stop - position - 2)
+        name = top_name(memory, position + 1, stop - position - 1)
         bit = 0x10000 << name
         if name < 2 or self._seen & bit != 0:
             return -1
         self._seen |= bit
-        position = stop + 1
+        position = stop + 2
         if name == 8:
             return self._read_fields(memory, position, end)
         if name > 4:
             return _string_end(memory, position, end)
         stop = number_end(memory, position, end)
-        number = parse_decimal(memory, position, stop)
-        if (
-            stop == end
-            or not -0x7FFFFFFF - 1 <= number <= 0x7FFFFFFF
-            or not is_bare_integer(memory, position, stop)
-        ):
+        number = bare_int32(memory, position, stop)
+        if stop == end or number == NO_NUMBER:
             return -1
         if name == 2:
             self._flag = number
@@ -118,14 +116,12 @@ class EndTransactionReader:
         if memory[position] != 0x7B:
             return -1
         while True:
-            start = position + 1
-            stop = _string_end(memory, start, end)
-            if stop < 0 or end - stop < 3 or memory[stop] != 0x3A:
+            start = position + 2
+            stop = name_end(memory, position + 1, end)
+            if stop < 0:
                 return -1
-            position = _string_end(memory, stop + 1, end)
-            if position < 0 or not self._take(
-                memory, start + 1, stop - start - 2, stop + 2, position - 1
-            ):
+            position = _string_end(memory, stop + 2, end)
+            if position < 0 or not self._take(memory, start, stop - start, stop + 3, position - 1):
                 return -1
             if memory[position] == 0x7D:
                 return position + 1 if position + 1 < end else -1

@@ -5,7 +5,7 @@ from aerobee.protocol.remoting.frame cimport FrameReader
 from aerobee.protocol.remoting.header_binary cimport decode_binary_header
 from aerobee.protocol.remoting.header_json cimport decode_json_header
 from aerobee.protocol.text.json_machine cimport (
-    NO_NUMBER, is_bare_integer, is_utf8, number_end, parse_decimal, plain_end,
+    NO_NUMBER, bare_int32, is_bare_integer, is_utf8, name_end, number_end, parse_decimal, plain_end,
 )
 from aerobee.protocol.primitives.machine cimport (
     byte, bytes_address, bytes_at, copy_bytes, load_i16, load_i32, same_bytes,
@@ -41,13 +41,13 @@ cdef class SendHeader:
     cdef void _forget(self, MessageDraft draft) noexcept
     cdef bint _scan_anew(self, const byte* memory, Py_ssize_t start, Py_ssize_t end, int serialize_type, MessageDraft draft) except? -1
 
-    @cython.locals(start=Py_ssize_t, name=int, bit="unsigned int", byte=int)
+    @cython.locals(stop=Py_ssize_t, name=int, bit="unsigned int", byte=int)
     cdef bint _scan_json(self, const byte* memory, Py_ssize_t position, Py_ssize_t end, MessageDraft draft) except? -1
 
     @cython.locals(stop=Py_ssize_t, number="long long")
     cdef Py_ssize_t _scan_top(self, int name, const byte* memory, Py_ssize_t position, Py_ssize_t end, MessageDraft draft) except? -2
 
-    @cython.locals(start=Py_ssize_t, name=int, byte=int)
+    @cython.locals(stop=Py_ssize_t, name=int, byte=int)
     cdef Py_ssize_t _scan_ext(self, const byte* memory, Py_ssize_t position, Py_ssize_t end, MessageDraft draft) except? -2
 
     @cython.locals(byte=int, stop=Py_ssize_t)

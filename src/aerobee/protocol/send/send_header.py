@@ -39,8 +39,10 @@ if not cython.compiled:
     from aerobee.protocol.send.send_header_template import scan_properties
     from aerobee.protocol.text.json_bytes import (
         NO_NUMBER,
+        bare_int32,
         is_bare_integer,
         is_utf8,
+        name_end,
         number_end,
         parse_decimal,
         plain_end,
@@ -198,26 +200,22 @@ class SendHeader:
             return False
         position += 1
         while True:
-            if memory[position] != 0x22:
+            stop = name_end(memory, position, end)
+            if stop < 0:
                 return False
-            start = position + 1
-            position = plain_end(memory, start, end)
-            # A colon and at least one byte must follow the quote.
-            if end - position < 3 or memory[position] != 0x22 or memory[position + 1] != 0x3A:
-                return False
-            name = top_name(memory, start, position - start)
+            name = top_name(memory, position + 1, stop - position - 1)
             bit = 0x10000 << name
             if name == 0 or self._seen & bit != 0:
                 return False
             self._seen |= bit
-            position = self._scan_top(name, memory, position + 2, end, draft)
+            position = self._scan_top(name, memory, stop + 2, end, draft)
             if position < 0:
                 return False
             byte = memory[position]
             position += 1
             if byte == 0x7D:
                 break
-            if byte != 0x2C or position == end:
+            if byte != 0x2C:
                 return False
         while position < end:
             byte = memory[position]
@@ -239,12 +237,8 @@ class SendHeader:
                 return -1
             return self._scan_value(0, memory, position, end, draft)
         stop = number_end(memory, position, end)
-        number = parse_decimal(memory, position, stop)
-        if (
-            stop == end
-            or not -0x7FFFFFFF - 1 <= number <= 0x7FFFFFFF
-            or not is_bare_integer(memory, position, stop)
-        ):
+        number = bare_int32(memory, position, stop)
+        if stop == end or number == NO_NUMBER:
             return -1
         if name == 1:
             if number != 310 and number != 10 and number != 320:
@@ -264,15 +258,14 @@ class SendHeader:
         if self.code == 0 or memory[position] != 0x7B:
             return -1
         position += 1
-        while position < end and memory[position] == 0x22:
-            start = position + 1
-            position = plain_end(memory, start, end)
-            if end - position < 3 or memory[position] != 0x22 or memory[position + 1] != 0x3A:
+        while True:
+            stop = name_end(memory, position, end)
+            if stop < 0:
                 return -1
-            name = self._field_name(memory, start, position - start)
+            name = self._field_name(memory, position + 1, stop - position - 1)
             if name < 0:
                 return -1
-            position = self._scan_value(name, memory, position + 2, end, draft)
+            position = self._scan_value(name, memory, stop + 2, end, draft)
             if position < 0:
                 return -1
             byte = memory[position]
@@ -281,7 +274,6 @@ class SendHeader:
                 return position if position < end else -1
             if byte != 0x2C:
                 return -1
-        return -1
 
     def _scan_value(
         self, name: int, memory: memoryview, position: int, end: int, draft: MessageDraft

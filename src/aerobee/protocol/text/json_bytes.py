@@ -29,6 +29,15 @@ def plain_end(memory: memoryview, position: int, end: int) -> int:
     return end if found is None else found.start()
 
 
+def name_end(memory: memoryview, position: int, end: int) -> int:
+    """The closing quote of a member's name that is plain, with a colon and the begin of a value
+    behind it before `end`; else -1."""
+    if position == end or memory[position] != 0x22:
+        return -1
+    stop = plain_end(memory, position + 1, end)
+    return -1 if end - stop < 3 or memory[stop] != 0x22 or memory[stop + 1] != 0x3A else stop
+
+
 def copy_plain(
     target: memoryview,
     target_position: int,
@@ -116,3 +125,12 @@ def parse_decimal(memory: memoryview, position: int, end: int) -> int:
     if not digits.isdigit() or len(digits) > 19 or int(digits) >= 2**63:
         return NO_NUMBER
     return int(text)
+
+
+def bare_int32(memory: memoryview, position: int, end: int) -> int:
+    """The number of 32 bits that [position, end) is, as JSON allows it outside a string; or
+    NO_NUMBER."""
+    number = parse_decimal(memory, position, end)
+    if not -(2**31) <= number < 2**31 or not is_bare_integer(memory, position, end):
+        return NO_NUMBER
+    return number

@@ -36,6 +36,13 @@ cdef extern from *:
         return at;
     }
 
+    static inline Py_ssize_t aerobee_name_end(const unsigned char* m, Py_ssize_t at,
+                                              Py_ssize_t end) {
+        if (at == end || m[at] != '"') return -1;
+        at = aerobee_plain_end(m, at + 1, end);
+        return end - at < 3 || m[at] != '"' || m[at + 1] != ':' ? -1 : at;
+    }
+
     static inline Py_ssize_t aerobee_copy_plain(unsigned char* target, Py_ssize_t target_at,
                                                 Py_ssize_t target_end, const unsigned char* m,
                                                 Py_ssize_t at, Py_ssize_t end) {
@@ -155,10 +162,18 @@ cdef extern from *:
         if (value >> 63) return INT64_MIN;
         return is_negative ? -(int64_t)value : (int64_t)value;
     }
+
+    static inline long long aerobee_bare_int32(const unsigned char* m, Py_ssize_t at,
+                                               Py_ssize_t end) {
+        long long number = aerobee_parse_decimal(m, at, end);
+        return number < INT32_MIN || number > INT32_MAX || !aerobee_is_bare_integer(m, at, end)
+            ? INT64_MIN : number;
+    }
     #endif
     """
     long long NO_NUMBER "INT64_MIN"
     Py_ssize_t plain_end "aerobee_plain_end"(const byte* memory, Py_ssize_t position, Py_ssize_t end) noexcept nogil
+    Py_ssize_t name_end "aerobee_name_end"(const byte* memory, Py_ssize_t position, Py_ssize_t end) noexcept nogil
     Py_ssize_t copy_plain "aerobee_copy_plain"(byte* target, Py_ssize_t target_position, Py_ssize_t target_end, const byte* memory, Py_ssize_t position, Py_ssize_t end) noexcept nogil
     bint is_utf8 "aerobee_is_utf8"(const byte* memory, Py_ssize_t position, Py_ssize_t end) noexcept nogil
     str text_at "aerobee_text_at"(const byte* memory, Py_ssize_t position, Py_ssize_t end)
@@ -168,3 +183,4 @@ cdef extern from *:
     Py_ssize_t number_end "aerobee_number_end"(const byte* memory, Py_ssize_t position, Py_ssize_t end) noexcept nogil
     bint is_bare_integer "aerobee_is_bare_integer"(const byte* memory, Py_ssize_t position, Py_ssize_t end) noexcept nogil
     long long parse_decimal "aerobee_parse_decimal"(const byte* memory, Py_ssize_t position, Py_ssize_t end) noexcept nogil
+    long long bare_int32 "aerobee_bare_int32"(const byte* memory, Py_ssize_t position, Py_ssize_t end) noexcept nogil

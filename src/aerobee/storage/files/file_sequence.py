@@ -106,6 +106,13 @@ class FileSequence:
                 break
             self._map(offset)
 
+    def load_derived(self, is_torn: bool) -> None:
+        """Map the files of an index. `is_torn`: a crash may have left some that do not fit."""
+        if is_torn:
+            self.load_what_fits()
+        else:
+            self.load()
+
     def _offsets(self) -> list[int]:
         """What the names in the directory say, in order; other names are not ours to judge."""
         names = self.disk.list_directory(self.directory)
@@ -165,6 +172,32 @@ class FileSequence:
         """Forget the oldest file. The caller removes its name, before that of any later one."""
         file: MappedFile = self.files.pop(0)
         return file
+
+    def take_below(self, offset: int) -> list[MappedFile]:
+        """Forget the files that end at or before `offset`, but never the last of all, whose name
+        says how far the sequence has come. The caller removes their names, oldest first."""
+        taken = []
+        while len(self.files) > 1 and self.files[0].end_offset() <= offset:
+            taken.append(self.take_first())
+        return taken
+
+    def zero_tail(self, start: int, end: int, is_torn: bool) -> bool:
+        """Zero what stands from `start` on in the file that holds it; whether anything did.
+
+        Bytes up to `end` were written. `is_torn`: a crash may have left anything behind it, so the
+        rest of the file is looked through.
+        """
+        file = self.find(start)
+        if file is None:
+            return False
+        position = start - file.first_offset
+        if is_torn:
+            return file.zero_from(position)
+        size = min(end - file.first_offset, file.size) - position
+        if size <= 0:
+            return False
+        file.view[position : position + size] = bytes(size)
+        return True
 
     def remove_after(self, offset: int) -> None:
         """Remove the files that begin at or after `offset`, newest first."""

@@ -27,7 +27,6 @@ from aerobee.protocol.primitives.big_endian import (
     store_i16,
     store_i32,
     store_i64,
-    zero_bytes,
 )
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.mapped_file import MappedFile
@@ -197,10 +196,7 @@ class BatchConsumeQueue:
 
         `is_torn`: a crash may have left files short; what does not fit is removed.
         """
-        if is_torn:
-            self.sequence.load_what_fits()
-        else:
-            self.sequence.load()
+        self.sequence.load_derived(is_torn)
         self._start = self.sequence.first_offset() // UNIT_BYTES
         low, high = self._start, self.sequence.end_offset() // UNIT_BYTES
         while low < high:
@@ -218,16 +214,7 @@ class BatchConsumeQueue:
         """
         old_end = self._end
         self._end_at(self._first_at(log_offset))
-        file = self.sequence.find(self._end * UNIT_BYTES)
-        if file is None:
-            return
-        position = self._end * UNIT_BYTES - file.first_offset
-        if is_torn:
-            if file.zero_from(position):
-                self.is_dirty = True
-        elif old_end > self._end:
-            stale = min(file.size, old_end * UNIT_BYTES - file.first_offset)
-            zero_bytes(file.view, position, stale - position)
+        if self.sequence.zero_tail(self._end * UNIT_BYTES, old_end * UNIT_BYTES, is_torn):
             self.is_dirty = True
 
     def take_unsynced_files(self) -> list[MappedFile]:
@@ -246,11 +233,7 @@ class BatchConsumeQueue:
         self.min_offset = (
             self.max_offset if self._start == self._end else self._unit(self._start).base_offset
         )
-        files = self.sequence.files
-        hidden = []
-        while len(files) > 1 and files[0].end_offset() <= self._start * UNIT_BYTES:
-            hidden.append(self.sequence.take_first())
-        return hidden
+        return self.sequence.take_below(self._start * UNIT_BYTES)
 
     def clear(self) -> None:
         """Forget every unit and remove the files."""
@@ -283,8 +266,7 @@ class BatchConsumeQueue:
 
     def _end_at(self, number: int) -> None:
         """Make this the end; files that begin beyond it go."""
-        end = number * UNIT_BYTES
-        self.sequence.remove_after(end + (-end) % self.sequence.file_size)
+        self.sequence.remove_after(number * UNIT_BYTES)
         self._end = number
         if number == self._start:
             self.max_offset = self.min_offset

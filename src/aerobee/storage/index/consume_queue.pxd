@@ -2,7 +2,7 @@ import cython
 
 from aerobee.protocol.primitives.java_hash cimport text_hash
 from aerobee.protocol.primitives.machine cimport (
-    byte, bytes_address, load_i32, load_i64, store_i32, store_i64, zero_bytes,
+    byte, bytes_address, load_i32, load_i64, store_i32, store_i64,
 )
 from aerobee.storage.files.file_sequence cimport FileSequence
 from aerobee.storage.files.mapped_file cimport MappedFile
@@ -54,8 +54,8 @@ cdef class ConsumeQueue:
     @cython.locals(file=MappedFile)
     cdef bint _is_written(self, long long queue_offset) except? 0
 
-    @cython.locals(old_end="long long", file=MappedFile, position=Py_ssize_t, stale=Py_ssize_t)
+    @cython.locals(old_end="long long")
     cpdef void truncate_to(self, long long log_offset, bint is_torn) except *
 
-    @cython.locals(end="long long", gone_from="long long")
+    @cython.locals(end="long long")
     cdef void _end_at(self, long long queue_offset) except *

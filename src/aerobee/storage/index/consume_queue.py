@@ -38,7 +38,6 @@ if not cython.compiled:
         load_i64,
         store_i32,
         store_i64,
-        zero_bytes,
     )
     from aerobee.protocol.primitives.java_hash import text_hash
 
@@ -230,10 +229,7 @@ class ConsumeQueue:
 
         `is_torn`: a crash may have left files short; what does not fit is removed.
         """
-        if is_torn:
-            self.sequence.load_what_fits()
-        else:
-            self.sequence.load()
+        self.sequence.load_derived(is_torn)
         if self.sequence.files:
             self.min_offset = self.sequence.first_offset() // 20
             self.max_offset = self.sequence.end_offset() // 20
@@ -274,16 +270,7 @@ class ConsumeQueue:
         """
         old_end = self.max_offset
         self._end_at(self.first_at(log_offset))
-        file = self.sequence.find(self.max_offset * 20)
-        if file is None:
-            return
-        position = self.max_offset * 20 - file.first_offset
-        if is_torn:
-            if file.zero_from(position):
-                self.is_dirty = True
-        elif old_end > self.max_offset:
-            stale = min(file.size, old_end * 20 - file.first_offset)
-            zero_bytes(file.memory, position, stale - position)
+        if self.sequence.zero_tail(self.max_offset * 20, old_end * 20, is_torn):
             self.is_dirty = True
 
     def _end_at(self, queue_offset: int) -> None:
@@ -292,10 +279,7 @@ class ConsumeQueue:
         A queue that has come far keeps a file, if only for its name, which says how far.
         """
         end = queue_offset * 20
-        gone_from = end + (-end) % self.sequence.file_size
-        if queue_offset > 0:
-            gone_from = max(gone_from, self.sequence.first_offset() + 1)
-        self.sequence.remove_after(gone_from)
+        self.sequence.remove_after(max(end, self.sequence.first_offset() + 1) if end else 0)
         self.max_offset = self.next_offset = queue_offset
         self._synced_to = min(self._synced_to, end)
         self._file = None
@@ -325,11 +309,7 @@ class ConsumeQueue:
         The caller removes them, oldest first.
         """
         self.min_offset = max(self.min_offset, min(queue_offset, self.max_offset))
-        files = self.sequence.files
-        hidden = []
-        while len(files) > 1 and files[0].end_offset() <= self.min_offset * 20:
-            hidden.append(self.sequence.take_first())
-        return hidden
+        return self.sequence.take_below(self.min_offset * 20)
 
     def clear(self) -> None:
         """Forget every unit and remove the files."""

@@ -151,7 +151,11 @@ class QueueReader:
         output: ReplyBuffer,
         chosen: PropertyFilter | None = None,
     ) -> int:
-        """`copy`, of messages that are believed as they are."""
+        """`copy`, of messages that are believed as they are.
+
+        The twin of `_collect`: both walk the same units by the same limits and filters, apart
+        because each runs once per message. `test_a_copy_is_what_a_read_shows` compares the two.
+        """
         if offset < queue.min_offset or offset >= queue.max_offset:
             return 0
         start = output.position
@@ -304,7 +308,11 @@ class QueueReader:
         chosen: PropertyFilter | None,
         result: QueueRead,
     ) -> None:
-        """Walk the units from `offset`, gathering runs of records that touch."""
+        """Walk the units from `offset`, gathering runs of records that touch.
+
+        The twin of `copy_hot`, which copies where this gathers; a change here belongs there too.
+        `test_a_copy_is_what_a_read_shows` compares the two.
+        """
         end = offset + (max(800, count_max) if chosen is None else chosen.units_max)
         if end > queue.max_offset:
             end = queue.max_offset

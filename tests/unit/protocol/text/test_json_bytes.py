@@ -2,11 +2,13 @@ import pytest
 
 from aerobee.protocol.text.json_bytes import (
     NO_NUMBER,
+    bare_int32,
     copy_plain,
     escaped_unit,
     hex_digit,
     is_bare_integer,
     is_utf8,
+    name_end,
     number_end,
     parse_decimal,
     plain_end,
@@ -27,6 +29,29 @@ def test_a_plain_run_ends_at_the_first_other_byte_or_at_the_end() -> None:
     assert plain_end(memory, 4, 7) == 7
     assert plain_end(memory, 0, 2) == 2
     assert plain_end(memory, 7, 7) == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "stop"),
+    [
+        (b'"code":1', 5),
+        (b'"":1', 1),
+        (b'"code":', -1),
+        (b'"code"', -1),
+        (b'"code', -1),
+        (b'"', -1),
+        (b"", -1),
+        (b"code:1", -1),
+        (b'"code" :1', -1),
+        (b'"co\\de":1', -1),
+        ('"cödé":1'.encode(), -1),
+    ],
+)
+def test_a_name_ends_at_its_quote_if_a_colon_and_a_value_follow(text: bytes, stop: int) -> None:
+    assert name_end(memoryview(text), 0, len(text)) == stop
+    # What lies before the begin does not count, nor what lies beyond the end.
+    inside = memoryview(b'"' + text + b'":1')
+    assert name_end(inside, 1, 1 + len(text)) == (stop + 1 if stop > 0 else -1)
 
 
 @pytest.mark.parametrize(
@@ -133,3 +158,25 @@ def test_a_decimal_is_digits_and_perhaps_a_sign(text: bytes, number: int) -> Non
 )
 def test_json_has_no_zero_before_other_digits_outside_a_string(text: bytes, is_bare: bool) -> None:
     assert is_bare_integer(memoryview(text), 0, len(text)) is is_bare
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        (b"0", 0),
+        (b"-12", -12),
+        (b"2147483647", 2**31 - 1),
+        (b"2147483648", NO_NUMBER),
+        (b"-2147483648", -(2**31)),
+        (b"-2147483649", NO_NUMBER),
+        (b"07", NO_NUMBER),
+        (b"-07", NO_NUMBER),
+        (b"", NO_NUMBER),
+        (b"-", NO_NUMBER),
+        (b"1x", NO_NUMBER),
+    ],
+)
+def test_a_bare_number_of_32_bits_fits_and_has_no_zero_before_others(
+    text: bytes, number: int
+) -> None:
+    assert bare_int32(memoryview(text + b"1"), 0, len(text)) == number

@@ -124,6 +124,48 @@ def test_what_begins_at_or_after_an_offset_can_be_removed(offset: int, left: lis
     assert disk.list_directory(FOLDER) == [name_of(first) for first in left]
 
 
+@pytest.mark.parametrize(
+    ("offset", "left"),
+    [(0, 3), (SIZE - 1, 3), (SIZE, 2), (2 * SIZE - 1, 2), (2 * SIZE, 1), (9 * SIZE, 1)],
+)
+def test_what_ends_at_or_before_an_offset_is_taken_out_oldest_first_but_never_the_last(
+    offset: int, left: int
+) -> None:
+    disk = SimDisk()
+    sequence = filled(disk, 3)
+    taken = sequence.take_below(offset)
+    assert [file.first_offset for file in taken] == [0, SIZE, 2 * SIZE][: 3 - left]
+    assert offsets(sequence) == [0, SIZE, 2 * SIZE][3 - left :]
+    assert len(disk.list_directory(FOLDER)) == 3, "names are the caller's to remove"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "zeroed"),
+    [(10, 20, 10), (SIZE - 5, SIZE + 5, 5), (SIZE, 3 * SIZE, SIZE), (10, 10, 0), (20, 10, 0)],
+)
+def test_a_tail_is_zeroed_as_far_as_it_was_written_and_only_in_its_file(
+    start: int, end: int, zeroed: int
+) -> None:
+    sequence = filled(SimDisk(), 2)
+    whole = bytearray(b"\1" * SIZE + b"\2" * SIZE)
+    whole[start : start + zeroed] = bytes(zeroed)
+    assert sequence.zero_tail(start, end, is_torn=False) is (zeroed > 0)
+    assert b"".join(bytes(file.view) for file in sequence.files) == whole
+
+
+def test_a_tail_that_a_crash_may_have_torn_is_zeroed_to_the_end_of_its_file() -> None:
+    sequence = filled(SimDisk(), 2)
+    assert sequence.zero_tail(10, 10, is_torn=True)
+    assert bytes(sequence.files[0].view) == b"\1" * 10 + bytes(SIZE - 10)
+    assert bytes(sequence.files[1].view) == b"\2" * SIZE
+    assert not sequence.zero_tail(10, SIZE, is_torn=True), "nothing stands there any more"
+
+
+@pytest.mark.parametrize("is_torn", [False, True])
+def test_a_tail_behind_all_files_is_nothing(is_torn: bool) -> None:
+    assert not filled(SimDisk(), 1).zero_tail(SIZE, 2 * SIZE, is_torn)
+
+
 def test_closing_gives_up_the_files_and_leaves_their_names() -> None:
     disk = SimDisk()
     sequence = filled(disk, 2)
@@ -224,8 +266,10 @@ def test_what_does_not_fit_and_all_behind_it_goes_from_derived_files(size: int) 
     filled(disk, 4)
     disk.remove(f"{FOLDER}/{name_of(SIZE)}")
     put(disk, name_of(SIZE), b"x" * size)
+    with pytest.raises(CorruptFile):
+        sequence_on(disk).load_derived(is_torn=False)
     sequence = sequence_on(disk)
-    sequence.load_what_fits()
+    sequence.load_derived(is_torn=True)
     assert offsets(sequence) == [0]
     assert disk.list_directory(FOLDER) == [name_of(0)]
     assert sequence.names_changed

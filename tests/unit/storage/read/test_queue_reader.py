@@ -5,6 +5,7 @@ import struct
 import pytest
 
 from aerobee.errors import CorruptFile, CorruptRecord
+from aerobee.protocol.message.property_filter import PropertyFilter
 from aerobee.protocol.message.stored_message import decode_records
 from aerobee.protocol.primitives.java_hash import tag_code
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
@@ -269,12 +270,13 @@ def copied(
     bytes_max: int = EVER,
     tags: tuple[bytes, ...] | None = None,
     topic: bytes = b"Orders",
+    chosen: PropertyFilter | None = None,
 ) -> bytes:
     """What a copy appends behind what is there."""
     output = ReplyBuffer()
     output.append(b"before")
     codes = None if tags is None else frozenset(map(tag_code, tags))
-    count = kit.reader.copy(kit.queue(topic), offset, count_max, bytes_max, codes, output)
+    count = kit.reader.copy(kit.queue(topic), offset, count_max, bytes_max, codes, output, chosen)
     data = output.take()
     assert data.startswith(b"before")
     assert count == len(decode_records(data[6:]))
@@ -284,10 +286,15 @@ def copied(
 @pytest.mark.parametrize("tags", [None, (b"a",), (b"b", b"a"), (b"none",)])
 @pytest.mark.parametrize("count_max", [1, 3, 100])
 @pytest.mark.parametrize("bytes_max", [1, 400, EVER])
-@pytest.mark.parametrize("hot_from", [0, EVER])
+@pytest.mark.parametrize(
+    ("hot_from", "expression"),
+    [(0, ""), (EVER, ""), (0, "TAGS = 'a'"), (0, "TAGS <> 'c'"), (0, "TAGS = 'none'")],
+)
 def test_a_copy_is_what_a_read_shows(
-    tags: tuple[bytes, ...] | None, count_max: int, bytes_max: int, hot_from: int
+    tags: tuple[bytes, ...] | None, count_max: int, bytes_max: int, hot_from: int, expression: str
 ) -> None:
+    """Of the twins `QueueReader.copy_hot` and `QueueReader._collect`."""
+    chosen = compile_sql(expression) if expression else None
     kit = ReadKit()
     kit.reader.hot_from = hot_from
     for number in range(60):
@@ -296,8 +303,9 @@ def test_a_copy_is_what_a_read_shows(
             kit.put(b"Others")
     for offset in (0, 1, 7, 58):
         codes = None if tags is None else frozenset(map(tag_code, tags))
-        read = kit.reader.read(kit.queue(), offset, count_max, bytes_max, codes)
-        assert copied(kit, offset, count_max, bytes_max, tags) == b"".join(read.slices)
+        read = kit.reader.read(kit.queue(), offset, count_max, bytes_max, codes, chosen)
+        found = copied(kit, offset, count_max, bytes_max, tags, chosen=chosen)
+        assert found == b"".join(read.slices)
         if read.count:
             assert kit.reader.next_offset == read.next_offset
 

@@ -14,8 +14,7 @@ import logging
 
 from aerobee.errors import ProtocolError
 from aerobee.model.message import StoredMessage
-from aerobee.model.names import SCHEDULE_TOPIC, TIMER_TOPIC, TRANSACTION_HALF_TOPIC
-from aerobee.model.properties import PRODUCER_MARK, REAL_QUEUE_ID, REAL_TOPIC
+from aerobee.model.properties import PRODUCER_MARK
 from aerobee.protocol.message.producer_mark import (
     ROUND_SEQUENCES,
     ProducerMark,
@@ -26,12 +25,12 @@ from aerobee.protocol.message.producer_mark import (
 from aerobee.protocol.message.stored_message import decode_record
 from aerobee.service.broker.deduplication.known_producers import KnownProducers, QueueKey
 from aerobee.service.broker.deduplication.seen_sequences import StoredPlace
+from aerobee.service.broker.log_access.real_topic import WAITING_TOPICS, find_real_place
 from aerobee.storage.store import Store
 
 _log = logging.getLogger(__name__)
 
 _NEEDLE = f"{PRODUCER_MARK}\x01".encode()
-_WAITING = frozenset({SCHEDULE_TOPIC, TIMER_TOPIC, TRANSACTION_HALF_TOPIC})
 
 
 def replay_log(store: Store, log_offset: int, known: KnownProducers) -> int:
@@ -41,7 +40,9 @@ def replay_log(store: Store, log_offset: int, known: KnownProducers) -> int:
     for record in store.records_with(_NEEDLE, log_offset):
         try:
             message = decode_record(bytes(record))
-            key = _real_place(message)
+            key = _queue_of(message)
+            if key is None:
+                continue
             mark = marks.mark_of(message, key)
         except ProtocolError as error:
             _log.warning("a message of some producer is passed over: %s", error)
@@ -85,12 +86,11 @@ def _follows(first: StoredMessage, index: int, message: StoredMessage) -> bool:
     ) == (first.born_host, first.born_timestamp, first.store_timestamp)
 
 
-def _real_place(message: StoredMessage) -> QueueKey:
-    if message.topic not in _WAITING:
-        return message.topic, message.queue_id
-    queue_text = message.properties.get(REAL_QUEUE_ID, "")
-    queue_id = int(queue_text) if queue_text.isdigit() and len(queue_text) < 10 else -1
-    return message.properties.get(REAL_TOPIC, ""), queue_id
+def _queue_of(message: StoredMessage) -> QueueKey | None:
+    """The queue that a message is for; None: it waits, and does not say for which."""
+    if message.topic in WAITING_TOPICS:
+        return find_real_place(message.properties)
+    return message.topic, message.queue_id
 
 
 def _is_there(store: Store, message: StoredMessage) -> bool:

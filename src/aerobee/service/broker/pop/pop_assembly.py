@@ -121,7 +121,7 @@ class PopAssembly:
             for waiting in (queue_id, ANY_QUEUE):
                 self._pops.wake((topic, group, waiting), now)
         self._pops.expire(now)
-        parts.orders.on_tick(now)
+        parts.orders.saving.on_tick(now)
 
     def rest_ms(self, now: Now) -> int:
         """The time until something is due."""
@@ -143,4 +143,4 @@ class PopAssembly:
         self._parts.ack_writer.settle(now)
         self._parts.offsets.commit_safe(self._store.flushed_offset)
         self._parts.revive_queues.stop(now)
-        self._parts.orders.close(now)
+        self._parts.orders.saving.close(now)

@@ -14,6 +14,7 @@ from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
 from aerobee.model.names import STAGED_TOPIC
 from aerobee.model.properties import REAL_QUEUE_ID, REAL_TOPIC
 from aerobee.protocol.message.stored_message import decode_record
+from aerobee.service.broker.log_access.real_topic import find_real_place
 from aerobee.storage.store import Store
 
 STAGED = "__STAGED"
@@ -58,13 +59,7 @@ def staged_at(store: Store, log_offset: int) -> StagedBatch | None:
     except ProtocolError:
         return None
     round_text, _, write_id = message.properties.get(STAGED, "").partition(":")
-    queue_text = message.properties.get(REAL_QUEUE_ID, "")
-    if message.topic != STAGED_TOPIC or not round_text.isdigit() or not queue_text.isdigit():
+    place = find_real_place(message.properties)
+    if message.topic != STAGED_TOPIC or place is None or not round_text.isdecimal():
         return None
-    return StagedBatch(
-        write_id,
-        int(round_text),
-        message.properties.get(REAL_TOPIC, ""),
-        int(queue_text),
-        message.body,
-    )
+    return StagedBatch(write_id, int(round_text), place.topic, place.queue_id, message.body)

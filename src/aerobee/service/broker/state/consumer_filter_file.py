@@ -17,15 +17,14 @@ from dataclasses import dataclass, replace
 
 from aerobee.errors import CorruptFile, ProtocolError
 from aerobee.model.subscription import BY_SQL, Subscription
-from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import Value
 from aerobee.service.broker.clients.consumers import Consumers
 from aerobee.service.filters.bloom_positions import BITS, bloom_positions
 from aerobee.service.filters.filter_cache import FilterCache
-from aerobee.storage.metadata.background_save import BackgroundSave
 from aerobee.storage.metadata.config_file import ConfigFile
+from aerobee.storage.metadata.periodic_save import PeriodicSave, Save
 
 _log = logging.getLogger(__name__)
 
@@ -53,14 +52,18 @@ _Table = Mapping[_Key, FilterRow]
 
 class ConsumerFilterFile:
     def __init__(
-        self, file: ConfigFile, worker: DiskWorker, consumers: Consumers, filters: FilterCache
+        self,
+        file: ConfigFile,
+        worker: DiskWorker,
+        consumers: Consumers,
+        filters: FilterCache,
+        monotonic_ms: int,
     ) -> None:
         """Reads the file. CorruptFile: it is damaged, and so is its backup."""
         self._file = file
         self._consumers = consumers
         self._filters = filters
-        self._looked_ms: int | None = None
-        self._saving = BackgroundSave(worker)
+        self.saving = PeriodicSave(worker, file.path, INTERVAL_MS, monotonic_ms, self._take)
         self.saved: _Table = {}
         """The content of the file, as far as is known."""
         loaded = file.load()
@@ -72,30 +75,15 @@ class ConsumerFilterFile:
             except ProtocolError as error:
                 raise CorruptFile(error.message, path=file.path) from None
 
-    def on_tick(self, now: Now) -> None:
-        if self._looked_ms is None:
-            self._looked_ms = now.monotonic_ms
-        if now.monotonic_ms - self._looked_ms >= INTERVAL_MS:
-            self._looked_ms = now.monotonic_ms
-            self._filters.tell_news()
-            self._save(now)
-
-    def close(self, now: Now) -> None:
-        """Save, and block until the file is written or has failed."""
-        self._saving.wait()
+    def _take(self, wall_ms: int) -> Save | None:
         self._filters.tell_news()
-        self._save(now)
-        self._saving.wait()
-
-    def _save(self, now: Now) -> None:
-        if self._saving.is_busy:
-            return
-        table = self._table_now(now.wall_ms)
-        if table != self.saved:
-            self._saving.begin(
-                lambda: self._file.store(_json(table.values())),
-                lambda error: self._written(table, error),
-            )
+        table = self._table_now(wall_ms)
+        if table == self.saved:
+            return None
+        return Save(
+            lambda: self._file.store(_json(table.values())),
+            lambda is_on_disk: self._written(table, is_on_disk),
+        )
 
     def _table_now(self, wall_ms: int) -> _Table:
         table: dict[_Key, FilterRow] = {}
@@ -125,11 +113,9 @@ class ConsumerFilterFile:
         wanted = found.subscriptions.get(topic) if found is not None else None
         return wanted if wanted is not None and wanted.expression_type == BY_SQL else None
 
-    def _written(self, table: _Table, error: BaseException | None) -> None:
-        if error is None:
+    def _written(self, table: _Table, is_on_disk: bool) -> None:
+        if is_on_disk:
             self.saved = table
-        else:
-            _log.error("%s was not saved: %s", self._file.path, error)
 
 
 def _json(rows: Iterable[FilterRow]) -> dict[str, Value]:

@@ -8,11 +8,10 @@ start had to cut are saved at once.
 import logging
 
 from aerobee.errors import CorruptFile, ProtocolError
-from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets, MaxOffset
-from aerobee.storage.metadata.background_save import BackgroundSave
 from aerobee.storage.metadata.config_file import ConfigFile
+from aerobee.storage.metadata.periodic_save import PeriodicSave, Save
 
 _log = logging.getLogger(__name__)
 
@@ -30,9 +29,7 @@ class ConsumerOffsetsFile:
     ) -> None:
         self._file = file
         self._offsets = offsets
-        self._interval_ms = interval_ms
-        self._saved_ms = monotonic_ms
-        self._saving = BackgroundSave(worker)
+        self.saving = PeriodicSave(worker, file.path, interval_ms, monotonic_ms, self._take)
         self.fault = ""
         """Empty, or why the backup was used at the start: worth a warning."""
 
@@ -55,30 +52,16 @@ class ConsumerOffsetsFile:
         try:
             self._file.store_text(self._offsets.picture().text())
         except OSError as error:
-            self._written(error)
+            _log.error("%s was not saved; it is tried again: %s", self._file.path, error)
         else:
             self._offsets.is_dirty = False
 
-    def on_tick(self, now: Now) -> None:
-        if now.monotonic_ms - self._saved_ms >= self._interval_ms:
-            self._saved_ms = now.monotonic_ms
-            self._save(now)
+    def _take(self, wall_ms: int) -> Save | None:
+        if not self._offsets.is_dirty:
+            return None
+        picture = self._offsets.take_saved(wall_ms)
+        return Save(lambda: self._file.store_text(picture.text()), self._written)
 
-    def close(self, now: Now) -> None:
-        """Block until all commits are on the disk, or the save has failed."""
-        self._saving.wait()
-        self._save(now)  # commits since the beginning of the save that was under way
-        self._saving.wait()
-
-    def _save(self, now: Now) -> None:
-        if not self._saving.is_busy and self._offsets.is_dirty:
-            picture = self._offsets.take_saved(now.wall_ms)
-            self._saving.begin(lambda: self._file.store_text(picture.text()), self._written)
-
-    def _written(self, error: BaseException | None) -> None:
-        if error is not None:
+    def _written(self, is_on_disk: bool) -> None:
+        if not is_on_disk:
             self._offsets.is_dirty = True
-            _log.error(
-                "offsets were not saved; it is tried again",
-                extra={"path": self._file.path, "error": str(error)},
-            )

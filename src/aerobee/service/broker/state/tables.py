@@ -102,7 +102,9 @@ def open_tables(
         Producers(),
         locks,
         SubscriptionFilters(filters, consumers, lambda: config.current.allows_sql),
-        ConsumerFilterFile(ground.config_file("consumerFilter.json"), worker, consumers, filters),
+        ConsumerFilterFile(
+            ground.config_file("consumerFilter.json"), worker, consumers, filters, now.monotonic_ms
+        ),
         open_deduplication(
             ground.config_file("producerEpochs.json"),
             ground.config_file("producerSequences.json"),

@@ -36,10 +36,10 @@ from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Effects, Reply
 from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.log_access.real_topic import RealPlace, find_real_place
 from aerobee.service.broker.transaction.askable_producers import AskableProducers
 from aerobee.service.broker.transaction.check_request import check_request
 from aerobee.service.broker.transaction.given_up_topic import GivenUpTopic
-from aerobee.service.broker.transaction.half_message import RealPlace, real_place
 from aerobee.service.broker.transaction.half_timing import HalfTiming
 from aerobee.service.broker.transaction.ledger import Ledger
 from aerobee.service.broker.transaction.open_halves import Half
@@ -151,7 +151,7 @@ class CheckBack:
         message = self._read(half, now)
         if message is None:
             return
-        place = real_place(message)
+        place = find_real_place(message.properties)
         if place is None:
             _log.error("a half message does not say where it belongs: queue offset %d", half.offset)
             self._give_up(half, now)

@@ -14,7 +14,7 @@ from aerobee.protocol.remoting.command_header import ONEWAY_FLAG
 from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.broker.transaction.half_message import RealPlace
+from aerobee.service.broker.log_access.real_topic import RealPlace
 
 
 def check_request(half: StoredMessage, place: RealPlace, broker_name: str) -> RemotingCommand:

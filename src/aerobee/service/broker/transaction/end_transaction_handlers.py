@@ -17,6 +17,7 @@ from aerobee.ports.clock import Now
 from aerobee.protocol.headers.transactions import EndTransactionHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.log_access.real_topic import find_real_place
 from aerobee.service.broker.log_access.store_refusals import refused_by_store
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.topics import Topics
@@ -24,7 +25,6 @@ from aerobee.service.broker.transaction.half_message import (
     group_of,
     immunity_ms,
     is_half,
-    real_place,
 )
 from aerobee.service.broker.transaction.ledger import Ledger
 from aerobee.service.request import OK, Answer, Request
@@ -94,7 +94,7 @@ class EndTransactionHandlers:
         half = self._ledger.halves.find(message.queue_offset)
         if half is None:
             return _over(message)
-        place = real_place(message)
+        place = find_real_place(message.properties)
         if place is not None and self._topics.find(place.topic) is None:
             return Answer(
                 ResponseCode.TOPIC_NOT_EXIST,

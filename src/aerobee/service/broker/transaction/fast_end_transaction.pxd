@@ -40,7 +40,7 @@ cdef class FastEndTransaction:
 
     cdef void _end(self, Half half) except *
 
-    @cython.locals(memory="byte*", draft=MessageDraft, born_size=Py_ssize_t)
+    @cython.locals(memory="byte*", draft=MessageDraft, topic=bytes, born_size=Py_ssize_t)
     cdef bint _commit(self, MappedFile file, Record record, long long wall_ms) except? -1
 
     @cython.locals(

@@ -20,6 +20,7 @@ from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.record import Record
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.send.end_transaction_header import EndTransactionReader
+from aerobee.service.broker.log_access.real_topic import NO_PLACE
 from aerobee.service.broker.state.topic_entry import TopicEntry
 from aerobee.service.broker.transaction.open_halves import Half, OpenHalves
 from aerobee.storage.appender import Appender
@@ -145,8 +146,11 @@ class FastEndTransaction:
         if self._topic_size != len(self._topic) or not same_bytes(
             memory, self._topic_start, bytes_address(self._topic), 0, self._topic_size
         ):
-            self._topic = bytes_at(memory, self._topic_start, self._topic_size)
-        if self._topic == _HALF_TOPIC or self._topic not in self._entries:
+            topic = bytes_at(memory, self._topic_start, self._topic_size)
+            if topic in NO_PLACE:
+                return False
+            self._topic = topic
+        if self._topic not in self._entries:
             return False
         born_size = 20 if record.sys_flag & 0x10 else 8
         if born_size != len(self._born_host) or not same_bytes(
@@ -213,7 +217,7 @@ class FastEndTransaction:
             self._topic_size = end - start
         elif kind == 2:
             queue_id = parse_decimal(memory, start, end)
-            if end - start > 10 or queue_id < 0 or queue_id > 0x7FFFFFFF:
+            if end - start > 9 or queue_id < 0:
                 return False
             self._queue_id = queue_id
         elif kind == 4:

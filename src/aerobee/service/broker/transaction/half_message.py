@@ -12,7 +12,6 @@ the first queue offset only in halves that it moves before the first check.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from aerobee.errors import MessageIllegal
 from aerobee.model.flags import TransactionType, with_transaction_type
@@ -33,15 +32,11 @@ from aerobee.model.properties import (
     TRANSACTION_PREPARED_QUEUE_OFFSET,
     UNIQUE_KEY,
 )
+from aerobee.service.broker.log_access.real_topic import find_real_place
 
 QUEUE = QueueId(0)
 _DIGITS_MAX = 18  # what fits into 64 bits, whatever the digits are
 _OURS = (TRANSACTION_CHECK_TIMES, TRANSACTION_PREPARED_QUEUE_OFFSET)
-
-
-class RealPlace(NamedTuple):
-    topic: str
-    queue_id: int
 
 
 def half_of(message: StoredMessage, group: str) -> StoredMessage:
@@ -78,7 +73,7 @@ def renewed(half: StoredMessage, first_offset: int, times: int) -> StoredMessage
 
 def committed(half: StoredMessage) -> StoredMessage | None:
     """The message itself; None: the half has no valid REAL_TOPIC and REAL_QID."""
-    place = real_place(half)
+    place = find_real_place(half.properties)
     if place is None:
         return None
     return replace(
@@ -116,15 +111,6 @@ def is_given_up(message: StoredMessage) -> bool:
 
 
 # Properties of a half.
-
-
-def real_place(half: StoredMessage) -> RealPlace | None:
-    topic = half.properties.get(REAL_TOPIC, "")
-    queue_id = _number(half.properties.get(REAL_QUEUE_ID, ""))
-    # A message that is committed to the half topic would be taken for a half again.
-    if not topic or queue_id is None or queue_id >= 2**31 or topic == TRANSACTION_HALF_TOPIC:
-        return None
-    return RealPlace(topic, queue_id)
 
 
 def group_of(half: StoredMessage) -> str:

@@ -19,8 +19,9 @@ from aerobee.protocol.headers.transactions import OpenTransactionsHeader, Resume
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.clients.producers import Producers
+from aerobee.service.broker.log_access.real_topic import find_real_place
 from aerobee.service.broker.request_table import Lane, Right, Row, row
-from aerobee.service.broker.transaction.half_message import is_given_up, real_place
+from aerobee.service.broker.transaction.half_message import is_given_up
 from aerobee.service.broker.transaction.ledger import Ledger
 from aerobee.service.broker.transaction.open_halves import Half
 from aerobee.service.request import OK, Answer, Request
@@ -63,8 +64,10 @@ class TransactionStatusHandlers:
             message = self._ledger.read(half)
         except (CorruptRecord, ProtocolError):
             message = None  # reported when it is due
-        place = real_place(message) if message is not None else None
-        if message is None or place is None:
+        if message is None:
+            return None
+        place = find_real_place(message.properties)
+        if place is None:
             return None
         return OpenTransaction(
             half.offset,

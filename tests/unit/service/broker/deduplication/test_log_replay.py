@@ -50,6 +50,17 @@ def test_a_delayed_message_counts_where_it_belongs_and_once() -> None:
     assert seen.place(0) == (waiting.queue_offset, waiting.log_offset)
 
 
+def test_a_message_that_waits_and_does_not_say_for_which_queue_is_passed_over() -> None:
+    kit = BrokerKit(ORDERS)
+    for queue in ("", "x", "\u00b2", "1000000000"):
+        text = properties(
+            **{PRODUCER_MARK: mark_text(7), "REAL_TOPIC": "Orders", "REAL_QID": queue}
+        )
+        kit.store.append(draft(b"SCHEDULE_TOPIC_XXXX", 0, b"waits", text), 1)
+    kit.finish()
+    assert len(replayed(kit)) == 0
+
+
 def test_a_copy_elsewhere_is_passed_over() -> None:
     kit = BrokerKit(ORDERS)
     text = properties(**{PRODUCER_MARK: mark_text(7)})

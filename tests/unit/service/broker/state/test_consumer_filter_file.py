@@ -35,9 +35,12 @@ class Rig:
         self.worker = SimDiskWorker()
         self.consumers, self.filters = Consumers(), FilterCache()
         self.table = ConsumerFilterFile(
-            ConfigFile(self.disk, PATH), self.worker, self.consumers, self.filters
+            ConfigFile(self.disk, PATH),
+            self.worker,
+            self.consumers,
+            self.filters,
+            self.clock.now().monotonic_ms,
         )
-        self.table.on_tick(self.clock.now())
 
     def use(self, *expressions: str, version: int = 1, topic: str = "T") -> None:
         """The group g subscribes, the last expression counting, and pulls by each."""
@@ -52,7 +55,7 @@ class Rig:
         self.consumers.beat(ConsumerBeat("g", subscriptions=said), member)
 
     def pass_time(self, ms: int = INTERVAL_MS) -> None:
-        self.table.on_tick(self.clock.advance(ms))
+        self.table.saving.on_tick(self.clock.advance(ms))
         self.worker.run_all()
         self.worker.collect()
 
@@ -161,7 +164,7 @@ def test_a_group_that_comes_back_has_its_filter_again() -> None:
 def test_a_stop_writes_what_is_new() -> None:
     rig = Rig()
     rig.use("a > 1")
-    rig.table.close(rig.clock.now())
+    rig.table.saving.close(rig.clock.now())
     assert list(rig.rows()) == ["T@g"]
 
 

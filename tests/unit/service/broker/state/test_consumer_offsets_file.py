@@ -34,7 +34,7 @@ class Rig:
 
     def tick(self, monotonic_ms: int) -> int:
         """What is due; how many disk jobs that makes."""
-        self.file.on_tick(Now(1_700_000_000_000 + monotonic_ms, monotonic_ms))
+        self.file.saving.on_tick(Now(1_700_000_000_000 + monotonic_ms, monotonic_ms))
         return self.worker.pending()
 
     def run_disk(self) -> None:
@@ -87,14 +87,14 @@ def test_a_clean_stop_keeps_everything() -> None:
     rig.commit(7)
     rig.tick(INTERVAL_MS)
     rig.commit(9)  # while a save is under way
-    rig.file.close(Now(0, INTERVAL_MS))
+    rig.file.saving.close(Now(0, INTERVAL_MS))
     assert rig.worker.pending() == 0
     assert committed(rig.disk.power_cut()) == 9
 
 
 def test_a_stop_without_anything_new_writes_nothing() -> None:
     rig = Rig()
-    rig.file.close(Now(0, 1))
+    rig.file.saving.close(Now(0, 1))
     assert not rig.disk.exists(PATH)
 
 
@@ -126,7 +126,7 @@ def test_a_save_that_failed_is_tried_again() -> None:
 def test_offsets_beyond_their_queue_are_cut_at_the_start() -> None:
     rig = Rig()
     rig.commit(80)
-    rig.file.close(Now(0, 1))
+    rig.file.saving.close(Now(0, 1))
     after = Rig(rig.disk, max_offset=50)
     assert after.offsets.find("g", "t", 0) == 50
 
@@ -159,7 +159,7 @@ def test_a_backup_does_where_there_is_one_and_nonsense_stops_the_start() -> None
     rig = Rig()
     for offset in (7, 9):
         rig.commit(offset)
-        rig.file.close(Now(0, 1))
+        rig.file.saving.close(Now(0, 1))
     rig.disk.replace(PATH, b'{"offsetTable":')
     after = Rig(rig.disk)
     assert after.offsets.find("g", "t", 0) == 7
@@ -172,7 +172,7 @@ def test_a_backup_does_where_there_is_one_and_nonsense_stops_the_start() -> None
 def test_the_file_is_in_apaches_own_form() -> None:
     rig = Rig()
     rig.commit(7)
-    rig.file.close(Now(1_700_000_000_000, 1))
+    rig.file.saving.close(Now(1_700_000_000_000, 1))
     assert rig.disk.read(PATH).startswith(b'{\n\t"dataVersion":{\n\t\t"counter":1,\n')
     assert parse(rig.disk.read(PATH)) == {
         "dataVersion": {"counter": 1, "stateVersion": 0, "timestamp": 1_700_000_000_000},

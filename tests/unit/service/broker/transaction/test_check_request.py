@@ -2,8 +2,9 @@ from dataclasses import replace
 
 from aerobee.model.message_queue import LogOffset, QueueOffset
 from aerobee.protocol.message.stored_message import decode_record
+from aerobee.service.broker.log_access.real_topic import RealPlace
 from aerobee.service.broker.transaction.check_request import check_request
-from aerobee.service.broker.transaction.half_message import RealPlace, half_of, renewed
+from aerobee.service.broker.transaction.half_message import half_of, renewed
 from tests.delay_kit import message
 from tests.transaction_kit import checks_in
 

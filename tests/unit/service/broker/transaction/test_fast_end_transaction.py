@@ -7,8 +7,10 @@ import pytest
 from aerobee.errors import StoreBusy
 from aerobee.model.message import StoredMessage
 from aerobee.service.broker.config import BrokerIdentity
+from aerobee.service.broker.transaction.open_halves import Half
 from tests.broker_kit import STORAGE, SYNC, BrokerKit
-from tests.send_rig import end_frame, is_taken, send_frame
+from tests.send_rig import SendRig, end_frame, is_taken, send_frame
+from tests.store_kit import draft, properties
 from tests.transaction_kit import (
     COMMIT,
     HALF,
@@ -158,6 +160,34 @@ def test_a_record_that_is_no_half_is_left() -> None:
     assert not end_by(kit, forged, COMMIT)
     # The place of one half, the offset of another.
     assert not end_by(kit, second._replace(log_offset=first.log_offset), COMMIT)
+
+
+@pytest.mark.parametrize(
+    ("topic", "queue", "is_left"),
+    [
+        ("Orders", "3", False),
+        ("Orders", "4096", True),
+        ("Orders", "1000000000", True),
+        ("Orders", "-1", True),
+        ("SCHEDULE_TOPIC_XXXX", "0", True),
+        ("rmq_sys_wheel_timer", "0", True),
+        (HALF, "0", True),
+    ],
+)
+def test_a_half_with_a_place_that_the_general_handler_refuses_is_left(
+    topic: str, queue: str, is_left: bool
+) -> None:
+    rig = SendRig(diverts=True)
+    rig.entries[topic.encode()] = rig.entries[b"Orders"]
+    rig.send(send_frame())
+    half = Begun(0, rig.store.end_offset, "id-1")
+    text = properties(PGROUP="sellers", REAL_TOPIC=topic, REAL_QID=queue)
+    rig.store.append(draft(HALF.encode(), 0, b"half", text), 1)
+    rig.store.dispatch()
+    rig.halves.add(Half(0, "sellers", 0, 60_000), 6000)
+    end = rig.store.end_offset
+    assert rig.send(end_frame(end_fields(half, COMMIT))) is is_left
+    assert (rig.store.end_offset == end) is is_left
 
 
 def test_a_commit_into_a_topic_that_is_gone_is_left() -> None:

@@ -20,8 +20,8 @@ from aerobee.protocol.text.json_text import Value, by_number
 from aerobee.service.broker.pop.take.order_info import OrderInfo, order_info_from, order_info_json
 from aerobee.service.broker.pop.take.pop_offsets import PopKey
 from aerobee.service.broker.state.offset_table import key_text, parse_key
-from aerobee.storage.metadata.background_save import BackgroundSave
 from aerobee.storage.metadata.config_file import ConfigFile
+from aerobee.storage.metadata.periodic_save import PeriodicSave, Save
 
 _log = logging.getLogger(__name__)
 
@@ -40,10 +40,8 @@ class OrderInfoTable:
     ) -> None:
         """Reads the file. CorruptFile: it is damaged, and so is its backup."""
         self._file = file
-        self._interval_ms = interval_ms
         self._is_known = is_known
-        self._saved_ms = now.monotonic_ms
-        self._saving = BackgroundSave(worker)
+        self.saving = PeriodicSave(worker, file.path, interval_ms, now.monotonic_ms, self._take)
         self._is_dirty = False
         self._table: dict[PopKey, OrderInfo] = {}
         # (wall ms, key): when a pop that waits for this queue may be run again.
@@ -134,23 +132,15 @@ class OrderInfoTable:
     def ms_to_free(self, wall_ms: int) -> int | None:
         return max(0, self._free[0][0] - wall_ms) if self._free else None
 
-    def on_tick(self, now: Now) -> None:
-        if now.monotonic_ms - self._saved_ms >= self._interval_ms:
-            self._saved_ms = now.monotonic_ms
-            self._save(now)
+    # The file.
 
-    def close(self, now: Now) -> None:
-        """Save, and block until the file is written or has failed."""
-        self._saving.wait()
-        self._save(now)
-        self._saving.wait()
-
-    def _save(self, now: Now) -> None:
-        if not self._saving.is_busy and self._is_dirty:
-            self._clean(now.wall_ms)
-            self._is_dirty = False
-            value = self._json()
-            self._saving.begin(lambda: self._file.store(value), self._written)
+    def _take(self, wall_ms: int) -> Save | None:
+        if not self._is_dirty:
+            return None
+        self._clean(wall_ms)
+        self._is_dirty = False
+        value = self._json()
+        return Save(lambda: self._file.store(value), self._written)
 
     def _clean(self, wall_ms: int) -> None:
         gone = [
@@ -171,7 +161,6 @@ class OrderInfoTable:
             "table": table,
         }
 
-    def _written(self, error: BaseException | None) -> None:
-        if error is not None:
+    def _written(self, is_on_disk: bool) -> None:
+        if not is_on_disk:
             self._is_dirty = True
-            _log.error("%s was not saved; it is tried again: %s", self._file.path, error)

@@ -34,7 +34,7 @@ class Rig:
         )
 
     def save(self) -> None:
-        self.orders.on_tick(self.clock.advance(5_000))
+        self.orders.saving.on_tick(self.clock.advance(5_000))
         self.worker.run_all()
         self.worker.collect()
 
@@ -81,7 +81,7 @@ def test_it_is_all_there_after_a_stop_and_a_restart() -> None:
     rig = Rig()
     had = rig.pop(5, 6)
     rig.orders.ack(KEY, 5, had.pop_time)
-    rig.orders.close(rig.clock.now())
+    rig.orders.saving.close(rig.clock.now())
     after = Rig(rig.disk)
     assert after.orders.find(KEY) == had
     assert after.is_blocked()
@@ -93,6 +93,17 @@ def test_it_is_saved_every_few_seconds_if_anything_changed() -> None:
     rig.save()
     assert not rig.disk.exists(PATH)
     rig.pop(5)
+    rig.save()
+    assert Rig(rig.disk.power_cut()).orders.find(KEY) is not None
+
+
+def test_a_save_that_fails_is_tried_again() -> None:
+    rig = Rig()
+    rig.pop(5)
+    rig.disk.capacity_bytes = rig.disk.used_bytes()
+    rig.save()
+    assert not rig.disk.exists(PATH)
+    rig.disk.capacity_bytes = 1 << 40
     rig.save()
     assert Rig(rig.disk.power_cut()).orders.find(KEY) is not None
 
