@@ -10,6 +10,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from aerobee.cli.main import main
@@ -57,14 +58,14 @@ def aerobee_here(*words: str, stdin: str | None = None) -> Said:
     return Said(status, out.getvalue(), error.getvalue())
 
 
-class OnTerminal:
-    """One command on a terminal of 80 columns, in a process of its own."""
+class Terminal:
+    """A process on a terminal of 80 columns."""
 
-    def __init__(self, *words: str, **variables: str) -> None:
+    def __init__(self, command: Sequence[str], **variables: str) -> None:
         self._screen, side = pty.openpty()
         environment = {**os.environ, "COLUMNS": "80", "TERM": "xterm", **variables}
         self._process = subprocess.Popen(
-            _command(words), stdin=side, stdout=side, stderr=side, env=environment
+            command, stdin=side, stdout=side, stderr=side, env=environment
         )
         os.close(side)
         self._text = ""
@@ -101,6 +102,13 @@ class OnTerminal:
             return False
         self._text += read.decode()
         return bool(read)
+
+
+class OnTerminal(Terminal):
+    """One command of ours."""
+
+    def __init__(self, *words: str, **variables: str) -> None:
+        super().__init__(_command(words), **variables)
 
 
 def _command(words: tuple[str, ...]) -> list[str]:

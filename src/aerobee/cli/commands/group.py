@@ -45,7 +45,7 @@ _EXAMPLES = """\
   aerobee group delete billing --dry-run
 """
 # In whose name tools read, who keep no progress.
-_READERS = ("AEROBEE_READER", "AEROBEE_PIPELINE")
+READERS = ("AEROBEE_READER", "AEROBEE_PIPELINE")
 _AT_ONCE = 32
 
 
@@ -84,7 +84,7 @@ def list_groups(parsed: argparse.Namespace) -> int:
         names = [
             name
             for name in sorted({*progress, *await admin.groups.names()})
-            if parsed.all or not (is_system_group(name) or name in _READERS)
+            if parsed.all or not (is_system_group(name) or name in READERS)
         ]
         members: dict[str, int] = {}
         for start in range(0, len(names), _AT_ONCE):
