@@ -4,7 +4,7 @@ It is made from the parser itself, so it knows every noun, verb, flag and choice
 three scripts share one shape: the words so far, without flags and what belongs to them, are a path
 in the tree of nouns and verbs, and what can follow is looked up by it. Where that is a name that a
 cluster knows, the script runs `aerobee completion names LINE` and offers what it prints
-(`cli/completed_names.py`).
+(`cli/commands/completion_names.py`).
 """
 
 import argparse
