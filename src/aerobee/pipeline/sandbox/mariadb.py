@@ -1,4 +1,4 @@
-"""MariaDb runs a private MariaDB server: in a folder, on a free port, with a binary log of whole rows.
+"""MariaDb runs a private MariaDB server: a folder, a free port, a binary log of whole rows.
 
     with MariaDb(folder, find_program(cache)) as database:
         database.host, database.port, database.user, database.password

@@ -34,7 +34,7 @@ class DatabaseMissing(AerobeeError):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A database server's program and the options that it needs."""
+    """A database server's program, its shared files and the environment that it needs."""
 
     path: Path
     share: Path
