@@ -35,7 +35,7 @@ class Flag(NamedTuple):
 
 
 class Told(Protocol):
-    """The effective settings, with the source of each."""
+    """The settings of a server: the ignored keys, and the effective values as text."""
 
     @property
     def ignored(self) -> Sequence[str]: ...

@@ -102,7 +102,8 @@ def _broker(facts: AddressFacts) -> Finding:
 def missing_somewhere(
     brokers: Sequence[AddressFacts], name_servers: Sequence[str]
 ) -> list[Finding]:
-    """Brokers that one name server knows and another does not: clients see different clusters."""
+    """Return brokers that one name server knows and another does not: clients see different
+    clusters."""
     found = []
     for address in sorted({one.address for one in brokers}):
         knows = {one.name_server for one in brokers if one.address == address}

@@ -133,7 +133,7 @@ def _run(job: Job, chosen: Chosen, parsed: argparse.Namespace) -> int:
 
 
 def _check_what_is_read(chosen: Chosen) -> None:
-    """Report a missing topic before Spark takes ten seconds to start."""
+    """Report a missing store or topic before Spark takes ten seconds to start."""
     topic, store = chosen.values.get("topic"), chosen.values.get("store")
     if store:
         if "://" not in store and not Path(store).exists():

@@ -48,7 +48,7 @@ async def show_consume_stats(call: Call) -> None:
 
 
 def _stats_lines(group: str, stats: ConsumeStats, level: int) -> Iterable[str]:
-    """Return the queues that have consumers and are behind by at least so much."""
+    """Return lines for the queues that were consumed and are behind by at least `level`."""
     for queue, one in sorted(stats.queues.items()):
         if one.lag >= level and one.last_timestamp > 0:
             yield (
