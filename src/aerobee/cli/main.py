@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _noun_first(given: list[str]) -> list[str]:
-    """Move flags behind the verb, for those who write them first as other tools have them."""
+    """Move flags that stand before the noun, as other tools allow, behind the verb."""
     if not given or not given[0].startswith("-"):
         return given
     at = next((at for at, word in enumerate(given) if word in NOUNS), 0)

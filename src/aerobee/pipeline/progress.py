@@ -1,7 +1,7 @@
 """Progress of queries in their queues after each batch: lag, metrics, offsets of groups.
 
 Spark reports the progress of a query as JSON: the end offsets of the batch and the latest offsets
-of each source. For sources with offsets of `source/stream_offsets` this module keeps the last
+of each source. For sources with offsets of `stream_offsets` this module keeps the last
 report of every query, shows it as metrics, and may commit it to brokers as the offsets of a
 consumer group, so that tools for groups show the query. The checkpoint is authoritative: committed
 offsets are never read back.

@@ -24,7 +24,7 @@ _LAG_SEEN = 50
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The addresses and the folder that the picture shows."""
+    """The addresses, the data folder and the name of `aerobee` that the picture shows."""
 
     nameserver: str
     metrics: str
@@ -36,7 +36,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Vitals:
-    """Memory and processor time of the process."""
+    """Memory, processor time and newest warning of the process."""
 
     memory: Memory | None = None
     cpu_share: float = 0.0

@@ -1,6 +1,6 @@
-"""Addresses that brokers registered: clients go there, so they must be reachable from here.
+"""The judge of addresses that brokers registered: clients use them, so they must be reachable.
 
-The most usual mistake of a first cluster: a broker in a container or behind a second network card
+The most frequent mistake of a first cluster: a broker in a container or with a second network card
 registers an address that only it can reach.
 """
 

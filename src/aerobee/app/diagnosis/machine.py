@@ -72,7 +72,8 @@ def disk_facts(store: str, root: Path = Path("/")) -> DiskFacts:
 
 
 def clock_facts(root: Path = Path("/")) -> ClockFacts:
-    """Return monotonic and wall time together, and the services that synchronise the clock."""
+    """Return whether the clock is synchronised, its source, jumps of wall time, and whether it is
+    steady."""
     before = time.time() - time.monotonic()
     last = time.monotonic_ns()
     is_steady = True

@@ -1,4 +1,4 @@
-"""Facts of the cluster as seen from here: each name server's routes, reachable brokers, their clocks.
+"""Facts of the cluster as seen from here: name servers' routes, reachable brokers, brokers' clocks.
 
 Name servers are asked one by one: their routes may differ.
 """

@@ -1,4 +1,4 @@
-"""A broker's configuration file: mistakes, keys that mean nothing here, and choices to think of.
+"""The judge of a broker's configuration file: mistakes, keys without effect, and risky choices.
 
 Mistakes are found by the same parser of settings as at a broker's start.
 """

@@ -87,7 +87,7 @@ def topic_text(config: TopicConfig) -> str:
 
 
 def group_members(config: GroupConfig) -> dict[str, str]:
-    """Return the settings of a group, by RocketMQ's names; an empty text becomes null."""
+    """Return the settings of a group, by RocketMQ's names; an empty text means null."""
     allowed = config.subscriptions
     return {
         "groupName": config.name,

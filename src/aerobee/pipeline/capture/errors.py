@@ -1,9 +1,9 @@
 """Errors that end a capture, one class for each remedy.
 
 CaptureError
-├── Unfit              the server, its settings or our rights: somebody has to change them
-├── PositionLost       the log no longer has what comes next: take a new snapshot
-├── Unreadable         the log says something that is not understood: never skipped
+├── Unfit              the server, its settings or our rights have to be changed
+├── PositionLost       the log no longer has the next events: take a new snapshot
+├── Unreadable         an event of the log cannot be decoded: never skipped
 ├── TakenOver          another process captures under the same name
 ├── DatabaseGone       no connection, or it ended: a later try may work
 └── BrokerGone         the broker that has a topic is not there: a later try may work

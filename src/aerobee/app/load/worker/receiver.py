@@ -67,12 +67,12 @@ class Receiver:
 
     @property
     def owned(self) -> int:
-        """Return the number of queues that are read here."""
+        """The number of queues that are read here."""
         return sum(1 for _ in self._queues())
 
     @property
     def position(self) -> int:
-        """Return the sum of the offsets that were read in all queues."""
+        """The sum of the offsets that were read in all queues."""
         return sum(consumer.position(queue) for consumer, queue in self._queues())
 
     def measure_from(self, moment_ns: int) -> None:
