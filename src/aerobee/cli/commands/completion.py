@@ -1,8 +1,8 @@
-"""`aerobee completion bash|zsh|fish`: prints a completion script for the shell.
+"""`aerobee completion bash|zsh|fish`: a script that has the shell complete commands.
 
-It is made from the parser itself, so it has every noun, verb, flag and choice. The three scripts
-have one structure: the words so far, without flags and their values, are a path in the tree of
-nouns and verbs, and the possible next words are looked up by it.
+It is made from the parser itself, so it knows every noun, verb, flag and choice that there is. The
+three scripts share one shape: the words so far, without flags and what belongs to them, are a path
+in the tree of nouns and verbs, and what can follow is looked up by it.
 """
 
 import argparse
@@ -20,7 +20,7 @@ _EXAMPLES = """\
 
 
 class Place(NamedTuple):
-    """The words that can follow a path."""
+    """What can follow some words."""
 
     path: str
     """The words, with a space before each: ` topic create`."""
@@ -46,7 +46,7 @@ def print_script(parsed: argparse.Namespace) -> int:
 
 
 def places_in(parser: argparse.ArgumentParser, path: str = "") -> list[Place]:
-    """Yield every path of a parser and of those below it."""
+    """Every place of a parser and of those below it."""
     words: tuple[str, ...] = ()
     flags: list[str] = []
     values: dict[str, tuple[str, ...]] = {}
@@ -141,7 +141,7 @@ def fish_script(places: list[Place]) -> str:
 
 
 def _cases(places: list[Place], *, is_values: bool, name: str = "words") -> str:
-    """Return the lines of a `case`: the words that follow a flag, or a path."""
+    """Lines of a `case`: what follows a flag, or what follows a path."""
     lines = []
     for place in places:
         if is_values:
