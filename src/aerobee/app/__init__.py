@@ -1,1 +1,1 @@
-"""Processes: the only place where real things are built and introduced to each other."""
+"""Processes: the only layer that creates sockets, disks and clocks and connects the parts."""

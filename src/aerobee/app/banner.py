@@ -1,8 +1,7 @@
 """The banner of `aerobee up`, printed once it is ready: addresses, and commands to try.
 
-Every line is at most 80 columns wide, but for what has a long path in it. The Python in it stands
-at the left edge, so that it works as it is pasted; the commands name the programs as this shell
-finds them.
+Every line is at most 80 columns wide, except lines with a long path. The Python code in it is not
+indented, so that it can be pasted; commands name the programs as this shell finds them.
 """
 
 import os
@@ -43,7 +42,7 @@ with aerobee.connect_sync("{nameserver}") as client:
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """How this shell calls them."""
+    """The names or paths by which this shell finds the programs."""
 
     aerobee: str = "aerobee"
     python: str = "python"
@@ -51,7 +50,7 @@ class Programs:
 
 @dataclass(frozen=True, slots=True)
 class BannerFacts:
-    """What there is to say."""
+    """The facts that the banner shows."""
 
     nameserver: str
     brokers: Mapping[str, str]
@@ -69,7 +68,7 @@ class BannerFacts:
 
 
 class Banner:
-    """Says it, as a guest of the process."""
+    """Prints the banner, as a guest of the process."""
 
     def __init__(
         self,
@@ -99,7 +98,7 @@ class Banner:
         return banner(facts, ink_for(sys.stdout, os.environ))
 
     async def stop(self) -> None:
-        """It was said."""
+        """Do nothing: the banner is printed once, at the start."""
 
 
 def banner(facts: BannerFacts, ink: Ink) -> str:
@@ -127,7 +126,7 @@ def banner(facts: BannerFacts, ink: Ink) -> str:
 
 
 def programs_here(which: Callable[[str], str | None] = shutil.which) -> Programs:
-    """The plain names where the shell finds these very programs by them, else their paths."""
+    """Return the plain names if the shell finds these very programs by them, else their paths."""
     folder = os.path.dirname(sys.executable)
 
     def called(name: str) -> str:
@@ -139,13 +138,13 @@ def programs_here(which: Callable[[str], str | None] = shutil.which) -> Programs
 
 
 def reachable(address: str) -> str:
-    """Where others reach what listens on every address of this machine."""
+    """Return the address at which other machines reach a port that listens on all addresses."""
     host, _, port = address.rpartition(":")
     return str(Peer(outward_address(host.strip("[]")), int(port)))
 
 
 def kept_text(folder: DataFolder, held: Holdings) -> str:
-    """The folder, and what it goes on with."""
+    """Return a line with the folder and its contents so far."""
     if folder.is_temporary:
         return f"{folder.shown}, temporary: removed at the stop"
     if not held.messages:

@@ -1,7 +1,7 @@
-"""The folder that `aerobee up` keeps everything in: a named one that stays, or one that goes.
+"""The data folder of `aerobee up`: a named one, which is kept, or a temporary one.
 
-A temporary folder is removed at the stop, whatever has happened; only a process that is killed
-leaves it behind.
+A temporary folder is removed at the stop, also after an error; only a process that is killed leaves
+it behind.
 """
 
 import os
@@ -22,7 +22,7 @@ class DataFolder:
 
     @property
     def shown(self) -> str:
-        """For people: short, where it is below the current folder."""
+        """The path for output: relative if it is below the current folder."""
         return shown_path(self.path)
 
 
@@ -39,6 +39,6 @@ def data_folder(named: str | None, *, is_temporary: bool) -> Iterator[DataFolder
 
 
 def shown_path(path: str) -> str:
-    """`./data`, or the whole path where it is elsewhere."""
+    """Return `./data`, or the whole path if it is not below the current folder."""
     inside = os.path.relpath(path)
     return path if inside.startswith(os.pardir) else os.path.join(os.curdir, inside)

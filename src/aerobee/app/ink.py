@@ -1,7 +1,7 @@
-"""Colour on a terminal, and none elsewhere; charts in characters that it has.
+"""Ink writes colours on a terminal, and none elsewhere; charts use characters that it can show.
 
-Off where nobody looks, where `NO_COLOR` is set (to anything) or `TERM` is `dumb`. What is coloured
-reads the same without.
+It is off without a terminal, where `NO_COLOR` is set (to anything) or `TERM` is `dumb`. Texts have
+the same meaning without colours.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ class Ink:
 
 
 def is_screen(stream: TextIO, environment: Mapping[str, str]) -> bool:
-    """Whether somebody looks at it who sees what is drawn over."""
+    """Whether a stream is a terminal that can be redrawn in place."""
     return stream.isatty() and environment.get("TERM") != "dumb"
 
 

@@ -3,9 +3,9 @@
 where     -n, else a context (--context, $AEROBEE_CONTEXT, the one in use), else the variables
           AEROBEE_NAME_SERVER and NAMESRV_ADDR, else localhost:9876
 how       -o table|json|yaml|ndjson|csv, --wide, --watch [SECONDS]
-careful   whatever destroys says what it would do and where, asks, and takes --yes and --dry-run
+careful   a destructive verb shows its effect and its cluster, asks, and takes --yes and --dry-run
 
-A verb raises what goes wrong; `main` says it in the form that was asked for.
+A verb raises its errors; `main` prints them in the chosen output format.
 """
 
 import argparse
@@ -50,7 +50,7 @@ Do = Callable[["Admin"], Awaitable[object]]
 
 
 def add_noun(nouns: Verbs, name: str, text: str, examples: str) -> Verbs:
-    """A noun, and where its verbs go."""
+    """Add a noun; returns the object that its verbs are added to."""
     noun = nouns.add_parser(
         name,
         help=text,
@@ -62,7 +62,7 @@ def add_noun(nouns: Verbs, name: str, text: str, examples: str) -> Verbs:
 
 
 def add_local_verb(verbs: Verbs, name: str, text: str, verb: Verb) -> argparse.ArgumentParser:
-    """A verb that asks nobody, with the flags of what is shown."""
+    """Add a verb that needs no cluster, with the flags for output."""
     parser = verbs.add_parser(name, help=text, description=text)
     parser.add_argument("-o", "--output", choices=FORMATS, default=TABLE, help="(table)")
     parser.add_argument("--wide", action="store_true", help="cut nothing, however wide")
@@ -71,7 +71,7 @@ def add_local_verb(verbs: Verbs, name: str, text: str, verb: Verb) -> argparse.A
 
 
 def add_verb(verbs: Verbs, name: str, text: str, verb: Verb) -> argparse.ArgumentParser:
-    """A verb that asks a cluster, with the flags that all of those take."""
+    """Add a verb that asks a cluster, with the flags that all of those take."""
     parser = add_local_verb(verbs, name, text, verb)
     parser.add_argument("-n", "--name-server", metavar="HOST:PORT", help=f"({DEFAULT_NAME_SERVER})")
     parser.add_argument("--context", metavar="NAME", help="a cluster by name; see `context`")
@@ -104,7 +104,7 @@ def add_where(parser: argparse.ArgumentParser) -> None:
 
 
 def whole_from(least: int) -> Callable[[str], int]:
-    """A type of flags: whole numbers that are no less."""
+    """Return an argparse type: whole numbers from a minimum on."""
 
     def read(text: str) -> int:
         try:
@@ -122,7 +122,7 @@ def whole_from(least: int) -> Callable[[str], int]:
 
 
 def target_of(parsed: argparse.Namespace, environment: Mapping[str, str] = os.environ) -> str:
-    """Where the cluster's name servers are."""
+    """Return the address of the cluster's name servers, from flags, context and environment."""
     given: str | None = parsed.name_server
     if given:
         return given
@@ -135,7 +135,7 @@ def target_of(parsed: argparse.Namespace, environment: Mapping[str, str] = os.en
 
 
 def without_secret(target: str) -> str:
-    """A target as it may be shown."""
+    """Return a target without its secret, for output."""
     scheme, divided, rest = target.partition("://")
     login, at, places = rest.rpartition("@")
     if not divided or not at:
@@ -147,7 +147,7 @@ def without_secret(target: str) -> str:
 
 
 def asked(parsed: argparse.Namespace, ask: Callable[["Admin"], Awaitable[T]]) -> T:
-    """What a cluster says to one question."""
+    """Run one question against a cluster and return its answer."""
     import asyncio
 
     async def live() -> T:
@@ -166,7 +166,7 @@ def show(
     empty: str = "nothing",
     status: Callable[[Sequence[Record]], int] = lambda records: OK,
 ) -> int:
-    """Ask the cluster, and show what it says; `status` is what that means."""
+    """Ask the cluster, and print the answer; `status` computes the exit status from it."""
 
     def write(records: Sequence[Record]) -> int:
         write_shown(parsed, records, empty=empty)
@@ -176,7 +176,7 @@ def show(
 
 
 def show_report(parsed: argparse.Namespace, ask: Callable[["Admin"], Awaitable[Record]]) -> int:
-    """The same of one thing with its facts."""
+    """The same for one object with its facts."""
 
     def write(report: Record) -> int:
         width = width_of(sys.stdout, is_wide=parsed.wide)
@@ -189,13 +189,13 @@ def show_report(parsed: argparse.Namespace, ask: Callable[["Admin"], Awaitable[R
 def write_shown(
     parsed: argparse.Namespace, records: Sequence[Record], *, empty: str = "nothing"
 ) -> None:
-    """Records, as the flags say."""
+    """Print records, in the format that the flags choose."""
     width = width_of(sys.stdout, is_wide=parsed.wide)
     write_records(records, parsed.output, sys.stdout, empty=empty, width=width)
 
 
 def say(parsed: argparse.Namespace, text: str, *, name: str = "done") -> None:
-    """A sentence for people, a record for programs."""
+    """Print a sentence for people, or a record for programs."""
     if parsed.output == TABLE:
         print(text)
     else:
@@ -203,14 +203,14 @@ def say(parsed: argparse.Namespace, text: str, *, name: str = "done") -> None:
 
 
 def do(parsed: argparse.Namespace, act: Do, done: str) -> int:
-    """Have the cluster do something, and say that it did."""
+    """Change something in the cluster, and print that it was done."""
     asked(parsed, act)
     say(parsed, done)
     return OK
 
 
 def do_with_care(parsed: argparse.Namespace, act: Do, effect: str, done: str) -> int:
-    """The same, of what cannot be taken back: said first, and asked about."""
+    """The same for changes that cannot be undone: shown first, and confirmed."""
     if parsed.dry_run:
         say(parsed, f"would {effect}", name="would")
         return OK
@@ -220,7 +220,7 @@ def do_with_care(parsed: argparse.Namespace, act: Do, effect: str, done: str) ->
 
 
 def agrees(parsed: argparse.Namespace, effect: str) -> bool:
-    """Whether it may be done: it was said so, or whoever is here says so now."""
+    """Whether the change is confirmed: by --yes, or by the user's answer now."""
     if parsed.yes:
         return True
     if not is_terminal(sys.stdin):
@@ -240,7 +240,7 @@ def _again_and_again(
     ask: Callable[["Admin"], Awaitable[T]],
     write: Callable[[T], int],
 ) -> int:
-    """Once or, watching, until somebody has seen enough."""
+    """Run once or, with --watch, until interrupted."""
     import asyncio
 
     every: float | None = getattr(parsed, "watch", None)

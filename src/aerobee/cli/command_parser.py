@@ -1,14 +1,13 @@
-"""The parser of command lines: argparse's, with errors in the words of every other error.
+"""The parser of command lines: argparse's, with errors in the format of all other errors.
 
-What is wrong, which command was meant, the nearest name for a misspelt one, and where all of them
-are listed:
+An error names the mistake, the command, the nearest name for a misspelt one, and the help page:
 
     aerobee: topic has no VERB 'crate'
       code: WrongUse
       hint: did you mean create? `aerobee topic --help` lists all
 
 An argument too many is an error of the verb that got it, not of `aerobee` as a whole. A noun
-without a verb is answered with its help, for that is what is missing.
+without a verb prints the noun's help.
 """
 
 import argparse
@@ -23,8 +22,8 @@ _LISTED_MAX = 8
 
 
 class HelpLayout(argparse.RawDescriptionHelpFormatter):
-    """Verbs beside what is said of them: argparse forgets that they are indented, and puts long
-    ones on a line of their own."""
+    """Puts verbs and their descriptions side by side: argparse ignores their indentation, and puts
+    long ones on a line of their own."""
 
     def add_argument(self, action: argparse.Action) -> None:
         super().add_argument(action)
@@ -53,7 +52,7 @@ class CommandParser(argparse.ArgumentParser):
         self._refuse(f": {message}", self._choices_missing(message))
 
     def _choices_missing(self, message: str) -> str:
-        """What could have been said, of the first argument that is missing and has choices."""
+        """Return the choices of the first missing argument that has choices."""
         missing = message.partition("are required: ")[2].split(", ")
         for action in self._actions:
             if action.choices is not None and (action.metavar or action.dest) in missing:

@@ -1,10 +1,9 @@
-"""Clusters by name: a small file in the user's configuration folder.
+"""Contexts hold clusters by name, in a small file in the user's configuration folder.
 
     {"current": "prod", "contexts": {"prod": "rmq://key:secret@10.0.0.1:9876?tls=on"}}
 
 The file is $AEROBEE_CONFIG, else contexts.json in $XDG_CONFIG_HOME/aerobee, else in
-~/.config/aerobee. It may hold secrets: only its owner can read it. It is replaced whole, so that
-nobody ever reads half of it.
+~/.config/aerobee. It may hold secrets: only its owner can read it. It is replaced atomically.
 """
 
 import json
@@ -35,7 +34,7 @@ class Contexts:
         return replace(self, targets={**self.targets, name: target})
 
     def using(self, name: str) -> "Contexts":
-        """Empty: none."""
+        """Choose the context in use; empty: none."""
         if name:
             self.target(name)
         return replace(self, current=name)
@@ -57,7 +56,7 @@ def contexts_path(environment: Mapping[str, str]) -> str:
 
 
 def read_contexts(environment: Mapping[str, str]) -> Contexts:
-    """No file: no contexts."""
+    """Read the file; no file: no contexts."""
     path = contexts_path(environment)
     try:
         with open(path, encoding="utf-8") as file:
@@ -75,7 +74,7 @@ def read_contexts(environment: Mapping[str, str]) -> Contexts:
 
 
 def write_contexts(contexts: Contexts, environment: Mapping[str, str]) -> str:
-    """Keep them; where they are kept."""
+    """Write the file; returns its path."""
     path = contexts_path(environment)
     written = {"current": contexts.current, "contexts": dict(contexts.targets)}
     text = json.dumps(written, indent=2, ensure_ascii=False) + "\n"

@@ -2,7 +2,7 @@
 
     aerobee topic list                what there is
 
-A command, three blanks or more, and what it does.
+An example is a command, three blanks or more, and a note.
 """
 
 _HELP_CHARS = 80
@@ -10,8 +10,8 @@ _GAP = "   "
 
 
 def laid_out(examples: str) -> str:
-    """Examples as help shows them: on a terminal of 80 columns notes come closer to the commands
-    where that is enough, and what is said of a long one goes below it."""
+    """Lay out examples for help: on a terminal of 80 columns notes move closer to the commands
+    where that is enough, and the note of a long command goes below it."""
     lines = examples.splitlines()
     if any(len(line) > _HELP_CHARS for line in lines):
         lines = _closer(lines)
@@ -26,7 +26,7 @@ def laid_out(examples: str) -> str:
 
 
 def _closer(lines: list[str]) -> list[str]:
-    """The same, with notes right behind the longest command that has one."""
+    """Move notes right behind the longest command that has one."""
     parts = [line.rstrip().partition(_GAP) for line in lines]
     widest = max((len(command) for command, _, note in parts if note), default=0)
     return [

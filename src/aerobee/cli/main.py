@@ -1,9 +1,9 @@
-"""`aerobee NOUN VERB …`: arguments → what the other layers are asked to do.
+"""Entry of `aerobee NOUN VERB …`: parses the arguments and runs the verb.
 
-A noun has its module here, with a function per verb. Only the module of the noun that is asked for
-is imported: `aerobee --help` must not wait for a broker's code, nor `aerobee topic` for a store's.
-A noun's module has `add_to(nouns)`, which adds the noun's parser; what else it needs, it imports
-when a verb is used.
+A noun has its module in `commands`, with a function per verb. Only the module of the given noun is
+imported: `aerobee --help` must not wait for a broker's code, nor `aerobee topic` for a store's. A
+noun's module has `add_to(nouns)`, which adds the noun's parser; its other imports are made when a
+verb is used.
 """
 
 import argparse
@@ -37,7 +37,7 @@ _INTERRUPTED = 130  # what shells say of Ctrl-C
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the arguments say: the status of the process."""
+    """Run the command in the arguments; returns the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if (rearranged := _noun_first(given)) != given:
         problem = WrongUse(
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _noun_first(given: list[str]) -> list[str]:
-    """The same words with the flags behind the verb, where other tools take them first."""
+    """Move flags that stand before the noun, as other tools allow, behind the verb."""
     if not given or not given[0].startswith("-"):
         return given
     at = next((at for at, word in enumerate(given) if word in NOUNS), 0)
@@ -72,7 +72,7 @@ def _noun_first(given: list[str]) -> list[str]:
 
 
 class _Version(argparse.Action):
-    """`--version`: what runs here. Looked up only when it is asked for."""
+    """`--version`: prints versions, which are looked up only then."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         import aerobee
@@ -84,7 +84,7 @@ class _Version(argparse.Action):
 
 
 def parser_for(nouns_asked: Sequence[str]) -> argparse.ArgumentParser:
-    """A parser that knows all nouns by name, and these with their verbs."""
+    """Return a parser that knows all nouns by name, and these with their verbs."""
     parser = CommandParser(
         prog="aerobee",
         description="RocketMQ for Python people.",

@@ -1,6 +1,6 @@
-"""Messages as commands show them.
+"""Formats messages for the output of commands.
 
-What is shown of a body is text; what is no text is shown as bytes to people, and as base64 under
+A body is shown as text. A body that is no text is shown as bytes to people, and as base64 under
 another name to programs, so that nothing is lost.
 """
 
@@ -30,7 +30,7 @@ _BRIEF = ("id", "stored", "tag", "keys", "body")
 
 
 def message_record(message: "StoredMessage") -> dict[str, object]:
-    """Everything that is known of a message."""
+    """Return all fields of a message."""
     from aerobee.model.properties import is_reserved
 
     record: dict[str, object] = {
@@ -58,7 +58,7 @@ def message_record(message: "StoredMessage") -> dict[str, object]:
 
 
 def body_fields(body: bytes) -> dict[str, object]:
-    """The body under a name that says how it is written."""
+    """Return the body, under a name that tells its encoding."""
     try:
         return {"body": body.decode()}
     except UnicodeDecodeError:
@@ -66,7 +66,7 @@ def body_fields(body: bytes) -> dict[str, object]:
 
 
 def shown_body(body: bytes) -> str:
-    """For people: what is no text is shown as what it is, and cut."""
+    """Format a body for people: binary data is described, and cut."""
     try:
         return body.decode()
     except UnicodeDecodeError:
@@ -81,7 +81,7 @@ def write_messages(
     empty: str,
     is_one: bool = False,
 ) -> None:
-    """A table of many has the fields that matter; `is_one`: of one, people see everything."""
+    """Print messages: of many a table with the important fields; `is_one`: all fields of one."""
     if parsed.output != TABLE:
         write_records([_same_fields(one) for one in messages], parsed.output, sys.stdout)
     elif is_one and messages:
@@ -96,14 +96,14 @@ def write_messages(
 
 
 class Tail:
-    """Messages one by one, as they come."""
+    """Prints messages one by one, as they come."""
 
     def __init__(self, form: str) -> None:
         self._form = form
         self._is_first = True
 
     def write(self, record: Record, line: str) -> None:
-        """`line` is what people see."""
+        """Print a message; `line` is the form for people."""
         if self._form == TABLE:
             sys.stdout.write(line + "\n")
         elif self._form == YAML or (self._is_first and self._form == "csv"):
@@ -117,5 +117,5 @@ class Tail:
 
 
 def _same_fields(message: "StoredMessage") -> Record:
-    """With both names of a body: records of one list have the same fields."""
+    """Add both names of a body: records of one list have the same fields."""
     return {"body": None, "body_base64": None, **message_record(message)}

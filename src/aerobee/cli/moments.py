@@ -1,10 +1,10 @@
-"""Times and places in queues, as people write them.
+"""Parser of times and offsets, as people write them in flags.
 
-earliest, latest            the ends
-2026-11-15T12:00:00         a time here; with +01:00 or Z, there
-2026-11-15                  when that day began
+earliest, latest            the ends of a queue
+2026-11-15T12:00:00         a local time; with +01:00 or Z, in that zone
+2026-11-15                  the start of that day
 90s 15m 2h 3d               so long ago
-42                          an offset, where one can be meant
+42                          an offset, where a flag takes one
 """
 
 import re
@@ -23,7 +23,7 @@ _HINT = "say earliest, latest, a time like 2026-11-15T12:00:00, or how long ago:
 
 
 def read_moment(text: str, flag: str) -> "Moment":
-    """WrongUse names the flag at which it was said."""
+    """Parse a time. WrongUse names the flag."""
     if text in ENDS:
         return text
     ago = _AGO.fullmatch(text)
@@ -40,7 +40,7 @@ def read_moment(text: str, flag: str) -> "Moment":
 
 
 def read_range(start: str | None, end: str | None, end_flag: str) -> "tuple[Moment, Moment]":
-    """From one to the other; WrongUse if there can be nothing in between."""
+    """Parse the start and the end of a range. WrongUse: it is empty."""
     first = read_moment(start or EARLIEST, "--from")
     last = read_moment(end or LATEST, end_flag)
     if isinstance(first, datetime) and isinstance(last, datetime) and first >= last:
@@ -52,7 +52,7 @@ def read_range(start: str | None, end: str | None, end_flag: str) -> "tuple[Mome
 
 
 def read_place(text: str, flag: str) -> "Moment | int":
-    """The same, or an offset: those are whole numbers."""
+    """Parse a time or an offset; offsets are whole numbers."""
     if text.isascii() and text.isdigit():
         return int(text)
     try:
@@ -64,7 +64,7 @@ def read_place(text: str, flag: str) -> "Moment | int":
 
 
 def read_seconds(text: str, flag: str) -> float:
-    """A stretch of time: `90`, `90s`, `15m`, `2h`."""
+    """Parse a duration: `90`, `90s`, `15m`, `2h`."""
     found = _AGO.fullmatch(text) or _AGO.fullmatch(text + "s")
     if found is None:
         raise WrongUse(f"{flag} {text!r} is no stretch of time", hint="say 90, 90s, 15m or 2h")
@@ -72,7 +72,7 @@ def read_seconds(text: str, flag: str) -> float:
 
 
 def shown_ms(wall_ms: int) -> Instant | None:
-    """A time that brokers tell, for people and programs; None: there is none."""
+    """Format a timestamp of a broker; None: there is none."""
     if wall_ms <= 0:
         return None
     shown = datetime.fromtimestamp(wall_ms / 1000).astimezone()

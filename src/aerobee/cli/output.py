@@ -1,13 +1,13 @@
 """Output of commands: records as a table, JSON, YAML, NDJSON or CSV; errors with a hint.
 
-    status   0 well, 1 failed, 2 wrong use, 3 not found, 4 unhealthy
+    status   0 success, 1 failed, 2 wrong use, 3 not found, 4 unhealthy
 
-Records go to stdout and nothing else does, so that a pipe gets data. Errors go to stderr with
-`code`, `message` and `hint`: lines for people, in the form that was asked for to programs.
+Only records go to stdout, so that a pipe gets data. Errors go to stderr with `code`, `message` and
+`hint`: as lines for people, in the chosen format for programs.
 
-A table is cut to the terminal it is shown on, the widest texts first, never a number or an id;
+A table is cut to the width of the terminal, the widest texts first, never a number or an id;
 without a terminal, and with `--wide`, nothing is cut. Names of fields are lower case with
-underlines, and do not change: programs read them. Headings are made of them: `sends_per_s` is
+underscores, and do not change: programs read them. Headings are made of them: `sends_per_s` is
 SENDS/S. A number that JSON does not have (NaN, infinity) is null in JSON, NDJSON and YAML.
 """
 
@@ -64,18 +64,18 @@ _NOT_FOUND_ANSWERS = frozenset({17, 22, 26})
 
 
 class Whole(str):
-    """A text that is worth nothing when it is cut: an id."""
+    """A text that must not be cut: an id."""
 
 
 class Instant(Whole):
-    """A time as programs read it; people see it to the second."""
+    """A time in full for programs; people see it to the second."""
 
     def brief(self) -> str:
         return self[:19].replace("T", " ")
 
 
 class WrongUse(AerobeeError):
-    """What was said on the command line cannot be meant."""
+    """The command line is not valid."""
 
 
 def write_records(
@@ -87,9 +87,9 @@ def write_records(
     width: int | None = None,
     has_heading: bool = True,
 ) -> None:
-    """All records have the same fields, in the order in which they are shown. `empty` is what a
-    table says when there is none; `width` is how wide it may be; `has_heading` is for CSV that
-    goes on."""
+    """Print records. All have the same fields, in the order in which they are shown. `empty` is
+    printed instead of an empty table; `width` is the maximal width; `has_heading` is for CSV that
+    continues."""
     if form == TABLE:
         stream.write(table(records, width) if records else f"{empty}\n")
     elif form == JSON:
@@ -107,7 +107,7 @@ def write_records(
 
 
 def write_report(report: Record, form: str, stream: TextIO, *, width: int | None = None) -> None:
-    """One thing with its facts; a fact that is a list of records is a table of its own."""
+    """Print one object with its facts; a fact that is a list of records is a table of its own."""
     if form == TABLE:
         facts = {name: value for name, value in report.items() if not _is_records(value)}
         longest = max((len(_heading(name)) for name in facts), default=0)
@@ -129,8 +129,8 @@ def write_report(report: Record, form: str, stream: TextIO, *, width: int | None
 
 
 def table(records: Sequence[Record], width: int | None = None) -> str:
-    """Columns as wide as they need to be, and cut where that is too wide; numbers to the right.
-    Headings in capitals."""
+    """Format a table: columns as wide as needed, cut where that is too wide; numbers right-aligned,
+    headings in capitals."""
     names = list(records[0])
     rows = [[_cell(record[name]) for name in names] for record in records]
     headings = [_heading(name) for name in names]
@@ -157,7 +157,7 @@ def table(records: Sequence[Record], width: int | None = None) -> str:
 
 
 def write_error(error: AerobeeError, form: str, stream: TextIO) -> int:
-    """Say what went wrong: the status of the process."""
+    """Print an error; returns the exit status."""
     hint = error.hint or next((text for kind, text in _HINTS if isinstance(error, kind)), "")
     said = {"code": type(error).__name__, "message": error.message, "hint": hint}
     if form == TABLE:
@@ -174,17 +174,17 @@ def write_error(error: AerobeeError, form: str, stream: TextIO) -> int:
 
 
 def one_line(text: str) -> str:
-    """As a terminal may be shown it."""
+    """Return a text on one line, without control characters, safe for a terminal."""
     return text.translate(_CONTROLS)
 
 
 def is_terminal(stream: TextIO | None = None) -> bool:
-    """Whether somebody is looking, who can be asked and shown colours."""
+    """Whether a person is there, who can be asked and shown colours."""
     return (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
 
 
 def width_of(stream: TextIO, *, is_wide: bool) -> int | None:
-    """How wide a table may be there; None: as wide as it likes."""
+    """Return the maximal width of a table there; None: unlimited."""
     if is_wide or not stream.isatty():
         return None
     return shutil.get_terminal_size().columns
@@ -221,7 +221,7 @@ def _cell(value: object) -> str:
 
 
 def _csv_cell(value: object) -> object:
-    """A cell is a scalar; what holds several is JSON."""
+    """Return a cell: a scalar, or JSON of a list or an object."""
     if value is None:
         return ""
     if isinstance(value, bool | list | tuple | Mapping):
@@ -230,7 +230,7 @@ def _csv_cell(value: object) -> object:
 
 
 def _are_numbers(values: Sequence[object]) -> bool:
-    """Whether a column is of numbers, where there is something in it."""
+    """Whether all values of a column that are not empty are numbers."""
     there = [value for value in values if value is not None]
     return bool(there) and all(type(value) in (int, float) for value in there)
 
@@ -247,7 +247,7 @@ def _json(value: object, *, indent: int | None = None) -> str:
 
 
 def _finite(value: object) -> object:
-    """The same with null for NaN and infinity."""
+    """Replace NaN and infinity by null."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, Mapping):
@@ -269,7 +269,7 @@ def _yaml_item(record: Record, lead: str) -> list[str]:
 
 
 def _yaml_lines(record: Record, lead: str) -> list[str]:
-    """A scalar of JSON is one of YAML, too."""
+    """Format as YAML; a scalar of JSON is one of YAML, too."""
     lines: list[str] = []
     for name, value in record.items():
         key = name if name.replace("_", "").isalnum() else json.dumps(name, ensure_ascii=False)
@@ -283,7 +283,7 @@ def _yaml_lines(record: Record, lead: str) -> list[str]:
 
 
 def _narrow(widths: list[int], is_whole: Sequence[bool], width: int) -> None:
-    """Take from the widest column of text, until all fit or none can give more."""
+    """Narrow the widest text column, again and again, until all fit or none can be cut further."""
     left = width - len(_GAP) * (len(widths) - 1)
     while (excess := sum(widths) - left) > 0:
         texts = [at for at, whole in enumerate(is_whole) if not whole]
@@ -307,7 +307,7 @@ def _shortened(text: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """How many places of a terminal: some characters take two, some none."""
+    """Return the width on a terminal: some characters take two columns, some none."""
     if text.isascii():
         return len(text)
     return sum(

@@ -18,7 +18,7 @@ _BAR_CHARS = 24
 
 
 class Progress:
-    """Used with `with`; `step` after each thing that was done."""
+    """Used with `with`; call `step` after each finished item."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class Progress:
         stream: TextIO | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`what` is being done, in a word or two; `total` is None where nobody knows."""
+        """`what` names the work in a word or two; `total` is None if it is unknown."""
         self._what = what
         self._total = total
         self._stream = sys.stderr if stream is None else stream

@@ -1,6 +1,6 @@
 """The shared parts of verbs that run servers: flags become settings, mistakes are reported.
 
-    status   as aerobee.app.process.lifecycle has it: 2 for wrong settings; then nothing starts
+    status   as in aerobee.app.process.lifecycle: 2 for wrong settings; then nothing starts
 
 Mistakes go to stderr, all of them, one line each.
 """
@@ -25,7 +25,7 @@ Life: TypeAlias = "tuple[Sequence[Part], Sequence[Part]]"
 
 
 class Flag(NamedTuple):
-    """A setting that can be said on the command line."""
+    """A setting that can be given on the command line."""
 
     name: str
     key: str
@@ -35,7 +35,7 @@ class Flag(NamedTuple):
 
 
 class Told(Protocol):
-    """Settings, wherever each comes from."""
+    """The settings of a server: the ignored keys, and the effective values as text."""
 
     @property
     def ignored(self) -> Sequence[str]: ...
@@ -45,7 +45,7 @@ class Told(Protocol):
 
 
 def add_server(nouns: "Verbs", name: str, text: str, examples: str) -> "Verbs":
-    """The noun of a server, and where its verbs go."""
+    """Add the noun of a server; returns the object that its verbs are added to."""
     noun = _add(nouns, name, text, examples)
     return noun.add_subparsers(title="verbs", metavar="VERB", required=True)
 
@@ -53,7 +53,7 @@ def add_server(nouns: "Verbs", name: str, text: str, examples: str) -> "Verbs":
 def add_server_verb(
     verbs: "Verbs", name: str, text: str, verb: Verb, flags: Sequence[Flag], examples: str
 ) -> argparse.ArgumentParser:
-    """A verb that takes settings as flags."""
+    """Add a verb that takes settings as flags."""
     parser = _add(verbs, name, text, examples)
     for flag in flags:
         names = [flag.short, f"--{flag.name}"] if flag.short else [f"--{flag.name}"]
@@ -63,7 +63,7 @@ def add_server_verb(
 
 
 def given(parsed: argparse.Namespace, flags: Sequence[Flag]) -> "list[Given]":
-    """The settings that were said as flags."""
+    """Return the settings that were given as flags."""
     from aerobee.app.settings.config import Given
 
     said = ((flag, getattr(parsed, flag.name)) for flag in flags)
@@ -71,7 +71,7 @@ def given(parsed: argparse.Namespace, flags: Sequence[Flag]) -> "list[Given]":
 
 
 def settings_from(read: Callable[[], S]) -> S | None:
-    """What was told; None: it was said what is wrong."""
+    """Return the effective settings; None: mistakes were printed."""
     from aerobee.app.settings.config import BadConfig
 
     try:
@@ -83,7 +83,7 @@ def settings_from(read: Callable[[], S]) -> S | None:
 
 
 def print_settings(settings: Told | None) -> int:
-    """What would hold, and where each value comes from."""
+    """Print the effective settings, and the source of each value."""
     from aerobee.app.process import lifecycle
 
     if settings is None:
@@ -95,8 +95,8 @@ def print_settings(settings: Told | None) -> int:
 
 
 def serve(settings: S | None, life_of: "Callable[[S], Life]", *, is_quiet: bool = False) -> int:
-    """Run the parts and guests that the settings make, until told to stop. Quiet: the log has
-    warnings only, and what a start that takes its time has to say."""
+    """Run the parts and guests of the settings, until stopped. Quiet: the log has only warnings,
+    and reports of a slow start."""
     from aerobee.app.process import lifecycle, log_setup
 
     if settings is None:

@@ -1,9 +1,10 @@
 """Progress of queries in their queues after each batch: lag, metrics, offsets of groups.
 
-Spark tells the progress of a query as JSON: where each source has come to and where it could have
-come to. Of sources whose offsets are ours (`offsets`) this keeps the last word of every query,
-shows it as metrics, and may write it to brokers as the progress of a group, so that whoever looks
-at groups sees the query. The checkpoint stays the truth: nothing is ever read back from there.
+Spark reports the progress of a query as JSON: the end offsets of the batch and the latest offsets
+of each source. For sources with offsets of `stream_offsets` this module keeps the last
+report of every query, shows it as metrics, and may commit it to brokers as the offsets of a
+consumer group, so that tools for groups show the query. The checkpoint is authoritative: committed
+offsets are never read back.
 
     aerobee_query_lag_messages       gauge    query, topic, broker, queue
     aerobee_query_offset             gauge    the same: the next message to read
@@ -11,7 +12,7 @@ at groups sees the query. The checkpoint stays the truth: nothing is ever read b
     aerobee_query_batches_total      counter  query
     aerobee_query_batch_seconds      gauge    query: the last batch
 
-Events come from threads of Spark's: one at a time is looked at.
+Reports come from threads of Spark; a lock lets one at a time in.
 """
 
 import json
@@ -48,7 +49,8 @@ Commit = Callable[[Mapping[MessageQueue, int]], None]
 
 
 def lags_of(progress: Progress) -> list[QueueLag]:
-    """Of all sources of ours in the progress of a batch, in the order of queues."""
+    """Return the lag of each queue of `aerobee` sources in the report of a batch, in the order of
+    queues."""
     found = []
     for source in progress.get("sources") or ():
         ends = _ours(source.get("endOffset"))
@@ -58,7 +60,7 @@ def lags_of(progress: Progress) -> list[QueueLag]:
 
 
 def _ours(told: object) -> dict[MessageQueue, int]:
-    """Offsets of ours; nothing of another source's, or if nothing is told."""
+    """Parse offsets of an `aerobee` source; empty for another source's, or if there are none."""
     if isinstance(told, str):
         try:
             told = json.loads(told)
@@ -73,7 +75,7 @@ def _ours(told: object) -> dict[MessageQueue, int]:
 
 
 class _Query:
-    """The last word of one query."""
+    """The last report of one query."""
 
     def __init__(self) -> None:
         self.lags: list[QueueLag] = []
@@ -84,14 +86,14 @@ class _Query:
 
 class QueryProgress:
     def __init__(self, commit: Commit | None = None, on_lag: OnLag | None = None) -> None:
-        """`commit` gets what a batch came to; `on_lag` the query's name and how it stands."""
+        """`commit` gets the offsets after a batch; `on_lag` the query's name and its lags."""
         self._commit = commit
         self._on_lag = on_lag
         self._queries: dict[str, _Query] = {}
         self._lock = threading.Lock()
 
     def took(self, progress: Progress) -> None:
-        """A query has done a batch."""
+        """Record the report of a finished batch."""
         lags = lags_of(progress)
         if not lags:
             return
@@ -108,7 +110,8 @@ class QueryProgress:
             self._on_lag(name, lags)
 
     def _tell(self, offsets: Mapping[MessageQueue, int]) -> None:
-        """It is for people to see: a broker that does not answer stops no query."""
+        """Commit the offsets. They are informative only: a broker that does not answer stops no
+        query."""
         assert self._commit is not None
         try:
             self._commit(offsets)
@@ -148,12 +151,12 @@ class QueryProgress:
             ]
 
     def text(self) -> bytes:
-        """For Prometheus."""
+        """The metrics as text for Prometheus."""
         return b"".join(metrics_text(self.metrics(), {}))
 
 
 def query_name(progress: Progress) -> str:
-    """What a person calls it; its id if nobody gave it a name."""
+    """Return the name of a query; its id if it has no name."""
     return str(progress.get("name") or progress.get("id") or "")
 
 

@@ -1,12 +1,12 @@
-"""Streaming queries watched: their lag as metrics, their progress as that of a consumer group.
+"""Listener for streaming queries: shows their lag as metrics, commits offsets of a consumer group.
 
     watch = watch_progress(spark, {"nameServer": …, "topic": …, "group": "reports",
                                    "commitOffsets": "true"}, port=9108)
     query = spark.readStream.format("aerobee").options(…)
 
-The options are those of the source. With `commitOffsets` the group is told after every batch, the
-last one, too (a source itself hears of a batch when the next one begins). Without, lag is shown and
-nobody is told.
+The options are those of the source. With `commitOffsets` the group's offsets are committed after
+every batch, the last one, too (Spark tells a source itself of a batch only when the next one
+begins). Without it, lag is shown and nothing is committed.
 """
 
 import json
@@ -36,8 +36,8 @@ def watch_progress(
 ) -> "ProgressListener":
     """Watch every query of this session that reads with `aerobee`, until `close`.
 
-    `on_lag` is called after each batch with the query's name and its queues; `port` shows
-    `/metrics` on loopback, 0 on any port that is free (`page_port`).
+    `on_lag` is called after each batch with the query's name and its queues; `port` serves
+    `/metrics` on loopback, 0 on any free port (`page_port`).
     """
     committing = None
     if options is not None:
@@ -50,14 +50,15 @@ def watch_progress(
 
 
 class GroupCommit:
-    """Writes offsets to brokers, in the name of the options' group."""
+    """Commits offsets to brokers, for the group in the options."""
 
     def __init__(self, options: SourceOptions) -> None:
         self._options = options
         self._blocking: WorkerClient | None = None
 
     def __call__(self, offsets: Mapping[MessageQueue, int]) -> None:
-        """Of the queues that these options read; a query may read others besides."""
+        """Commit the offsets of the queues that these options read; a query may read others
+        besides."""
         options = self._options
         ours = {queue: at for queue, at in offsets.items() if self._is_ours(queue)}
         if self._blocking is None:
@@ -90,14 +91,14 @@ class ProgressListener(StreamingQueryListener):
 
     @property
     def page_port(self) -> int | None:
-        """Where `/metrics` is."""
+        """The port of `/metrics`."""
         return self._page.port if self._page is not None else None
 
     def on_close(self, done: Callable[[], None]) -> None:
         self._on_close = done
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._on_close()
         if self._page is not None:
             self._page.close()

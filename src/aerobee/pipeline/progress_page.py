@@ -1,7 +1,7 @@
-"""One page over HTTP: `/metrics`, of queries that run in this process.
+"""HTTP page `/metrics` of the queries that run in this process.
 
-A thread of its own, because a driver has no event loop; it ends with `close`. On loopback unless
-told otherwise: nobody is asked who it is.
+It is served by a thread, because a driver has no event loop; the thread ends with `close`. The page
+listens on loopback by default: there is no authentication.
 """
 
 import threading
@@ -15,7 +15,7 @@ from aerobee.protocol.text.metric_text import CONTENT_TYPE
 
 class ProgressPage:
     def __init__(self, text: Callable[[], bytes], port: int, host: str = "127.0.0.1") -> None:
-        """Show this text from now on. Misuse: the port is taken. Port 0: any that is free."""
+        """Start serving this text. Misuse: the port is taken. Port 0: any free one."""
         try:
             self._server = _Server(text, host, port)
         except OSError as error:
@@ -57,4 +57,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Looks are not worth a line."""
+        """Log nothing: requests of a page of metrics are not worth a line."""

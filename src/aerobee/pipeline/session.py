@@ -1,12 +1,12 @@
-"""A Spark session with the settings that a Python source wants.
+"""Creates a Spark session with the settings that a Python source needs.
 
-    workers of this Python      Spark would take whatever `python3` is
+    workers of this Python      Spark's default is the `python3` on the PATH
     unix sockets to workers     over TCP every task stalls for 40 ms
-    UTC                         what is stored has no other zone
+    UTC                         timestamps are stored without a zone
     a Java that is new enough   the machine's, else a packaged one
     compiled Python modules     a local Spark starts its Pythons in a third of the time
 
-Measured; `docs/decisions/` has the figures. Whatever the caller sets goes before these.
+Measured; `docs/decisions/` has the figures. Settings of the caller take precedence.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ _GATEWAY = "PYSPARK_GATEWAY_PORT"
 
 
 class NoSpark(AerobeeError):
-    """There is no Spark in this environment."""
+    """PySpark is not installed in this environment."""
 
 
 def spark_session(
@@ -40,8 +40,8 @@ def spark_session(
     settings: Mapping[str, str] | None = None,
     log: Path | None = None,
 ) -> Any:
-    """The session of this process, made if there is none. What Spark says goes to the file `log`,
-    if one is given, else to stderr."""
+    """Return the session of this process, made if there is none. Spark's log goes to the file
+    `log`, if one is given, else to stderr."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -63,7 +63,7 @@ def spark_session(
 def settings_of(
     master: str, given: Mapping[str, str], environment: MutableMapping[str, str]
 ) -> dict[str, str]:
-    """The settings of a session; what only the environment can say is put there."""
+    """Return the settings of a session; those that must be environment variables are set there."""
     environment.setdefault("PYSPARK_PYTHON", sys.executable)
     environment.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     if master.startswith("local"):
@@ -72,15 +72,15 @@ def settings_of(
 
 
 def prepare_java(environment: MutableMapping[str, str]) -> None:
-    """Have the JVM that Spark is about to start be one that works."""
+    """Set JAVA_HOME to a Java that Spark can start."""
     if _GATEWAY not in environment:
         environment["JAVA_HOME"] = str(java_home(environment))
 
 
 @contextlib.contextmanager
 def _home(is_local: bool, environment: MutableMapping[str, str]) -> Iterator[None]:
-    """A JVM started in here has a home that is quick to start Pythons from, if all of Spark is on
-    this machine. Only that JVM: another Spark that is started later is none of ours."""
+    """Set SPARK_HOME, for a JVM started in this block, to one whose Pythons start quickly, if all
+    of Spark runs on this machine. Other Sparks that are started later are not affected."""
     home = None
     if is_local and _GATEWAY not in environment:
         home = quick_home(environment)
@@ -96,7 +96,7 @@ def _home(is_local: bool, environment: MutableMapping[str, str]) -> Iterator[Non
 
 @contextlib.contextmanager
 def _stderr_into(log: Path | None) -> Iterator[None]:
-    """A JVM started in here writes its stderr to a file: it inherits the descriptor."""
+    """Redirect the stderr of a JVM started in this block to a file: it inherits the descriptor."""
     if log is None:
         yield
         return

@@ -1,14 +1,14 @@
-"""Topics as tables of Spark's SQL, looked at anew by every query.
+"""Registers topics as tables of Spark SQL; every query reads up to the current end of the topic.
 
     register_table(spark, "orders", nameServer="localhost:9876", topic="orders")
     spark.sql("SELECT tags, count(*) FROM orders GROUP BY tags")
 
-A frame or a view over a Python source keeps the ends of its queues from its first use on; a table
-of the catalog asks again. But the catalog drops a table's options, so they are written into a
-source of the table's own, registered under its own name.
+A DataFrame or a view over a Python source keeps the ends of its queues from its first use on; a
+table of the catalog is planned anew. But the catalog drops a table's options, so each table gets a
+data source class of its own that holds them, registered under its own name.
 
-T1. What a query says (`SELECT … FROM orders WITH (startingTimestamp = '…')`) goes before what the
-    table says.
+T1. Options of a query (`SELECT … FROM orders WITH (startingTimestamp = '…')`) take precedence over
+    those of the table.
 """
 
 import re
@@ -30,8 +30,8 @@ _NAME = re.compile(r"\w+(\.\w+)?", re.ASCII)
 
 
 def register_table(spark: "SparkSession", name: str, **options: str) -> "DataFrame":
-    """Have a topic as the table `name`; options are those of a batch read. It lasts as long as the
-    session. Misuse: there is a table of that name; none is ever dropped for this one."""
+    """Register a topic as the table `name`; options are those of a batch read. It lasts as long as
+    the session. Misuse: there is a table of that name, which is never dropped for this one."""
     if not _NAME.fullmatch(name):
         raise Misuse(
             f"{name!r} is no name of a table", hint="letters, digits and _, or database.table"
@@ -49,7 +49,7 @@ def register_table(spark: "SparkSession", name: str, **options: str) -> "DataFra
 
 
 def table_source(provider: str, options: Mapping[str, str]) -> Any:
-    """A source that knows its options."""
+    """Return a data source class that holds its options."""
     from aerobee.pipeline.source.spark_source import AerobeeSource
 
     baked = dict(options)
@@ -66,7 +66,7 @@ def table_source(provider: str, options: Mapping[str, str]) -> Any:
 
 
 def merged(baked: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """Options of a table with those of a query over them, whatever case they are written in."""
+    """Return the options of a table, overridden by those of a query; names in any case."""
     said = {name: text for name, text in given.items() if name.lower() not in _CATALOGS}
     lower = {name.lower() for name in said}
     return {**{name: text for name, text in baked.items() if name.lower() not in lower}, **said}

@@ -1,1 +1,1 @@
-"""Live sample topics: traffic, those who consume it, a picture of what the brokers say of it."""
+"""Live demonstration: sends sample traffic, consumes it, and draws figures of the brokers."""

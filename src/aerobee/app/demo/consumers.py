@@ -1,6 +1,6 @@
-"""Those who consume in the demonstration, a group each: quick ones, a slow one, a picky one.
+"""Consumers of the demonstration, one per group: quick ones, a slow one, one that rejects messages.
 
-Each says often how far it is, so that what a broker knows of it is seldom old.
+Each commits its offsets often, so that the brokers' figures are fresh.
 """
 
 import asyncio
@@ -29,13 +29,13 @@ Handler = Callable[[Message], Awaitable[None]]
 
 class Consumers:
     def __init__(self, client: Client, seconds: Callable[[], float]) -> None:
-        """`seconds`: since the start."""
+        """`seconds` returns the time since the start."""
         self._client = client
         self._seconds = seconds
         self._undo = contextlib.AsyncExitStack()
 
     async def open(self) -> list[Coroutine[Any, Any, None]]:
-        """Join the groups: what is to be run to have messages handled, until they are closed."""
+        """Join the groups; returns the coroutines that handle messages until `close`."""
         running = []
         async with contextlib.AsyncExitStack() as undo:
             for group in GROUPS:
@@ -45,11 +45,11 @@ class Consumers:
         return running
 
     async def close(self) -> None:
-        """Finish what is begun, and leave."""
+        """Finish the messages in work, and leave the groups."""
         await self._undo.aclose()
 
     def handler(self, group: str) -> Handler:
-        """What is done with each message of a group."""
+        """Return the handler of a group's messages."""
         return {SHIPPING: self._ship, GUARD: self._guard}.get(group, self._take)
 
     def _consumer(self, group: str) -> Consumer:
@@ -64,7 +64,7 @@ class Consumers:
         )
 
     async def _take(self, message: Message) -> None:
-        """Nothing to do but to have seen it."""
+        """Do nothing: the message only has to be acknowledged."""
 
     async def _ship(self, message: Message) -> None:
         await asyncio.sleep(pace(self._seconds()))

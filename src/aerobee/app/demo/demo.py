@@ -1,7 +1,7 @@
 """The demonstration, as a guest of a process that runs a cluster: traffic, consumers, a picture.
 
 It is a client like any other, over the same sockets. On a terminal it draws twice a second; without
-one it says a line now and then.
+one it prints a line at intervals.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ class Demo:
         stream: TextIO = sys.stdout,
         seconds: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`places`: where everything is, once it is known."""
+        """`places` returns the addresses; called after the start."""
         self._places = places
         self._ink = ink
         self._screen = Screen(stream) if is_drawn else None
@@ -120,7 +120,8 @@ class Demo:
                 say(plain_line(self._history))
 
     async def _look(self, asker: Asker) -> bool:
-        """Whether there are new figures: a cluster that does not answer is asked again."""
+        """Fetch figures; returns whether there are new ones. A cluster that does not answer is
+        asked again."""
         try:
             wall_ms = int(time.time() * 1000)
             self._history.add(await asker.ask(self._seconds(), wall_ms))
@@ -131,7 +132,7 @@ class Demo:
 
 
 class _CpuShare:
-    """Of one core, since it was asked before; smoothed, for it is looked at twice a second."""
+    """The share of one core since the last call; smoothed, because it is read twice a second."""
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         self._seconds = seconds
@@ -148,7 +149,7 @@ class _CpuShare:
 
 
 def _spawned(work: Coroutine[Any, Any, None], failed: Ended) -> asyncio.Task[None]:
-    """At work, and whoever is to be told is, if it cannot go on."""
+    """Start a task; `failed` is called if it ends with an error."""
 
     def ended(task: asyncio.Task[None]) -> None:
         error = None if task.cancelled() else task.exception()

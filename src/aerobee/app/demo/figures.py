@@ -1,9 +1,9 @@
 """Figures of the demonstration, asked of the brokers as every tool asks: nothing is counted here.
 
-Ends of queues and committed offsets are counts that never go back; what passes in a second is the
-difference of two of them. Messages that wait for a time are in the timer's queue, each with its
-time: those of the demonstration are among the newest, and looked through now and then. A retry
-waits by a delay level, and counts there.
+Ends of queues and committed offsets are counts that never go back; a rate is the difference of two
+of them. Messages with a delivery time are in the timer's queue: those of the demonstration are
+among the newest, and are searched at intervals. A retry waits in a queue of a delay level, and
+counts there.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class GroupFigures(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """At one moment."""
+    """All figures at one moment."""
 
     seconds: float
     stored: Mapping[str, int]
@@ -48,7 +48,7 @@ class Figures(NamedTuple):
 
 
 class Asker:
-    """Asks one cluster, again and again."""
+    """Asks one cluster for figures, again and again."""
 
     def __init__(self, admin: Admin) -> None:
         self._admin = admin
@@ -56,7 +56,7 @@ class Asker:
         self._waiting_at = -WAITING_SECONDS
 
     async def ask(self, seconds: float, wall_ms: int) -> Figures:
-        """Everybody at once. `seconds` since the start; what the brokers' clock says now."""
+        """Ask all brokers at once. `seconds` since the start; `wall_ms` is the brokers' clock."""
         admin = self._admin
         brokers = [one.addresses[MASTER_ID] for one in (await admin.cluster()).brokers]
         topics = (*TOPICS, *map(dead_letter_topic, GROUPS))
@@ -83,7 +83,8 @@ class Asker:
 
 
 async def _count(admin: Admin, topic: str, brokers: Sequence[str]) -> int:
-    """How many messages it has ever had: the ends of its queues. None, if it is not there."""
+    """Return how many messages a topic has ever had: the ends of its queues. None: there is no
+    topic."""
     found = 0
     for broker in brokers:
         try:
@@ -106,7 +107,7 @@ async def _waiting_for_time(admin: Admin, wall_ms: int) -> int:
 
 
 def _group(progress: GroupProgress | None, group: str, dead: int) -> GroupFigures:
-    """A group that has consumed nothing yet is not known."""
+    """Return a group's progress; a group that has consumed nothing yet is unknown to brokers."""
     if progress is None:
         return GroupFigures(dead=dead)
     return GroupFigures(
@@ -122,6 +123,6 @@ def _group(progress: GroupProgress | None, group: str, dead: int) -> GroupFigure
 
 
 def waiting_by_level(info: RuntimeInfo) -> int:
-    """`scheduleMessageOffset_3: 7,9`: two wait."""
+    """Parse `scheduleMessageOffset_3: 7,9`: two messages wait."""
     pairs = (text.split(",") for name, text in info.figures.items() if name.startswith(_LEVEL))
     return sum(max(0, int(end) - int(offset)) for offset, end in pairs)

@@ -1,7 +1,6 @@
-"""Figures over time: what passes in a second now, and how that went.
+"""History keeps figures over time: current rates, and columns for charts.
 
-column   COLUMN_SECONDS of a small chart, the average of what was seen in them; the last one is
-         still being filled
+column   the average over COLUMN_SECONDS, one column of a chart; the last one is still being filled
 """
 
 from collections import deque
@@ -30,13 +29,13 @@ class History:
         return self._seen[-1]
 
     def rate(self, value: _Value) -> float:
-        """Of a count that grows: what passed in a second, of late."""
+        """Return the recent rate per second of a count that grows."""
         last = self.last
         before = (one for one in reversed(self._seen) if last.seconds - one.seconds >= RATE_SECONDS)
         return _between(next(before, self._seen[0]), last, value)
 
     def rates(self, value: _Value) -> list[float]:
-        """The same, column by column."""
+        """Return the rates, column by column."""
         found = []
         before: Figures | None = None
         for column in self._columns():
@@ -45,7 +44,7 @@ class History:
         return found[-COLUMNS:]
 
     def levels(self, value: _Value) -> list[float]:
-        """Of a figure that goes up and down: its averages."""
+        """Return the averages of a figure that goes up and down, column by column."""
         found = [sum(map(value, column)) / len(column) for column in self._columns()]
         return found[-COLUMNS:]
 

@@ -1,7 +1,6 @@
 """Figures → lines of text: a picture of 80 columns and 24 lines, or one line for a log.
 
-Pure: what is drawn is a function of what was seen. A chart's column is as high as its value among
-the others of the same chart.
+Pure functions of the figures. Columns are scaled to the highest value of their chart.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,7 +24,7 @@ _LAG_SEEN = 50
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where everything is."""
+    """The addresses, the data folder and the name of `aerobee` that the picture shows."""
 
     nameserver: str
     metrics: str
@@ -37,7 +36,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Vitals:
-    """How the process is."""
+    """Memory, processor time and newest warning of the process."""
 
     memory: Memory | None = None
     cpu_share: float = 0.0
@@ -74,7 +73,7 @@ def picture(history: History, places: Places, vitals: Vitals, ink: Ink) -> list[
 
 
 def plain_line(history: History) -> str:
-    """The same in a line, for a log."""
+    """Return the figures in one line, for a log."""
     last = history.last
     groups = last.groups.values()
     parts = {
@@ -89,7 +88,7 @@ def plain_line(history: History) -> str:
 
 
 def chart(values: Sequence[float], ramp: str, peak_min: float = 1.0) -> str:
-    """As wide as there are columns, the newest at the right."""
+    """Return a chart as wide as its number of columns, the newest at the right."""
     peak = max((*values, peak_min))
     top = len(ramp) - 1
     drawn = "".join(ramp[round(value / peak * top)] for value in values)
@@ -97,8 +96,8 @@ def chart(values: Sequence[float], ramp: str, peak_min: float = 1.0) -> str:
 
 
 def number(value: int, width: int) -> str:
-    """At the right of its column, with a blank before it; in thousands or millions where it would
-    not fit."""
+    """Format a number right-aligned in its column, with a blank before it; in thousands or millions
+    where it would not fit."""
     text = f"{value:,}"
     for size, letter in ((1_000, "k"), (1_000_000, "M")):
         if len(text) >= width:

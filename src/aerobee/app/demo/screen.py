@@ -1,9 +1,8 @@
 """Screen shows pictures: on a terminal, redrawn in place, or as lines one after the other.
 
-A terminal gets its second screen while pictures are drawn, without a cursor; at the end the first
-one is back with all that was on it, and the last picture below. What the log says meanwhile would
-go through the picture: its newest line is kept for the next one, and all of it is written out at
-the end.
+Pictures are drawn on the terminal's alternate screen, without a cursor; at the end the normal one
+is back with its contents, and the last picture below. Log lines would disturb the picture: the
+newest is shown in the next one, and all of them are written out at the end.
 """
 
 import contextlib
@@ -38,14 +37,14 @@ class Screen:
         self._write(_OPEN)
 
     def draw(self, lines: Sequence[str]) -> None:
-        """As much of it as the terminal has room for."""
+        """Draw as much of the picture as fits on the terminal."""
         self._last = lines
         columns, rows = shutil.get_terminal_size((80, 24))
         shown = [clipped(line, columns) + _REST_OF_LINE for line in lines[:rows]]
         self._write(_HOME + "\r\n".join(shown) + _REST_OF_SCREEN)
 
     def close(self) -> None:
-        """A terminal that is gone needs nothing any more."""
+        """Restore the terminal; nothing if the terminal is gone."""
         if self._is_open:
             self._is_open = False
             with contextlib.suppress(OSError):
@@ -57,7 +56,7 @@ class Screen:
 
 
 class KeptLog(logging.Handler):
-    """In the place of the log's handlers, while there is a picture."""
+    """Replaces the handlers of the log while pictures are drawn."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,7 +76,7 @@ class KeptLog(logging.Handler):
         self._others, root.handlers = root.handlers, [self]
 
     def give_back(self, stream: TextIO) -> None:
-        """The log is its own again; what was kept is written there."""
+        """Put the handlers back, and write the kept lines to them."""
         logging.getLogger().handlers = self._others
         for line in self._lines:
             print(line, file=stream)
@@ -85,7 +84,7 @@ class KeptLog(logging.Handler):
 
 
 def clipped(line: str, columns: int) -> str:
-    """A line that may have colours in it, of at most so many characters."""
+    """Cut a line, which may contain colours, to so many characters."""
     left = columns
     kept = []
     for piece in _COLOURS.split(line):

@@ -1,4 +1,4 @@
-"""The script of the demonstration: what is sent how often, and what becomes of each message.
+"""The script of the demonstration: the rate of each topic, and the outcome of each message.
 
     demo-orders     keys, tags, in order for each customer      ▶ demo-billing, demo-shipping (slow)
     demo-payments   transactions: most committed, some rolled   ▶ demo-ledger
@@ -7,7 +7,7 @@
                     a few never can be handled: dead letters
     demo-reminders  for a later time                            ▶ demo-mail
 
-Everything follows from a message's number and from the time since the start: no chance, no state.
+All functions depend on a message's number and the time since the start only: no chance, no state.
 """
 
 import math
@@ -48,7 +48,7 @@ _STEPS = ("created", "paid", "packed", "sent")
 
 
 class StoryOutcome(Enum):
-    """Of a local transaction."""
+    """The outcome of a local transaction."""
 
     COMMIT = "commit"
     ROLLBACK = "rollback"
@@ -56,7 +56,7 @@ class StoryOutcome(Enum):
 
 
 class StoryVerdict(Enum):
-    """Of whoever looks at a login."""
+    """The result of handling a login."""
 
     FINE = "fine"
     LATER = "later"
@@ -64,7 +64,7 @@ class StoryVerdict(Enum):
 
 
 def rate(topic: str, seconds: float) -> float:
-    """Messages a second."""
+    """Return the messages per second."""
     if topic == ORDERS:
         return 40 + 25 * math.sin(seconds * math.tau / 30)
     if topic == LOGINS:
@@ -73,7 +73,7 @@ def rate(topic: str, seconds: float) -> float:
 
 
 def body(topic: str, number: int) -> dict[str, Any]:
-    """What a message says."""
+    """Return the body of a message."""
     said: dict[str, Any] = {"number": number}
     if topic == ORDERS:
         said |= {"customer": customer(number), "step": tag(ORDERS, number)}
@@ -101,14 +101,14 @@ def customer(number: int) -> str:
 
 
 def payment(number: int) -> StoryOutcome:
-    """One in six is rolled back, one in twenty left open: every few seconds."""
+    """Return the outcome of a payment. One in six is rolled back, one in twenty left open."""
     if number % 20 == 7:
         return StoryOutcome.OPEN
     return StoryOutcome.ROLLBACK if number % 6 == 5 else StoryOutcome.COMMIT
 
 
 def was_paid(number: int) -> bool:
-    """What a broker is told that asks about one that was left open."""
+    """Return the answer to a broker's check of a transaction that was left open."""
     return number % 40 == 7
 
 
@@ -117,17 +117,18 @@ def delay_seconds(number: int) -> int:
 
 
 def login(number: int, attempt: int) -> StoryVerdict:
-    """One in eighty fails at its first try; one in nine hundred is never understood."""
+    """Return the result for a login. One in eighty fails at its first try; one in nine hundred
+    always."""
     if number % 900 == 450:
         return StoryVerdict.NEVER
     return StoryVerdict.LATER if number % 80 == 3 and attempt == 1 else StoryVerdict.FINE
 
 
 def is_slow(seconds: float) -> bool:
-    """Whether the one who ships has a bad time; then it catches up."""
+    """Whether the shipping group is in its slow phase; afterwards it catches up."""
     return seconds % _SLOW_CYCLE_SECONDS < _SLOW_SECONDS
 
 
 def pace(seconds: float) -> float:
-    """How long it takes over one order."""
+    """Return the seconds that the shipping group takes for one order."""
     return _SLOW_PACE if is_slow(seconds) else _FAST_PACE

@@ -1,7 +1,7 @@
-"""Traffic sends the messages of the demonstration: what is due since the last turn, topic by topic.
+"""Traffic sends the messages of the demonstration that are due since the last turn, topic by topic.
 
-Numbers go on where the topic ends, so that a second run on the same data repeats none. A send that
-fails is logged and left out: a demonstration waits for nobody.
+Numbers continue from the end of the topic, so that a second run on the same data repeats none. A
+send that fails is logged and not repeated.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class Traffic:
         }
 
     async def open(self) -> None:
-        """Make the topics, and find out where they end."""
+        """Create the topics, and read their ends."""
         admin = self._client.admin
         for topic, kind in TOPICS.items():
             await admin.topics.create(topic, queues=QUEUES, attributes={"message.type": kind})
@@ -59,7 +59,7 @@ class Traffic:
         await self._client.answer_checks(PAYERS, _check, topics=[PAYMENTS])
 
     async def turn(self, seconds: float, since: float) -> None:
-        """Send what is due: `seconds` since the start, `since` the last turn."""
+        """Send the messages that are due: `seconds` since the start, `since` the last turn."""
         await asyncio.gather(*(self._send(topic, seconds, since) for topic in TOPICS))
 
     async def _send(self, topic: str, seconds: float, since: float) -> None:
@@ -76,7 +76,7 @@ class Traffic:
             _log.warning("not everything was sent to %s: %s", topic, error)
 
     async def _orders(self, numbers: range) -> None:
-        """All at once: each customer's keep their order, and consumers are woken once."""
+        """Send all at once: each customer's keep their order, and consumers are woken once."""
         sends = (
             self._client.send(
                 ORDERS,
@@ -122,5 +122,5 @@ class Traffic:
 
 
 def _check(message: Message) -> bool:
-    """What became of a payment that nobody told the broker about."""
+    """Answer a broker's check of a payment that was left open."""
     return was_paid(int(message.json()["number"]))

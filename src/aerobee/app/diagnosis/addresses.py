@@ -1,6 +1,6 @@
-"""Addresses that brokers registered: clients go there, so they must be reachable from here.
+"""The judge of addresses that brokers registered: clients use them, so they must be reachable.
 
-The most usual mistake of a first cluster: a broker in a container or behind a second network card
+The most frequent mistake of a first cluster: a broker in a container or with a second network card
 registers an address that only it can reach.
 """
 
@@ -102,7 +102,8 @@ def _broker(facts: AddressFacts) -> Finding:
 def missing_somewhere(
     brokers: Sequence[AddressFacts], name_servers: Sequence[str]
 ) -> list[Finding]:
-    """Brokers that one name server knows and another does not: clients see different clusters."""
+    """Return brokers that one name server knows and another does not: clients see different
+    clusters."""
     found = []
     for address in sorted({one.address for one in brokers}):
         knows = {one.name_server for one in brokers if one.address == address}

@@ -1,6 +1,6 @@
-"""Clocks: this machine's own, and how far the brokers' are from it.
+"""The clock's judge: this machine's clock, and its difference to the brokers' clocks.
 
-Brokers say how long they have run in whole seconds; so an offset is known to about a second.
+Brokers report their running time in whole seconds; so the difference is known to about a second.
 """
 
 from collections.abc import Mapping
@@ -40,8 +40,8 @@ def clock_findings(facts: ClockFacts) -> list[Finding]:
 
 
 def broker_offset(boot_ms: int, runtime_seconds: int, before_ms: float, after_ms: float) -> float:
-    """How far a broker is ahead, in seconds, from when it booted, how long it says it runs, and
-    when it was asked. Within what is not known it is taken to be right."""
+    """Return how many seconds a broker's clock is ahead, from its boot time, its reported running
+    time, and the time of the request. A difference within the uncertainty counts as 0."""
     earliest = boot_ms + runtime_seconds * 1000
     latest = earliest + 1000
     if latest < before_ms:

@@ -1,6 +1,6 @@
-"""The disk under a store: room, kind of file system, scheduler, and how long a sync takes.
+"""The disk's judge: free space, file system, scheduler, and the duration of a sync.
 
-Limits of room are those of brokers: what they delete and refuse at.
+Limits of space are those at which brokers delete files and refuse messages.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""A whole examination: looks at everything that was asked for, and puts the findings in order.
+"""A whole examination: runs all checks that were asked for, and sorts the findings.
 
-Nothing that fails stops the rest: what cannot be looked at is a finding, too.
+A check that fails does not stop the others: its failure is a finding, too.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from aerobee.app.settings.config import BadConfig
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is to be looked at."""
+    """The store, configuration and cluster to examine."""
 
     target: str
     is_target_chosen: bool
@@ -49,7 +49,7 @@ def examine(subject: Subject) -> list[Finding]:
 
 
 def _settings(subject: Subject) -> tuple[list[Finding], str]:
-    """What is to be said of the configuration, and where the store is."""
+    """Return the findings about the configuration, and the path of the store."""
     usual = broker_settings.BrokerPaths().root
     environment = os.environ if subject.environment is None else subject.environment
     try:

@@ -1,4 +1,4 @@
-"""A finding: what was looked at, whether it is well, and if not, what to change and why.
+"""Finding is the result of one check: its subject, its level, and if needed a remedy with a reason.
 
 ok     as it should be
 warn   works, but slower or less safe than it could
@@ -41,7 +41,7 @@ def worst(findings: Iterable[Finding]) -> str:
 
 
 def script(findings: Iterable[Finding]) -> str:
-    """All commands as one script, with their reasons."""
+    """Return all commands as one script, with their reasons."""
     lines = ["# Nothing here was run. Read it, then run what you agree with, as root."]
     for one in findings:
         if one.level != OK and one.commands:

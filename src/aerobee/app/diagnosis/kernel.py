@@ -1,7 +1,7 @@
-"""Settings of the kernel that a broker feels: memory, maps, files.
+"""The kernel's judge: settings that affect a broker: memory, maps, files.
 
 A broker maps its files: shared with the page cache, one map for each file of the log and of every
-queue. What is in memory must stay there; what is written must not wait for memory to be tidied up.
+queue. Its memory must not be swapped out, and writes must not wait for memory to be reclaimed.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _SYSCTL_FILE = "/etc/sysctl.d/90-aerobee.conf"
 
 @dataclass(frozen=True, slots=True)
 class KernelFacts:
-    """None: this machine does not say."""
+    """Values of kernel settings. None: this machine does not tell."""
 
     overcommit: int | None = None
     map_count: int | None = None
@@ -44,7 +44,7 @@ def kernel_findings(facts: KernelFacts) -> list[Finding]:
 
 
 def sysctl(name: str, value: int) -> tuple[str, str]:
-    """Now, and after the next start."""
+    """Return commands that set a value now, and after the next boot."""
     return f"sysctl -w {name}={value}", f"echo '{name} = {value}' >> {_SYSCTL_FILE}"
 
 

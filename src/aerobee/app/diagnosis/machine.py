@@ -1,7 +1,7 @@
 """Facts of this machine for the judges, read from Linux's files.
 
-Looking changes nothing but one file, a few kilobytes, that is made beside the store to see how long
-a sync takes, and removed.
+Reading changes nothing, except for one file of a few kilobytes that is made beside the store to
+measure a sync, and removed.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ _TIMEX_BYTES = 512
 
 
 def kernel_facts(root: Path = Path("/")) -> KernelFacts:
-    """`root` has `proc` and `sys` in it."""
+    """Return kernel settings; `root` is the folder that contains `proc` and `sys`."""
     vm = root / "proc/sys/vm"
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     swaps = _text(root / "proc/swaps").splitlines()
@@ -46,7 +46,7 @@ def kernel_facts(root: Path = Path("/")) -> KernelFacts:
 
 
 def disk_facts(store: str, root: Path = Path("/")) -> DiskFacts:
-    """Of the place of a store, whether or not it is there already."""
+    """Return facts about the disk of a store's path, which need not exist yet."""
     path = Path(os.path.abspath(os.path.expanduser(store)))
     while not path.is_dir() and path.parent != path:
         path = path.parent
@@ -72,7 +72,8 @@ def disk_facts(store: str, root: Path = Path("/")) -> DiskFacts:
 
 
 def clock_facts(root: Path = Path("/")) -> ClockFacts:
-    """The steady clock and wall time side by side, and what keeps them."""
+    """Return whether the clock is synchronised, its source, jumps of wall time, and whether it is
+    steady."""
     before = time.time() - time.monotonic()
     last = time.monotonic_ns()
     is_steady = True
@@ -101,7 +102,8 @@ def runtime_facts() -> RuntimeFacts:
 
 
 def sync_times(folder: Path, count: int = SYNCS) -> tuple[list[float], str]:
-    """How many milliseconds small writes took until they were durable, one by one; else why not."""
+    """Return the milliseconds that each of several small synced writes took; or the reason why
+    not."""
     times = []
     try:
         descriptor, name = tempfile.mkstemp(prefix=".aerobee-doctor-", dir=folder)
@@ -121,13 +123,15 @@ def sync_times(folder: Path, count: int = SYNCS) -> tuple[list[float], str]:
 
 
 def chosen_in(text: str) -> str:
-    """The one in brackets: `always [madvise] never`; a text without brackets is its own choice."""
+    """Return the word in brackets: `always [madvise] never`; a text without brackets is returned as
+    it is."""
     before, opened, rest = text.partition("[")
     return rest.partition("]")[0] if opened else before.strip()
 
 
 def file_system_in(mountinfo: str, number: int) -> str:
-    """The kind of what is mounted with this device number; the last mount hides the others."""
+    """Return the type of the file system with this device number; the last mount hides the
+    others."""
     wanted = f"{os.major(number)}:{os.minor(number)}"
     found = ""
     for line in mountinfo.splitlines():
@@ -138,7 +142,7 @@ def file_system_in(mountinfo: str, number: int) -> str:
 
 
 def _queue_of(root: Path, device: str) -> Path:
-    """Where a disk's settings are; a part of a disk has those of the whole."""
+    """Return the folder of a disk's settings; a partition has those of its disk."""
     block = root / "sys/class/block" / device if device else root / "sys/nothing"
     with contextlib.suppress(OSError):
         block = block.resolve()
@@ -148,7 +152,7 @@ def _queue_of(root: Path, device: str) -> Path:
 
 
 def _is_synchronized() -> bool | None:
-    """What the kernel knows of it; None where it cannot be asked."""
+    """Whether the kernel's clock is synchronised; None where it cannot be asked."""
     try:
         state: int = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))
     except (AttributeError, OSError):

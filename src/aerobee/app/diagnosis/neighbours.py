@@ -1,7 +1,6 @@
-"""The cluster as it looks from here: what each name server tells, who can be reached, what time
-brokers have.
+"""Facts of the cluster as seen from here: name servers' routes, reachable brokers, brokers' clocks.
 
-Name servers are asked one by one: they need not know the same.
+Name servers are asked one by one: their routes may differ.
 """
 
 import asyncio
@@ -30,7 +29,8 @@ class Neighbours:
 
 
 async def look_at(target: str, *, is_chosen: bool) -> Neighbours:
-    """`is_chosen`: somebody said where; else it is only tried whether a cluster is there."""
+    """Collect the facts. `is_chosen`: an address was given; else the default is tried, and may be
+    absent."""
     found = Neighbours()
     place = parse_target(target)
     for address in place.name_servers:
@@ -74,7 +74,7 @@ async def _look_at_brokers(
 
 
 async def _complaint(address: str) -> str:
-    """Why no connection can be made; empty: one can."""
+    """Return why no connection can be made; empty: one can."""
     host, _, port = address.rpartition(":")
     try:
         async with asyncio.timeout(CONNECT_SECONDS):

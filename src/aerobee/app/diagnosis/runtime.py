@@ -1,6 +1,6 @@
 """The runtime's judge: Python, its event loop, and whether the hot modules are compiled.
 
-All of it works without the last two, several times slower.
+Servers work without uvloop and without compiled modules, too, but several times slower.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""A broker's configuration file: mistakes, keys that mean nothing here, and choices to think of.
+"""The judge of a broker's configuration file: mistakes, keys without effect, and risky choices.
 
-What is a mistake, the reading of settings decides; it is the same as at a broker's start.
+Mistakes are found by the same parser of settings as at a broker's start.
 """
 
 from collections.abc import Sequence

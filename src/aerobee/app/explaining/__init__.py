@@ -1,1 +1,1 @@
-"""Why a message was not consumed, and what a group does: facts → causes, with what to do next."""
+"""Explanations why a message or a group is not consumed: facts → causes, with the next command."""

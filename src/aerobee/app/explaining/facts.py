@@ -19,7 +19,7 @@ WAITING_ROOMS = (SCHEDULE_TOPIC, TIMER_TOPIC, TRANSACTION_HALF_TOPIC)
 
 @dataclass(frozen=True, slots=True)
 class QueueFacts:
-    """One queue of a topic, as a group has it."""
+    """One queue of a topic, with a group's progress in it."""
 
     start: int
     end: int
@@ -68,7 +68,7 @@ class GroupFacts:
 
 @dataclass(frozen=True, slots=True)
 class MessageFacts:
-    """Everything that bears the id of a message."""
+    """All copies that have the id of a message."""
 
     message_id: str
     topic: str = ""
@@ -87,12 +87,13 @@ class MessageFacts:
     delay_levels_ms: tuple[int, ...] = ()
 
     def in_topic(self, topic: str) -> list[tuple[str, StoredMessage]]:
-        """The copies that are in a topic, in the order in which they were stored."""
+        """Return the copies in a topic, in the order in which they were stored."""
         found = [one for one in self.copies if one[1].topic == topic]
         return sorted(found, key=lambda one: one[1].store_timestamp)
 
     def waiting_for(self, topic: str) -> list[StoredMessage]:
-        """The copies that wait, or waited, for a topic: in the order of their coming."""
+        """Return the copies that wait, or waited, to be delivered to a topic, in the order of
+        storing."""
         found = [
             message
             for _, message in self.copies

@@ -1,6 +1,6 @@
-"""A finding is a cause in words, and the command to give next.
+"""CauseFinding holds a cause, its explanation in words, and the command to run next.
 
-F1. A cause is a word that programs can go by; the text is for people.
+F1. A cause is a fixed word for programs; the text is for people.
 F2. The next command is one that exists, with its names filled in.
 """
 

@@ -1,7 +1,7 @@
-"""Asks a cluster for the facts that a message or a group is explained by.
+"""Gathering asks a cluster for the facts that a message or a group is explained by.
 
-G1. Looking changes nothing: no group is joined or made, no offset is committed.
-G2. What only our brokers can tell is left out where a broker refuses to.
+G1. Asking changes nothing: no group is joined or created, no offset is committed.
+G2. Facts that only Aerobee's brokers have are left out where a broker refuses.
 """
 
 import asyncio
@@ -52,8 +52,7 @@ class Gathering:
     async def message(
         self, message_id: str, *, topic: str = "", group: str = ""
     ) -> tuple[MessageFacts, list[GroupFacts]]:
-        """What is known of it, and of the groups that it concerns: one, or all that consume its
-        topic."""
+        """Return the facts of a message, and of one group or of all that consume its topic."""
         placed, is_gone = await self._at_place(message_id)
         unique_id = placed.unique_id if placed is not None and placed.unique_id else message_id
         topic = topic or (_topic_of(placed) if placed is not None else "")
@@ -81,8 +80,8 @@ class Gathering:
         return facts, [await self.group(one, topic=topic) for one in groups]
 
     async def _at_place(self, message_id: str) -> tuple[StoredMessage | None, bool]:
-        """The message at the place that an id names, if it names one; and whether that place is
-        no longer there."""
+        """Return the message at the address that an id contains, if it contains one; and whether
+        that part of the log is already deleted."""
         try:
             place = parse_offset_message_id(message_id)
         except ProtocolError:
@@ -98,7 +97,7 @@ class Gathering:
             return None, place.log_offset < info.log_start
 
     async def _topics(self) -> list[str]:
-        """Those that applications send to."""
+        """Return the topics that applications send to."""
         system = set(await self._admin.topics.system_names())
         return [
             name
@@ -107,7 +106,8 @@ class Gathering:
         ]
 
     async def _copies(self, unique_id: str, topics: Iterable[str]) -> list[StoredMessage]:
-        """Everything with this id in these topics, and in the rooms where messages wait."""
+        """Return all messages with this id in these topics, and in the system topics where messages
+        wait."""
 
         async def search(topic: str) -> list[StoredMessage]:
             try:
@@ -142,7 +142,7 @@ class Gathering:
             return None
 
     async def _broker_names(self) -> dict[str, str]:
-        """By address."""
+        """Return broker names, by address."""
         return {
             address: broker.name
             for broker in (await self._admin.cluster()).brokers
@@ -167,7 +167,7 @@ class Gathering:
     # A group.
 
     async def group(self, group: str, *, topic: str = "") -> GroupFacts:
-        """In all topics that it consumes, or in one and its retries."""
+        """Return the facts of a group in all topics that it consumes, or in one and its retries."""
         configs = [
             config
             for known in (await self._admin.groups.configs()).values()
@@ -209,7 +209,8 @@ class Gathering:
             return None
 
     async def _is_popping(self, group: str, running: Iterable[RunningInfo]) -> bool:
-        """Ours say so; of others brokers were told."""
+        """Whether a group pops: Aerobee's clients report it; for others the broker's setting
+        counts."""
         if any(info.properties.get(CONSUME_MODE) == "pop" for info in running):
             return True
         try:
@@ -253,14 +254,16 @@ class Gathering:
         return found
 
     async def _committed(self, group: str, queue: MessageQueue) -> int:
-        """Where it is in a queue that brokers do not list, as those of retries of popped ones."""
+        """Return the committed offset in a queue that brokers do not list, such as that of a pop
+        retry topic."""
         at = await self._admin.offsets.committed(group, queue)
         return -1 if at is None else at
 
 
 def born_ms(unique_id: str, now_ms: int) -> int:
-    """When an id was made, which counts from the start of a month: the last that fits; 0 if the
-    id does not say. Months begin where the sender is: a day to come may be today."""
+    """Return the creation time in an id, which counts from the start of a month: the latest
+    possible; 0 if the id has none. Months begin in the sender's time zone: a day in the future may
+    be today."""
     try:
         elapsed_ms = parse_unique_id(unique_id).elapsed_ms
     except ProtocolError:
@@ -275,7 +278,7 @@ def born_ms(unique_id: str, now_ms: int) -> int:
 
 
 def _topic_of(message: StoredMessage) -> str:
-    """The topic that it was sent to."""
+    """Return the topic that a message was sent to."""
     return message.properties.get(REAL_TOPIC, message.topic)
 
 
@@ -290,7 +293,7 @@ def _topic_in(copies: Iterable[StoredMessage], held: OpenTransaction | None) -> 
 
 
 def _derived(group: str, topic: str) -> tuple[str, ...]:
-    """Topics that a group gets its retries and dead letters in."""
+    """Return the retry and dead-letter topics of a group."""
     return retry_topic(group), pop_retry_topic(group, topic), dead_letter_topic(group)
 
 
@@ -307,7 +310,7 @@ def _host(message: StoredMessage) -> str:
 
 
 async def _all_of(asked: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """What all of them come to, some at once."""
+    """Await all of them, some at a time; returns their results."""
     room = asyncio.Semaphore(AT_ONCE)
 
     async def one(asking: Coroutine[Any, Any, T]) -> T:

@@ -1,6 +1,6 @@
 """Causes of trouble with a group, in all or for one topic: facts → findings, the worst first.
 
-Nothing is asked here and no clock is read.
+Pure functions: no request is sent and no clock is read.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,8 @@ STUCK_MS = 60_000
 
 
 def explain_group(facts: GroupFacts) -> list[CauseFinding]:
-    """Everything that keeps it from consuming; one that says that all is well, if nothing does."""
+    """Return all causes that keep a group from consuming; if there is none, the finding that all is
+    well."""
     found = [*find_hindrances(facts)]
     for queue, state in sorted(facts.queues.items()):
         finding = find_queue_fault(facts, queue, state)
@@ -36,7 +37,7 @@ def explain_group(facts: GroupFacts) -> list[CauseFinding]:
 
 
 def find_hindrances(facts: GroupFacts, topic: str = "") -> Iterator[CauseFinding]:
-    """What keeps the whole group from consuming, in all topics or in one."""
+    """Return causes that keep the whole group from consuming, in all topics or in one."""
     group = facts.group
     if not facts.is_known and facts.model is None:
         yield CauseFinding(
@@ -97,7 +98,7 @@ def _disagreements(facts: GroupFacts, topic: str) -> Iterator[CauseFinding]:
 def find_queue_fault(
     facts: GroupFacts, queue: MessageQueue, state: QueueFacts
 ) -> CauseFinding | None:
-    """Why nobody goes on in a queue, if that is so."""
+    """Return why no consumer makes progress in a queue; None: there is progress."""
     group = facts.group
     if not state.is_readable:
         return CauseFinding(
@@ -137,7 +138,7 @@ def find_queue_fault(
 
 
 def _lasting(facts: GroupFacts) -> Iterator[CauseFinding]:
-    """What may be as it is to be."""
+    """Yield findings that may be intended."""
     group = facts.group
     if facts.silent:
         yield CauseFinding(

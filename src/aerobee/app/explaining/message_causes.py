@@ -1,9 +1,9 @@
-"""Why a message was not consumed, by each group or by any: facts → findings.
+"""Causes why a message was not consumed, by one group or by any: facts → findings.
 
     the message itself     not there, expired, not decided, not due yet, nowhere to be sent
     and then, by group     hindered, filtered, dead, in retry, consumed, or where it waits
 
-Nothing is asked here and no clock is read.
+Pure functions: no request is sent and no clock is read.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ from aerobee.model.properties import DELAY, TIMER_OUT_MS
 
 
 def explain_message(facts: MessageFacts, groups: Iterable[GroupFacts]) -> list[CauseFinding]:
-    """What keeps it from everybody, or else what it came to in each group."""
+    """Return the cause that concerns all groups, or else a finding for each group."""
     general = find_general_cause(facts)
     if general is not None:
         return [general]
@@ -33,7 +33,7 @@ def explain_message(facts: MessageFacts, groups: Iterable[GroupFacts]) -> list[C
 
 
 def find_general_cause(facts: MessageFacts) -> CauseFinding | None:
-    """Why nobody can have consumed it."""
+    """Return why no group can have consumed a message; None: a group may have."""
     name, topic = facts.message_id, facts.topic
     if facts.open is not None:
         asked = f"asked about it {facts.open.check_times} times"
@@ -98,7 +98,7 @@ def _delayed(facts: MessageFacts, waiting: StoredMessage) -> CauseFinding:
 
 
 def _due_ms(facts: MessageFacts, waiting: StoredMessage) -> int:
-    """When a message in a waiting room is delivered."""
+    """Return the delivery time of a message that waits in a system topic."""
     exact = waiting.properties.get(TIMER_OUT_MS, "")
     if exact.isdigit():
         return int(exact)
@@ -110,7 +110,7 @@ def _due_ms(facts: MessageFacts, waiting: StoredMessage) -> int:
 
 
 def _explain_for(facts: MessageFacts, group: GroupFacts) -> list[CauseFinding]:
-    """What it came to in one group."""
+    """Return the finding for one group."""
     dead = facts.in_topic(dead_letter_topic(group.group))
     if dead:
         return [_dead(facts, group, dead[-1][1])]
@@ -158,7 +158,7 @@ def _dead(facts: MessageFacts, group: GroupFacts, letter: StoredMessage) -> Caus
 
 
 def _find_retry(facts: MessageFacts, group: GroupFacts) -> CauseFinding | None:
-    """Where it is if the group has failed to handle it, and will get it once more."""
+    """Return the finding if the group has failed to handle the message, and will get it again."""
     topic = retry_topic(group.group)
     popped = pop_retry_topic(group.group, facts.topic)
     waited, came = facts.waiting_for(topic), facts.in_topic(topic) + facts.in_topic(popped)

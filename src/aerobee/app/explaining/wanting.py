@@ -1,6 +1,6 @@
-"""Decides whether a subscription wants a message, by tags or condition, as a broker would.
+"""Decides whether a subscription matches a message, by tags or SQL92 condition, as a broker would.
 
-A condition that is asked of a message without the property that it names lets it not through.
+A condition on a property that the message does not have does not match.
 """
 
 from aerobee.model.message import StoredMessage
@@ -11,7 +11,7 @@ from aerobee.service.filters.sql_lexer import BadExpression
 
 
 def find_reason_against(subscription: Subscription, message: StoredMessage) -> str | None:
-    """Why it is not wanted; None: it is."""
+    """Return why a message does not match; None: it does."""
     if subscription.is_by_tag:
         if not subscription.tags or message.tag in subscription.tags:
             return None

@@ -1,10 +1,10 @@
-"""Load tests of a cluster, whoever's brokers it has: `aerobee bench`.
+"""Load tests of a cluster, of Aerobee's or RocketMQ's brokers: `aerobee bench`.
 
-    decide   schedule, histogram, tally, workload, verdict, rate_search, capacity, comparison
-    drive    pacing, sender, receiver: in worker processes
-             fleet, watching, trial: in the process that asks
-    show     report, plot
+    workload   what is sent and when: schedule, bodies, and the jobs of workers; no clock, no socket
+    worker     the worker processes: pacing, sender, receiver, tally
+    measure    latency histogram, figures of the machine and of the cluster
+    run        the main process: starts workers, runs trials, searches rates
+    result     verdict, comparison, report, plot
 
-What decides knows no clock and no socket. Workers are processes that begin from nothing (no fork),
-take one job as a line of JSON and answer in lines of JSON.
+Workers are started anew (no fork), get one job as a line of JSON and answer in lines of JSON.
 """

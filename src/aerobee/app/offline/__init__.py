@@ -1,1 +1,1 @@
-"""A store looked at without a broker: nothing is written, nothing is repaired."""
+"""Read-only tools for a store without a broker: nothing is written or repaired."""

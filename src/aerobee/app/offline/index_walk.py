@@ -1,7 +1,7 @@
-"""A file of the key index, as it is: its header, its units, and what a key finds.
+"""IndexWalk reads a file of the key index: its header, its units, and the units of a key.
 
-The layout is drawn in `storage/index/key_index_file.py`. How many slots it has is not in it: its
-first and its last unit are of the records that the header names, and tell.
+The layout is drawn in `storage/index/key_index_file.py`. The number of slots is not stored: it is
+found by the first and the last unit, which must point to the records that the header names.
 """
 
 import os
@@ -47,7 +47,7 @@ class IndexUnit(NamedTuple):
 
 
 class IndexWalk:
-    """One file. Nothing of it is believed before it was compared."""
+    """One file. Its contents are not trusted before they were compared."""
 
     def __init__(self, path: str) -> None:
         self.file: StoredFile = open_file(path)
@@ -61,7 +61,7 @@ class IndexWalk:
         return 0 if self.header is None else max(0, self.header.next_unit - 1)
 
     def units(self) -> Iterator[IndexUnit]:
-        """In the order in which they came, as far as the file goes."""
+        """Yield the units in the order of writing, up to the end of the file."""
         for number in range(1, self.unit_count + 1):
             position = self._unit_position(number)
             if position + UNIT_BYTES > self.file.size:
@@ -69,7 +69,7 @@ class IndexWalk:
             yield IndexUnit(number, position, *_UNIT.unpack_from(self.file.view, position))
 
     def find(self, topic: str, key: str) -> Iterator[IndexUnit]:
-        """Those that may have a key, the newest first: other keys may have its hash."""
+        """Yield the units that may have a key, the newest first: other keys may have its hash."""
         if not self.slots:
             return
         wanted = key_hash(topic, key)
@@ -106,7 +106,7 @@ class IndexWalk:
         return usual
 
     def _may_have(self, slots: int) -> bool:
-        """Whether its units are where they would be with so many slots."""
+        """Whether the units are where they would be with so many slots."""
         header = self.header
         if header is None or slots <= 0:
             return False
@@ -128,13 +128,13 @@ class IndexWalk:
 
 
 class IndexCheck:
-    """Whether units of the index stand for what the log has."""
+    """Compares units of the index with the log."""
 
     def __init__(self, folder: StoreFolder) -> None:
         self._walk = LogWalk(folder)
 
     def fault(self, unit: IndexUnit) -> str | None:
-        """None: it is right, or its record expired."""
+        """Return what is wrong with a unit. None: it is right, or its record expired."""
         if unit.previous >= unit.number:
             return f"comes after unit {unit.previous}, which is newer"
         file = self._walk.record_at(unit.log_offset)
@@ -146,7 +146,7 @@ class IndexCheck:
 
 
 def key_hash(topic: str, key: str) -> int:
-    """What units hold for a key of a topic."""
+    """Return the hash that units hold for a key of a topic."""
     return index_hash(tag_code(f"{topic}#{key}".encode()) & 0xFFFFFFFF)
 
 

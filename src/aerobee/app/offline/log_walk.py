@@ -1,10 +1,10 @@
-"""The log of a store, record after record, past whatever is damaged.
+"""LogWalk reads the log of a store, record after record, and continues after damage.
 
-A record names its own place in the log. So after damage the walk goes on at the next bytes that are
-a sound record and name the very place they are at: nothing else can be taken for one.
+A record contains its own log offset. So after damage the walk continues at the next bytes that are
+a sound record with the log offset at which they are found: nothing else is mistaken for one.
 
-The log ends where nothing but zeros follows. What follows the last sound record and is not zeros is
-a torn tail, which a start cuts off, unless the durable mark says that it was on the disk whole.
+The log ends where nothing but zeros follows. Other bytes after the last sound record are a torn
+tail, which a broker's start cuts off; they are damage if the durable mark covers them.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _ZEROS = bytes(1 << 16)
 
 
 class FoundRecord(NamedTuple):
-    """A record, at `position` of a file."""
+    """A sound record, at `position` of a file."""
 
     file: StoredFile
     position: int
@@ -49,10 +49,11 @@ class Damage(NamedTuple):
 
 
 class LogWalk:
-    """Where it begins and, after the walk, where the log ends."""
+    """Iterates over records and damage, from `start`; after the walk, `end` is the end of the
+    log."""
 
     def __init__(self, folder: StoreFolder, start: int | None = None) -> None:
-        """`start`: a log offset at which a record begins, or anything before the next that does."""
+        """`start`: a log offset at which a record begins, or any offset before the next record."""
         self._folder = folder
         self.record = Record()
         self.start = folder.log_start if start is None else start
@@ -90,8 +91,8 @@ class LogWalk:
             position = end
 
     def reason_at(self, file: StoredFile, position: int) -> str | None:
-        """What is wrong with the record there; None: nothing, and it has been read; empty: the
-        file ends there."""
+        """Return what is wrong with the record there. None: nothing, and `record` holds it; empty:
+        the file ends there."""
         record = self.record
         finding = record.read_from(file.view, position)
         if finding == FILLER:
@@ -106,8 +107,8 @@ class LogWalk:
         return None
 
     def record_at(self, log_offset: int) -> StoredFile | str | None:
-        """The file that has a sound record there, which has been read; or what is there instead;
-        None: it expired."""
+        """Return the file that has a sound record there, and read it into `record`; or what is
+        there instead. None: it expired."""
         if log_offset < self._folder.log_start:
             return None
         file = self._folder.find(log_offset)

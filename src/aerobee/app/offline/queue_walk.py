@@ -1,4 +1,4 @@
-"""The units of one queue, as its files have them, and whether the log agrees.
+"""Reads the units of one consume queue from its files, and compares them with the log.
 
 A unit of size 0 was never written: it ends the queue. The layouts are drawn in
 `storage/index/consume_queue.py` and `storage/index/batch_consume_queue.py`.
@@ -36,7 +36,7 @@ class Unit(NamedTuple):
 
 
 def units_of(queue: QueueFolder) -> Iterator[Unit]:
-    """In order, without fillers."""
+    """Yield the units in order, without fillers."""
     unit_bytes = BATCH_UNIT_BYTES if queue.is_batch else UNIT_BYTES
     for file in files_of(queue.path):
         for position in range(0, file.size - unit_bytes + 1, unit_bytes):
@@ -54,13 +54,13 @@ def units_of(queue: QueueFolder) -> Iterator[Unit]:
 
 
 class UnitCheck:
-    """Whether units stand for what the log has."""
+    """Compares units with the log."""
 
     def __init__(self, folder: StoreFolder) -> None:
         self._walk = LogWalk(folder)
 
     def fault(self, queue: QueueFolder, unit: Unit) -> str | None:
-        """None: it is right, or its record expired."""
+        """Return what is wrong with a unit. None: it is right, or its record expired."""
         file = self._walk.record_at(unit.log_offset)
         if not isinstance(file, StoredFile):
             return file

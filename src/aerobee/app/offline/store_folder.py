@@ -1,13 +1,13 @@
-"""A store's folder, opened to be looked at: its files, mapped for reading, and its lock.
+"""StoreFolder opens a store's folder read-only: maps its files, and takes its lock.
 
-    commitlog/00000000000000000000 …            the log, files named by where they begin
+    commitlog/00000000000000000000 …            the log, files named by their first log offset
     consumequeue/{topic}/{queue}/0000… …        20 bytes for each message
     batchconsumequeue/{topic}/{queue}/0000… …   46 bytes for each batch
     index/20261115234635424 …                   keys
     durable_mark, checkpoint, abort, lock       ours, RocketMQ's, RocketMQ's, RocketMQ's
 
-While it is open nobody else may write it: the lock is the broker's own, taken to share. Sizes of
-files are found on the disk, so stores with any settings can be read, RocketMQ's as well as ours.
+While it is open no broker can write to it: it holds the broker's lock, in shared mode. Sizes of
+files are read from the disk, so stores with any settings can be read, RocketMQ's and Aerobee's.
 """
 
 import errno
@@ -62,14 +62,14 @@ class StoreFolder:
         return self.log[0].first if self.log else 0
 
     def find(self, log_offset: int) -> StoredFile | None:
-        """The file of the log that has an offset."""
+        """Return the file of the log that has an offset."""
         for file in reversed(self.log):
             if file.first <= log_offset:
                 return file if log_offset < file.end else None
         return None
 
     def queues(self, topic: str | None = None, queue_id: int | None = None) -> list[QueueFolder]:
-        """Those of all topics, or of one."""
+        """Yield the queues of all topics, or of one."""
         found = []
         for kind, is_batch in (("consumequeue", False), ("batchconsumequeue", True)):
             folder = os.path.join(self.root, kind)
@@ -89,11 +89,12 @@ class StoreFolder:
         return [os.path.join(folder, name) for name in _names(folder) if name.endswith(".json")]
 
     def is_aborted(self) -> bool:
-        """Whether whoever wrote it last did not stop in order."""
+        """Whether the last broker on it did not stop cleanly."""
         return os.path.exists(os.path.join(self.root, "abort"))
 
     def mark(self) -> DurableMark | None:
-        """Ours only: up to where it is known to be on the disk. None: it is not said."""
+        """Return the durable mark, up to which the log is on the disk. None: only Aerobee's stores
+        have it."""
         try:
             with open(os.path.join(self.root, "durable_mark"), "rb") as file:
                 view = memoryview(file.read())
@@ -111,7 +112,7 @@ class StoreFolder:
 
 @contextmanager
 def open_store(root: str) -> Iterator[StoreFolder]:
-    """NotFound: there is no store. StoreLocked: a broker has it."""
+    """Open a store. NotFound: there is no store. StoreLocked: a broker uses it."""
     if not os.path.isdir(os.path.join(root, "commitlog")):
         raise NotFound(
             f"{root} is no store: it has no commitlog",
@@ -126,7 +127,7 @@ def open_store(root: str) -> Iterator[StoreFolder]:
 
 
 def files_of(folder: str) -> list[StoredFile]:
-    """The files of a sequence, in order."""
+    """Return the files of a sequence, in order."""
     return [
         open_file(os.path.join(folder, name), int(name))
         for name in _names(folder)
@@ -146,7 +147,7 @@ def open_file(path: str, first: int = 0) -> StoredFile:
 
 
 def _shared_lock(path: str) -> int | None:
-    """None: nobody ever locked it, so nobody has it now."""
+    """Take the lock in shared mode. None: there is no lock file, so no broker uses it."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except FileNotFoundError:

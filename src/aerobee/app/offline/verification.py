@@ -1,9 +1,9 @@
-"""Everything in a store, looked at once: each record, each unit of a queue, each key.
+"""Verification checks everything in a store: each record, each unit of a queue, each key.
 
-    damage   something that was there is broken: a broker will not hand it out
-    note     what a start mends by itself, or what is no harm: a torn tail, a stop out of order
+    damage   stored data is broken: a broker will not deliver it
+    note     repaired by the next start, or harmless: a torn tail, a stop that was not clean
 
-Nothing is changed. It takes as long as reading the store takes.
+Nothing is changed. It takes as long as reading the whole store.
 """
 
 import json
@@ -27,12 +27,12 @@ class StoreFault(NamedTuple):
 
 
 class Verification:
-    """Run by going through `findings`; the counts are right when that has ended."""
+    """Iterate over `findings` to run it; the counts are complete when that has ended."""
 
     def __init__(
         self, folder: StoreFolder, step: Callable[[int], None] = lambda count: None
     ) -> None:
-        """`step` is told how many things were looked at."""
+        """`step` is called with the number of checked items."""
         self._folder = folder
         self._step = step
         self.records = 0
@@ -118,7 +118,8 @@ class Verification:
                 yield StoreFault(DAMAGE, path, 0, f"{faults - _SAME_MAX} more keys like these")
 
     def _unit_finding(self, log_offset: int, path: str, position: int, what: str) -> StoreFault:
-        """What points behind the end of the log is cut with it, after a stop that was not clean."""
+        """Return the finding of a unit. After an unclean stop, a unit that points after the end of
+        the log is only a note: the next start cuts it off."""
         is_cut = log_offset >= self.log_end and self._folder.is_aborted()
         return StoreFault(NOTE if is_cut else DAMAGE, path, position, what)
 

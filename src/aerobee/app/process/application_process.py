@@ -1,6 +1,6 @@
-"""An application of handlers as a process: `module:app` is imported, run, and stopped by a signal.
+"""Runs an application of handlers as a process: imports `module:app`, runs it until a signal.
 
-stdout   `ready: billing, audit`, the groups, when they have joined, and nothing else
+stdout   only `ready: billing, audit`: the groups, when they have joined
 status   0 stopped by a signal, 1 failed while it ran, 2 there is no such application
 """
 
@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 def load_application(place: str) -> App:
-    """`package.module:name`, looked for in the current folder, too. Misuse says what is wrong."""
+    """Import `package.module:name`, also from the current folder. Misuse."""
     module_name, colon, name = place.partition(":")
     if not colon or not module_name or not name:
         raise Misuse(f"{place!r} names no application", hint="say module:app")
@@ -47,7 +47,7 @@ def load_application(place: str) -> App:
 
 
 def run_application(place: str) -> int:
-    """Import it and handle messages until told to stop; the status of the process."""
+    """Import the application and handle messages until stopped; returns the exit status."""
     try:
         application = load_application(place)
     except Misuse as error:

@@ -1,11 +1,11 @@
-"""A broker on the real world: how it starts and stops.
+"""BrokerPart starts and stops a broker on real sockets, files and clocks.
 
     take the ports ─▶ lock and recover the store ─▶ build ─▶ listen ─▶ tell name servers ─▶ ready
     stop listening ─▶ goodbye, last answers, offsets ─▶ close the store ─▶ done
 
-Nothing is touched before the ports are ours and the store is locked: a second broker on one port or
-one store says so and leaves the first one alone. The same service is on two ports, because Java
-clients may send to the one two below.
+Nothing is changed before the ports are bound and the store is locked: a second broker on one port
+or one store fails to start and leaves the first one alone. The same service is on two ports,
+because Java clients may send to the one two below (VIP channel).
 
 Imports more than 15 modules because it puts the others together.
 """
@@ -80,8 +80,8 @@ class BrokerPart:
         nameservers: Callable[[], Sequence[str]] | None = None,
         clock: Clock | None = None,
     ) -> None:
-        """`nameservers` is asked at the start, if others than those of the settings count. `clock`
-        is a test's, which may jump."""
+        """`nameservers`, if given, is called at the start and replaces the name servers of the
+        settings. `clock` is for tests, and may jump."""
         self._settings = settings
         self._build = build
         self._nameservers = nameservers
@@ -149,19 +149,19 @@ class BrokerPart:
         await self._undo.aclose()
 
     def wake(self) -> None:
-        """Look at once what is to be done: from a disk thread, when it has done something, and
-        from whoever moves the clock."""
+        """Run the broker's due work at once: called from a disk thread after its work, and after
+        the clock was moved."""
         if self._driver is not None:
             self._driver.tick_soon()
 
     def holdings(self) -> Holdings:
-        """What applications have in it; while it runs."""
+        """Return the counts of applications' topics and messages; only while it runs."""
         assert self._store is not None  # it has started
         names = self._settings.names
         return holdings_of(self._store, cluster=names.cluster, broker=names.name)
 
     def _identity(self, port: int) -> tuple[BrokerIdentity, bytes]:
-        """Who it is, and the address that message ids point to."""
+        """Return the broker's identity, and the address for message ids."""
         names = self._settings.names
         host = names.host or outward_address(self._settings.listen.host)
         try:
@@ -177,7 +177,7 @@ class BrokerPart:
     async def _open(
         self, disk: MappedDisk, storage: StorageConfig, worker: ThreadDiskWorker
     ) -> Store:
-        """On another thread: recovery may take its time, and signals are to be heard."""
+        """Open the store on another thread: recovery may take long, and signals must be handled."""
         root = self._settings.paths.root
         try:
             store = await asyncio.to_thread(
@@ -217,7 +217,7 @@ class BrokerPart:
 
 
 class _Progress:
-    """A line now and then while a store is opened, so that nobody thinks it hangs."""
+    """Logs a line at intervals while a store is opened, because that may take long."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -232,7 +232,7 @@ class _Progress:
 
 
 def _bind_pair(listen: ListenConfig) -> tuple[list[socket.socket], list[socket.socket]]:
-    """A port, and the one two below it; of port 0 a pair that is free."""
+    """Bind a port, and the one two below it; for port 0 a free pair."""
     hint = "choose another with --port, or listenPort in the file"
     for tries_left in reversed(range(_FREE_PAIR_TRIES if listen.port == 0 else 1)):
         with explained(listen, hint=hint):
@@ -250,5 +250,5 @@ def _bind_pair(listen: ListenConfig) -> tuple[list[socket.socket], list[socket.s
 
 
 def _frame_limits(config: BrokerConfig) -> FrameLimits:
-    """The largest message that may be sent fits into a frame, its header and all."""
+    """Return frame limits that fit the largest allowed message, with its header."""
     return FrameLimits(max(8 * MIB, config.body_bytes_max + FRAME_BYTES_BESIDE_BODY))

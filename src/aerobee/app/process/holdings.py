@@ -1,6 +1,6 @@
 """Counts of the topics and messages that applications have in a store.
 
-Retries and dead letters are not counted: each was a message of a topic that is.
+Retries and dead letters are not counted: each is a copy of a message that is.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from aerobee.storage.store import Store
 
 
 class Holdings(NamedTuple):
-    """Topics that have messages, and how many those are."""
+    """The topics that have messages, and the number of messages."""
 
     topics: frozenset[str] = frozenset()
     messages: int = 0
@@ -30,7 +30,7 @@ def holdings_of(store: Store, *, cluster: str, broker: str) -> Holdings:
 
 
 def together(parts: Iterable[Holdings]) -> Holdings:
-    """Of several stores: a topic on two brokers is one topic."""
+    """Add up several stores: a topic on two brokers is one topic."""
     listed = list(parts)
     topics = frozenset().union(*(one.topics for one in listed))
     return Holdings(topics, sum(one.messages for one in listed))

@@ -1,12 +1,12 @@
-"""The life of a process: parts start in order, one line says that all are ready, a signal or a
-failure ends it, parts stop in reverse.
+"""The lifecycle of a process: starts parts in order, prints when all are ready, waits for a signal
+or a failure, and stops parts in reverse order.
 
-    stdout   `ready: nameserver 127.0.0.1:9876`, when it is true; then what guests have to say
+    stdout   `ready: nameserver 127.0.0.1:9876`, once it is; then the output of guests
     stderr   logs, and why it could not start
     status   0 stopped by a signal, 1 failed while it ran, 2 wrong configuration, 3 could not start
 
-A part that cannot start undoes what it did so far. Several parts share one event loop, so a name
-server and a broker can live in one process. Guests are parts that need a process that is ready.
+A part that cannot start undoes its steps so far. Several parts share one event loop, so a name
+server and a broker can run in one process. Guests are parts that are started after `ready`.
 """
 
 import asyncio
@@ -45,22 +45,22 @@ Ended = Callable[[BaseException], None]
 
 
 class CannotStart(AerobeeError):
-    """Something of the world is not as it must be; nothing was changed."""
+    """A precondition of a start does not hold, such as a free port; nothing was changed."""
 
 
 class Part(Protocol):
     """One service of this process."""
 
     async def start(self, failed: Ended) -> str:
-        """Begin to serve: what and where, for people. CannotStart: with nothing left behind.
-        `failed` is to be told if it cannot go on later."""
+        """Start serving; returns its name and address for the line `ready`. CannotStart: nothing is
+        left behind. Call `failed` if the part fails later."""
 
     async def stop(self) -> None: ...
 
 
 def run(parts: Sequence[Part], guests: Sequence[Part] = ()) -> int:
-    """Start, serve until told to stop, stop; the status of the process. Guests are started after
-    the line that says that all parts are ready, and stopped before them."""
+    """Start the parts, serve until stopped, stop them; returns the exit status. Guests are started
+    after the line `ready`, and stopped before the parts."""
     allow_files()
     sys.setswitchinterval(SWITCH_SECONDS)
     keep_heap(LARGEST_BYTES, KEPT_BYTES)
@@ -73,8 +73,8 @@ def run(parts: Sequence[Part], guests: Sequence[Part] = ()) -> int:
 
 
 def allow_files() -> int:
-    """As many open files as this process may have, and not as few as a shell begins with: every
-    connection is one. How many there can be now."""
+    """Raise the limit of open files to the maximum, because every connection is one. Returns the
+    limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         with contextlib.suppress(OSError, ValueError):  # a system that allows it only in words
@@ -121,8 +121,8 @@ async def _live(parts: Sequence[Part], guests: Sequence[Part]) -> int:
 
 
 def say(text: str) -> None:
-    """To stdout, at once. Whoever started it may have read the first line and gone, or closed the
-    terminal: then nobody is told, and it goes on."""
+    """Print to stdout and flush. If the reader has closed stdout, the text is dropped and the
+    process continues."""
     try:
         print(text, flush=True)
     except OSError:
@@ -132,7 +132,7 @@ def say(text: str) -> None:
 
 
 async def _stopped(part: Part, faults: list[Exception]) -> None:
-    """Stop a part; what goes wrong is said, and the others are stopped, too."""
+    """Stop a part; errors are logged, so that the others are stopped, too."""
     try:
         await part.stop()
     except Exception as error:
@@ -142,7 +142,7 @@ async def _stopped(part: Part, faults: list[Exception]) -> None:
 
 @contextlib.contextmanager
 def explained(listen: ListenConfig, hint: str) -> Iterator[None]:
-    """An OSError of taking a port becomes a CannotStart that says it in words."""
+    """Turn an OSError of binding a port into a CannotStart with an explanation."""
     try:
         yield
     except OSError as error:

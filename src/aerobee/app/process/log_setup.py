@@ -1,9 +1,9 @@
-"""Logs: one line an event, to stderr, while a command runs.
+"""Set-up of logs: one line per event, to stderr, while a command runs.
 
     2026-01-31T12:00:00.123Z WARNING net.driver too many connections: one is refused peer=10.0.0.7:5
 
-Constant text first, then what differs as key=value: a log that can be searched by its text. Times
-are UTC, because logs of several machines are read side by side.
+Constant text comes first, then variable values as key=value, so that a log can be searched by its
+text. Times are UTC, because logs of several machines are compared.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
 
 class LineFormatter(logging.Formatter):
-    """Whatever a caller gave as `extra` follows the text."""
+    """Formats a line; values of `extra` follow the text."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(place)s %(message)s")
@@ -50,8 +50,9 @@ def _escape(found: re.Match[str]) -> str:
 
 @contextlib.contextmanager
 def logs_shown(level: str = "INFO", stream: TextIO | None = None) -> Iterator[None]:
-    """Around whatever a command does. Afterwards all is as it was: whoever runs one in a process
-    of its own keeps its log, and nothing is written to a stream that may be closed by then."""
+    """Log to stderr while the block lasts; afterwards the handlers are as before: a program that
+    runs a command in its own process keeps its log, and nothing is written to a stream that may be
+    closed."""
     root = logging.getLogger()
     handlers, root_level = root.handlers[:], root.level
     handler = logging.StreamHandler(stream or sys.stderr)

@@ -1,11 +1,11 @@
-"""The pages of a process for those who watch it: metrics, health, readiness.
+"""Monitor serves the HTTP pages of a process: metrics, health, readiness.
 
-    /metrics   Prometheus's text
-    /healthz   200 `ok`, or 503 and what is wrong, a line each
-    /readyz    the same, for whoever gives work to it; 503 while it starts
+    /metrics   Prometheus's text format
+    /healthz   200 `ok`, or 503 and the problems, a line each
+    /readyz    the same, for load balancers; 503 while it starts
 
-They are there from the moment its ports are taken: a store that takes minutes to be opened is not a
-process that hangs.
+They are served as soon as the ports are bound: opening a store may take minutes, and must not look
+like a process that hangs.
 """
 
 import os
@@ -30,7 +30,7 @@ _FILES = "/proc/self/fd"
 
 
 class Monitor:
-    """What is shown; nothing but that it starts, before `show`."""
+    """The pages of one process; before `show`, only the state "starting"."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -40,7 +40,7 @@ class Monitor:
         self._listener = HttpListener(self.pages())
 
     async def listen(self, at: ListenConfig) -> str:
-        """Show it there; where that is. CannotStart: the port is taken."""
+        """Start serving; returns the address. CannotStart: the port is taken."""
         hint = "choose another with metricsPromExporterPort; 0 is any that is free"
         with explained(at, hint=hint):
             sockets = bind(at.host, at.port)
@@ -49,11 +49,11 @@ class Monitor:
         return str(Peer(at.host, port_of(sockets[0])))
 
     async def close(self) -> None:
-        """Show nothing any more. May be called twice."""
+        """Stop serving. May be called twice."""
         await self._listener.stop()
 
     def show(self, watch: Watch, connections: Callable[[], int]) -> None:
-        """The service is there; how many connections it has."""
+        """Show a started service, and its number of connections."""
         self._watch = watch
         self._connections = connections
 
@@ -89,7 +89,7 @@ def _judged(wrong: Sequence[str]) -> Page:
 
 
 def process_metrics(started: float) -> Iterator[Metric]:
-    """This process, under the names that Prometheus's own clients use."""
+    """Return metrics of this process, under the names that Prometheus's own clients use."""
     yield counter(
         "process_cpu_seconds_total",
         "Time on a processor",

@@ -1,7 +1,7 @@
-"""A name server on the real world: how it starts and stops.
+"""NameServerPart starts and stops a name server on real sockets, files and clocks.
 
-Nothing is touched before the port is ours and its files are locked: a second name server on one
-port, or with the same files, says so and leaves the first one alone.
+Nothing is changed before the port is bound and its files are locked: a second name server on one
+port, or with the same files, fails to start and leaves the first one alone.
 
 Imports more than 15 modules because it puts the others together.
 """
@@ -87,7 +87,7 @@ class NameServerPart:
         await self._undo.aclose()
 
     def _wake(self) -> None:
-        """From a disk thread: somebody waits for what it has done."""
+        """Run due work at once: called from a disk thread after its work."""
         if self._driver is not None:
             self._driver.tick_soon()
 

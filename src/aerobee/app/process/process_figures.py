@@ -1,7 +1,7 @@
 """Figures of this process from the system: memory and processor time.
 
-Memory of two kinds: what is the process's own, and pages of files that it has mapped, which the
-system takes back when it needs them. A log that was just written is mostly the second.
+Memory is of two kinds: the process's own, and pages of mapped files, which the system takes back
+when it needs them. A log that was just written is mostly the second.
 """
 
 import os
@@ -14,7 +14,7 @@ _PAGE_BYTES = resource.getpagesize()
 
 
 class Memory(NamedTuple):
-    """Bytes."""
+    """Memory of this process, in bytes."""
 
     resident: int
     of_files: int
@@ -25,7 +25,7 @@ class Memory(NamedTuple):
 
 
 def memory() -> Memory | None:
-    """None: this system does not tell."""
+    """Return the memory of this process. None: this system does not tell."""
     try:
         with open(_STATM, encoding="ascii") as file:
             words = file.read().split()
@@ -35,14 +35,14 @@ def memory() -> Memory | None:
 
 
 def cpu_seconds() -> float:
-    """User and system time so far."""
+    """Return user and system time so far."""
     used = os.times()
     return used.user + used.system
 
 
 def age_seconds() -> float | None:
-    """Since the system started this process, its interpreter's start included; None: it does not
-    tell."""
+    """Return the time since the system started this process, its interpreter's start included.
+    None: this system does not tell."""
     try:
         with open("/proc/self/stat", encoding="utf-8") as file:
             started_ticks = int(file.read().rpartition(")")[2].split()[19])

@@ -1,6 +1,6 @@
-"""RestartDelays says when a process that ended is started again: at once, or later and later.
+"""RestartDelays computes when a process that ended is restarted: at once, or with growing delays.
 
-Pure: times are handed in, in seconds.
+Pure: times are arguments, in seconds.
 """
 
 FIRST_SECONDS = 0.5
@@ -10,7 +10,7 @@ WELL_SECONDS = 60.0
 
 
 class RestartDelays:
-    """Of one process."""
+    """The delays of one process."""
 
     def __init__(self) -> None:
         self._failures = 0
@@ -20,7 +20,7 @@ class RestartDelays:
         self._begun = now
 
     def wait_seconds(self, now: float) -> float:
-        """It has ended: how long to wait before the next one."""
+        """Return the delay before the next start; called when the process has ended."""
         if now - self._begun >= WELL_SECONDS:
             self._failures = 0
         wait = min(LONGEST_SECONDS, FIRST_SECONDS * float(2**self._failures))

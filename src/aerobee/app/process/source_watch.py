@@ -1,7 +1,7 @@
-"""SourceWatch finds out whether the source of an application has changed.
+"""SourceWatch detects changes of an application's source.
 
-Only Python files count, and none below a folder whose name begins with a dot or that is made by
-tools: an environment has more files than an application.
+Only Python files count, and none below a folder whose name begins with a dot or that tools make: a
+virtual environment has more files than an application.
 """
 
 import os
@@ -16,7 +16,7 @@ class SourceWatch:
         self._seen = self._look()
 
     def changed(self) -> list[str]:
-        """Files that were changed, made or deleted since the last question."""
+        """Return the files that were changed, made or deleted since the last call."""
         before, now = self._seen, self._look()
         self._seen = now
         return sorted(

@@ -1,12 +1,12 @@
-"""Several processes of one application: started, started again when they end, stopped together.
+"""Supervisor runs several processes of one application: restarts those that end, and stops all.
 
-Each is a process of its own, with a loop, a client and connections of its own; they share the
-queues of a group as any members do. Nothing is forked: each begins from nothing.
+Each process has an event loop, a client and connections of its own; they share the queues of a
+group as any members do. Each is started anew, not forked.
 
-    a process ends      it is started again, later and later if it keeps ending
-    it cannot begin     status 2: all are stopped; with `reload`, until the source changes
+    a process ends      it is restarted, with growing delays if it keeps ending
+    it cannot start     status 2: all are stopped; with `reload`, until the source changes
     the source changes  with `reload`: all are stopped and started
-    SIGTERM, SIGINT     all are told, waited for, and in the end killed
+    SIGTERM, SIGINT     all get the signal, are waited for, and killed after the grace period
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class Supervisor:
         watch: SourceWatch | None = None,
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
-        """`command` runs one process; `watch` is asked whether its source has changed."""
+        """`command` runs one process; `watch` detects changes of its source."""
         self._command = command
         self._workers = workers
         self._watch = watch
@@ -48,7 +48,7 @@ class Supervisor:
         self._processes: set[asyncio.subprocess.Process] = set()
 
     async def run(self) -> int:
-        """Until a signal, or until they cannot begin; the status of this process."""
+        """Run until a signal, or until processes cannot start; returns the exit status."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._ending.set)
@@ -68,7 +68,7 @@ class Supervisor:
         return self._status
 
     async def _keep(self, number: int) -> None:
-        """One process after the other, until all are to end."""
+        """Run one process after the other, until all are to end."""
         loop = asyncio.get_running_loop()
         restarts = RestartDelays()
         while not self._is_over():
@@ -111,7 +111,8 @@ class Supervisor:
             process.kill()
 
     async def _give_up(self) -> None:
-        """It cannot begin as it is."""
+        """Handle a process that cannot start: with `reload`, wait for a change of the source; else
+        stop all."""
         if self._watch is not None:
             _log.error("the application cannot begin: waiting for a change of its source")
             await self._until_over(None)
@@ -132,7 +133,7 @@ class Supervisor:
         return self._ending.is_set() or self._reloading.is_set()
 
     async def _until_over(self, seconds: float | None) -> None:
-        """Until all are to end, or so long."""
+        """Wait until all are to end, or for so long."""
         waits = [asyncio.ensure_future(one.wait()) for one in (self._ending, self._reloading)]
         try:
             await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)

@@ -4,8 +4,9 @@
     defaults  <  NAMESRV_ADDR  <  file (-c)  <  changes  <  environment  <  flags
 
 The operator's file is only read; changes are in the store, `config/aerobee.properties`. A key of
-RocketMQ's whose other values promise what is not kept here (a slave's copy, a password) may only
-say what is so; other keys without a meaning are named and left alone.
+RocketMQ whose other values would promise a feature that is missing here (a slave's copy, a
+password) may only have the value that is true here; other keys without effect are reported and
+ignored.
 """
 
 import os
@@ -49,7 +50,7 @@ _BUSY_MS_MAX = 3_600_000
 
 
 class PortKind:
-    """A port with another one below it."""
+    """A port with another one two below it."""
 
     def read(self, text: str) -> int:
         if text.isascii() and text.isdigit():
@@ -64,7 +65,7 @@ class PortKind:
 
 @dataclass(frozen=True, slots=True)
 class BrokerNames:
-    """Who a broker is, before it is known where."""
+    """The name, cluster and host of a broker, before its address is known."""
 
     name: str = "broker-a"
     cluster: str = "DefaultCluster"
@@ -81,7 +82,7 @@ class BrokerLinks:
 
 @dataclass(frozen=True, slots=True)
 class BrokerPaths:
-    """Everything is in one folder, under RocketMQ's names."""
+    """The files of a broker: in one folder, under RocketMQ's names."""
 
     root: str = os.path.expanduser("~/store")
     commit_log: str = ""
@@ -102,7 +103,7 @@ class BrokerPaths:
 
     @property
     def changes(self) -> str:
-        """What administrators changed by request. Nothing else is in it."""
+        """The file with settings that administrators changed by request, and nothing else."""
         return f"{self.root}/config/aerobee.properties"
 
 
@@ -114,7 +115,7 @@ class DiskPatience:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """What is always so."""
+    """Settings that have only one valid value here."""
 
     role: str = "ASYNC_MASTER"
     number: str = "0"
@@ -211,7 +212,7 @@ IGNORED = BROKER_NAMES - {setting.key for setting in ALL_SETTINGS}
 
 @dataclass(frozen=True, slots=True)
 class BrokerSettings:
-    """Everything that a broker process was told."""
+    """All settings of a broker process."""
 
     listen: ListenConfig
     names: BrokerNames
@@ -226,7 +227,7 @@ class BrokerSettings:
     effective: str
 
     def shown(self) -> dict[str, str]:
-        """What else than the service's own settings may be shown to who asks: no path."""
+        """Settings, besides the service's own, that clients may read: no path."""
         return {
             **texts(self.listen, LISTEN_SETTINGS),
             **texts(self.names, NAME_SETTINGS),
@@ -243,7 +244,7 @@ def read_settings(
     flags: Sequence[Given],
     defaults: Sequence[Given] = (),
 ) -> BrokerSettings:
-    """BadConfig: everything that is wrong."""
+    """Read the settings of a broker. BadConfig lists everything that is wrong."""
     in_file = given_in_file(file) if file is not None else []
     keys = [*(setting.key for setting in ALL_SETTINGS), *IGNORED]
     lowest = [*defaults, *_nameservers_in(environment), *in_file]
@@ -277,13 +278,13 @@ def read_settings(
 
 
 def _nameservers_in(environment: Mapping[str, str]) -> list[Given]:
-    """RocketMQ's own variable, which its clients and brokers both read."""
+    """Read RocketMQ's variable NAMESRV_ADDR, which its clients and brokers both use."""
     text = environment.get("NAMESRV_ADDR", "")
     return [Given("namesrvAddr", text, "environment variable NAMESRV_ADDR")] if text else []
 
 
 def _storage(reading: Reading) -> StorageConfig:
-    """How far the disk may fall behind goes with how often it is written to."""
+    """Build the storage settings; the allowed lag of the disk grows with the flush interval."""
     patient = StorageConfig(flush_lag_ms_max=2 * _FLUSH_MS_MAX)
     found = reading.build(patient, STORAGE_SETTINGS)
     busy_ms_max = reading.build(DiskPatience(), PATIENCE_SETTINGS).busy_ms_max

@@ -3,9 +3,9 @@ once, handed out in frozen pieces.
 
     defaults  <  file (-c)  <  environment (AEROBEE_…)  <  flags          the later one counts
 
-Every mistake is collected before any is reported: a value of the wrong kind, a key that nobody
-knows (with the one that was probably meant), a relation that does not hold. RocketMQ's keys that
-mean nothing here are taken and named, so that its files work as they are.
+All mistakes are collected before any is reported: a value of the wrong kind, an unknown key (with
+the one that was probably meant), a relation that does not hold. RocketMQ's keys without effect here
+are accepted and reported, so that its files work as they are.
 """
 
 import os
@@ -25,7 +25,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class BadConfig(Misuse):
-    """What is wrong with a configuration: everything, one line each."""
+    """A configuration is wrong; lists all mistakes, one line each."""
 
     def __init__(self, mistakes: Sequence[str]) -> None:
         super().__init__("\n".join(mistakes))
@@ -56,7 +56,7 @@ PATH = PathKind()
 
 @dataclass(frozen=True, slots=True)
 class ListenConfig:
-    """Where a service is reached."""
+    """The address on which a service listens."""
 
     port: int
     host: str = "127.0.0.1"
@@ -74,7 +74,7 @@ def environment_name(prefix: str, key: str) -> str:
 
 
 def given_in_file(path: str) -> list[Given]:
-    """BadConfig: there is no such file, or it is no text."""
+    """Return the values in a file. BadConfig: there is no such file, or it is no text."""
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
@@ -91,7 +91,7 @@ def given_in_file(path: str) -> list[Given]:
 def given_in_environment(
     environment: Mapping[str, str], prefix: str, keys: Collection[str]
 ) -> list[Given]:
-    """Every variable with the prefix; one that is none of the keys' keeps its own name."""
+    """Return every variable with the prefix; a variable of no known key keeps its own name."""
     known = {environment_name(prefix, key): key for key in keys}
     return [
         Given(known.get(name, name), text, f"environment variable {name}")
@@ -101,7 +101,7 @@ def given_in_environment(
 
 
 class Reading:
-    """Pieces of configuration made of what was given; `finish` when all pieces were made."""
+    """Builds pieces of configuration from the given values; call `finish` after the last piece."""
 
     def __init__(self, given: Sequence[Given], *, prefix: str, ignored: Collection[str]) -> None:
         """`ignored` are RocketMQ's keys that cannot apply here."""
@@ -115,7 +115,7 @@ class Reading:
         self._effective: dict[str, str] = {}
 
     def build(self, default: C, settings: Sequence[Setting]) -> C:
-        """The default with what was given for these settings."""
+        """Return the default, overridden by the values given for these settings."""
         fields = {}
         for setting in settings:
             self._known.add(setting.key)
@@ -136,7 +136,7 @@ class Reading:
         return config
 
     def finish(self) -> None:
-        """BadConfig: everything that is wrong."""
+        """BadConfig lists everything that is wrong."""
         for key, items in self._given.items():
             if key in self._known or key in self._ignored:
                 continue
@@ -147,11 +147,11 @@ class Reading:
             raise BadConfig(self._mistakes)
 
     def ignored(self) -> list[str]:
-        """Keys that were given and mean nothing here."""
+        """The given keys that have no effect here."""
         return sorted(key for key in self._given if key in self._ignored)
 
     def effective(self) -> str:
-        """What holds, as a file that could be given, with where it comes from."""
+        """The effective values in the form of a file, with the source of each."""
         lines = []
         for key, text in self._effective.items():
             place = self._given[key][-1].place if key in self._given else "default"

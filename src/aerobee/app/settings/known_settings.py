@@ -1,7 +1,7 @@
-"""Every setting that a server of ours knows, with what it means: for people who ask.
+"""All settings of Aerobee's servers, with their meanings, for `aerobee config`.
 
-What a setting means is written once, below its field in the configuration that it fills; it is read
-from there. Which values it takes is what its kind says when it refuses one.
+The meaning of a setting is written once, below its field in the configuration class, and read from
+that source. Its valid values are the text with which its kind refuses others.
 """
 
 import ast
@@ -38,7 +38,7 @@ class KnownSetting(NamedTuple):
 
 
 def known_settings(server: str) -> list[KnownSetting]:
-    """In the order in which they are read."""
+    """Return the settings in the order in which they are read."""
     is_broker = server == BROKER
     prefix = broker_settings.PREFIX if is_broker else nameserver_settings.PREFIX
     return [
@@ -59,7 +59,7 @@ def known_settings(server: str) -> list[KnownSetting]:
 
 
 def ignored_settings(server: str) -> frozenset[str]:
-    """RocketMQ's settings that are taken and mean nothing here."""
+    """Return RocketMQ's settings that are accepted and have no effect here."""
     return broker_settings.IGNORED if server == BROKER else nameserver_settings.IGNORED
 
 
@@ -91,7 +91,7 @@ def _wanted(kind: Kind) -> str:
 
 
 def _field_notes(kind: type[object]) -> dict[str, str]:
-    """By field, the text below it. Nothing where the source is not there."""
+    """Return the text below each field, by field; empty where the source is not available."""
     try:
         (tree,) = ast.parse(inspect.getsource(kind)).body
     except (OSError, TypeError, ValueError, SyntaxError):

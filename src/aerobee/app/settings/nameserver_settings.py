@@ -3,8 +3,7 @@
 
     defaults  <  file (-c)  <  changes (configStorePath)  <  environment  <  flags
 
-The operator's file is only read. Changes are in a file of their own, so that they can be told apart
-and taken back by removing it.
+The operator's file is only read. Changes are in a file of their own; removing it undoes them.
 """
 
 import os
@@ -81,7 +80,7 @@ IGNORED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class NameServerSettings:
-    """Everything that a name server process was told."""
+    """All settings of a name server process."""
 
     listen: ListenConfig
     paths: NameServerPaths
@@ -96,7 +95,7 @@ class NameServerSettings:
 def read_settings(
     file: str | None, environment: Mapping[str, str], flags: Sequence[Given]
 ) -> NameServerSettings:
-    """BadConfig: everything that is wrong."""
+    """Read the settings of a name server. BadConfig lists everything that is wrong."""
     in_file = given_in_file(file) if file is not None else []
     keys = [*(setting.key for setting in ALL_SETTINGS), *IGNORED]
     in_environment = given_in_environment(environment, PREFIX, keys)

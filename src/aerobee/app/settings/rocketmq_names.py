@@ -1,7 +1,7 @@
-"""Every key that a `broker.conf` of RocketMQ 4.9 or 5.5 can have.
+"""All keys that a `broker.conf` of RocketMQ 4.9 or 5.5 can have.
 
-Files that work there are to work here: a key that is in this list and means nothing here is named
-once and left alone, and only what is not in it is taken for a mistake.
+Files that work with RocketMQ must work here: a key in this list that has no effect here is reported
+and ignored; only keys that are not in it are mistakes.
 """
 
 _TEXT = """

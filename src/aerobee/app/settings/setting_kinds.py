@@ -1,5 +1,5 @@
 """Kinds of settings that only a configuration file has: names, addresses, choices, sizes, times as
-RocketMQ writes them. What a kind is: `model/setting.py`.
+RocketMQ writes them. `model/setting.py` defines a kind.
 """
 
 import re
@@ -27,7 +27,7 @@ class NameKind:
 
 
 class HostKind:
-    """A host or an address without a port; nothing: it is found out."""
+    """A host or an address without a port; empty: detected at the start."""
 
     def read(self, text: str) -> str:
         host = text.strip("[]")
@@ -72,8 +72,8 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """What is always so. Another value asks for a promise that is not kept here, and to ignore it
-    would be a lie."""
+    """A setting with one valid value. Another value asks for a feature that is missing here, and
+    must not be ignored silently."""
 
     text: str
     reason: str
@@ -89,7 +89,7 @@ class Only:
 
 @dataclass(frozen=True, slots=True)
 class BytesOfUnits:
-    """A size in bytes; the field counts units, as many as reach it."""
+    """A size in bytes; the field counts units, rounded up."""
 
     unit_bytes: int
     high_bytes: int
@@ -141,7 +141,7 @@ class Delays:
 
 
 def _delay_text(ms: int, units: Mapping[str, int]) -> str:
-    """In the largest unit that has no rest; days are left to those who wrote hours."""
+    """Format a delay in the largest unit that divides it, up to hours."""
     for unit, unit_ms in units.items():
         if unit != "d" and ms % unit_ms == 0:
             return f"{ms // unit_ms}{unit}"

@@ -4,8 +4,8 @@
     DIR/store/     the first broker's: broker-a
     DIR/store-b/   the second one's: broker-b, its ports ten above; and so on
 
-Variables that begin with `AEROBEE_NAMESRV_` and `AEROBEE_BROKER_` count here, too. The sizes of the
-log's files are those that are there already: a folder is never too old to go on with.
+Variables that begin with `AEROBEE_NAMESRV_` and `AEROBEE_BROKER_` apply here, too. In an existing
+folder the size of log files stays as it is, so that a folder of an older version can be used.
 """
 
 import os
@@ -36,7 +36,7 @@ _PLACE = "aerobee up"
 
 @dataclass(frozen=True, slots=True)
 class UpFlags:
-    """What was said on the command line."""
+    """The flags of the command line."""
 
     folder: str
     host: str | None = None
@@ -54,7 +54,8 @@ class UpSettings:
 
 
 def read_settings(flags: UpFlags, environment: Mapping[str, str]) -> UpSettings:
-    """BadConfig: everything that is wrong, of the name server and of the brokers."""
+    """Read all settings. BadConfig lists everything that is wrong, of the name server and of the
+    brokers."""
     mistakes: list[str] = []
     nameserver: NameServerSettings | None = None
     brokers: list[BrokerSettings] = []
@@ -76,13 +77,13 @@ def read_settings(flags: UpFlags, environment: Mapping[str, str]) -> UpSettings:
 
 
 def store_folder(folder: str, number: int) -> str:
-    """Where a broker's messages are: of the first where they always were."""
+    """Return the folder of a broker's store; the first broker's has no suffix."""
     name = _FIRST_STORE if number == 0 else f"{_FIRST_STORE}-{string.ascii_lowercase[number]}"
     return os.path.join(folder, name)
 
 
 def brokers_kept(folder: str) -> int:
-    """How many brokers have left something in a folder."""
+    """Return how many brokers have a store in a folder."""
     found = (at for at in range(BROKERS_MAX) if os.path.isdir(store_folder(folder, at)))
     return max(found, default=-1) + 1
 
@@ -131,7 +132,7 @@ def _broker(
 
 
 def _log_file_size(root: str) -> dict[str, str]:
-    """Of a log that is there: all its files have one size."""
+    """Return the file size of an existing log: all its files have the same."""
     try:
         with os.scandir(f"{root}/commitlog") as entries:
             size = max((entry.stat().st_size for entry in entries), default=0)
@@ -141,8 +142,8 @@ def _log_file_size(root: str) -> dict[str, str]:
 
 
 def _monitor(flags: UpFlags) -> dict[str, str]:
-    """Metrics are shown, unless somebody says otherwise; who has another port than the usual one
-    may not be the only one here."""
+    """Turn the metrics page on by default; with another name server port than the default, on any
+    free port, because another cluster may run here."""
     told = {"metricsExporterType": "PROM"}
     if flags.port not in (None, str(PORT)):
         told["metricsPromExporterPort"] = "0"

@@ -163,7 +163,7 @@ def _measure(parsed: argparse.Namespace, kind: str, **defaults: Any) -> int:
 
 @contextlib.contextmanager
 def _as_wrong_use() -> Iterator[None]:
-    """What a flag says and cannot be is the mistake of who said it."""
+    """Turn a Misuse of flag values into a WrongUse."""
     try:
         yield
     except Misuse as error:
@@ -346,7 +346,7 @@ def _limit(parsed: argparse.Namespace) -> "Limit | None":
 
 
 def _workload(parsed: argparse.Namespace, kind: str, defaults: dict[str, Any]) -> "Workload":
-    """What the flags say, over what a file says, over what the verb is for."""
+    """Build the workload: flags override the file, the file overrides the verb's defaults."""
     from dataclasses import replace
 
     from aerobee.app.load.workload import amounts
@@ -388,7 +388,7 @@ def _text_of(path: str) -> str:
 
 
 def _run(work: "Callable[[asyncio.Event], Awaitable[T]]") -> T:
-    """The first Ctrl-C has it end early and say what it has; the second ends it."""
+    """Run the load test. The first Ctrl-C ends it early, with a result; the second aborts it."""
     import asyncio
     import signal
 

@@ -1,4 +1,4 @@
-"""`aerobee broker`: run one, see how it would be configured, ask those that run.
+"""`aerobee broker`: runs a broker, shows its effective configuration, asks running brokers.
 
 Mistakes in the configuration go to stderr, all of them, one line each.
 """

@@ -1,7 +1,7 @@
-"""`aerobee broker …` of brokers that run: who there is, how they do, what they are told.
+"""`aerobee broker …` for running brokers: lists them, shows their state, changes their settings.
 
-Without `--on`, what is asked or changed is asked of or changed in all masters. What is said here of
-settings is of running brokers; `aerobee broker config` alone says what would hold in a new one.
+Without `--on`, a verb applies to all masters. Settings here are those of running brokers; `aerobee
+broker config` alone prints the settings that a new broker would have.
 """
 
 import argparse
@@ -43,7 +43,7 @@ _CLEANABLE = {
 
 
 def add_running(verbs: Verbs, config: argparse.ArgumentParser) -> None:
-    """Verbs beside those that run a broker, and below its `config`."""
+    """Add the verbs for running brokers, beside those that run one, and below `config`."""
     add_watch(add_verb(verbs, "list", "who there is, and how busy", list_brokers))
     stats = add_verb(verbs, "stats", "the figures of a broker", show_stats)
     stats.add_argument("broker", nargs="?", help="a broker, a cluster or host:port (all)")
@@ -142,7 +142,7 @@ def clean(parsed: argparse.Namespace) -> int:
 
 
 def setting_records(whose: str, found: dict[str, dict[str, str]], keys: list[str]) -> list[Record]:
-    """Settings of several servers; NotFound: none of them has a key."""
+    """Return the settings of several servers. NotFound: none of them has a key."""
     check_keys(whose, keys, found)
     return [
         {whose.replace(" ", "_"): name, "key": key, "value": value}
@@ -159,8 +159,9 @@ def check_keys(
     *,
     is_only_misspelt: bool = False,
 ) -> None:
-    """NotFound: none of these servers has a setting of that name. `is_only_misspelt`: servers do
-    not show all of them, so one that is like none is theirs to refuse."""
+    """NotFound: none of these servers has a setting of that name. `is_only_misspelt`: only for
+    names that resemble a known one, because servers do not list all settings; they refuse others
+    themselves."""
     known = {key for settings in found.values() for key in settings}
     for key in keys:
         if key not in known:
@@ -175,7 +176,7 @@ def check_keys(
 
 
 def shown_changes(changes: dict[str, str], known: dict[str, dict[str, str]]) -> str:
-    """What would be changed, with what it is now."""
+    """Return the changes to be made, with the current values."""
     if not changes:
         raise WrongUse("nothing is to be changed")
     parts = []

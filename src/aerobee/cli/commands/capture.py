@@ -1,7 +1,7 @@
 """`aerobee capture …`: changes of a database's rows as messages.
 
 stdout   one line, `ready: …`, when the snapshot is done and changes are followed
-stderr   progress: a line that changes on a terminal, otherwise a line now and then; notes
+stderr   progress: one line that changes on a terminal, otherwise a line at intervals; notes
 status   0 stopped or done, 1 failed, 2 wrong use
 """
 

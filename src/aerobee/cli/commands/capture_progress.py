@@ -1,7 +1,7 @@
 """The progress of a running capture on the terminal.
 
-On a terminal one line that changes, elsewhere a line now and then; notes are lines of their own,
-and `ready: …` is on stdout, once, when the snapshot is done.
+A terminal gets one line that changes, a file a line at intervals. Notes are lines of their own.
+`ready: …` goes to stdout, once, when the snapshot is done.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ class CaptureProgress:
         self._is_ready = False
 
     def say(self, text: str) -> None:
-        """A note, on a line of its own."""
+        """Print a note, on a line of its own."""
         lead = _CLEAR if self._is_terminal else ""
         self._errors.write(f"{lead}aerobee: {text}\n")
         self._errors.flush()

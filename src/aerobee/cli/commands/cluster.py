@@ -1,7 +1,7 @@
-"""`aerobee cluster …`: what there is in all, and whether it is well.
+"""`aerobee cluster …`: lists the brokers of a cluster and checks its health.
 
-`health` has the status 4 where something is not well: a name server that does not answer, a broker
-without a master, a disk that is nearly full, a slave that is far behind.
+`health` exits with 4 if it finds a problem: a name server that does not answer, a broker without a
+master, a disk that is nearly full, a slave that is far behind.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def add_to(nouns: Verbs) -> None:
 
 
 async def broker_records(admin: "Admin") -> list[Record]:
-    """Every address of every broker, with what its master says of itself."""
+    """Return every address of every broker, with figures of its master."""
     from aerobee.client.admin.brokers import RuntimeInfo
 
     records: list[Record] = []

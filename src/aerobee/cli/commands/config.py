@@ -1,6 +1,6 @@
-"""`aerobee config …`: which settings servers have, what they mean, and what would hold.
+"""`aerobee config …`: lists the settings of servers, their meaning, and their effective values.
 
-Names are RocketMQ's. What holds in servers that run: `aerobee broker config get`.
+Names are RocketMQ's. For the values in running servers: `aerobee broker config get`.
 """
 
 import argparse

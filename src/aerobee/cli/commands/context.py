@@ -1,7 +1,7 @@
-"""`aerobee context …`: clusters by name, so that commands need no addresses.
+"""`aerobee context …`: names clusters, so that commands need no addresses.
 
-Where a command goes: -n, else a context (--context, $AEROBEE_CONTEXT, the one in use), else the
-variables AEROBEE_NAME_SERVER and NAMESRV_ADDR, else localhost:9876.
+A command asks the name servers of -n, else of a context (--context, $AEROBEE_CONTEXT, the one in
+use), else of the variables AEROBEE_NAME_SERVER and NAMESRV_ADDR, else localhost:9876.
 """
 
 import argparse

@@ -1,8 +1,7 @@
-"""`aerobee dlq …`: dead letters, what groups gave up. Seen, exported, and sent once more.
+"""`aerobee dlq …`: lists, exports and resends dead letters, the messages that groups gave up.
 
-What is sent again goes to its group only, or to a topic; it keeps its id, and the dead letter stays
-where it is. Which ones is said by id, by time, key, tag and the topic they came from; `--all` is
-all of them.
+A resent message goes to its group only, or to a topic; it keeps its id, and the dead letter stays
+where it is. Messages are chosen by id, time, key, tag and original topic; `--all` chooses all.
 """
 
 import argparse
@@ -143,7 +142,8 @@ def export(parsed: argparse.Namespace) -> int:
 async def _send_all(
     admin: "Admin", parsed: argparse.Namespace, wanted: set[str], progress: Progress
 ) -> None:
-    """Those that were there when it was asked: what dies meanwhile is not sent on and on."""
+    """Resend the dead letters that existed at the start; new ones are not sent, or it might never
+    end."""
     import asyncio
 
     async for message in _chosen(admin, parsed):
@@ -163,7 +163,7 @@ async def _send_all(
 async def _chosen(
     admin: "Admin", parsed: argparse.Namespace, progress: Progress | None = None
 ) -> AsyncIterator["StoredMessage"]:
-    """The dead letters that the flags mean, oldest first, queue by queue."""
+    """Return the dead letters that the flags choose, oldest first, queue by queue."""
     start, end = read_range(parsed.start, parsed.end, "--until")
     if parsed.group not in await admin.dead_letters.groups():
         raise NotFound(

@@ -1,6 +1,6 @@
-"""`aerobee doctor`: what may be wrong here, what to change, and why. It changes nothing.
+"""`aerobee doctor`: checks this machine and prints problems, remedies and reasons. Changes nothing.
 
-Status 4: something is bad.
+Status 4: there is a problem of the worst level.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def examine(parsed: argparse.Namespace) -> int:
 
 
 def _shown(text: str, indent: int) -> str:
-    """Over several lines, if it must be."""
+    """Format a finding, over several lines if needed."""
     return textwrap.fill(
         one_line(text),
         _WIDTH,
@@ -82,6 +82,6 @@ def _shown(text: str, indent: int) -> str:
 
 
 def _next(findings: "Sequence[Finding]") -> str:
-    """What to run now."""
+    """Return the command to run next."""
     has_commands = any(one.commands and one.level != "ok" for one in findings)
     return "; `aerobee doctor --fix` prints the commands" if has_commands else ""

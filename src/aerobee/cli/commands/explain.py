@@ -1,7 +1,7 @@
-"""`aerobee explain …`: why a message was not consumed, and what a group is doing, with what to do.
+"""`aerobee explain …`: explains why a message was not consumed, and the state of a group.
 
-For people it is a few lines, each cause with the command to give next; for programs the same facts
-under their names, and the cause as one word.
+People get a few lines, each cause with the command to run next; programs get the same facts as
+named fields, and the cause as one word.
 """
 
 import argparse
@@ -145,7 +145,7 @@ def _write_facts(report: Record) -> None:
 
 
 def _write_findings(findings: "Sequence[CauseFinding]") -> None:
-    """A paragraph each, whole: what is wrong must not be cut."""
+    """Print a paragraph for each finding, never cut."""
     for one in findings:
         who = f"{one.group}: " if one.group else ""
         print()

@@ -1,7 +1,7 @@
-"""`aerobee group …`: consumer groups, how far they are, who is in them, and sending them elsewhere.
+"""`aerobee group …`: consumer groups: their lag, their members, and resets of their offsets.
 
-Lag is in messages, and never below 0. A group whose members want different things of a topic loses
-messages: `describe` says so, and `subscriptions` has the status 4.
+Lag is in messages, and never below 0. A group whose members subscribe to a topic differently loses
+messages: `describe` reports it, and `subscriptions` exits with 4.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""`aerobee message …`: send messages, follow a topic, find one again, send it once more.
+"""`aerobee message …`: sends messages, follows a topic, finds messages and resends them.
 
-Looking changes nothing: no group is joined, no offset committed.
+Reading changes nothing: no group is joined, no offset committed.
 """
 
 import argparse
@@ -177,7 +177,7 @@ async def _follow(parsed: argparse.Namespace) -> None:
 
 
 async def _find(admin: "Admin", parsed: argparse.Namespace) -> "StoredMessage":
-    """The one message that an id or a place names."""
+    """Return the one message with an id, or at an offset of a queue."""
     place = _PLACE.fullmatch(parsed.topic)
     if place is not None:
         topic = place[1]

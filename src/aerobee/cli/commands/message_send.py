@@ -1,11 +1,11 @@
-"""`aerobee message send`: one message, many, or each line of stdin.
+"""`aerobee message send`: sends one message, many, or each line of stdin.
 
-    {n}         which message it is, from 1 on
+    {n}         the number of the message, from 1 on
     {time}      now, as 2026-11-15T12:00:00.000+00:00; {time_ms} in ms since 1970
-    {uuid}      another one each time
+    {uuid}      a new one each time
 
-These are replaced in the body, in keys, headers and --order-by; doubled braces keep them as they
-are. Lines of stdin are sent as they come; empty ones are left out, since RocketMQ stores none.
+These are replaced in the body, in keys, headers and --order-by; doubled braces are literal. Lines
+of stdin are sent as they come; empty ones are skipped, since RocketMQ stores no empty bodies.
 """
 
 import argparse
@@ -68,7 +68,7 @@ def send(parsed: argparse.Namespace) -> int:
 
 
 def filled(text: str, number: int) -> str:
-    """A text with what it asks for put in."""
+    """Replace the placeholders in a text."""
     if "{" not in text:
         return text
 
@@ -103,7 +103,7 @@ async def _send_all(parsed: argparse.Namespace, progress: Progress) -> "list[Rec
 
 
 async def _common(parsed: argparse.Namespace, client: "Client") -> "SendKeywords":
-    """What is the same of all messages."""
+    """Return the fields that all messages have in common."""
     from datetime import datetime
 
     common: SendKeywords = {"tag": parsed.tag}
@@ -121,7 +121,7 @@ async def _common(parsed: argparse.Namespace, client: "Client") -> "SendKeywords
 
 
 def queue_named(topic: str, text: str) -> "MessageQueue":
-    """`broker-a:0` of a topic."""
+    """Parse `broker-a:0` as a queue of a topic."""
     from aerobee.model.message_queue import MessageQueue, QueueId
 
     broker, _, number = text.rpartition(":")

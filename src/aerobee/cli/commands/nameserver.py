@@ -1,4 +1,4 @@
-"""`aerobee nameserver`: run one, see how it would be configured, ask those that run.
+"""`aerobee nameserver`: runs a name server, shows its effective configuration, asks running ones.
 
 Mistakes in the configuration go to stderr, all of them, one line each.
 """

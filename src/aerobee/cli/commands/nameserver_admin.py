@@ -1,7 +1,6 @@
-"""`aerobee nameserver …` of name servers that run: whether they answer, what they are told and what
-they keep for others.
+"""`aerobee nameserver …` for running name servers: checks them, changes settings and stored values.
 
-They tell each other nothing: what is changed is changed in each of those that -n names.
+Name servers do not replicate: a change is made in each of those that -n names.
 """
 
 import argparse
@@ -35,7 +34,7 @@ EXAMPLES = """\
 
 
 def add_running(verbs: Verbs, config: argparse.ArgumentParser) -> None:
-    """Verbs beside those that run a name server, and below its `config`."""
+    """Add the verbs for running name servers, beside those that run one, and below `config`."""
     add_watch(add_verb(verbs, "list", "name servers; status 4 if one is silent", list_servers))
     of_running = config.add_subparsers(title="of running name servers", metavar="get|set")
     getting = add_verb(of_running, "get", "settings of running name servers", get_settings)

@@ -1,6 +1,6 @@
-"""`aerobee offset …`: where groups are in queues, and putting them elsewhere.
+"""`aerobee offset …`: shows and changes the committed offsets of groups.
 
-Whatever moves a group is shown queue by queue before it is done.
+A change is shown queue by queue before it is made.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""Sending a group elsewhere: what `group reset`, `offset reset` and `offset skip` do.
+"""Resets of a group's offsets: the common code of `group reset`, `offset reset` and `offset skip`.
 
-What would happen is found out first, queue by queue, and is what is shown and asked about; the
-same is done then.
+The new offsets are computed first, queue by queue, then shown and confirmed; exactly those are then
+set.
 """
 
 import argparse
@@ -29,7 +29,7 @@ class Step(NamedTuple):
 
 
 def add_reset(parser: argparse.ArgumentParser) -> None:
-    """What a verb that resets takes."""
+    """Add the flags of a verb that resets."""
     parser.add_argument("group")
     parser.add_argument("topic")
     parser.add_argument("--to", required=True, metavar="PLACE", help=TO_HELP)
@@ -42,7 +42,7 @@ def add_reset(parser: argparse.ArgumentParser) -> None:
 
 
 def reset(parsed: argparse.Namespace) -> int:
-    """Say what would happen, ask, do it, say what happened."""
+    """Show the new offsets, ask, set them, print the result."""
     place = read_place(parsed.to, "--to")
     steps = asked(parsed, lambda admin: _plan(admin, parsed, place))
     records = [_record(step) for step in steps]
@@ -61,7 +61,7 @@ def reset(parsed: argparse.Namespace) -> int:
 
 
 async def check_group(admin: "Admin", group: str) -> None:
-    """NotFound: no broker has it. Asked for by its name, some brokers would make it."""
+    """NotFound: no broker has the group. Some brokers would create it when asked for it by name."""
     if group not in await admin.groups.names():
         raise NotFound(
             f"no broker has a group {group!r}",

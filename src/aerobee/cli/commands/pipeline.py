@@ -1,7 +1,7 @@
-"""`aerobee pipeline …`: jobs on Spark: which there are, what they take, and running one.
+"""`aerobee pipeline …`: lists and runs jobs on Spark, and shows their options.
 
-Local by default; `--master` names any cluster, and `--print-submit` writes the spark-submit line
-instead. What Spark itself says goes to a file, unless `--verbose`.
+Local by default; `--master` names any cluster, and `--print-submit` prints the spark-submit command
+instead. Spark's own log goes to a file, unless `--verbose`.
 """
 
 import argparse
@@ -133,7 +133,7 @@ def _run(job: Job, chosen: Chosen, parsed: argparse.Namespace) -> int:
 
 
 def _check_what_is_read(chosen: Chosen) -> None:
-    """What is not there is said before Spark takes ten seconds to find out."""
+    """Report a missing store or topic before Spark takes ten seconds to start."""
     topic, store = chosen.values.get("topic"), chosen.values.get("store")
     if store:
         if "://" not in store and not Path(store).exists():
@@ -154,7 +154,7 @@ def _check_what_is_read(chosen: Chosen) -> None:
 
 
 def _tail(log: Path | None) -> str:
-    """The end of what Spark has said."""
+    """Return the end of Spark's log."""
     if log is None or not log.exists():
         return ""
     return log.read_text("utf-8", "replace")[-_LOG_CHARS:]
@@ -243,7 +243,8 @@ def _add_job(jobs: Verbs, job: Job) -> None:
 
 
 def _given(job: Job, parsed: argparse.Namespace) -> dict[str, str]:
-    """What was said, by flags and by --set; where the cluster is, as for every command."""
+    """Return the options given by flags and by --set, with the cluster's address as for every
+    command."""
     from aerobee.pipeline.jobs.spark_submit import pairs
 
     flags = {

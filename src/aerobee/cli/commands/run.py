@@ -1,6 +1,6 @@
-"""`aerobee run module:app`: handle messages with an application's functions.
+"""`aerobee run module:app`: handles messages with an application's functions.
 
-One process by itself, or several under one that keeps them going.
+It runs one process, or several under a supervisor that restarts them.
 """
 
 import argparse

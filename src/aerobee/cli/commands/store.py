@@ -1,7 +1,7 @@
-"""`aerobee store …`: a store's files, looked at while no broker has them.
+"""`aerobee store …`: reads a store's files while no broker uses them.
 
-Ours and RocketMQ's, whatever their settings. Nothing is written: a store that is broken stays as it
-is. `verify` has the status 4 where something is damaged, and says where.
+The store may be Aerobee's or RocketMQ's, with any settings. Nothing is written: a damaged store
+stays as it is. `verify` exits with 4 if something is damaged, and prints where.
 """
 
 import argparse
@@ -218,7 +218,7 @@ def dump(parsed: argparse.Namespace) -> int:
 
 
 def _messages(folder: "StoreFolder", parsed: argparse.Namespace) -> "Iterator[StoredMessage]":
-    """The sound records of the log; what is damaged is said on stderr."""
+    """Yield the sound records of the log; damage is reported on stderr."""
     from aerobee.app.offline.log_walk import Damage, LogWalk
 
     for found in LogWalk(folder, parsed.start):
@@ -262,7 +262,7 @@ def _queue_record(folder: "StoreFolder", queue: "QueueFolder") -> Record:
 
 
 def _keyed(folder: "StoreFolder", walks: "list[IndexWalk]", topic: str, key: str) -> list[Record]:
-    """Records that have a key, the newest first; hashes that meet by chance are left out."""
+    """Return the records that have a key, newest first; hash collisions are left out."""
     from aerobee.app.offline.log_walk import FoundRecord, LogWalk
 
     reading = LogWalk(folder)

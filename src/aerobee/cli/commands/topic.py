@@ -1,7 +1,7 @@
-"""`aerobee topic …`: make topics, look at them, change and delete them.
+"""`aerobee topic …`: creates, shows, changes and deletes topics.
 
-Retries, dead letters and what belongs to the system are listed on request only. What takes
-something away (fewer queues, a permission, the topic) is done with care.
+Retry, dead-letter and system topics are listed on request only. A change that takes something away
+(queues, a permission, the topic) is confirmed first.
 """
 
 import argparse
@@ -90,7 +90,7 @@ def shown_permission(permission: int) -> str:
 
 
 def pairs_in(texts: list[str], flag: str) -> dict[str, str]:
-    """`name=value`, as flags say it."""
+    """Parse `name=value` flags."""
     found = {}
     for text in texts:
         name, divided, value = text.partition("=")
@@ -274,7 +274,7 @@ def _add_attributes(parser: argparse.ArgumentParser) -> None:
 
 
 def _losses(old: "TopicConfig", new: "TopicConfig") -> list[str]:
-    """What a change takes away."""
+    """Return what a change takes away."""
     found = []
     if new.read_queues < old.read_queues:
         found.append(f"messages in queues from {new.read_queues} on can no longer be read")

@@ -1,7 +1,7 @@
-"""`aerobee transaction …`: transactions that are open, and ending one by hand.
+"""`aerobee transaction …`: lists open transactions, and ends one by hand.
 
-To commit what its producer would have rolled back, or the other way round, cannot be undone: it is
-asked about. Only our brokers can list what is open.
+To commit a transaction that its producer would have rolled back, or the other way round, cannot be
+undone: it is confirmed first. Only Aerobee's brokers can list open transactions.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""`aerobee up`: a name server and brokers in one process, to try things out.
+"""`aerobee up`: runs a name server and brokers in one process, for trying things out.
 
-Everything is in one folder that can be thrown away; its files are small. Once it is ready it says
-where everything is and what to try; `--demo` shows traffic.
+All files are in one folder that can be deleted; they are small. Once ready it prints the addresses
+and commands to try; `--demo` shows traffic.
 """
 
 import argparse

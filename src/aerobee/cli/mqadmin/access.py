@@ -1,7 +1,7 @@
-"""Sub-commands about users and what they may do, at brokers that keep such.
+"""Sub-commands about users and access rules, for brokers that store them.
 
-RocketMQ's do where it is enabled. A broker that asks nobody who it is refuses, and its reason is
-what is shown. Passwords are never shown, though a broker tells them.
+RocketMQ's brokers do where that is enabled. A broker without authentication refuses, and its reason
+is printed. Passwords are never printed, though a broker returns them.
 """
 
 from collections.abc import Iterable

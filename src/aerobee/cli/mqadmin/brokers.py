@@ -1,7 +1,7 @@
-"""Sub-commands about brokers: how they are doing and set up, cleaning up, what few ever turn.
+"""Sub-commands about brokers: state, settings, clean-up, and settings that are rarely changed.
 
-What a broker of ours does not have (limits for old messages, ways to read ahead, another timer) it
-refuses itself, and its reason is shown: at RocketMQ's these work.
+Aerobee's brokers refuse requests about features that they lack (limits for cold data, read-ahead
+modes, another timer), and the reason is printed; with RocketMQ's brokers these work.
 """
 
 from collections.abc import Iterable
@@ -48,7 +48,7 @@ async def show_consume_stats(call: Call) -> None:
 
 
 def _stats_lines(group: str, stats: ConsumeStats, level: int) -> Iterable[str]:
-    """Queues of which something was consumed, and that are behind by so much."""
+    """Return lines for the queues that were consumed and are behind by at least `level`."""
     for queue, one in sorted(stats.queues.items()):
         if one.lag >= level and one.last_timestamp > 0:
             yield (
@@ -76,7 +76,7 @@ async def _figures(call: Call, address: str) -> list[tuple[str, str]]:
 
 
 async def _replicas(call: Call) -> dict[str, list[str]]:
-    """By master of the cluster that was named, its slaves."""
+    """Return the slaves of each master in the named cluster."""
     cluster = call.given.text(call.given.one_of(BROKER.long, CLUSTER.long))
     await call.masters_in(cluster)  # whether there is one
     return {
@@ -119,7 +119,7 @@ async def set_config(call: Call) -> None:
 
 
 async def _where(call: Call) -> list[str] | None:
-    """Where to clean: one broker, a cluster, or everywhere."""
+    """Return the target of a clean-up: one broker, a cluster, or all."""
     if BROKER.long in call.given:
         return [call.given.text(BROKER.long)]
     cluster = call.given.text("cluster")

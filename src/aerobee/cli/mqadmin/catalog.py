@@ -1,7 +1,6 @@
-"""Every sub-command by name, and the module here that has it.
+"""Catalog of the sub-commands: name → the module here that has it.
 
-Only the module of the one that is asked for is imported: the others' brokers need not be waited
-for.
+Only the module of the given sub-command is imported, so that a start is quick.
 """
 
 import importlib
@@ -37,12 +36,12 @@ _PLACES = {name.lower(): family for family, names in FAMILIES.items() for name i
 
 
 def names() -> list[str]:
-    """All of them, in the order of a dictionary."""
+    """Return all names, sorted."""
     return sorted((name for names in FAMILIES.values() for name in names.split()), key=str.lower)
 
 
 def find(name: str) -> Command | None:
-    """By name, in capitals or not."""
+    """Find a sub-command by name, in upper or lower case."""
     family = _PLACES.get(name.lower())
     if family is None:
         return None

@@ -1,6 +1,6 @@
-"""Sub-commands about clusters: the brokers that are alive, how busy they are, their replicas.
+"""Sub-commands about clusters: the live brokers, their load, their replicas.
 
-A broker that does not answer is listed all the same, with nothing in its columns.
+A broker that does not answer is listed with empty columns.
 """
 
 import asyncio
@@ -82,7 +82,7 @@ def _waits(figures: Mapping[str, str], pool: str) -> str:
 
 
 def _totals(figures: Mapping[str, str]) -> str:
-    """Of yesterday and of today: in and out."""
+    """Return the totals of yesterday and of today: in and out."""
     sent, got = (
         [int(_number(figures, f"msg{kind}Total{day}")) for day in _DAYS] for kind in ("Put", "Get")
     )
@@ -96,7 +96,7 @@ _DAYS = ("YesterdayMorning", "TodayMorning", "TodayNow")
 
 
 def _number(figures: Mapping[str, str], name: str) -> float:
-    """0 for what is no number: figures are for people, and brokers differ in them."""
+    """Parse a number; 0 if it is none: figures are for people, and brokers differ in them."""
     try:
         return float(figures.get(name, "0"))
     except ValueError:

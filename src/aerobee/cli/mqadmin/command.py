@@ -1,8 +1,8 @@
-"""Command is a sub-command of mqadmin, and Call what its function is given.
+"""Command is a sub-command of mqadmin, and Call the argument of its function.
 
-C1. What is printed goes through `say`, to stdout, with RocketMQ's words and columns.
-C2. A function that cannot do what was asked raises, and the process ends with a failure: unlike
-    RocketMQ's tool, which prints a trace and ends well.
+C1. Output goes through `say`, to stdout, with RocketMQ's words and columns.
+C2. A function that fails raises, and the exit status is a failure: unlike RocketMQ's tool, which
+    prints a stack trace and exits with 0.
 """
 
 import sys
@@ -23,7 +23,7 @@ WHERE = (BROKER, CLUSTER)
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One sub-command that was asked for."""
+    """One call of a sub-command."""
 
     given: Given
     admin: "Admin"
@@ -33,14 +33,14 @@ class Call:
         sys.stdout.write(text + end)
 
     async def masters(self) -> list[str]:
-        """Addresses: of the broker that was named, or of all masters of the cluster."""
+        """Return addresses: of the named broker, or of all masters of the cluster."""
         if BROKER.long in self.given:
             return [self.given.text(BROKER.long)]
         self.given.one_of(BROKER.long, CLUSTER.long)
         return list((await self.masters_in(self.given.text(CLUSTER.long))).values())
 
     async def masters_in(self, cluster: str) -> dict[str, str]:
-        """By broker name, the masters of a cluster."""
+        """Return the masters of a cluster, by broker name."""
         from aerobee.model.route import MASTER_ID
 
         info = await self.admin.cluster()

@@ -1,10 +1,10 @@
-"""`mqadmin SUB …` and `aerobee mqadmin SUB …`: which sub-command, its help, its end.
+"""Entry of `mqadmin SUB …` and `aerobee mqadmin SUB …`: runs a sub-command or prints its help.
 
-    mqadmin                    every sub-command, in a line each
-    mqadmin help SUB           what it takes; so does `mqadmin SUB -h`
-    mqadmin SUB -n HOST:PORT   names in capitals or not; without -n the variable NAMESRV_ADDR
+    mqadmin                    lists all sub-commands, one per line
+    mqadmin help SUB           prints its flags; so does `mqadmin SUB -h`
+    mqadmin SUB -n HOST:PORT   upper or lower case; without -n the variable NAMESRV_ADDR
 
-Status: 0 well, 1 failed, 2 wrong use, 3 no such topic. What failed goes to stderr, with a hint.
+Status: 0 success, 1 failed, 2 wrong use, 3 no such topic. Errors go to stderr, with a hint.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def add_to(nouns: Verbs) -> None:
 
 
 class _Words(argparse.Action):
-    """Everything after the noun; alone, a flag for help is this parser's."""
+    """All arguments after the noun; a lone help flag is handled by this parser."""
 
     def __call__(
         self,
@@ -67,7 +67,7 @@ class _Words(argparse.Action):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the words say: the status of the process."""
+    """Run the sub-command in the arguments; returns the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words or (words[0] in _HELP_WORDS and len(words) == 1):
         _say_all()
@@ -146,7 +146,8 @@ def _say_help(command: "Command") -> None:
 
 
 def _example(command: "Command") -> str:
-    """Flags that must be said, and where: in one cluster, if that is a choice."""
+    """Return an example with the required flags; if there is a choice of targets, with a
+    cluster."""
     words = [f" -{one.short} {one.long.upper()}" for one in command.options if one.is_required]
     places = [one for one in command.options if one.long == "clusterName" and not one.is_required]
     words += [" -c DefaultCluster" for _ in places]
@@ -154,7 +155,7 @@ def _example(command: "Command") -> str:
 
 
 def _filled(text: str, indent: int) -> str:
-    """In lines of 80 columns; those after the first begin further in."""
+    """Wrap a text to 80 columns; lines after the first are indented."""
     return textwrap.fill(
         text,
         _COLUMNS,

@@ -1,6 +1,6 @@
-"""Sub-commands that write what a cluster has into JSON files: settings, topics and groups, figures.
+"""Sub-commands that export a cluster's settings, topics, groups and figures to JSON files.
 
-The files have RocketMQ's names and members, and can be read where its own can.
+The files have RocketMQ's names and members, and can be imported by its tools.
 """
 
 import time
@@ -103,7 +103,7 @@ def _both_topics(one: TopicConfig, other: TopicConfig) -> TopicConfig:
 
 
 async def _topics(call: Call, address: str, *, has_derived: bool = False) -> list[TopicConfig]:
-    """Those of applications, with their retries and dead letters if these are wanted."""
+    """Return the topics of applications, with retry and dead-letter topics if these are wanted."""
     system = set(await call.admin.topics.system_names())
     (configs,) = (await call.admin.topics.configs(on=address)).values()
     return [

@@ -1,7 +1,7 @@
 """Files that sub-commands read and write: lists of topics and groups, exports, bodies.
 
-What nobody gave a place goes to `rocketmq` in the system's folder for temporary files, as at
-RocketMQ's.
+Without a given path, files go to `rocketmq` in the system's folder for temporary files, as with
+RocketMQ's tool.
 """
 
 import tempfile
@@ -15,7 +15,7 @@ _HOME = "rocketmq"
 
 
 def read_json_list(name: str) -> list[Members]:
-    """The objects of a JSON array in a file."""
+    """Return the objects of a JSON array in a file."""
     try:
         content = Path(name).read_bytes()
     except OSError as error:
@@ -34,14 +34,14 @@ def export_folder(given: str) -> str:
 
 
 def write_export(folder: str, name: str, value: Value) -> str:
-    """Where it is now."""
+    """Write an export; returns its path."""
     path = Path(folder) / name
     _write(path, write_pretty(value))
     return f"{folder}/{name}"
 
 
 def write_body(name: str, body: bytes) -> str:
-    """Where it is now."""
+    """Write a message's body; returns its path."""
     path = Path(tempfile.gettempdir()) / _HOME / "msgbodys" / name
     _write(path, body)
     return str(path)

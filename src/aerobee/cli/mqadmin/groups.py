@@ -1,6 +1,7 @@
-"""Sub-commands about consumer groups: how they are set up, and how they are to read.
+"""Sub-commands about consumer groups: their settings and their consume mode.
 
-What is not said when a group is made is as RocketMQ's tool has it, which is not a broker's default.
+A setting that is not given when a group is created gets the default of RocketMQ's tool, which is
+not the broker's.
 """
 
 import json
@@ -81,7 +82,7 @@ async def put_group(call: Call) -> None:
 
 
 def _config(given: Given) -> GroupConfig:
-    """What is not said is RocketMQ's choice for its tool, which is not a broker's own."""
+    """Return the group's settings; defaults are those of RocketMQ's tool, not of the broker."""
     plain = GroupConfig(given.text("groupName"), reads_from_min=False, may_broadcast=False)
     attributes = {}
     for part in filter(None, given.text("attributes").split(",")):

@@ -1,7 +1,7 @@
-"""Values as RocketMQ's tool writes them: what Java makes of an object that is printed.
+"""Formats values as RocketMQ's tool prints them: the toString() of Java objects.
 
-Scripts cut these texts apart, so names, order and signs are RocketMQ's. What it keeps in hash maps
-comes in an order of its own there, and sorted here.
+Scripts parse these texts, so names, order and punctuation are RocketMQ's. Entries of hash maps,
+which have no order there, are sorted here.
 """
 
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ def time_to_the_second(wall_ms: int) -> str:
 
 
 def moment(text: str) -> int:
-    """Milliseconds since 1970, out of such or of `yyyy-MM-dd#HH:mm:ss:SSS`."""
+    """Parse milliseconds since 1970, or `yyyy-MM-dd#HH:mm:ss:SSS`, as milliseconds."""
     if text.lstrip("-").isdigit():
         return int(text)
     try:
@@ -62,7 +62,7 @@ def truth(value: bool) -> str:
 
 
 def table_text(table: Mapping[str, object]) -> str:
-    """A map, sorted."""
+    """Format a map, sorted."""
     return "{" + ", ".join(f"{name}={table[name]}" for name in sorted(table)) + "}"
 
 
@@ -87,7 +87,7 @@ def topic_text(config: TopicConfig) -> str:
 
 
 def group_members(config: GroupConfig) -> dict[str, str]:
-    """What is known of a group, by RocketMQ's names; an empty text is nothing."""
+    """Return the settings of a group, by RocketMQ's names; an empty text means null."""
     allowed = config.subscriptions
     return {
         "groupName": config.name,

@@ -1,6 +1,6 @@
-"""Sub-commands about who is connected, and how far groups are.
+"""Sub-commands about connected clients, and about the progress of groups.
 
-Asked for members of a group of which nobody is there, RocketMQ's tool fails: so do these.
+For a group without members RocketMQ's tool fails: so do these.
 """
 
 import time
@@ -23,7 +23,7 @@ _BROKER = BROKER._replace(text="as one broker knows them")
 
 
 async def _online(call: Call, group: str) -> Consumers:
-    """The members of a group; nobody is an error, as at RocketMQ's."""
+    """Return the members of a group; none is an error, as with RocketMQ's tool."""
     on = call.given.text(BROKER.long) or None
     found = await call.admin.connections.consumers(group, on=on)
     if found.manner is None:
@@ -118,7 +118,8 @@ def _progress_lines(
 
 
 async def _owners(call: Call, group: str) -> dict[MessageQueue, str]:
-    """By queue, the address of the member that has it. Members that do not answer have none."""
+    """Return the address of the member that has a queue, by queue. Members that do not answer are
+    left out."""
     found: dict[MessageQueue, str] = {}
     for one in (await call.admin.connections.consumers(group)).clients:
         try:
@@ -145,7 +146,7 @@ async def _list_progress(call: Call) -> None:
 
 
 def _manner(found: Consumers) -> str:
-    """Count, oldest version, type and model, as columns."""
+    """Return count, oldest version, type and model, as columns."""
     if found.manner is None:
         return f"{0:<6}  {'OFFLINE':<24} {'':<5}  {'':<14}"
     is_pull = found.manner.consume_type is ConsumeType.ACTIVELY

@@ -1,6 +1,6 @@
-"""Sub-commands that find messages again, and say what became of them.
+"""Sub-commands that find messages, and print whether groups have consumed them.
 
-Each writes the body to a file and says where: bodies need not be text.
+Each writes the body to a file and prints its path: bodies need not be text.
 """
 
 from collections.abc import Sequence

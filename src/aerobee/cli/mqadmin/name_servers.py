@@ -1,6 +1,6 @@
-"""Sub-commands about name servers: their settings, what they keep for others, whom they route to.
+"""Sub-commands about name servers: their settings, stored values, and write permissions of brokers.
 
-Name servers tell each other nothing: what is changed is changed in all of `-n`.
+Name servers do not replicate: a change is made in all of `-n`.
 """
 
 from aerobee.cli.mqadmin.command import Call, Command, required

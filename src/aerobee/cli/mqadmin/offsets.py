@@ -1,6 +1,6 @@
-"""Sub-commands that send groups elsewhere, and show the units of a queue.
+"""Sub-commands that reset the offsets of groups, and show the units of a consume queue.
 
-A group may be sent to offset 0 of one queue: RocketMQ's tool says so and does not do it.
+A group may be reset to offset 0 of one queue: RocketMQ's tool prints that and does not do it.
 """
 
 import time

@@ -1,11 +1,11 @@
-"""The flags of a sub-command, and what was given of them.
+"""Parser of a sub-command's flags.
 
-As RocketMQ's tool takes them, so that lines of runbooks go on working:
+It accepts the forms of RocketMQ's tool, so that commands in runbooks keep working:
 
     -t orders   -torders   --topic orders   --topic=orders   -topic orders
 
-O1. A long name may be cut short where only one begins so.
-O2. What follows a flag is its value, whatever it looks like: offsets may be -1.
+O1. A long name may be abbreviated where that is unambiguous.
+O2. The word after a flag is its value, whatever it looks like: offsets may be -1.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ class Option(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """How help and errors call it."""
+        """The name of the option in help and errors."""
         return f"-{self.short} (--{self.long})" if self.short else f"--{self.long}"
 
 
@@ -33,7 +33,7 @@ NAME_SERVER = Option("n", "namesrvAddr", "name servers, with ; in between")
 
 
 class Given:
-    """What was said, by the long names of options. What is wrong with it is Misuse."""
+    """The given values, by the long names of options. An invalid value is Misuse."""
 
     def __init__(self, said: Mapping[str, str]) -> None:
         self._said = said
@@ -58,7 +58,7 @@ class Given:
         return self.text(name).lower() == "true" if name in self._said else default
 
     def one_of(self, *names: str) -> str:
-        """Which of these was said, of which one must be."""
+        """Return which of these options was given; one must be."""
         for name in names:
             if name in self._said:
                 return name
@@ -67,7 +67,7 @@ class Given:
 
 
 def read(options: Iterable[Option], words: Sequence[str]) -> Given:
-    """What the words say. Misuse names the first that is not understood."""
+    """Parse the words. Misuse names the first that is not understood."""
     known = (*options, NAME_SERVER, HELP)
     said: dict[str, str] = {}
     at = 0
@@ -92,7 +92,7 @@ def read(options: Iterable[Option], words: Sequence[str]) -> Given:
 
 
 def _find(known: Sequence[Option], word: str) -> tuple[Option, str | None]:
-    """The option that a word is, and its value if that is in the same word."""
+    """Return the option of a word, and its value if that is in the same word."""
     if not word.startswith("-") or word == "-":
         raise Misuse(f"{word!r} is no flag")
     name, is_joined, value = word.lstrip("-").partition("=")

@@ -1,6 +1,6 @@
 """Sub-commands that read queues from end to end, and a message's trace.
 
-Nothing is committed and no group joined, whatever group is named.
+No offset is committed and no group joined, whatever group is given.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ _END = Option("e", "endTimestamp", "to: milliseconds or 2026-11-15#12:00:00:000"
 
 
 async def _range(call: Call, queue: MessageQueue) -> tuple[int, int]:
-    """The offsets that are meant: of the whole queue, or of a stretch of time."""
+    """Return the offsets to read: of the whole queue, or of a range of time."""
     low, high = await call.admin.offsets.bounds(queue)
     if "beginTimestamp" in call.given:
         begin = moment(call.given.text("beginTimestamp"))
@@ -93,7 +93,7 @@ async def consume(call: Call) -> None:
 async def _consume_queue(
     call: Call, queue: MessageQueue, offset: int, left: int, words: str
 ) -> int:
-    """How many were there."""
+    """Print the messages of a queue; returns their number."""
     low, high = await _range(call, queue)
     if offset > high:
         call.say(f"{queue_text(queue)} no matched msg, offset={offset}")
@@ -165,7 +165,7 @@ def _say_sent(call: Call, message: StoredMessage, fields: list[str]) -> None:
 
 
 def _say_consumed(call: Call, records: list[tuple[StoredMessage, list[str]]]) -> None:
-    """Group by group."""
+    """Print the consume status, group by group."""
     by_group: dict[str, list[tuple[StoredMessage, list[str]]]] = {}
     for message, fields in records:
         group = fields[8] if len(fields) > 8 else ""

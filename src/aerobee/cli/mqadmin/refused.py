@@ -1,6 +1,6 @@
-"""Sub-commands that cannot be done, each with the reason and with what to do instead.
+"""Sub-commands that are not supported, each with the reason and an alternative.
 
-They ask nobody: what they are about is not there in any broker of ours.
+They send no request: Aerobee's brokers do not have the feature.
 """
 
 from aerobee.cli.mqadmin.command import Command

@@ -1,6 +1,6 @@
 """The running info of a consumer, as the text that RocketMQ's tool prints and writes to files.
 
-Sections and columns are RocketMQ's; consumers in other languages than Java say less.
+Sections and columns are RocketMQ's; consumers in other languages than Java report less.
 """
 
 from collections.abc import Iterator
@@ -65,7 +65,8 @@ def _place(queue: MessageQueue, width: int) -> str:
 
 
 def _held_text(held: QueueInHand) -> str:
-    """Without what only Java's consumers count: transactions, locks, the time of the last one."""
+    """Format a process queue, without the figures that only Java's consumers have: transactions,
+    locks, the time of the last one."""
     pulled = datetime.fromtimestamp(held.pull_wall_ms / 1000)
     return (
         f"ProcessQueueInfo [commitOffset={held.commit_offset}, "

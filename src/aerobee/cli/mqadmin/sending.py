@@ -1,6 +1,6 @@
-"""Sub-commands that send messages, and say how long it took.
+"""Sub-commands that send messages, and print the time it took.
 
-The first send of a series has to find its way and is not in the average.
+The first send of a series opens connections and is not in the average.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ async def check_times(call: Call) -> None:
 
 
 async def send_to_broker(call: Call) -> None:
-    """To the topic that is called like the broker, or like its cluster and it."""
+    """Send to the topic with the name of the broker, or of its cluster and it."""
     topic = call.given.text("brokerName")
     size, count = call.given.number("messageSize", 128), call.given.number("count", 50)
     body = _HELLO * -(-size // len(_HELLO))
@@ -89,7 +89,7 @@ async def send_to_broker(call: Call) -> None:
 
 
 async def watch_clusters(call: Call) -> None:
-    """For ever, as at RocketMQ's: until somebody ends it."""
+    """Send for ever, as RocketMQ's tool does, until interrupted."""
     given = call.given
     known = (await call.admin.cluster()).names_by_cluster()
     chosen = given.text("cluster")
@@ -135,7 +135,7 @@ def _ms_since(begun: float) -> int:
 
 
 def _average(spent: list[int]) -> float:
-    """Without the first, which had to find its way."""
+    """Return the average without the first send, which opens connections."""
     return sum(spent[1:]) / (len(spent) - 1) if len(spent) > 1 else float(sum(spent))
 
 

@@ -1,6 +1,6 @@
-"""Sub-commands about topics: which there are, where they are, how they are set up.
+"""Sub-commands about topics: their names, routes and settings.
 
-A topic is changed broker by broker: the first that refuses ends it, and says so.
+A topic is changed broker by broker; the first refusal ends the command, with the broker's reason.
 """
 
 from collections.abc import Iterable
@@ -147,7 +147,7 @@ async def set_order(call: Call) -> None:
 
 
 def _order(text: str) -> dict[str, int]:
-    """`broker-a:4;broker-b:4`."""
+    """Parse `broker-a:4;broker-b:4`."""
     found = {}
     for part in filter(None, text.split(";")):
         broker, _, count = part.rpartition(":")
@@ -202,7 +202,7 @@ def _known(text: str) -> dict[str, int]:
 
 
 def _attributes(text: str) -> dict[str, str]:
-    """`+message.type=FIFO,-other`: with their signs, as a broker wants them."""
+    """Parse `+message.type=FIFO,-other`: with their signs, as a broker expects them."""
     found: dict[str, str] = {}
     for part in filter(None, text.split(",")):
         name, _, value = part.strip().partition("=")
@@ -279,7 +279,7 @@ async def _say_stats(call: Call, topic: str) -> None:
 
 
 async def _figure(call: Call, figure: str, of: str) -> tuple[float, int]:
-    """Per second over the last minute, and of the last day as far as it was counted."""
+    """Return the rate per second over the last minute, and the count of the last day so far."""
     told = await call.admin.brokers.stats(figure, of)
     rate, count = 0.0, 0
     for one in filter(None, told.values()):

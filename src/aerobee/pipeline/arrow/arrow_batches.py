@@ -44,7 +44,7 @@ def arrow_schema(schema: TopicSchema) -> Any:
 
 
 def finish_batch(columns: MessageColumns, schema: TopicSchema, broker_name: str | None) -> Any:
-    """A record batch of what was taken; the columns begin again."""
+    """Build a record batch of the rows in the columns; the columns start over, empty."""
     rows = columns.rows
     arrays = [_array(columns, schema, name, rows, broker_name) for name in schema.names]
     columns.begin_again()

@@ -5,8 +5,8 @@
                where values may be missing, a bitmap of those that are there
 
 `MessageColumns.take` reads records where they lie, in the body of a pull answer or in a commit log,
-until a batch is full. What needs more than copying (a compressed body, a batch inside a record)
-is left to the caller, who brings it as values (`add`).
+until a batch is full. At a record that needs more than copying (a compressed body, a batch inside
+the record) it stops; the caller decodes that record and adds its messages as values (`add`).
 
 M1. A batch has at most `rows_max` rows and, but for its last row, `bytes_max` bytes.
 M2. Text columns hold UTF-8 and nothing else: bytes that are none become U+FFFD, as in Java.
@@ -93,7 +93,7 @@ def is_compiled() -> bool:
 
 
 class Row(NamedTuple):
-    """One message as values, for those that no copying makes."""
+    """One message as values: for records that cannot be copied as they are."""
 
     key: bytes | None
     value: bytes
@@ -143,7 +143,7 @@ class SizedColumn:
         self.nulls = 0
 
     def make_room(self, size: int) -> None:
-        """See to it that `size` bytes fit at the end of the data."""
+        """Make sure that `size` more bytes fit at the end of the data."""
         needed = self.size + size
         if needed > _DATA_BYTES_MAX:
             raise Misuse(f"{needed} bytes of one column in one batch", hint="take smaller batches")
@@ -156,7 +156,7 @@ class SizedColumn:
             self._capacity = capacity
 
     def add(self, source: memoryview, start: int, size: int) -> None:
-        """One value, copied."""
+        """Append a copy of one value."""
         if size > self._capacity - self.size:
             self.make_room(size)
         copy_bytes(self._data, self.size, source, start, size)
@@ -164,7 +164,7 @@ class SizedColumn:
         self._end_row()
 
     def add_text(self, source: memoryview, start: int, size: int) -> None:
-        """One value that must be UTF-8."""
+        """Append one value that must be UTF-8."""
         if is_ascii_at(source, start, size):
             self.add(source, start, size)
         else:
@@ -184,7 +184,8 @@ class SizedColumn:
         put_i32(self._offsets, 4 * self.rows, self.size)
 
     def add_id(self, source: memoryview, host: int, host_size: int, log_offset: int) -> None:
-        """The broker's id of a record, from its store host: 32 or 56 hexadecimal digits."""
+        """Append the broker's id of a record, made from its store host: 32 or 56 hexadecimal
+        digits."""
         self.make_room(2 * (host_size + 8))
         at = self.size
         for index in range(host_size):
@@ -199,7 +200,7 @@ class SizedColumn:
         self._end_row()
 
     def finish(self) -> tuple[memoryview | None, memoryview, memoryview]:
-        """Bitmap (None: nothing is missing), offsets and data of what came; the next begins."""
+        """Return bitmap (None: nothing is missing), offsets and data, and start a new column."""
         found = (
             self._validity_view if self.nulls else None,
             self._offsets_view[: 4 * (self.rows + 1)],
@@ -238,7 +239,7 @@ class FixedColumn:
 
 
 class MessageColumns:
-    """The columns of one batch after the other."""
+    """Columns that are filled, finished and filled again, one batch after the other."""
 
     __slots__ = (
         "_bytes",
@@ -292,8 +293,9 @@ class MessageColumns:
         self.log_offset = FixedColumn(rows_max, 8)
 
     def take(self, view: memoryview, position: int, end: int, offset_end: int) -> int:
-        """Take the records at [position, end) of a view, but none from `offset_end` of its queue
-        on. `position` says how far it came, `next_offset` which message comes then."""
+        """Append the records at [position, end) of a view, up to `offset_end` of their queue.
+        Afterwards `position` is the end of the last record taken and `next_offset` the queue offset
+        after it."""
         if not 0 <= position <= end <= len(view):
             raise Misuse(f"[{position}, {end}) is not within {len(view)} bytes")
         memory = address(view)
@@ -317,7 +319,7 @@ class MessageColumns:
             position += record.size
 
     def add_record(self, memory: memoryview, record: Record) -> None:
-        """One record that was read and found sound. Whoever brings it sees to `is_full`."""
+        """Append one record that was read and checked. The caller checks `is_full` first."""
         wanted = self._wanted
         if wanted & _VALUE:
             self.value.add(memory, record.body_start, record.body_size)
@@ -346,7 +348,7 @@ class MessageColumns:
         self._bytes += record.size
 
     def _add_properties(self, memory: memoryview, record: Record, size: int) -> None:
-        """The columns that come out of the properties. Of two equal names the later counts."""
+        """Fill the columns that are made of properties. Of two equal names the later one counts."""
         start = record.properties_start
         end = start + size
         key_at = tags_at = id_at = -1
@@ -384,7 +386,7 @@ class MessageColumns:
                 self.message_id.add_id(memory, host, host_size, record.log_offset)
 
     def add(self, row: Row) -> None:
-        """One message that no record shows as it is. Whoever brings it sees to `is_full`."""
+        """Append one message given as values. The caller checks `is_full` first."""
         wanted = self._wanted
         if wanted & _KEY:
             _add_optional(self.key, row.key)
@@ -418,7 +420,7 @@ class MessageColumns:
         return self.rows >= self._rows_max or self._bytes >= self._bytes_max
 
     def begin_again(self) -> None:
-        """The columns were finished one by one: the next batch begins."""
+        """Start the next batch, after the columns were finished one by one."""
         self.rows = 0
         self._bytes = 0
 

@@ -24,7 +24,7 @@ def get_i64(memory: memoryview, position: int) -> int:
 
 
 def get_bit(memory: memoryview, index: int) -> bool:
-    """One bit of a bitmap."""
+    """Return one bit of a bitmap."""
     return bool(memory[index >> 3] >> (index & 7) & 1)
 
 

@@ -1,4 +1,4 @@
-"""The columns of a topic: their names, their types in Spark's words, and which bits build them.
+"""The columns of a topic: their names, their Spark SQL types, and the bits that select them.
 
     key              binary     the KEYS property; null if there is none
     value            binary     the body, expanded; or a struct, decoded
@@ -14,8 +14,8 @@
     properties       string     `name 0x01 value 0x02 …`, as stored; or a map; or left out
     logOffset        long       in its broker's log; only where it is asked for
 
-Spark prunes no column of a Python source, so whoever wants fewer says so: a column that is not
-chosen is not built.
+Spark prunes no column of a Python source, so a query that needs fewer names them in the option
+`columns`: a column that is not chosen is not built.
 """
 
 from collections.abc import Sequence
@@ -82,14 +82,14 @@ class TopicSchema:
 
     @property
     def wanted(self) -> int:
-        """Bits for `MessageColumns`."""
+        """The chosen columns as bits for `MessageColumns`."""
         bits = 0
         for name in self.names:
             bits |= _BITS[name]
         return bits
 
     def ddl(self) -> str:
-        """The schema, as Spark reads it from text."""
+        """The schema as DDL text for Spark."""
         return ", ".join(f"{name} {self._type_of(name)}" for name in self.names)
 
     def _type_of(self, name: str) -> str:
@@ -100,7 +100,8 @@ class TopicSchema:
 
 
 def topic_schema(chosen: Sequence[str] = (), property_form: str = RAW) -> TopicSchema:
-    """The schema of these columns; of all if none is named. Misuse names what is wrong."""
+    """Return the schema of these columns; of all columns if none is named. Misuse: an unknown or
+    repeated name."""
     if property_form not in PROPERTY_FORMS:
         raise Misuse(f"properties={property_form!r}", hint=f"one of {', '.join(PROPERTY_FORMS)}")
     unknown = [name for name in chosen if name not in _TYPES]

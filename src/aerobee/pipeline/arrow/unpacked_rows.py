@@ -1,6 +1,6 @@
 """Messages that are no plain record → rows: compressed bodies, and batches inside a record.
 
-The rare way of `columns`: one object per message here.
+The slow path of `message_columns`: it makes one object per message.
 """
 
 from aerobee.model.message import StoredMessage
@@ -10,7 +10,7 @@ from aerobee.protocol.message.stored_message import client_messages
 
 
 def unpacked_rows(record: bytes) -> list[Row]:
-    """The messages of one record, as a reader sees them."""
+    """Return the messages of one record, unpacked and decompressed, as rows."""
     return [_row(message) for message in client_messages(record)]
 
 

@@ -1,10 +1,10 @@
-"""A capture: where it begins, its snapshot, its streaming.
+"""Capture runs one capture: it loads the state, takes the snapshot, then streams the binary log.
 
     state? ──none──▶ snapshot of all tables ──▶ stream from its moment
        └──found──▶ tables that are not done yet ──▶ stream from its position
 
-Reading waits on a thread, one piece ahead of sending; sending is on the loop. What is read and not
-yet stored is two pieces and what the producers hold.
+The database is read on a thread, one piece ahead of sending; messages are sent on the event loop.
+Memory holds at most two pieces and the messages that wait in the producers.
 
 A1. A crash at any point loses no change: the next run begins at a state whose rows are stored, and
     sends what came after it again.
@@ -90,7 +90,8 @@ class CaptureOptions:
 
 
 class Capture:
-    """May be run again after an error: it goes on where it was."""
+    """One capture of a database. After an error `run` may be called again: it continues where it
+    was."""
 
     def __init__(self, options: CaptureOptions, meter: Meter, say: Say) -> None:
         self._options = options
@@ -107,8 +108,8 @@ class Capture:
         self._topics_known: set[str] = set()
 
     async def run(self, client: Client, stop: asyncio.Event) -> None:
-        """Until told to stop or, if it is to run once, until all is captured. CaptureError,
-        SendFailed and what else a client raises: run it again."""
+        """Run until stopped or, with `is_once`, until everything is captured. After CaptureError,
+        SendFailed and other errors of the client it may be called again."""
         while True:
             self._is_reread_due = False
             await self._run(client, stop)
@@ -116,7 +117,8 @@ class Capture:
                 return
 
     async def _run(self, client: Client, stop: asyncio.Event) -> None:
-        """The tables that are not done, then the log, up to where a table has to be read again."""
+        """Read the tables that are not done, then the log, up to where a table has to be read
+        again."""
         options = self._options
         # The database first: no topic is made for one that is not there.
         self._facts = await asyncio.to_thread(check, options.address)
@@ -177,7 +179,7 @@ class Capture:
         outlet: Outlet,
         states: StateTopic,
     ) -> tuple[Delivery, list[TableSchema]]:
-        """The state that holds from now on, and the tables to be read first."""
+        """Return the state to continue from, and the tables to read first."""
         is_anew = known is None or self._mode is SnapshotMode.ALWAYS
         if self._mode is SnapshotMode.NEVER:
             unread: list[TableSchema] = []
@@ -325,14 +327,14 @@ class Capture:
             self._is_reread_due = True
 
     def _know(self, table: TableName, delivery: Delivery) -> None:
-        """A table that is seen in the log is captured from its beginning."""
+        """Add a table that appeared in the log: it is captured from its beginning."""
         if str(table) not in delivery.state.done and not self._is_reread_due:
             delivery.state = delivery.state.table_done(str(table))
 
     def _emptied_tables(
         self, table: TableName | None, schema: str, delivery: Delivery
     ) -> list[TableName]:
-        """Of those whose rows are in topics."""
+        """Return the tables that were emptied, of those whose rows are in topics."""
         if table is not None:
             return [table] if str(table) in delivery.state.done else []
         return [
@@ -351,7 +353,7 @@ class Capture:
 
 
 async def _settled(task: "asyncio.Task[T]") -> None:
-    """Wait for a task whose outcome nobody wants any more."""
+    """Wait for a task whose result is no longer needed."""
     await asyncio.wait([task])
     if not task.cancelled():
         task.exception()

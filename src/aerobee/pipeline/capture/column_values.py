@@ -31,7 +31,7 @@ _EPOCH = datetime(1970, 1, 1)
 
 
 def from_log(column: Column, value: object) -> JsonValue:
-    """A value as the reader of the binary log gives it."""
+    """Convert a value as the reader of the binary log returns it."""
     kind = column.kind
     if kind is Kind.SET and isinstance(value, set | frozenset):
         return ",".join(column.labels[at] for at in sorted(map(column.labels.index, value)))
@@ -45,7 +45,7 @@ def from_log(column: Column, value: object) -> JsonValue:
 
 
 def from_query(column: Column, value: object) -> JsonValue:
-    """A value as a query gives it."""
+    """Convert a value as a query returns it."""
     if isinstance(value, str) and column.kind in (Kind.DATE, Kind.DATETIME, Kind.TIMESTAMP):
         return None
     return _json_value(column, value)
@@ -83,7 +83,7 @@ def _json_value(column: Column, value: object) -> JsonValue:
 
 
 def shortest_single(value: float) -> float:
-    """The shortest decimal number that is the same in 32 bits."""
+    """Return the shortest decimal number that is equal in 32 bits."""
     for digits in range(6, 9):
         short = float(f"{value:.{digits}g}")
         if struct.pack("<f", short) == struct.pack("<f", value):
@@ -92,7 +92,7 @@ def shortest_single(value: float) -> float:
 
 
 def time_text(value: timedelta) -> str:
-    """A TIME, which goes to 838 hours on both sides."""
+    """Format a TIME, whose range is -838 to 838 hours."""
     microseconds = value // timedelta(microseconds=1)
     seconds, fraction = divmod(abs(microseconds), 1_000_000)
     minutes, second = divmod(seconds, 60)
@@ -108,7 +108,7 @@ def _moment(value: datetime) -> str:
 
 
 def _texts(value: object) -> object:
-    """MySQL's JSON comes with bytes where text is meant."""
+    """Decode the bytes in a value of MySQL's JSON type, where text is meant."""
     match value:
         case bytes():
             return value.decode()

@@ -1,4 +1,4 @@
-"""Rows → envelopes → topics, and the state behind them.
+"""Delivery turns rows into envelopes, sends them to topics, and saves the state after them.
 
 D1. A version of a schema is announced before the first row that has it.
 D2. A state is saved when everything that it covers is stored, and not before.
@@ -18,7 +18,7 @@ from aerobee.pipeline.capture.tables import TopicNames
 
 
 class Delivery:
-    """What one run of a capture sends; on its client's loop."""
+    """The messages of one run of a capture; all on its client's event loop."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Delivery:
         self._sent_since = 0
 
     async def row(self, schema: TableSchema, version: str, origin: Origin, after: Row) -> None:
-        """A row that a snapshot has read."""
+        """Send a row that a snapshot has read."""
         await self._announce(schema, version, origin)
         _, key, key_row, _, _ = changes_of(schema, None, after)[0]
         # One more than what is said of the whole table at this position.
@@ -53,8 +53,8 @@ class Delivery:
         rows: list[tuple[Row | None, Row | None]],
         order: int,
     ) -> int:
-        """Rows of one event of the log; `order` is the number of the first in its transaction.
-        How many changes they are."""
+        """Send the rows of one event of the log; `order` is the number of the first in its
+        transaction. Returns the number of changes."""
         await self._announce(schema, version, origin)
         number = 0
         for before, after in rows:
@@ -67,18 +67,17 @@ class Delivery:
         return number
 
     async def emptied(self, table: TableName, origin: Origin, order: int = 0) -> None:
-        """All rows of a table are gone. Stored when it returns."""
+        """Announce that all rows of a table are gone. Stored when it returns."""
         change = Change(Op.TRUNCATE, table, "", "", None, None, None, order=order)
         body = self._encoded(change, origin)
         await self._outlet.send_to_all_queues(self._topics.of(table), body, op=change.op)
 
     def is_due(self, seconds: float) -> bool:
-        """Whether the last state is so old."""
+        """Whether the last saved state is older than this."""
         return time.monotonic() - self._saved_at >= seconds
 
     async def save(self) -> None:
-        """Wait until all that was sent is stored, and write down that it is. SendFailed,
-        TakenOver."""
+        """Wait until all messages are stored, then store the state. SendFailed, TakenOver."""
         await self._outlet.drain()
         self.state = replace(
             self.state,

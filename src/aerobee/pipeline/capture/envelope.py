@@ -36,7 +36,7 @@ class Op(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where changes come from; one for all rows of an event."""
+    """The source of changes; one object for all rows of an event."""
 
     position: Position
     ts_ms: int
@@ -46,7 +46,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """E1. `key` is the text that the change's order goes by; all changes of a row have the same."""
+    """E1. `key` is the text that decides the change's queue; all changes of a row have the same."""
 
     op: Op
     table: TableName
@@ -62,7 +62,7 @@ class Change:
 def changes_of(
     schema: TableSchema, before: Row | None, after: Row | None
 ) -> list[tuple[Op, str, Row | None, Row | None, Row | None]]:
-    """What happened to a row: op, key, key's columns, before, after. One thing, or two."""
+    """Return the changes of a row, one or two: op, key, key's columns, before, after."""
     columns, whole = schema.key, str(schema.name)
 
     def key(row: Row) -> tuple[str, Row | None]:
@@ -108,7 +108,7 @@ def encode(change: Change, origin: Origin, name: str, epoch: int, now_ms: int) -
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A change as its readers see it."""
+    """A change, parsed from a message's body."""
 
     op: Op
     table: TableName

@@ -1,9 +1,9 @@
-"""Why a capture cannot go on, by what there is to do.
+"""Errors that end a capture, one class for each remedy.
 
 CaptureError
-├── Unfit              the server, its settings or our rights: somebody has to change them
-├── PositionLost       the log no longer has what comes next: take a new snapshot
-├── Unreadable         the log says something that is not understood: never skipped
+├── Unfit              the server, its settings or our rights have to be changed
+├── PositionLost       the log no longer has the next events: take a new snapshot
+├── Unreadable         an event of the log cannot be decoded: never skipped
 ├── TakenOver          another process captures under the same name
 ├── DatabaseGone       no connection, or it ended: a later try may work
 └── BrokerGone         the broker that has a topic is not there: a later try may work
@@ -13,7 +13,7 @@ from aerobee.errors import AerobeeError
 
 
 class CaptureError(AerobeeError):
-    """Something about a capture."""
+    """Base of the errors of a capture."""
 
 
 class Unfit(CaptureError):
@@ -21,15 +21,15 @@ class Unfit(CaptureError):
 
 
 class PositionLost(CaptureError):
-    """What comes after the position is not in the log any more."""
+    """The log no longer has the events after the position."""
 
 
 class Unreadable(CaptureError):
-    """An event that would change rows in a way that cannot be told."""
+    """An event changes rows in a way that cannot be decoded."""
 
 
 class TakenOver(CaptureError):
-    """Somebody else captures under this name, and began later."""
+    """Another process captures under this name, and started later."""
 
 
 class DatabaseGone(CaptureError):

@@ -14,7 +14,7 @@ LINE_COLUMNS_MAX = 79
 
 @dataclass(slots=True)
 class Meter:
-    """Figures of one process, since it began."""
+    """Counters and gauges of one process, since it started."""
 
     phase: Phase = Phase.SNAPSHOT
     position: Position = field(default_factory=lambda: Position("", 0))
@@ -36,7 +36,7 @@ class Meter:
         self.body_bytes += body_bytes
 
     def line(self, rows_a_second: float) -> str:
-        """What somebody sees who waits."""
+        """One line of progress for the terminal."""
         if self.phase is Phase.SNAPSHOT:
             doing = f"snapshot of {self.table}" if self.table else "snapshot"
         else:

@@ -1,6 +1,6 @@
-"""A capture's figures where Prometheus looks for them.
+"""HTTP page `/metrics` of a capture, for Prometheus.
 
-A page on a port of this machine only; it is made when it is asked for.
+It listens on loopback only; the text is made for each request.
 """
 
 import contextlib
@@ -17,7 +17,8 @@ from aerobee.protocol.text.metric_text import CONTENT_TYPE, metrics_text
 async def metrics_page(
     meter: Meter, name: str, port: int, host: str = "127.0.0.1"
 ) -> AsyncIterator[int]:
-    """`/metrics` while the block lasts: on which port. 0 is any that is free. Misuse: taken."""
+    """Serve `/metrics` while the block lasts; yields the port. Port 0: any free one. Misuse:
+    taken."""
 
     def page() -> Page:
         return Page(metrics_text(meter.metrics(), {"capture": name}), content_type=CONTENT_TYPE)

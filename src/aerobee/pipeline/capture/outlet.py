@@ -1,10 +1,10 @@
-"""Changes on their way into topics: in the order of each row, in batches, with a bound.
+"""Outlet sends changes to topics: in the order of each row, in batches, with a bound.
 
-All changes of a key go to one queue, one batch of that queue after the other. What is said of a
-whole table goes to every queue, when all that was sent before it is stored.
+All changes of a key go to one queue, one batch of that queue after the other. A message about a
+whole table goes to every queue, when all earlier messages are stored.
 
-O1. After `drain` returns, all that was sent is stored. After it raises, some of it may not be:
-    whoever sends goes back to where it was known to be.
+O1. After `drain` returns, all messages sent are stored. After it raises, some may not be: the
+    caller starts again from the last saved state.
 """
 
 import contextlib
@@ -20,17 +20,17 @@ PENDING_BYTES_MAX = 16 << 20
 
 
 class Outlet:
-    """It belongs to its client's loop."""
+    """Sends changes; belongs to its client's event loop."""
 
     def __init__(self, client: Client, queues: int, known: set[str] | None = None) -> None:
-        """`known` are topics that were there before, and are made by nobody a second time."""
+        """`known` are topics that exist already and are not created."""
         self._client = client
         self._queues = queues
         self._known = set() if known is None else known
         self._producers: dict[str, Producer] = {}
 
     async def send(self, topic: str, body: bytes, *, op: str, key: str, order_by: str) -> None:
-        """Hand a change over, when there is room."""
+        """Queue a change for sending; waits while the bound is reached."""
         producer = self._producers.get(topic) or await self._open(topic)
         try:
             producer.send_nowait(body, tag=op, keys=(key,) if key else (), order_by=order_by)
@@ -39,7 +39,8 @@ class Outlet:
             producer.send_nowait(body, tag=op, keys=(key,) if key else (), order_by=order_by)
 
     async def send_to_all_queues(self, topic: str, body: bytes, *, op: str) -> None:
-        """Behind all that was sent, before all that will be; stored when it returns."""
+        """Send a message to every queue, after all earlier ones are stored; stored when it
+        returns."""
         if topic not in self._producers:
             await self._open(topic)
         await self.drain()
@@ -55,7 +56,7 @@ class Outlet:
             await producer.drain()
 
     async def close(self) -> None:
-        """What is not stored yet, is given up."""
+        """Stop sending; messages that are not stored yet are dropped."""
         producers, self._producers = self._producers, {}
         for producer in producers.values():
             with contextlib.suppress(Exception):

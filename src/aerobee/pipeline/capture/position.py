@@ -1,4 +1,4 @@
-"""Places in a binary log, in an order; and what a capture has to remember.
+"""Positions in a binary log, as text that sorts by age; and CaptureState, which a capture saves.
 
     0001-0000000007-000000004711-00000002
     │    │          │            └ number of the change in its event
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"(\d+)$")
 
 
 class Position(NamedTuple):
-    """Behind an event, where a transaction has ended."""
+    """The byte after an event at which a transaction ends."""
 
     file: str
     offset: int
@@ -53,7 +53,7 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CaptureState:
-    """What was acknowledged, and where to go on.
+    """The saved state of a capture: the changes that are stored, and the position to continue from.
 
     C1. Everything before `position` is in the topics; while `phase` is a snapshot, so are the
         tables that are `done`, and of the one in `reading` the rows up to its key there.

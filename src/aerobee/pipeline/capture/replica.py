@@ -1,8 +1,8 @@
-"""Captured changes applied to rows by their key: what the table holds.
+"""Replica applies captured changes to rows in memory, by key, and so rebuilds the tables.
 
-R1. The change with the greatest sequence wins, in whatever order and however often changes come:
-    so queues may be read side by side, and what a crash made a capture send again does no harm.
-R2. What was deleted is remembered with its sequence, so that an older change cannot bring it back.
+R1. The change with the greatest sequence wins, in whatever order and however often changes come: so
+    queues may be read in parallel, and changes that a capture sent again after a crash do no harm.
+R2. A deleted row is remembered with its sequence, so that an older change cannot bring it back.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ class Replica:
         self._emptied: dict[TableName, str] = {}
 
     def apply(self, envelope: Envelope) -> bool:
-        """Whether it changed something. ValueError: the row has no key."""
+        """Apply a change; returns whether it changed a row. ValueError: the row has no key."""
         table = self._tables.setdefault(envelope.table, {})
         if envelope.op is Op.TRUNCATE:
             return self._empty(envelope, table)
@@ -41,7 +41,7 @@ class Replica:
             self.apply(Envelope.decode(body))
 
     def rows(self, table: TableName) -> list[ReplicaRow]:
-        """In the order of their keys' texts."""
+        """The rows, ordered by the text of their keys."""
         found = sorted(self._tables.get(table, {}).items())
         return [row for _, (_, row) in found if row is not None]
 

@@ -15,14 +15,14 @@ SEPARATOR = "|"
 
 
 def key_text(row: Row, columns: Sequence[str]) -> str:
-    """What the row is called."""
+    """Return the key of a row as text."""
     if len(columns) == 1:
         return _escaped(row[columns[0]])
     return SEPARATOR.join(_escaped(row[column]) for column in columns)
 
 
 def key_row(row: Row, columns: Iterable[str]) -> dict[str, JsonValue]:
-    """The key's columns of the row."""
+    """Return the columns of the key only."""
     return {column: row[column] for column in columns}
 
 

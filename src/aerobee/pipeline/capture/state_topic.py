@@ -3,11 +3,12 @@
     aerobee-capture-NAME            one queue, on one broker; every message a whole state
     aerobee-capture-NAME-schemas    every version of every table's schema, once or more
 
-Both are compacted where brokers can do that, so that they outlive the time that messages are kept
-otherwise. It needs no disk of the capture's machine.
+Both are compacted where brokers support it, so that retention does not remove them. The capture's
+machine needs no disk.
 
-Two processes that capture under one name are found out: states are counted by the queue, and one
-that is not the next after ours was written by somebody else. Whoever began later goes on.
+Two processes that capture under one name are detected: if the offset of a saved state is not the
+next after our last one, another process has written in between. The process that started later
+continues.
 """
 
 from dataclasses import replace
@@ -27,7 +28,7 @@ _COMPACTED = {"cleanup.policy": "COMPACTION"}
 
 
 def state_topic(name: str) -> str:
-    """Misuse: a topic cannot be called that."""
+    """Return the name of the state topic. Misuse: it is no valid topic name."""
     if not name or topic_name(name) != name or name.endswith(SCHEMAS):
         raise Misuse(
             f"a capture cannot be called {name!r}",
@@ -37,7 +38,7 @@ def state_topic(name: str) -> str:
 
 
 class StateTopic:
-    """The state of one capture; it belongs to its client's loop."""
+    """The state of one capture; belongs to its client's event loop."""
 
     def __init__(self, client: Client, name: str) -> None:
         self._client = client
@@ -50,7 +51,8 @@ class StateTopic:
         return self._topic + SCHEMAS
 
     async def load(self, *, may_be_new: bool = True) -> CaptureState | None:
-        """The last that was saved; None: nothing was, ever, and the topics are made. BrokerGone."""
+        """Return the last saved state. None: there is none yet, and the topics are created.
+        BrokerGone."""
         for topic in (self._topic, self.schema_topic):
             if not await self._client.admin.topics.exists(topic):
                 if not may_be_new:
@@ -64,7 +66,7 @@ class StateTopic:
         return found
 
     async def save(self, state: CaptureState) -> None:
-        """Returns when it is stored. TakenOver."""
+        """Store the state; returns when the broker has stored it. TakenOver."""
         receipt = await self._client.send(
             self._topic, state.to_json(), keys=["state"], queue=self._queue
         )
@@ -73,7 +75,7 @@ class StateTopic:
         self._next_offset = receipt.offset + 1
 
     async def announce(self, version: str, announcement: bytes) -> None:
-        """Say what rows of this version are."""
+        """Publish a version of a schema."""
         await self._client.send(self.schema_topic, announcement, keys=[version], order_by=version)
 
     async def _look_at_others(self, mine: CaptureState, end: int) -> None:
@@ -102,7 +104,7 @@ class StateTopic:
 
 
 async def last_state(admin: Admin, topic: str) -> tuple[CaptureState | None, MessageQueue, int]:
-    """The newest state in a topic, the queue that has it, and when it was stored."""
+    """Return the newest state in a topic, the queue that has it, and its store time."""
     stats = await admin.topics.stats(topic)
     newest: tuple[CaptureState | None, MessageQueue, int] | None = None
     for queue, bounds in stats.queues.items():
@@ -117,7 +119,7 @@ async def last_state(admin: Admin, topic: str) -> tuple[CaptureState | None, Mes
 
 
 async def captures(admin: Admin) -> list[CaptureState]:
-    """The states of all captures of a cluster."""
+    """Return the states of all captures of a cluster."""
     names = await admin.topics.names()
     topics = [name for name in names if name.startswith(PREFIX) and not name.endswith(SCHEMAS)]
     found = [(await last_state(admin, topic))[0] for topic in sorted(topics)]
@@ -125,7 +127,7 @@ async def captures(admin: Admin) -> list[CaptureState]:
 
 
 def begun(state: CaptureState, instance: str, now_ms: int) -> CaptureState:
-    """The same state in the hands of a process that begins now."""
+    """Return the same state with the id and the start time of this process."""
     return replace(state, instance=instance, began_ms=now_ms)
 
 

@@ -1,7 +1,7 @@
-"""A capture that goes on when a database or a broker was away for a while.
+"""Supervision restarts a capture when a database or a broker was away for a while.
 
-What cannot get better by waiting (settings, rights, a lost position) ends it, and so does whatever
-fails before it ran at all: then nobody knows yet whether the addresses are right.
+Errors that waiting cannot cure (settings, rights, a lost position) end it, and so does any error
+before the first row or change was captured: the addresses may be wrong.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ Say = Callable[[str], None]
 async def keep_capturing(
     target: str, options: CaptureOptions, meter: Meter, say: Say, stop: asyncio.Event
 ) -> None:
-    """Until told to stop, or until all is captured. AerobeeError: it cannot go on."""
+    """Run a capture until stopped, or until all is captured. AerobeeError: it cannot continue."""
     capture = Capture(options, meter, say)
     failures = 0
     while True:
@@ -66,7 +66,7 @@ async def keep_capturing(
 
 
 def wait_seconds(failures: int) -> float:
-    """Longer and longer while nothing gets better."""
+    """Return the pause before the next start; it grows with each failure in a row."""
     return min(WAIT_SECONDS_MAX, 0.5 * 2.0 ** min(failures, 10))
 
 

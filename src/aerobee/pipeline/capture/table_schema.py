@@ -1,9 +1,9 @@
 """TableSchema describes a table: its columns, the kinds of their values, and its key.
 
-A schema has a version, which is made from what it says: the same columns have the same version
-wherever they are seen, in a snapshot or in the binary log, today or when an old part of the log is
-read again. Every envelope names the version of its row, and every version is announced before the
-first row that has it (`docs/formats/capture.md`).
+A schema has a version, a digest of its contents: the same columns have the same version in a
+snapshot and in the binary log, today and when an old part of the log is read again. Every envelope
+names the version of its row, and every version is announced before the first row that has it
+(`docs/formats/capture.md`).
 """
 
 import hashlib
@@ -16,7 +16,7 @@ VERSION_DIGITS = 12
 
 
 class Kind(Enum):
-    """What a column's values are, which decides how they are written."""
+    """The kind of a column's values; decides how they are written."""
 
     INTEGER = "integer"
     DECIMAL = "decimal"
@@ -73,7 +73,7 @@ class TableSchema:
         return hashlib.sha256(text.encode()).hexdigest()[:VERSION_DIGITS]
 
     def announcement(self, file: str, position: int, now_ms: int) -> bytes:
-        """What programs are told of it that read its rows."""
+        """The schema as a message for programs that read its rows."""
         columns = [
             {
                 "name": column.name,
@@ -136,26 +136,26 @@ _NAMED_KINDS = {
 
 
 def kind_of_log(number: int, is_binary: bool) -> Kind | None:
-    """Of a type in the binary log, whose characters may be bytes. None: it is not known."""
+    """Return the kind of a type in the binary log, whose characters may be bytes. None: unknown."""
     if number in _LOG_CHARACTERS:
         return Kind.BINARY if is_binary else Kind.TEXT
     return _LOG_KINDS.get(number)
 
 
 def is_fixed_in_log(number: int) -> bool:
-    """Whether all its values have as many bytes as its column."""
+    """Whether all values of a type have as many bytes as the column."""
     return number == _LOG_FIXED
 
 
 def kind_of_name(data_type: str) -> Kind | None:
-    """Of a type as information_schema calls it. None: it is not known."""
+    """Return the kind of a type by its name in information_schema. None: unknown."""
     return _NAMED_KINDS.get(data_type.lower())
 
 
 def column_of_description(name: str, data_type: str, column_type: str) -> Column | None:
-    """A column as information_schema describes it. None: its type is not known.
+    """Return a column as information_schema describes it. None: its type is unknown.
 
-    Only what a query's values need is kept: their labels and lengths come as they are.
+    Labels and lengths are not kept: values of a query do not need them.
     """
     kind = kind_of_name(data_type)
     if kind is None:

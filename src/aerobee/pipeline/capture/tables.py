@@ -2,10 +2,10 @@
 
     shop.*              every table of shop, now and later
     shop.order_*        some of them
-    !shop.*_tmp         but not these; what is excluded stays excluded, wherever it stands
+    !shop.*_tmp         but not these; an exclusion wins, wherever it stands in the list
 
-A topic is called like its table, `shop-orders`: RocketMQ has no dots in names. What it does not
-take either becomes `_`, and two tables that would meet in one topic that way are an error.
+A topic is named after its table, `shop-orders`: RocketMQ allows no dots in names. Other characters
+that it does not allow become `_`; two tables that would share a topic because of that are an error.
 """
 
 import re
@@ -22,7 +22,7 @@ _NOT_IN_TOPICS = re.compile(r"[^%|a-zA-Z0-9_-]")
 
 class TablePatterns:
     def __init__(self, patterns: Sequence[str]) -> None:
-        """Misuse: one of them means nothing."""
+        """Misuse: a pattern is not SCHEMA.TABLE, or nothing is chosen."""
         words = [word.strip() for pattern in patterns for word in pattern.split(",")]
         words = [word for word in words if word]
         for word in words:
@@ -56,10 +56,10 @@ class TablePatterns:
 
 
 class TopicNames:
-    """The topic of each table."""
+    """Maps each table to its topic."""
 
     def __init__(self, prefix: str = "", topic: str = "") -> None:
-        """`topic`: one for all of them."""
+        """`topic`: one topic for all tables."""
         for said, flag in ((prefix, "--topic-prefix"), (topic, "--topic")):
             if _NOT_IN_TOPICS.search(said):
                 raise Misuse(
@@ -73,11 +73,12 @@ class TopicNames:
 
     @property
     def is_shared(self) -> bool:
-        """Whether rows of several tables meet in one topic."""
+        """Whether rows of several tables share one topic."""
         return bool(self._topic)
 
     def of(self, name: TableName) -> str:
-        """Misuse: another table has that topic already, or its name is too long."""
+        """Return the topic of a table. Misuse: another table has it already, or its name is too
+        long."""
         if self._topic:
             return self._topic
         known = self._topics.get(name)

@@ -1,6 +1,6 @@
 """A sink for streams: tasks write Parquet files, and the driver makes them part of a Delta table.
 
-    tasks     a file for each date and task, of a name that nobody else has
+    tasks     a file for each date and task, with a unique name
     driver    one commit for each batch, with (query, batch) in it
 
 A replayed batch finds its number in the table and adds nothing. Files of an attempt that failed are
@@ -36,14 +36,14 @@ DatedFile = tuple[str, str, int, int]
 
 @dataclass
 class DeltaCommit(WriterCommitMessage):
-    """What one task wrote, as plain values."""
+    """The files that one task wrote, as plain values."""
 
     query: str
     files: list[DatedFile]
 
 
 class DeltaSink(DataSource):
-    """`path` is the table; a column `date` divides it."""
+    """Writes to the table at `path`, partitioned by the column `date`."""
 
     @classmethod
     def name(cls) -> str:
@@ -96,11 +96,11 @@ class DeltaWriter(DataSourceStreamArrowWriter):
         )
 
     def abort(self, messages: Sequence[WriterCommitMessage | None], batchId: int) -> None:
-        """Nothing: what was not committed is not in the table."""
+        """Do nothing: files that were not committed are not in the table."""
 
 
 def dated_files(root: str, name: str, batches: "Iterator[pa.RecordBatch]") -> list[DatedFile]:
-    """Write a file of this name for each date that turns up."""
+    """Write a file of this name for each date in the rows."""
     files = _DatedFiles(root, name)
     try:
         for batch in batches:

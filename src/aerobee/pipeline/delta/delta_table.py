@@ -22,11 +22,11 @@ SEQUENCE = "_sequence"
 
 
 class NoDelta(AerobeeError):
-    """The library that writes Delta tables is not there."""
+    """The library `deltalake` is not installed."""
 
 
 def opened(address: str) -> "DeltaTable | None":
-    """The table at an address, if there is one."""
+    """Open the table at an address; None if there is none."""
     try:
         from deltalake import DeltaTable
     except ImportError:
@@ -43,20 +43,21 @@ def is_applied(table: "DeltaTable | None", query: str, batch: int) -> bool:
 
 
 def once(query: str, batch: int) -> "CommitProperties":
-    """What a commit says so that the next look finds it."""
+    """Return the commit properties that record a batch, so that `is_applied` finds it."""
     from deltalake import CommitProperties, Transaction
 
     return CommitProperties(app_transactions=[Transaction(query, batch)])
 
 
 class DeltaCopy:
-    """The copy at one address."""
+    """A Delta table at one address that changes are applied to."""
 
     def __init__(self, address: str) -> None:
         self._address = address
 
     def schema(self) -> "StructType | None":
-        """The columns of the source in Spark's words: Delta has them from Spark."""
+        """The columns of the source as Spark types, read from the table; None: there is no table
+        yet."""
         import json
 
         from pyspark.sql.types import StructType
@@ -79,8 +80,8 @@ class DeltaCopy:
         *,
         emptied: str | None = None,
     ) -> None:
-        """Rows, at most one of each key, with `_sequence` and `is_gone`. Rows of the table that are
-        older than the sequence `emptied` go, if there is one."""
+        """Merge rows, at most one of each key, with `_sequence` and `is_gone`. If `emptied` is
+        given, rows of the table with an older sequence are deleted."""
         table = self._with_columns_of(changes)
         if is_applied(table, query, batch):
             return
@@ -105,7 +106,7 @@ class DeltaCopy:
         merging.execute()
 
     def _with_columns_of(self, changes: "pa.Table") -> "DeltaTable":
-        """The table, made or widened so that it has every column of the changes."""
+        """Return the table, created or widened so that it has every column of the changes."""
         from deltalake import DeltaTable
         from deltalake.schema import Schema
 

@@ -1,12 +1,12 @@
-"""A topic, or a whole commit log, checked: is every queue without gaps, repeats and disorder?
+"""Audit job: counts gaps, repeats and disorder in every queue of a topic or of a whole commit log.
 
     topic  day  queues  messages  bytes  missing  repeats  backwards  damaged
 
-    missing     offsets that nothing was found for, between the first and the last of a queue
-    repeats     messages whose offset another one has
-    backwards   messages stored in front of one with a smaller offset: in a log by place, otherwise
-                by time
-    damaged     bytes of the log that cannot be read; of no topic, because nobody can say of which
+    missing     offsets without a message, between the first and the last of a queue
+    repeats     messages whose offset another message has, too
+    backwards   messages stored in front of one with a smaller offset: in a log by log offset,
+                otherwise by store time
+    damaged     bytes of the log that cannot be read; their topic is unknown
 
 A gap counts on the day of the message behind it. Compaction leaves gaps on purpose.
 """
@@ -30,7 +30,7 @@ FLAWS = ("missing", "repeats", "backwards", "damaged")
 
 
 def transform(rows: "DataFrame") -> "DataFrame":
-    """Per topic and day, of the messages of a topic or of a log."""
+    """Return the counts per topic and day, of the messages of a topic or of a log."""
     from pyspark.sql import Window
     from pyspark.sql import functions as sf
 
@@ -64,7 +64,7 @@ def transform(rows: "DataFrame") -> "DataFrame":
 
 
 def check(chosen: Chosen) -> None:
-    """What is missing."""
+    """Misuse: the options name neither a store nor a topic."""
     if not chosen.text("store") and not chosen.text("topic"):
         raise Misuse("nothing says what is checked", hint="say --store FOLDER, or --topic TOPIC")
 

@@ -1,12 +1,12 @@
-"""Fields of what messages say, as columns: of the topic, of a JSON body, of a captured row.
+"""Fields of messages as Spark columns: of the topic, of a JSON body, of a captured row.
 
     plain       the columns of a topic: topic, tags, queueId, brokerName, key
     json        and the fields of the body: city, or address.city
-    captured    and the fields of the row that a change speaks of: as it is after the change, or was
-                before if it is gone; table, database and op are the change's own
+    captured    and the fields of the changed row: after the change, or before it if the row was
+                deleted; table, database and op are the change's own
 
-Everything out of a body is text, and null where it is not there. A body that is no JSON makes null
-of all its fields, and `is_unreadable` true: it can be counted, and is not dropped.
+Fields of a body are text, and null where missing. If a body is no JSON all its fields are null and
+`is_unreadable` is true: it can be counted, and is not dropped.
 """
 
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ BODY = "_body"
 
 
 def with_body(rows: "DataFrame", form: str) -> "DataFrame":
-    """The rows, with their body as text if fields of it are wanted."""
+    """Return the rows, with their body as text if fields of it are needed."""
     from pyspark.sql import functions as sf
 
     if form == PLAIN:
@@ -31,7 +31,7 @@ def with_body(rows: "DataFrame", form: str) -> "DataFrame":
 
 
 def field(name: str, form: str) -> "Column":
-    """A column for the name of a field."""
+    """Return the column of a field by its name."""
     from pyspark.sql import functions as sf
 
     if name == "key":
@@ -49,7 +49,7 @@ def field(name: str, form: str) -> "Column":
 
 
 def is_unreadable() -> "Column":
-    """Whether a body is no JSON object; for the forms that have one."""
+    """Return a column: whether a body is no JSON object; for the forms that have one."""
     from pyspark.sql import functions as sf
 
     # A body that is null has nothing to be wrong about.
@@ -57,7 +57,7 @@ def is_unreadable() -> "Column":
 
 
 def time_of(name: str, form: str) -> "Column":
-    """A field as a time: milliseconds since 1970, or text that Spark takes for a timestamp."""
+    """Return a field as a timestamp: milliseconds since 1970, or text that Spark can cast."""
     from pyspark.sql import functions as sf
 
     found = field(name, form)

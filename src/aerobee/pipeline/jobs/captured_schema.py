@@ -1,4 +1,4 @@
-"""The types of captured columns: what a capture has announced of its tables → Spark's types.
+"""The types of captured columns: the schemas that a capture has announced → Spark's types.
 
     integer, year, bit   bigint; unsigned decimal(20,0)     date        date
     decimal              decimal(38, digits of its values)  datetime    timestamp_ntz
@@ -6,8 +6,8 @@
     binary, geometry     binary                             the rest    string
 
 A capture announces every version of a table before the first row that has it, in a topic of its
-own; a change names its version. A decimal's digits behind the point are the same in all values of a
-column, so the values tell them; of a column without any value nothing is made yet.
+own; a change names its version. All values of a decimal column have the same number of digits after
+the point, so the values tell the scale; a column without any value is left out until it has one.
 """
 
 import json
@@ -29,7 +29,7 @@ Announcement = Mapping[str, Any]
 
 
 def schema_topic(name: str) -> str:
-    """Where the capture of this name announces its tables."""
+    """Return the topic in which the capture of this name announces its tables."""
     # A list of jobs need not wait for a client.
     from aerobee.pipeline.capture.state_topic import SCHEMAS, state_topic
 
@@ -37,7 +37,7 @@ def schema_topic(name: str) -> str:
 
 
 class Announcements:
-    """What was announced, looked up when a version turns up that is not known yet."""
+    """A cache of announced schemas; reads the topic when a version is not known yet."""
 
     def __init__(self, spark: "SparkSession", chosen: Chosen) -> None:
         self._spark = spark
@@ -45,8 +45,8 @@ class Announcements:
         self._known: dict[str, Announcement] = {}
 
     def of(self, capture: str, versions: Sequence[str]) -> list[Announcement] | None:
-        """Of these versions, in the order in which they were announced; None: of some nothing is
-        known."""
+        """Return the schemas of these versions, in the order in which they were announced. None:
+        some of them are unknown."""
         if not set(versions) <= self._known.keys():
             self._known.update(self._read(capture))
         if not set(versions) <= self._known.keys():
@@ -66,14 +66,15 @@ class Announcements:
 
 
 def columns_of(announced: Iterable[Announcement]) -> dict[str, Mapping[str, Any]]:
-    """The columns of all these versions, by name; what was announced last counts."""
+    """Return the columns of all these versions, by name; the last announcement of a name counts."""
     return {column["name"]: column for one in announced for column in one["columns"]}
 
 
 def struct_of(
     columns: Mapping[str, Mapping[str, Any]], scales: Mapping[str, int | None]
 ) -> "StructType":
-    """Columns in Spark's types. `scales` has the digits of every decimal that has values."""
+    """Return the columns as a Spark struct. `scales` has the scale of every decimal that has
+    values."""
     from pyspark.sql.types import DecimalType, StructType
 
     found = StructType()
@@ -86,7 +87,8 @@ def struct_of(
 
 
 def scales_of(changes: "DataFrame", names: Sequence[str]) -> dict[str, int | None]:
-    """How many digits the values of these columns have behind the point; None: no value."""
+    """Return the number of digits after the point in the values of these columns; None: no
+    value."""
     from pyspark.sql import functions as sf
 
     if not names:
@@ -105,7 +107,8 @@ def scales_of(changes: "DataFrame", names: Sequence[str]) -> dict[str, int | Non
 
 
 def with_known_types(found: "StructType", known: "StructType | None") -> "StructType":
-    """What a table has, as it has it, and what is new. Misuse: digits would be lost."""
+    """Return the columns of the table with their types, and new columns. Misuse: digits would be
+    lost."""
     from pyspark.sql.types import DecimalType, StructType
 
     if known is None:

@@ -1,8 +1,8 @@
 """Translation of Spark's exceptions into one line: what went wrong, and what to do about it.
 
-Spark wraps an error of ours in Python's trace, that in a Java exception, and that in another. What
-people want of it is the innermost sentence. An error of ours keeps its hint; of Spark's own, those
-that people meet have one here.
+Spark wraps an AerobeeError in a Python traceback, that in a Java exception, and that in another.
+The useful part is the innermost sentence. An AerobeeError keeps its hint; frequent errors of Spark
+get one here.
 """
 
 import re
@@ -32,7 +32,7 @@ _HINTS = (
 
 
 class JobFailed(AerobeeError):
-    """A job ended before its time; `cause` names the error of ours, if it was one."""
+    """A job ended with an error; `cause` is the name of the AerobeeError, if it was one."""
 
     def __init__(self, message: str, *, hint: str = "", cause: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -40,8 +40,8 @@ class JobFailed(AerobeeError):
 
 
 def explained(error: BaseException, log: str = "") -> AerobeeError:
-    """What went wrong, of an error that a job ended with. `log` is what Spark has said meanwhile:
-    some causes are only there."""
+    """Return the error of a job as an AerobeeError. `log` is Spark's log of the run: some causes
+    are only there."""
     if isinstance(error, AerobeeError):
         return error
     text = str(error)
@@ -54,7 +54,7 @@ def explained(error: BaseException, log: str = "") -> AerobeeError:
 
 
 def _sentence(text: str) -> str:
-    """The innermost thing that was said."""
+    """Return the innermost message."""
     of_python = _PYTHONS.findall(text)
     if of_python:
         kind, said = of_python[-1]
@@ -76,6 +76,6 @@ def _hint(text: str) -> str:
 
 
 def _divided(said: str) -> tuple[str, str]:
-    """`message (hint)`, as an error prints itself."""
+    """Split `message (hint)`, the form in which an error prints itself."""
     found = _HINTED.fullmatch(said)
     return (found[1], found[2]) if found else (said, "")

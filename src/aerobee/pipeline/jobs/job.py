@@ -1,12 +1,12 @@
 """Job is a name, declared options, and a start function.
 
-    declared      name, what it means, what holds if nothing is said
-    chosen        text by name, checked all at once against what is declared
+    declared      name, meaning, default
+    chosen        text by name, checked all at once against the declared options
     source.X      an option of the source that the job reads with: source.maxOffsetsPerTrigger=1000
     sink.X        one of the sink
     spark.X       a setting of the session
 
-A job's module imports Spark when it starts and not before: a list of jobs must not wait for it.
+A job's module imports Spark when the job starts and not before, so that jobs are listed quickly.
 """
 
 import difflib
@@ -43,7 +43,7 @@ class JobOption:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The options of one run, checked."""
+    """The checked options of one run."""
 
     values: Mapping[str, str]
     source: Mapping[str, str] = field(default_factory=dict)
@@ -61,13 +61,13 @@ class Chosen:
         return self.values[name] == YES
 
     def interval(self, name: str) -> str:
-        """`10s` → `10 seconds`, as Spark says it; nothing is nothing."""
+        """`10s` → `10 seconds`, as Spark writes it; empty stays empty."""
         return interval_of(name, self.values[name])
 
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """What a start came to: a query that goes on, or records that are all there is to say."""
+    """The result of a start: a running query, or finished records."""
 
     query: "StreamingQuery | None" = None
     records: Sequence[Record] = ()
@@ -100,7 +100,7 @@ class Job:
 
 
 def chosen_of(job: Job, given: Mapping[str, str]) -> Chosen:
-    """What was given, checked and completed. Misuse lists everything that is wrong."""
+    """Check the given options and add defaults. Misuse lists everything that is wrong."""
     mistakes: list[str] = []
     passed: dict[str, dict[str, str]] = {prefix: {} for prefix in PREFIXES}
     values = {one.name: one.default for one in job.options}

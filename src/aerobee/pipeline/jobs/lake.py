@@ -1,8 +1,8 @@
 """A topic → files that can be queried for years: Parquet, or a Delta table. Each message once.
 
-Divided by the date on which messages were stored, in UTC. Parquet is Spark's own sink, whose list
-of files in `_spark_metadata` is what counts; a Delta table has its own log, and any reader of Delta
-sees each batch whole or not at all.
+Partitioned by the date on which messages were stored, in UTC. Parquet is written by Spark's own
+sink, whose list of files in `_spark_metadata` is authoritative; a Delta table has its own log, and
+any reader of Delta sees each batch whole or not at all.
 """
 
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ DATE = "date"
 
 
 def transform(rows: "DataFrame", *, is_text: bool = False) -> "DataFrame":
-    """The rows and their date; keys and values as text, if they are."""
+    """Return the rows with their date; keys and values as text, if that is chosen."""
     from pyspark.sql import functions as sf
 
     if is_text:

@@ -2,7 +2,7 @@
 
     batch 12   1,500 rows   5,200 rows/s   lag 300   0.29 s
 
-Lag is what the topic has and the query has not read; `-` where the source does not say.
+Lag is the number of messages that the query has not read yet; `-` where the source does not tell.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def progress_line(progress: Mapping[str, Any]) -> str:
-    """`progress` is Spark's own account of a batch, as it is in its JSON."""
+    """Format `progress`, Spark's report of a batch as in its JSON."""
     seconds = progress.get("batchDuration", 0) / 1000
     rate = progress.get("processedRowsPerSecond") or 0.0
     lag = lag_of(progress)
@@ -26,7 +26,7 @@ def rows_of(progress: Mapping[str, Any]) -> int:
 
 
 def lag_of(progress: Mapping[str, Any]) -> int | None:
-    """Messages behind the end of the topic, over all its sources and queues."""
+    """Return the number of messages up to the end of the topic, over all sources and queues."""
     lags = [
         _behind(source.get("endOffset"), source.get("latestOffset"))
         for source in progress.get("sources", ())
@@ -43,7 +43,7 @@ def _behind(end: Any, latest: Any) -> int | None:
 
 
 def places_of(offsets: Mapping[str, Any]) -> dict[tuple[str, str, str], int]:
-    """The next offset of every queue: (topic, broker, number) → offset."""
+    """Return the next offset of every queue: (topic, broker, number) → offset."""
     return {
         (topic, broker, queue): int(offset)
         for topic, brokers in offsets.get("o", {}).items()

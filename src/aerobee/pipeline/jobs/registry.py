@@ -1,6 +1,6 @@
-"""All jobs, by name, in the order in which people are shown them.
+"""All jobs, by name, in the order in which they are listed.
 
-To add one: a module beside this with a `JOB`, and its name in the tuple here.
+To add one: write a module beside this one with a `JOB`, and add it to the tuple here.
 """
 
 import difflib

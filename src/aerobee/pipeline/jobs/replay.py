@@ -1,10 +1,10 @@
 """A time range of a topic → another topic, each message once.
 
-    id of the write = a digest of what is sent, from which offsets, and where to
+    id of the write = a digest of the source topic, its offsets, and the target topic
 
-So a replay that broke off can be started again with the same words, and adds only what is missing;
-and one that was done does nothing a second time. Somebody who wants the same messages twice says
-another `id`. What was one queue stays in one queue, in order.
+So a replay that broke off can be started again with the same options, and adds only the missing
+messages; one that was finished adds nothing. To send the same messages twice, give another `id`.
+Messages of one queue stay in one queue, in order.
 """
 
 import json
@@ -25,8 +25,8 @@ _COLUMNS = ("key", "value", "tags", "properties", "brokerName", "queueId", "offs
 
 
 def transform(rows: "DataFrame") -> "DataFrame":
-    """What is sent again: everything that the application said of a message. Rows are in the order
-    of their queues, so that the same range is the same rows in the same order."""
+    """Return the rows to send: all that the application set in a message. Rows are ordered by
+    queue, so that the same range gives the same rows in the same order."""
     from pyspark.sql import functions as sf
 
     ordered = rows.sortWithinPartitions("brokerName", "queueId", "offset")
@@ -35,7 +35,7 @@ def transform(rows: "DataFrame") -> "DataFrame":
 
 
 def check(chosen: Chosen) -> None:
-    """What does not go together."""
+    """Misuse: options contradict each other."""
     if chosen.text("topic") == chosen.text("to-topic"):
         raise Misuse("a topic is not replayed into itself", hint="it would never come to an end")
     _places(chosen)
@@ -59,12 +59,12 @@ def start(spark: "SparkSession", chosen: Chosen) -> JobOutcome:
 
 
 def identity_of(*sent: object) -> str:
-    """The same for the same messages, cut into the same pieces."""
+    """Return the id of the write: the same for the same messages, cut into the same pieces."""
     return f"{NAME}-{sha256(json.dumps(sent).encode()).hexdigest()[:24]}"
 
 
 def _places(chosen: Chosen) -> dict[str, str]:
-    """Where the range begins and ends."""
+    """Return the source options for the start and the end of the range."""
     since, until = milliseconds(chosen.text("since")), milliseconds(chosen.text("until"))
     now_ms = int(time.time() * 1000)
     if until is not None and until > now_ms:
@@ -82,7 +82,7 @@ def _places(chosen: Chosen) -> dict[str, str]:
 
 
 def _ranges(rows: "DataFrame") -> list[tuple[str, int, int, int, int]]:
-    """Of each queue: broker, number, first and last offset, and how many messages."""
+    """Return of each queue: broker, number, first and last offset, and the number of messages."""
     from pyspark.sql import functions as sf
 
     found = rows.groupBy("brokerName", "queueId").agg(
@@ -92,7 +92,7 @@ def _ranges(rows: "DataFrame") -> list[tuple[str, int, int, int, int]]:
 
 
 def milliseconds(text: str) -> int | None:
-    """`2026-11-15T12:00`, in UTC unless it says otherwise, or milliseconds since 1970."""
+    """Parse `2026-11-15T12:00`, in UTC unless it has a zone, or milliseconds since 1970."""
     if not text:
         return None
     if text.isdigit():

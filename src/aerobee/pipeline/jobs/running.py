@@ -1,8 +1,8 @@
-"""A job from its start to its end: a session, a query that is followed, and a clean stop.
+"""Runs a job from start to end: opens a session, follows the query, and stops it cleanly.
 
-A signal lets the query stop where it is: what it has not finished it does again at the next start,
-from its checkpoint. Everything a run has to say it says through `Watcher`, so that a terminal, a
-log and a test each show it their way.
+A signal stops the query where it is: an unfinished batch is repeated at the next start, from the
+checkpoint. A run reports only through `Watcher`, so that a terminal, a log and a test can each show
+it in their own form.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ Stop = Callable[[], bool]
 def run_job(
     job: Job, chosen: Chosen, watcher: Watcher, *, master: str, log: Path | None = None
 ) -> JobOutcome:
-    """Run a job until it has ended or a signal comes. What Spark raises, it raises."""
+    """Run a job until it has ended or a signal comes. Exceptions of Spark pass through."""
     watcher.step(f"starting Spark on {master}")
     settings = {**local_settings(master), **chosen.spark}
     spark = spark_session(f"aerobee {job.name}", master=master, settings=settings, log=log)
@@ -51,7 +51,8 @@ def run_job(
 
 
 def local_settings(master: str) -> dict[str, str]:
-    """On one machine Spark's own 200 pieces are mostly empty ones."""
+    """Settings for one machine, where Spark's default of 200 shuffle partitions is mostly empty
+    ones."""
     if not master.startswith("local"):
         return {}
     pieces = str(max(2, os.cpu_count() or 1))
@@ -59,7 +60,7 @@ def local_settings(master: str) -> dict[str, str]:
 
 
 def follow(query: "StreamingQuery", watcher: Watcher, is_stopped: Stop) -> None:
-    """Tell of each batch, until the query ends or is to stop."""
+    """Report each batch, until the query ends or is to stop."""
     seen = ""
     while True:
         try:
@@ -77,7 +78,7 @@ def follow(query: "StreamingQuery", watcher: Watcher, is_stopped: Stop) -> None:
 
 
 def _news(query: "StreamingQuery", seen: str) -> list[dict[str, Any]]:
-    """What was told since. All that Spark remembers is read only if there is something new."""
+    """Return the new progress reports. Spark's whole list is read only if there is a new one."""
     last = query.lastProgress
     if last is None or last.timestamp <= seen:
         return []
@@ -87,7 +88,7 @@ def _news(query: "StreamingQuery", seen: str) -> list[dict[str, Any]]:
 
 @contextlib.contextmanager
 def stopping_signals() -> Iterator[Stop]:
-    """SIGINT and SIGTERM are remembered in here; a second one interrupts."""
+    """Record SIGINT and SIGTERM while the block lasts; a second one interrupts."""
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
@@ -109,7 +110,7 @@ def stopping_signals() -> Iterator[Stop]:
 
 @contextlib.contextmanager
 def _watched_tasks(spark: "SparkSession", watcher: Watcher) -> Iterator[None]:
-    """Look at the tasks of what runs in here, from a thread of its own."""
+    """Report the tasks of a batch job while the block lasts, from a thread of its own."""
     ended = threading.Event()
 
     def look() -> None:

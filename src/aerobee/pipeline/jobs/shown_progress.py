@@ -1,9 +1,9 @@
 """Publication of a query's progress: as the offsets of a consumer group, and as metrics.
 
-    commit-offsets   brokers hear after each batch how far the group is: `aerobee group describe`
-    metrics          lag, rows and batches on a page of their own: docs/metrics.md
+    commit-offsets   offsets are committed after each batch: see `aerobee group describe`
+    metrics          lag, rows and batches on an HTTP page: docs/metrics.md
 
-Both hear of a batch as the terminal does, before the run ends: its last one counts, too.
+Both are updated together with the terminal, so that the last batch of a run counts, too.
 """
 
 import contextlib
@@ -21,17 +21,17 @@ PORT_MAX = 65_535
 
 class Watcher(Protocol):
     def step(self, text: str) -> None:
-        """Something has begun that takes a moment."""
+        """Report that a longer step has begun."""
 
     def batch(self, progress: Mapping[str, Any]) -> None:
-        """A query has done a batch: Spark's account of it."""
+        """Report a finished batch, with Spark's progress report."""
 
     def tasks(self, done: int, total: int) -> None:
-        """A batch job goes on."""
+        """Report the finished tasks of a batch job."""
 
 
 class Shown:
-    """A watcher that has others know what it hears."""
+    """A watcher that also passes each batch to a `QueryProgress`."""
 
     def __init__(self, watcher: Watcher, progress: QueryProgress) -> None:
         self._watcher = watcher
@@ -49,7 +49,8 @@ class Shown:
 
 
 def committed_by(name: str, chosen: Chosen) -> SourceOptions | None:
-    """Of a run of a job that commits: what it reads, as which group. Misuse."""
+    """Return the source options of a job that commits offsets, with its group; None: it does not.
+    Misuse."""
     if not chosen.is_on("commit-offsets"):
         return None
     given = {
@@ -63,7 +64,7 @@ def committed_by(name: str, chosen: Chosen) -> SourceOptions | None:
 
 
 def port_of(chosen: Chosen) -> int | None:
-    """Of the page of metrics; None: there is to be none. Misuse."""
+    """Return the port of the metrics page; None: there is none. Misuse."""
     text = chosen.text("metrics")
     if not text:
         return None
@@ -74,7 +75,7 @@ def port_of(chosen: Chosen) -> int | None:
 
 @contextlib.contextmanager
 def shown_progress(name: str, chosen: Chosen, watcher: Watcher) -> Iterator[Watcher]:
-    """Have a query watched in here by whomever was chosen, too. Misuse."""
+    """Yield a watcher that also commits offsets and serves metrics, as chosen. Misuse."""
     from aerobee.pipeline.progress_listener import GroupCommit
     from aerobee.pipeline.progress_page import ProgressPage
 

@@ -1,9 +1,9 @@
-"""The program that spark-submit runs: a job's name, and its options as words.
+"""The program that spark-submit runs. Its arguments are a job's name and options.
 
-    spark-submit --master spark://host:7077 …/submitted.py statistics topic=orders window=10s
+    spark-submit --master spark://host:7077 …/spark_submit.py statistics topic=orders window=10s
 
-The master and the driver's settings are spark-submit's to say. With `--print-submit`,
-`aerobee pipeline run` writes the whole line.
+The master and the driver's settings are options of spark-submit. `aerobee pipeline run` with
+`--print-submit` prints the whole command.
 """
 
 import json
@@ -44,7 +44,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def pairs(words: Sequence[str]) -> dict[str, str]:
-    """`name=value` each. Misuse."""
+    """Parse `name=value` arguments. Misuse."""
     found = {}
     for word in words:
         name, mark, value = word.partition("=")
@@ -57,7 +57,7 @@ def pairs(words: Sequence[str]) -> dict[str, str]:
 def submit_line(
     name: str, given: Mapping[str, str], master: str, *, program: str = __file__
 ) -> str:
-    """The command that runs a job on a cluster, for a shell."""
+    """Return the shell command that runs a job on a cluster."""
     settings = {key: text for key, text in given.items() if key.startswith("spark.")}
     words = ["spark-submit", "--master", master, "--name", f"aerobee {name}"]
     for key, text in sorted(settings.items()):
@@ -68,7 +68,7 @@ def submit_line(
 
 
 class SubmitLines:
-    """A line on stderr for everything there is to say."""
+    """A watcher that writes each report as a line on stderr."""
 
     def step(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)

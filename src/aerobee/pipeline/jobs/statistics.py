@@ -1,11 +1,11 @@
-"""Counts, sums and distinct keys of a topic, per window of time and per whatever is wanted.
+"""Statistics job: counts, sums and distinct keys of a topic, per window of time and chosen fields.
 
     window_start  window_end  <by …>  messages  bytes  keys  [sum_X …]  [unreadable]
 
-A watermark says how late a message may be: a window is final, and forgotten, when something that
-much newer has been seen. `emit=final` tells a window once, then; `emit=updates` tells it again
-whenever it changes, and the last one told is right: a message with the window's key, so that a
-compacted topic or a table keeps just that one.
+A watermark bounds how late a message may be: a window is final, and dropped from memory, when a
+message that much newer has been seen. `emit=final` writes a window once, then; `emit=updates`
+writes it whenever it changes, and the last version is right. Its message has the window as key, so
+that a compacted topic or a table keeps only the last version.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def transform(
     is_exact: bool = False,
     ops: Sequence[str] = (),
 ) -> "DataFrame":
-    """Statistics per window and group, of a table of messages, finite or not."""
+    """Return statistics per window and group, of a batch or streaming table of messages."""
     from pyspark.sql import functions as sf
 
     _check_sums(form, sums)
@@ -83,7 +83,7 @@ def transform(
 
 
 def messages_of(statistics: "DataFrame", by: Sequence[str]) -> "DataFrame":
-    """One message for each row: its key the window and the group, its body the row."""
+    """Return one message for each row: its key is the window and the group, its body the row."""
     from pyspark.sql import functions as sf
 
     group = [sf.coalesce(sf.col(name).cast("string"), sf.lit("")) for name in by]
@@ -97,7 +97,7 @@ def messages_of(statistics: "DataFrame", by: Sequence[str]) -> "DataFrame":
 
 
 def check(chosen: Chosen) -> None:
-    """What does not go together."""
+    """Misuse: options contradict each other."""
     _check_sums(chosen.text("form"), chosen.names("sum"))
     folder = chosen.text("to-folder")
     if folder and chosen.text("to-topic"):

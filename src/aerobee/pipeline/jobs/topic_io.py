@@ -1,10 +1,10 @@
-"""Topics in and out of jobs: options that jobs share, a table of a topic, queries that write.
+"""Topics as input and output of jobs: shared options, tables of topics, queries that write.
 
-    read       `stream_of` and `batch_of`: the source, with what was chosen and only these columns
+    read       `stream_of` and `batch_of`: the source, with the chosen options and these columns
     written    `to_topic`: the sink; `started`: a trigger, and a checkpoint
 
-A checkpoint is a query's memory. Without one chosen it lies in the folder `checkpoints` here, under
-the names of the job and its topic.
+The default checkpoint is in the folder `checkpoints` of the working directory, under the names of
+the job and its topic.
 """
 
 import re
@@ -40,7 +40,7 @@ STREAM_OPTIONS = (
 def stream_of(
     spark: "SparkSession", chosen: Chosen, name: str, columns: Sequence[str]
 ) -> "DataFrame":
-    """`name` is the job's."""
+    """Return the topic as a stream; `name` is the job's."""
     reader = spark.readStream.format(FORMAT)
     reader = reader.option("nameServer", chosen.text("name-server"))
     reader = reader.option("topic", chosen.text("topic"))
@@ -62,8 +62,8 @@ def batch_of(
 
 
 def to_topic(rows: "DataFrame", chosen: Chosen, topic: str, write_id: str, batch: int = 0) -> None:
-    """Send a finite table, once however often it is tried under the same id and number. The same
-    try must have the same rows in the same partitions, in the same order."""
+    """Send a finite table; once, however often it is repeated with the same id and number. A repeat
+    must have the same rows in the same partitions, in the same order."""
     writer = rows.write.format(FORMAT).mode("append")
     writer = writer.option("nameServer", chosen.text("name-server"))
     writer = writer.option("topic", topic).option("writeId", write_id).option("batchId", batch)
@@ -71,7 +71,7 @@ def to_topic(rows: "DataFrame", chosen: Chosen, topic: str, write_id: str, batch
 
 
 def started(writer: Any, chosen: Chosen, name: str) -> "StreamingQuery":
-    """Begin to write a stream; `writer` is a DataStreamWriter that knows where to."""
+    """Start a streaming query; `writer` is a DataStreamWriter with its target set."""
     if chosen.is_on("once"):
         writer = writer.trigger(availableNow=True)
     else:
@@ -95,7 +95,8 @@ def _called(chosen: Chosen, name: str) -> str:
 
 
 def query_id_of(rows: "DataFrame") -> str:
-    """The id of the query whose batch this is: the checkpoint's, the same after every start."""
+    """Return the id of the query that this batch belongs to. It is kept in the checkpoint, so a
+    restart has the same."""
     found = rows.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
     assert found, "not in a batch of a query"
     return found

@@ -4,12 +4,12 @@
 
 Every change has a sequence, and the one with the greatest wins, whichever queue and batch it comes
 in and however often: the table keeps it in a column of its own, `_sequence`, beside the columns of
-the source. Changes of captures that have none go by their places in their queues. A TRUNCATE takes
-away what is older than itself.
+the source. Changes without a sequence are ordered by their queue offsets. A TRUNCATE deletes the
+rows that are older than itself.
 
-Columns are text in a change, and take the types that were declared, else those that the capture has
-announced, else what the first batch looks like. A column that comes later is added to the table. A
-value that its type cannot hold fails the batch and is not lost.
+Columns are text in a change, and get the types that were declared, else those that the capture has
+announced, else types inferred from the first batch. A column that appears later is added to the
+table. A value that its type cannot hold fails the batch and is not lost.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,8 @@ _COLUMNS = ("value", "offset", "timestamp")
 
 
 def transform(rows: "DataFrame", schema: "StructType", keys: Sequence[str]) -> "DataFrame":
-    """The last change of each key: its columns, its sequence, and whether the row is gone."""
+    """Return the last change of each key: its columns, its sequence, and whether the row is
+    gone."""
     from pyspark.sql import functions as sf
 
     row_type = ", ".join(f"`{one.name}`: string" for one in schema.fields)
@@ -64,7 +65,7 @@ def transform(rows: "DataFrame", schema: "StructType", keys: Sequence[str]) -> "
 
 
 def of_table(rows: "DataFrame", table: str) -> "DataFrame":
-    """Only the changes of one table, and nothing that is no change."""
+    """Keep only the changes of one table; messages that are no change are dropped."""
     from pyspark.sql import functions as sf
 
     changes = rows.where(_of_change("op").isin("r", "c", "u", "d", "t"))
@@ -75,7 +76,7 @@ def of_table(rows: "DataFrame", table: str) -> "DataFrame":
 
 
 class Contents(NamedTuple):
-    """What a batch is about."""
+    """Summary of a batch: its tables, captures, schema versions, key columns, TRUNCATE and size."""
 
     tables: tuple[str, ...]
     captures: tuple[str, ...]
@@ -87,7 +88,7 @@ class Contents(NamedTuple):
 
 
 def contents_of(changes: "DataFrame") -> Contents:
-    """One look over a batch."""
+    """Summarise a batch in one pass."""
     from pyspark.sql import functions as sf
 
     is_row = _of_change("op") != "t"
@@ -108,8 +109,8 @@ def contents_of(changes: "DataFrame") -> Contents:
 
 
 def found_columns(rows: "DataFrame") -> "StructType":
-    """The columns that the rows of these changes have, and what their values look like. A column
-    without any value is left out: nothing is known of it."""
+    """Return the columns of the rows of these changes, with inferred types. A column without any
+    value is left out."""
     from pyspark.sql import functions as sf
     from pyspark.sql.types import StructType
 
@@ -126,7 +127,7 @@ def start(spark: "SparkSession", chosen: Chosen) -> JobOutcome:
 
 
 class _Applying:
-    """Batch after batch into one table."""
+    """Applies batch after batch to one table."""
 
     def __init__(self, spark: "SparkSession", chosen: Chosen) -> None:
         from pyspark.sql.types import StructType

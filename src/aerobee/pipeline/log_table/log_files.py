@@ -1,7 +1,7 @@
-"""The files of a commit log: which there are, and a piece of one in memory.
+"""The files of a commit log: lists them, and reads a piece of one into memory.
 
-A file is named by the log offset of its first byte, 20 digits. Read with calls, not mapped: what is
-cut short under a mapping kills whoever looks at it.
+A file is named by the log offset of its first byte, 20 digits. Files are read with calls, not
+mapped: if a mapped file is truncated, an access kills the process.
 """
 
 import contextlib
@@ -21,11 +21,11 @@ _ZEROS = bytes(_BLOCK_BYTES)
 
 
 class DamagedLog(AerobeeError):
-    """A part of a log cannot be read, and nobody allowed to go on without it."""
+    """A part of a log cannot be read, and the options do not allow to skip it."""
 
 
 class Reach(NamedTuple):
-    """How much is looked at at a time."""
+    """The sizes of the pieces that are read at a time."""
 
     window_bytes: int = 4 << 20
     record_bytes: int = (4 << 20) + (128 << 10)
@@ -47,7 +47,8 @@ class LogFile(NamedTuple):
 
 
 def files_of(path: str) -> list[LogFile]:
-    """The files below a store's folder, or in the folder of its log, in order. Misuse: none."""
+    """Return the files below a store's folder, or in the folder of its log, in order. Misuse:
+    none."""
     inside = os.path.join(path, _FOLDER)
     folder = inside if os.path.isdir(inside) else path
     try:
@@ -72,7 +73,7 @@ def files_of(path: str) -> list[LogFile]:
 
 
 class Window:
-    """A piece of a file in memory, and another one where more is wanted."""
+    """A piece of a file in memory, which moves to where more is needed."""
 
     def __init__(self, file: LogFile, reach: Reach = USUAL_REACH) -> None:
         self.file = file
@@ -95,12 +96,12 @@ class Window:
 
     @property
     def base(self) -> int:
-        """Log offset of the view."""
+        """The log offset at which the view begins."""
         return self.file.base + self.start
 
     def cover(self, position: int, size: int = HEAD_BYTES) -> int:
-        """Have `size` bytes from a position of the file on in the view, or all that there are;
-        where in the view that position is."""
+        """Load `size` bytes from a position of the file on into the view, or as many as there are;
+        returns that position in the view."""
         if position < self.start or min(position + size, self.file.limit) > self.end:
             if size > len(self._buffer):
                 self._buffer = memoryview(bytearray(size))
@@ -116,7 +117,7 @@ class Window:
         return position - self.start
 
     def used_bytes(self) -> int:
-        """Up to and with the last byte of the file that is not zero."""
+        """Return the size of the file up to and with its last byte that is not zero."""
         end = self._stored_end()
         while end > 0:
             start = max(0, end - _BLOCK_BYTES)
@@ -127,8 +128,8 @@ class Window:
         return 0
 
     def _stored_end(self) -> int:
-        """Behind it there are only zeros. A file is made ahead, and most of a last one was never
-        written: the disk knows where, and nobody has to read it."""
+        """Return a position after which there are only zeros. A file is allocated ahead, and most
+        of the last one was never written: the file system knows that, so it need not be read."""
         end = 0
         try:
             while end < self.file.size:
@@ -143,8 +144,8 @@ class Window:
         return self.file.size if _is_used(beyond) else min(end, self.file.size)
 
     def let_go(self, position: int) -> None:
-        """Have the system keep nothing of the file from a position on. What was never written
-        looks as if it were, once somebody has read it: then all of it is read the next time."""
+        """Drop the file from the page cache, from a position on. After a read, parts that were
+        never written look written (SEEK_DATA), and the next `used_bytes` would read all of them."""
         if hasattr(os, "posix_fadvise"):
             os.posix_fadvise(self._descriptor, position, 0, os.POSIX_FADV_DONTNEED)
 
@@ -153,5 +154,5 @@ class Window:
 
 
 def _is_used(block: bytes) -> bool:
-    """Whether a byte of a block is not zero."""
+    """Whether a block has a byte that is not zero."""
     return block != _ZEROS[: len(block)]

@@ -73,13 +73,13 @@ class LogOptions:
     rows_max: int = ROWS_MAX
 
     def ddl(self) -> str:
-        """The schema, as Spark reads it from text."""
+        """The schema as DDL text for Spark."""
         damage = f", {DAMAGED_BYTES} long, {DAMAGE} string" if self.reports_damage else ""
         return self.schema.ddl() + damage
 
 
 def log_options(given: Mapping[str, str]) -> LogOptions:
-    """The options of a read of a log. Misuse lists everything that is wrong."""
+    """Parse the options of a read of a log. Misuse lists everything that is wrong."""
     texts = OptionTexts(given, LOG_OPTIONS, ELSEWHERE)
     path = texts.text("path", "")
     if not path:

@@ -1,12 +1,12 @@
 """Planning of a log table: divides a commit log into parts, one for each task. Knows no Spark.
 
-The log's end is found once, here: what is complete now is read, what is written meanwhile is not.
-Files that were made ahead and hold nothing are left out, and so are those that hold nothing of the
-wanted time, by the store times of first records: as brokers look for a time, too.
+The log's end is determined once, here: records that are complete now are read, later ones are not.
+Files that were allocated ahead and are empty are left out, and so are files outside the wanted time
+range, judged by the store times of first records, as brokers search for a time, too.
 
-Parts are equal numbers of bytes, and know nothing of records: `log_steps` does. What ought to be
-there and is not (a file in the middle, the rest of one that was copied half) is a gap, which the
-part it begins in reports.
+Parts are equal numbers of bytes, regardless of records; `log_steps` finds the first record of a
+part. A missing file, or the missing rest of a file that was copied half, is a gap; the part that it
+begins in reports it.
 """
 
 import logging
@@ -28,7 +28,7 @@ PART_BYTES_MIN = 1 << 20
 
 
 class Gap(NamedTuple):
-    """[start, end) of the log is not there."""
+    """[start, end) of the log is missing."""
 
     start: int
     end: int
@@ -45,7 +45,7 @@ class LogPart(NamedTuple):
 
 
 def plan_log(options: LogOptions, cores: int, reach: Reach = USUAL_REACH) -> list[LogPart]:
-    """The parts of what is wanted of a log; none if there is nothing."""
+    """Return the parts of the wanted range of a log; none if it is empty."""
     files, torn = _used(files_of(options.path), reach)
     gaps = [*_gaps(files), *([torn] if torn and options.reports_damage else [])]
     files = _of_time(files, options.time_start_ms, options.time_end_ms)
@@ -77,7 +77,8 @@ def _part(start: int, end: int, files: Sequence[LogFile], gaps: Sequence[Gap]) -
 
 
 def _used(files: list[LogFile], reach: Reach) -> tuple[list[LogFile], Gap | None]:
-    """The files that hold something, the last of them up to the log's end; what is torn there."""
+    """Return the files that hold records, the last of them up to the log's end; and the torn bytes
+    there."""
     while files:
         last = files.pop()
         with closing(Window(last, reach)) as window:
@@ -110,7 +111,7 @@ def _gaps(files: Sequence[LogFile]) -> list[Gap]:
 
 
 def _of_time(files: Sequence[LogFile], start_ms: int, end_ms: int) -> list[LogFile]:
-    """Without the files that are wholly before or behind a range of store times."""
+    """Leave out the files that are wholly before or after a range of store times."""
     if start_ms == 0 and end_ms == ALWAYS_MS:
         return list(files)
     firsts = [_first_time(file) for file in files]
@@ -126,7 +127,7 @@ def _of_time(files: Sequence[LogFile], start_ms: int, end_ms: int) -> list[LogFi
 
 
 def _first_time(file: LogFile) -> int | None:
-    """Store time of a file's first record; None if that is not sound."""
+    """Return the store time of a file's first record; None if that is not sound."""
     with closing(Window(file)) as window:
         steps = stepping(window)
         steps.run(0, 1)

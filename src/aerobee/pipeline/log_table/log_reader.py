@@ -1,9 +1,8 @@
 """The reader in an executor: turns a part of a commit log into Arrow batches, and reports damage.
 
 A task's memory is one batch and a piece of a file, however large its part is. Every record is
-checked. Damage is an error that says where it is, or, where that was asked for, a row of its own:
-its columns are null but for `logOffset`, where it begins, `damagedBytes` and `damage`, what was
-found there.
+checked. Damage is an error with its log offset or, with onDamage=report, a row of its own: all its
+columns are null but `logOffset` (its start), `damagedBytes` and `damage` (a description).
 """
 
 from collections.abc import Iterator
@@ -26,7 +25,7 @@ BATCH_BYTES_MAX = 64 << 20
 
 
 def read_part(options: LogOptions, part: LogPart, reach: Reach = USUAL_REACH) -> Iterator[Any]:
-    """The messages of a part, as record batches."""
+    """Yield the messages of a part, as record batches."""
     return _PartReader(options, reach).batches(part)
 
 

@@ -2,9 +2,10 @@
 
     spark.read.format("aerobee-log").option("topic", "orders").load("/var/lib/aerobee/store")
 
-Of a live broker, of a backup, of a store that RocketMQ wrote. Executors read the files themselves,
-so these must be where the driver sees them. Columns are the source's, and `logOffset`. Thin on
-purpose: what is done is in modules that know no Spark.
+The log may be that of a live broker, of a backup, or of a store that RocketMQ wrote. Executors read
+the files themselves, so every executor needs them at the same path as the driver. Columns are those
+of the source `aerobee`, and `logOffset`. Thin on purpose: the work is done in modules that know no
+Spark.
 """
 
 import os
@@ -22,7 +23,7 @@ from aerobee.pipeline.spark.worker_memory import settle
 
 
 class Part(InputPartition):
-    """What one task reads: plain values."""
+    """The part of a log that one task reads, as plain values."""
 
     def __init__(self, part: LogPart) -> None:
         super().__init__(None)

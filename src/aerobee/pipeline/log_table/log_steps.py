@@ -1,12 +1,12 @@
-"""From record to record through one file, piece by piece, and from any place in it.
+"""LogSteps walks from record to record through one file, piece by piece, from any position in it.
 
-    run         on from a record, until something else is there
-    next_sound  where, behind damage, records begin again
-    first_from  which record is the first of a part of the file
-    log_end     where the log ends, in the file that it ends in
+    run         walks on from a record, until there is no sound record
+    next_sound  finds the first record after damage
+    first_from  finds the first record of a part of the file
+    log_end     finds the end of the log, in its last file
 
-S1. Where a part begins depends on the file's bytes alone: whoever reads up to a place and whoever
-    reads from it meet there, and no record is read twice or by nobody.
+S1. The first record of a part depends on the file's bytes alone: the task that reads up to a
+    position and the task that reads from it agree, and no record is read twice or not at all.
 """
 
 from typing import NamedTuple
@@ -22,14 +22,14 @@ _FOUND = {**LOG_FINDINGS, FILLER: "an end of the file, before its end"}
 
 
 class LogEnd(NamedTuple):
-    """Positions in a file: up to `end` there are sound records, up to `torn` something else."""
+    """Positions in a file: sound records end at `end`, torn bytes at `torn`."""
 
     end: int
     torn: int
 
 
 def stepping(window: Window) -> "LogSteps":
-    """Steps that take nothing."""
+    """Return steps that only check records and take none."""
     return LogSteps(window, LogTableWalk(MessageColumns(0, 1, 1), frozenset(), ALWAYS_MS, 0))
 
 
@@ -43,9 +43,9 @@ class LogSteps:
         """What was found there, if it is DAMAGED."""
 
     def run(self, position: int, end: int) -> int:
-        """From a record on to the first one at or behind `end`: ENDED. Before that: FULL and
-        SPECIAL as the walk says, FILE_ENDED at the file's own last words, DAMAGED at anything
-        else."""
+        """Walk from a record to the first one at or after `end`: ENDED. Before that: FULL and
+        SPECIAL as the walk returns them, FILE_ENDED at the end marker of the file, DAMAGED at
+        anything else."""
         window, walk = self._window, self.walk
         needed = HEAD_BYTES
         while True:
@@ -75,7 +75,7 @@ class LogSteps:
             needed = size
 
     def _cut_size(self) -> int:
-        """Of a record that goes on behind the window, its size; else 0."""
+        """Return the size of a record that is cut by the end of the window; else 0."""
         window = self._window
         there = window.end - self.position
         left = window.file.limit - self.position
@@ -87,7 +87,8 @@ class LogSteps:
         return size if there < size <= left else 0
 
     def next_sound(self, position: int) -> int:
-        """The first place from here on where a sound record begins; the limit if there is none."""
+        """Return the first position from here on where a sound record begins; the limit if there is
+        none."""
         window, walk = self._window, self.walk
         file = window.file
         while position + HEAD_BYTES <= file.limit:
@@ -112,10 +113,10 @@ class LogSteps:
         return file.limit
 
     def first_from(self, position: int) -> int:
-        """The first record that begins here or later.
+        """Return the first record that begins here or later.
 
-        Looked for from a large record before it on, so that the record around this place is found
-        first, and what its body pretends to be is passed by.
+        The search starts earlier, by the size of the largest record, so that the record around this
+        position is found first, and bytes in its body that look like a record are skipped.
         """
         at = max(0, position - self._window.reach.record_bytes)
         if at:
@@ -130,8 +131,8 @@ class LogSteps:
         return at
 
     def log_end(self) -> LogEnd:
-        """Where the log ends, if it ends in this file. What is written just now is not whole yet:
-        up to one record behind the end may be torn, and more than that is damage."""
+        """Return the end of the log, if it is in this file. A record that is being written is not
+        whole yet: up to one record after the end may be torn, more than that is damage."""
         used = self._window.used_bytes()
         limit = self._window.file.limit
         back = self._window.reach.record_bytes

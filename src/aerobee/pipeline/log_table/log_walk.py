@@ -1,13 +1,13 @@
-"""Through the records of a commit log, from any place in it: each is checked before it is believed.
+"""LogTableWalk reads the records of a commit log, from any position in it, and checks each of them.
 
-A record counts when it is whole, when its checksums hold, and when it says of itself that it begins
-where it was found. So one can begin in the middle of a file: `find` looks for the next place that
-has all of that, and what a body holds that looks like a record is none.
+A record is sound when it is whole, when its checksums hold, and when the log offset that it holds
+is where it was found. So a walk can begin in the middle of a file: `find` searches the next such
+position, and a copy of a record in a message's body is not mistaken for one.
 
-What is walked through is a *view*, a piece of a file; `base` is the log offset at which it begins.
+A walk goes through a *view*, a piece of a file; `base` is the log offset at which it begins.
 Positions are in the view.
 
-W1. Nothing is stepped over that is not a sound record: `take` stops there and says what it found.
+W1. Only sound records are stepped over: at anything else `take` stops and returns its finding.
 """
 
 from typing import TYPE_CHECKING
@@ -70,7 +70,7 @@ def is_compiled() -> bool:
 
 
 class LogTableWalk:
-    """Takes records of some topics and of some time into columns; of the others, only the check."""
+    """Copies records of chosen topics and store times into columns; all others are only checked."""
 
     __slots__ = (
         "_columns",
@@ -91,7 +91,8 @@ class LogTableWalk:
     def __init__(
         self, columns: MessageColumns, topics: frozenset[bytes], time_start: int, time_end: int
     ) -> None:
-        """No topics: all. A record is chosen by its store time, in [time_start, time_end)."""
+        """No topics: all topics. A record is chosen by its store time, in [time_start,
+        time_end)."""
         self._columns = columns
         self._record = Record()
         self._topics = topics
@@ -108,8 +109,8 @@ class LogTableWalk:
         self.store_timestamp = 0
 
     def take(self, view: memoryview, position: int, end: int, base: int) -> int:
-        """Take the records that begin at [position, end). After WRONG, `record_size` is what the
-        bytes there say, and may be anything."""
+        """Take the records that begin at [position, end). After WRONG, `record_size` is an
+        unchecked number and may be anything."""
         if not 0 <= position <= len(view) or end > len(view):
             raise Misuse(f"[{position}, {end}) is not within {len(view)} bytes")
         memory = address(view)
@@ -144,8 +145,8 @@ class LogTableWalk:
             position += record.size
 
     def _is_sound(self, memory: memoryview) -> bool:
-        """Whether the record just read can be believed. One that is being written ends in zeros,
-        and its own checksum, which comes last, is not seen yet."""
+        """Whether the record just read is sound. A record that is being written ends in zeros: its
+        own checksum, which comes last, is not seen yet."""
         record = self._record
         end = record.properties_start + record.properties_size
         if record.properties_size > 0 and memory[end - 1] == 0:
@@ -153,7 +154,7 @@ class LogTableWalk:
         return record.is_sound(memory, False)
 
     def _is_wanted(self, memory: memoryview) -> bool:
-        """Whether the record just read is of a topic that is."""
+        """Whether the record just read is of a chosen topic."""
         if not self._topics:
             return True
         record = self._record
@@ -168,11 +169,11 @@ class LogTableWalk:
         return self._is_chosen
 
     def find(self, view: memoryview, position: int, base: int, log_end: int) -> int:
-        """The first place from `position` on where a sound record begins, or -1.
+        """Return the first position from `position` on where a sound record begins, or -1.
 
-        A record that begins in the view and goes on behind it may be one: then its place comes
-        with the finding TORN, and whoever asked looks again with `record_size` bytes from there.
-        No record reaches beyond `log_end`, a log offset. Nothing is said of the last 35 bytes.
+        A record may begin in the view and end after it: then its position is returned with the
+        finding TORN, and the caller looks again with `record_size` bytes from there. No record
+        reaches beyond `log_end`, a log offset. The last 35 bytes are not searched.
         """
         if not 0 <= position <= len(view):
             raise Misuse(f"{position} is not within {len(view)} bytes")

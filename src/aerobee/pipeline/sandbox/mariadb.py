@@ -1,13 +1,13 @@
-"""A MariaDB server of one's own: a folder, a private port, a binary log of whole rows.
+"""MariaDb runs a private MariaDB server: a folder, a free port, a binary log of whole rows.
 
     with MariaDb(folder, find_program(cache)) as database:
         database.host, database.port, database.user, database.password
 
 It listens on 127.0.0.1 only. Rows are written to the binary log whole, with their columns' names,
-which is what a capture needs. Where there is only MySQL's server, that is what runs.
+as a capture needs them. Where only MySQL's server is installed, that one runs.
 
-S1. Leaving the block ends the server; what it stored stays in the folder, and another server on it
-    goes on from there.
+S1. Leaving the block ends the server; its data stays in the folder, and another server on the same
+    folder continues with it.
 """
 
 import contextlib
@@ -58,7 +58,7 @@ class MariaDb:
     password = PASSWORD
 
     def __init__(self, folder: Path, program: Program, *options: str, port: int = 0) -> None:
-        """`options` are the server's own, and come after ours: `--binlog-format=STATEMENT`."""
+        """`options` are options of the server, after ours: `--binlog-format=STATEMENT`."""
         self.port = port or _free_port()
         self._folder = folder.resolve()
         self._program = program
@@ -79,11 +79,11 @@ class MariaDb:
 
     @property
     def data(self) -> Path:
-        """Where its tables and its binary log are."""
+        """The folder of its tables and its binary log."""
         return self._folder / "data"
 
     def start(self) -> None:
-        """Returns when it takes connections. DatabaseFailed."""
+        """Start the server; returns when it accepts connections. DatabaseFailed."""
         if not (self.data / "mysql").exists():
             self._make_first_tables()
         accounts = self._folder / "accounts.sql"
@@ -111,11 +111,11 @@ class MariaDb:
         self._wait_until_ready(self._process)
 
     def stop(self) -> None:
-        """Ends it in peace."""
+        """Stop the server cleanly."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Ends it as a crash does."""
+        """Kill the server, as a crash does."""
         self._end(signal.SIGKILL)
 
     def _end(self, number: int) -> None:

@@ -4,8 +4,8 @@
     cache/usr/share/mysql        its messages and the tables it begins with
     cache/**/*-linux-gnu         the libraries that the system lacks
 
-Nothing of the system changes and no right is needed: packages are downloaded and unpacked, not
-installed. A folder that is there is whole: it was made under another name.
+The system is not changed and no rights are needed: packages are downloaded and unpacked, not
+installed. An existing cache folder is complete: it is filled under another name and then renamed.
 """
 
 import os
@@ -29,12 +29,12 @@ Say = Callable[[str], None]
 
 
 class DatabaseMissing(AerobeeError):
-    """There is no database server here, and none can be had."""
+    """No database server is installed, and none can be downloaded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A server that can be started."""
+    """A database server's program, its shared files and the environment that it needs."""
 
     path: Path
     share: Path
@@ -46,14 +46,14 @@ class Program:
 
 
 def find_program(cache: Path, say: Say = print) -> Program:
-    """The system's server, or one unpacked into `cache`. DatabaseMissing."""
+    """Return the system's server, or one unpacked into `cache`. DatabaseMissing."""
     folders = os.environ.get("PATH", os.defpath)
     system = system_program(os.pathsep.join((folders, *_SYSTEM_FOLDERS)))
     return system or unpacked_program(cache, folders, say)
 
 
 def system_program(path: str) -> Program | None:
-    """A server in one of these folders."""
+    """Return a server in one of these folders; None: there is none."""
     for name in PROGRAMS:
         found = shutil.which(name, path=path)
         if found is not None:
@@ -64,7 +64,8 @@ def system_program(path: str) -> Program | None:
 
 
 def unpacked_program(cache: Path, path: str, say: Say = print) -> Program:
-    """Debian's, downloaded the first time with the tools in `path`. DatabaseMissing."""
+    """Return Debian's server, downloaded at the first call with the tools in `path`.
+    DatabaseMissing."""
     cache = cache.resolve()
     if not (cache / "usr/sbin/mariadbd").exists():
         say("MariaDB: none on this system; unpacking Debian's packages into the cache")
@@ -90,7 +91,7 @@ def unpacked_program(cache: Path, path: str, say: Say = print) -> Program:
 
 
 def _move(folder: Path, cache: Path) -> None:
-    """Another process may have been faster; what it made is as good."""
+    """Rename a folder; if another process was faster, its folder is as good."""
     made = folder / "root"
     shutil.rmtree(cache, ignore_errors=True)
     try:
@@ -101,7 +102,7 @@ def _move(folder: Path, cache: Path) -> None:
 
 
 class _Downloading:
-    """Packages on their way, in a folder for them alone."""
+    """Downloads packages, in a folder of its own."""
 
     def __init__(self, folder: Path, path: str) -> None:
         self._folder = folder
@@ -109,7 +110,7 @@ class _Downloading:
         self._options: list[str] = []
 
     def fill(self, root: Path) -> None:
-        """Unpack the server and what it lacks here. CalledProcessError, FileNotFoundError."""
+        """Unpack the server and the libraries it lacks. CalledProcessError, FileNotFoundError."""
         try:
             self._fetch()
         except subprocess.CalledProcessError:
@@ -124,7 +125,7 @@ class _Downloading:
             self._run("dpkg-deb", "-x", package.name, str(root))
 
     def _fetch(self) -> None:
-        """The server, and the libraries of it that are not installed here."""
+        """Download the server, and those of its libraries that are not installed."""
         package = self._fetch_server()
         said = self._run("apt-cache", *self._options, "depends", package)
         needed = [line.split()[-1] for line in said.splitlines() if "Depends: lib" in line]

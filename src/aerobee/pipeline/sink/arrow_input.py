@@ -1,7 +1,7 @@
 """Arrow arrays, as Spark hands them to a writer → columns for the encoder of rows, without a copy.
 
-Types that the encoder does not know (large text, small numbers) are cast, maps of properties become
-text as the source gives it: both by Arrow, a column at a time.
+Types that the encoder does not know (large text, small numbers) are cast, and maps of properties
+become text in the source's form: both by Arrow, a column at a time.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ _NAME_END, _PROPERTY_END = "\x01", "\x02"
 
 
 def text_column(array: Any) -> TextColumn:
-    """Of text or bytes."""
+    """Return a column of text or bytes."""
     if not (pa.types.is_string(array.type) or pa.types.is_binary(array.type)):
         array = array.cast(pa.binary())
     validity, offsets, data = array.buffers()
@@ -27,7 +27,7 @@ def text_column(array: Any) -> TextColumn:
 
 
 def number_column(array: Any) -> NumberColumn:
-    """Of whole numbers; a timestamp is its microseconds."""
+    """Return a column of whole numbers; a timestamp becomes its microseconds."""
     if pa.types.is_timestamp(array.type):
         if array.type.unit != "us":
             array = array.cast(pa.timestamp("us", tz=array.type.tz))
@@ -39,12 +39,12 @@ def number_column(array: Any) -> NumberColumn:
 
 
 def properties_column(array: Any) -> TextColumn:
-    """Of properties, as text or as maps."""
+    """Return a column of properties, given as text or as maps."""
     return text_column(_as_text(array) if pa.types.is_map(array.type) else array)
 
 
 def _as_text(maps: Any) -> Any:
-    """name 0x01 value 0x02 … of each map; nothing for null."""
+    """Return name 0x01 value 0x02 … of each map; null stays null."""
     import pyarrow.compute as pc  # only maps need it, and it takes its time
 
     names, values = maps.keys, maps.items

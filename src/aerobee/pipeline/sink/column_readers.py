@@ -1,6 +1,6 @@
-"""Columns as Arrow hands them over, read where they lie: a row's value is a place in a buffer.
+"""Readers of Arrow columns in place: a row's value is a range of a buffer, not a copy.
 
-Nothing of a buffer is believed: an offset that points outside of its data is found when it is read.
+Buffers are not trusted: every offset is checked against its data when it is read.
 """
 
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ def is_compiled() -> bool:
 
 
 class TextColumn:
-    """Text or bytes, as Arrow has them: offsets, data, and a bitmap of what is not null."""
+    """Text or bytes in Arrow's layout: offsets, data, and a bitmap of values that are not null."""
 
     __slots__ = (
         "_data_size",
@@ -51,7 +51,7 @@ class TextColumn:
         first: int,
         rows: int,
     ) -> None:
-        """`first` is the row of the buffers that the column begins with."""
+        """`first` is the row of the buffers at which the column begins."""
         if first < 0 or rows < 0 or len(offsets) < 4 * (first + rows + 1):
             raise Misuse("a column whose offsets are too short")
         if validity is not None and 8 * len(validity) < first + rows:
@@ -69,7 +69,8 @@ class TextColumn:
         self.size = 0
 
     def find(self, row: int) -> int:
-        """Have `start` and `size` say where a value is: its size, or _MISSING, or _BROKEN."""
+        """Set `start` and `size` to the range of a value; returns its size, or _MISSING, or
+        _BROKEN."""
         index = self._first + row
         if self._validity_view is not None and not get_bit(self._validity, index):
             self.size = 0
@@ -84,7 +85,7 @@ class TextColumn:
 
 
 class NumberColumn:
-    """Whole numbers of 4 or 8 bytes, as Arrow has them."""
+    """Whole numbers of 4 or 8 bytes in Arrow's layout."""
 
     __slots__ = (
         "_first",

@@ -1,9 +1,9 @@
-"""Requests of one task on their way: one at a time for each queue, several queues at once.
+"""Outbox sends the requests of one task: one at a time for each lane, several lanes at once.
 
-O1. What goes to one queue arrives in the order in which it was posted: the next is not sent before
+O1. Requests of one lane arrive in the order in which they were posted: the next is not sent before
     the last was acknowledged.
-O2. A request is tried until its broker says something that another try would not change, or until
-    the time for it is over. The first failure is raised by whatever is called next.
+O2. A request is retried until its broker gives a final answer, or until its time is over. The first
+    failure is raised by the next call.
 """
 
 import asyncio
@@ -27,13 +27,13 @@ Send = Callable[[Draft, MessageQueue], Coroutine[Any, Any, V]]
 
 class Outbox(Generic[V]):
     def __init__(self, send: Send[V], heard: Callable[[Hashable, V], None] | None = None) -> None:
-        """`heard` is told what was answered; of one lane, in order."""
+        """`heard` is called with each answer; in order within a lane."""
         self._send = send
         self._heard = heard
         self._going: dict[Hashable, asyncio.Task[None]] = {}
 
     async def post(self, lane: Hashable, draft: Draft, queue: MessageQueue) -> None:
-        """Send a draft behind what is on its way in the same lane."""
+        """Send a draft after the pending request of the same lane."""
         before = self._going.pop(lane, None)
         if before is not None:
             await before
@@ -46,13 +46,13 @@ class Outbox(Generic[V]):
         await asyncio.sleep(0)
 
     async def finish(self) -> None:
-        """Wait until everything is acknowledged."""
+        """Wait until all requests are acknowledged."""
         while self._going:
             _, task = self._going.popitem()
             await task
 
     async def abandon(self) -> None:
-        """Something went wrong: nobody waits for the rest."""
+        """Cancel all pending requests, after an error."""
         going, self._going = list(self._going.values()), {}
         for task in going:
             task.cancel()
@@ -65,7 +65,7 @@ class Outbox(Generic[V]):
 
 
 def delivering(delivery: Delivery, seconds: float, group: str | None = None) -> Send[None]:
-    """How drafts are sent to their queues."""
+    """Return the function that sends drafts to their queues."""
 
     async def send(draft: Draft, queue: MessageQueue) -> None:
         try:

@@ -2,7 +2,7 @@
 
 A task's memory is one record batch and a request for each queue, however many rows it has. It
 returns when every row is acknowledged, and raises otherwise: Spark then runs it again. Rows of a
-transactional write are staged: where, the driver is told, which publishes them.
+transactional write are staged; the driver gets their places and publishes them.
 """
 
 from collections.abc import Hashable, Iterable
@@ -26,7 +26,7 @@ _ASK_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class WriteTask:
-    """Which rows these are: who writes them again, is the same task."""
+    """The identity of a task: another attempt to write the same rows has the same."""
 
     write_id: str
     """Of the query, or of a batch write."""
@@ -44,7 +44,7 @@ class WrittenRows(NamedTuple):
 
 
 def write_partition(options: SinkOptions, task: WriteTask, batches: Iterable[Any]) -> WrittenRows:
-    """Have all rows stored."""
+    """Write all rows of a task; returns when they are stored."""
     writer = PartitionWriter(kept(options.target, _ASK_SECONDS), options, task)
     try:
         for batch in batches:
@@ -97,7 +97,8 @@ class PartitionWriter:
             self._blocking.run(finish_task(self._blocking.session, self._opened))
 
     def staged(self) -> StagedRows | None:
-        """Where rows are that have yet to be published."""
+        """Return the places of staged rows that the driver has to publish; None: not
+        transactional."""
         if self._options.guarantee is not Guarantee.TRANSACTIONAL:
             return None
         places = tuple(place for lane in self._places.values() for place in lane)
@@ -108,7 +109,7 @@ class PartitionWriter:
         )
 
     def places(self) -> tuple[tuple[str, str], ...]:
-        """Topics, and brokers that have marks of this task for them."""
+        """Return pairs of a topic and a broker that keeps marks of this task for it."""
         return () if self._opened is None else tuple(sorted(self._opened.places))
 
     def _note_place(self, lane: Hashable, place: int) -> None:
@@ -144,7 +145,7 @@ class PartitionWriter:
         return named
 
     def _writer(self, topic: str, batch: Any) -> TopicWriter | None:
-        """None: all rows of this topic are there already."""
+        """Return the writer of a topic; None: all rows of this topic are stored already."""
         if topic not in self._topics:
             self._topics[topic] = self._blocking.run(self._begun(topic, batch))
         return self._topics[topic]

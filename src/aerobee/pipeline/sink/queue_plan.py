@@ -1,11 +1,10 @@
-"""QueuePlan says which queues the rows of a task go to, as text that brokers keep for a repeat.
+"""QueuePlan assigns the rows of a task to queues; brokers keep it as text for a repeated attempt.
 
     {"queues":[["broker-a",4],["broker-b",2]],"stripe":4096,"v":1}
 
-The queues of a topic in the order in which rows choose among them, and how many rows without a key
-go to one before the next one gets some. Everything that decides where a row goes is in here or in
-the rows: queues may be added between two attempts, and numbers here may change between two versions
-of this package.
+It holds the queues of a topic in their order, and the number of consecutive rows without a key that
+go to one queue. The queue of a row depends on the plan and the rows only: queues may be added
+between two attempts, and constants may change between two versions of this package.
 """
 
 import json
@@ -38,7 +37,7 @@ class QueuePlan:
 
 
 def plan_for(queues: Sequence[MessageQueue]) -> QueuePlan:
-    """The plan for these queues, of which each broker has its first ones."""
+    """Return the plan for these queues; a broker with n queues has queues 0 to n-1."""
     counts: dict[str, int] = {}
     for queue in queues:
         counts[queue.broker_name] = max(counts.get(queue.broker_name, 0), queue.queue_id + 1)
@@ -46,7 +45,7 @@ def plan_for(queues: Sequence[MessageQueue]) -> QueuePlan:
 
 
 def read_plan(text: str) -> QueuePlan:
-    """RemoteProtocolError: no plan that this version knows."""
+    """Parse a plan. RemoteProtocolError: it is of a version that is not known."""
     try:
         value = json.loads(text)
         if value["v"] != _VERSION:

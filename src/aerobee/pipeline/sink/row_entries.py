@@ -3,15 +3,15 @@
     columns ─▶ row ─▶ its lane ─▶ total | 0 | 0 | flag | body size, body | properties size, text
                                   text = properties · KEYS · TAGS · __SHARDINGKEY · __DEDUP
 
-A lane is a queue's next request. `RowEncoder.take` goes through the rows of a record batch until
-they end, a lane is full, or a row is for the caller.
+A lane holds a queue's next request. `RowEncoder.take` encodes the rows of a record batch until they
+end, a lane is full, or the caller has to handle a row.
 
-R1. Which lane a row goes to depends on the rows before it in the same task and on the plan, never
-    on how rows are cut into batches or requests: whoever writes them again, writes the same.
+R1. The lane of a row depends on the rows before it in the same task and on the plan, never on how
+    rows are cut into batches or requests: another attempt writes the same.
 R2. A body has at most `bytes_max` bytes unless it is one row, and at most `rows_max` rows.
-R3. Of properties as the source gives them, only the application's own go on; a column goes before a
-    property of the same meaning. The mark comes last: whole in the first row of a request, in the
-    others how far they are behind it.
+R3. Of properties in the source's form, only the application's own are sent; a column takes
+    precedence over a property of the same meaning. The mark comes last: whole in the first row of a
+    request; in the others only the distance from the first.
 """
 
 from typing import TYPE_CHECKING
@@ -109,7 +109,7 @@ def is_compiled() -> bool:
 
 
 def dropped_names(kept: frozenset[str]) -> list[bytes]:
-    """The names of properties that are not passed on, but for these; joined, by their size."""
+    """Return the names of properties that are not sent, except these; joined, by their size."""
     names = sorted(name.encode() for name in _DROPPED - kept)
     sizes = range(max(map(len, names)) + 1)
     return [b"".join(name for name in names if len(name) == size) for size in sizes]
@@ -130,7 +130,7 @@ class QueueLane:
     )
 
     def __init__(self, head: bytes, sequence: int, tail: bytes) -> None:
-        """A mark is head, sequence and tail; no head: rows bear none."""
+        """A mark is head, sequence and tail; no head: rows get no mark."""
         if len(head) + len(tail) > _MARK_BYTES_MAX - 20:
             raise Misuse("a mark that is too long")
         self._head = head
@@ -154,14 +154,14 @@ class QueueLane:
         self._capacity = capacity
 
     def body(self) -> bytes:
-        """What goes into the request; the next begins."""
+        """Return the body of the request, and start the next one."""
         body = bytes_at(self.memory, 0, self.size)
         self.size = 0
         self.count = 0
         return body
 
     def put_property(self, at: int, name: bytes, source: memoryview, start: int, size: int) -> int:
-        """Write one property; the position after it."""
+        """Write one property; returns the position after it."""
         name_size = len(name)
         copy_bytes(self.memory, at, bytes_address(name), 0, name_size)
         at += name_size
@@ -191,7 +191,7 @@ _ORDER_HEAD = f"{SHARDING_KEY}\x01".encode()
 
 
 def _size_at(column: TextColumn | None, row: int) -> int:
-    """The size of a value, 0 where there is none; less: it is broken."""
+    """Return the size of a value, 0 where there is none; negative: it is broken."""
     if column is None:
         return 0
     size = column.find(row)
@@ -199,7 +199,7 @@ def _size_at(column: TextColumn | None, row: int) -> int:
 
 
 class RowEncoder:
-    """The rows of one task for one topic. A column that is not there is None."""
+    """Encodes the rows of one task for one topic. A column that rows lack is None."""
 
     __slots__ = (
         "_bytes_max",
@@ -231,8 +231,8 @@ class RowEncoder:
         stripe_start: int,
         has: frozenset[str],
     ) -> None:
-        """Rows without a key go to one lane after the other, `stripe_rows` to each; `has` are the
-        names of properties that columns say."""
+        """Rows without a key go to the lanes in turn, `stripe_rows` to each; `has` are the names of
+        properties that columns replace."""
         if not lanes or min(bytes_max, rows_max) < 1 or stripe_rows < 1 or stripe_start < 0:
             raise Misuse("an encoder of rows has lanes, and rows have room")
         self.lanes = lanes
@@ -256,7 +256,8 @@ class RowEncoder:
         """Where it is not null and not 0, the row waits for a time."""
 
     def begin(self, value: TextColumn) -> None:
-        """The next record batch: its other columns are set, this is the one that it must have."""
+        """Start a record batch with its column of values; the other columns are set by the
+        caller."""
         rows = value.rows
         for column in (self.key, self.tags, self.ordering_key, self.properties):
             if column is not None and column.rows != rows:
@@ -269,7 +270,7 @@ class RowEncoder:
         self.position = 0
 
     def take(self) -> int:
-        """Go on until something is to be done: ENDED, FULL, SPECIAL or WRONG."""
+        """Encode rows until the caller has to act: ENDED, FULL, SPECIAL or WRONG."""
         times = self.times
         while self.position < self.rows:
             row = self.position
@@ -287,7 +288,7 @@ class RowEncoder:
         return _ENDED
 
     def skip(self) -> None:
-        """The caller has seen to the row at `position`."""
+        """Go on after the row at `position`, which the caller has handled."""
         self._count(self.position)
         self.position += 1
 
@@ -301,7 +302,7 @@ class RowEncoder:
         return self.ordering_key is not None and self.ordering_key.find(row) > 0
 
     def _choose(self, row: int) -> int:
-        """The lane of a row; -1: it names none."""
+        """Return the lane of a row; -1: the row names no existing queue."""
         count = len(self.lanes)
         queue = self.queue
         if queue is not None and queue.is_there(row):
@@ -318,7 +319,7 @@ class RowEncoder:
         return (self._stripe_start + self._unkeyed // self._stripe_rows) % count
 
     def _encode(self, lane: QueueLane, row: int) -> int:
-        """Append a row's entry to a lane. ENDED: it is there."""
+        """Append a row's entry to a lane. ENDED: it was appended."""
         value = self.value
         room = self._room_for(row)
         if value is None or room < 0:
@@ -347,7 +348,7 @@ class RowEncoder:
         return _ENDED
 
     def _room_for(self, row: int) -> int:
-        """More than an entry takes; -1: there is no such entry."""
+        """Return an upper bound of an entry's size; -1: the entry is not valid."""
         value = _size_at(self.value, row)
         if value == 0:
             self.fault = _NO_VALUE
@@ -363,7 +364,7 @@ class RowEncoder:
         return _ENTRY_BYTES + value + texts + _NAMES_BYTES + _MARK_BYTES_MAX
 
     def _put_texts(self, lane: QueueLane, at: int, row: int) -> int:
-        """Write the properties of a row; the position after them, or -1."""
+        """Write the properties of a row; returns the position after them, or -1."""
         properties = self.properties
         if properties is not None and properties.find(row) > 0:
             at = self._put_own(lane, at, properties)
@@ -402,7 +403,7 @@ class RowEncoder:
         return True
 
     def _put_own(self, lane: QueueLane, at: int, column: TextColumn) -> int:
-        """Write the application's own properties of a text; the position after them."""
+        """Write the application's own properties of a text; returns the position after them."""
         memory = column.data
         start, end = column.start, column.start + column.size
         while start < end:

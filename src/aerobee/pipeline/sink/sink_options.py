@@ -76,7 +76,7 @@ SINK_COLUMNS = tuple(_TYPES)
 
 
 class Guarantee(Enum):
-    """What becomes of rows that have to be written again."""
+    """The delivery guarantee: the effect of writing the same rows again."""
 
     IDEMPOTENT = "idempotent"
     TRANSACTIONAL = "transactional"
@@ -99,7 +99,7 @@ class SinkOptions:
 
 
 def sink_options(given: Mapping[str, str], *, is_stream: bool) -> SinkOptions:
-    """The options of a write. Misuse lists everything that is wrong."""
+    """Parse the options of a write. Misuse lists everything that is wrong."""
     texts = OptionTexts(given, SINK_OPTIONS, _SOURCES)
     target = texts.target()
     topic = texts.text("topic", "")
@@ -146,7 +146,7 @@ def sink_options(given: Mapping[str, str], *, is_stream: bool) -> SinkOptions:
 
 
 def check_columns(types: Mapping[str, str], options: SinkOptions) -> None:
-    """Whether rows with these columns, by name, with types in Spark's words, can be written."""
+    """Check that rows with these columns (name → Spark SQL type) can be written. Misuse."""
     mistakes = []
     for name, kind in types.items():
         allowed = _TYPES.get(name)

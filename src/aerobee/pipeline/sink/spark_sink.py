@@ -2,9 +2,9 @@
 
     df.write.format("aerobee").option("nameServer", ...).option("topic", "t").mode("append").save()
 
-Thin on purpose, as the source is. A task learns who it is from Spark: the query's id and the number
-of the micro-batch stay the same when it is done again. `commit` and `abort` run in another process,
-on another writer: what they know came with the tasks' messages.
+Thin on purpose, as the source is. A task gets its identity from Spark: the query's id and the
+number of the micro-batch stay the same when a batch is repeated. `commit` and `abort` run in
+another process, on another writer: they know only the tasks' commit messages.
 """
 
 import os
@@ -35,7 +35,7 @@ _BATCH_ID = "streaming.sql.batchId"
 
 @dataclass
 class TaskCommit(WriterCommitMessage):
-    """What a task says that has written its rows."""
+    """The commit message of a task that has written its rows."""
 
     rows: int
     staged: StagedRows | None
@@ -45,7 +45,7 @@ class TaskCommit(WriterCommitMessage):
 def checked_options(
     given: Mapping[str, str], schema: StructType, *, is_stream: bool, overwrite: bool
 ) -> SinkOptions:
-    """Misuse, before any task begins, for options and columns that cannot be."""
+    """Parse the options and check the columns before any task begins. Misuse."""
     options = sink_options(given, is_stream=is_stream)
     check_columns({one.name: one.dataType.simpleString() for one in schema}, options)
     if overwrite and not is_stream:
@@ -93,7 +93,8 @@ def _write(options: SinkOptions, task: WriteTask, batches: Iterator[Any]) -> Tas
 
 
 def _publish(options: SinkOptions, messages: list[WriterCommitMessage | None]) -> None:
-    """Have staged rows seen. There is nothing to abort: what is not published, nobody sees."""
+    """Publish staged rows. There is nothing to abort: rows that are not published are never
+    seen."""
     written = [one.staged for one in messages if isinstance(one, TaskCommit) and one.staged]
     if not written:
         return
@@ -107,8 +108,8 @@ def _publish(options: SinkOptions, messages: list[WriterCommitMessage | None]) -
 def _finish(
     options: SinkOptions, write_id: str, messages: list[WriterCommitMessage | None]
 ) -> None:
-    """Have brokers forget all of a write but that it is done. A stream has no such end: its next
-    batch ends the last one."""
+    """Let brokers drop the marks of a write, all but that it is finished. A stream has no such end:
+    its next batch ends the last one."""
     places = {place for one in messages if isinstance(one, TaskCommit) for place in one.places}
     if not places:
         return

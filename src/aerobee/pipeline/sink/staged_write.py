@@ -1,11 +1,11 @@
-"""A batch write that is seen whole or not at all: tasks stage their rows, the driver publishes.
+"""Transactional batch write: tasks stage their rows, the driver publishes all of them or none.
 
     task      rows ─▶ STAGE_BATCH ─▶ places ─▶ its message to the driver
     driver    places of the attempts that count ─▶ PUBLISH_STAGED
 
-What an attempt staged that does not count is named by nobody, and goes with the log's retention. So
-there is nothing to undo, and a write may be done again with other rows in another order: until a
-round is published nothing of it is, and it is published once.
+Rows that were staged by an attempt that does not count are never published, and are deleted with
+the log's retention. So there is nothing to undo, and a write may be repeated with other rows in
+another order: a round is published once, and until then none of its rows is visible.
 """
 
 import asyncio
@@ -38,7 +38,8 @@ _PAUSE_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class StagedRows:
-    """What a task has staged: plain values, for they travel."""
+    """The places that a task has staged rows at: plain values, because they are sent to the
+    driver."""
 
     write_id: str
     round_id: int
@@ -50,7 +51,7 @@ class StagedRows:
 
 
 async def staging_plan(session: Session, topic: str, broker_name: str) -> QueuePlan:
-    """The queues of one broker: a round is published by one."""
+    """Return a plan with the queues of one broker: a round is published by one broker."""
     queues = (await session.routes.refresh(topic)).writable
     names = sorted({queue.broker_name for queue in queues})
     if not broker_name and len(names) == 1:
@@ -64,7 +65,7 @@ async def staging_plan(session: Session, topic: str, broker_name: str) -> QueueP
 
 
 def staging(session: Session, write_id: str, round_id: int, seconds: float) -> Send[int]:
-    """How batches are staged; the answer is their place."""
+    """Return the function that stages batches; its result is the place of the batch in the log."""
 
     async def send(draft: Draft, queue: MessageQueue) -> int:
         header = StageBatchHeader(write_id, round_id, queue.topic, queue.queue_id)
@@ -81,7 +82,7 @@ def staging(session: Session, write_id: str, round_id: int, seconds: float) -> S
 
 
 async def publish(session: Session, written: Iterable[StagedRows], seconds: float) -> None:
-    """Have everything that these tasks have staged seen at once; done before, it is done."""
+    """Publish everything that these tasks have staged, at once. A repeat has no effect."""
     tasks = sorted(written, key=lambda one: one.partition)
     tasks = [one for one in tasks if one.places]
     if not tasks:
@@ -118,7 +119,7 @@ async def _insisting(
     ask: Callable[[str], Awaitable[V]],
     seconds: float,
 ) -> V:
-    """Ask a broker until it answers, for so long."""
+    """Ask a broker again and again until it answers, for at most so many seconds."""
     now = asyncio.get_running_loop().time
     deadline = now() + seconds
     while True:

@@ -1,9 +1,9 @@
-"""The rows of one task for one topic: columns → lanes → requests.
+"""TopicWriter turns the rows of one task for one topic into requests: columns → lanes → requests.
 
-Rows that wait for a time are sent one by one; all others in batches, one lane for each queue.
+Rows with a delivery time are sent one by one; all others in batches, one lane for each queue.
 
     sequence   round · 2³² + 0, 1, 2, …          rows, by queue
-               round · 2³² + 2³¹ + 0, 1, 2, …    rows that wait for a time
+               round · 2³² + 2³¹ + 0, 1, 2, …    rows with a delivery time
 """
 
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ _SAID_BY = {"key": KEYS, "tags": TAGS, "orderingKey": SHARDING_KEY}
 
 
 class Parcel(NamedTuple):
-    """One request, and behind what it has to go."""
+    """One request, with its queue and the lane whose order it keeps."""
 
     lane: object
     draft: Draft
@@ -64,7 +64,7 @@ class TopicWriter:
         opened: OpenedRound | None,
         new_id: Callable[[], str],
     ) -> None:
-        """`opened` is None where rows bear no mark; `columns` are those that rows have."""
+        """`opened` is None where rows get no mark; `columns` are the columns of the rows."""
         self._topic = topic
         self._opened = opened
         self._new_id = new_id
@@ -83,7 +83,7 @@ class TopicWriter:
         self.rows = 0
 
     def take(self, batch: Any) -> Iterator[Parcel]:
-        """The requests that a record batch fills; what does not fill one waits for more."""
+        """Return the requests that a record batch fills; the remaining rows wait for more."""
         encoder = self._encoder
         self._set_columns(batch)
         while True:
@@ -103,7 +103,7 @@ class TopicWriter:
         self.rows += batch.num_rows
 
     def finish(self) -> Iterator[Parcel]:
-        """What is left."""
+        """Return requests with the remaining rows."""
         for index, lane in enumerate(self._encoder.lanes):
             if lane.count:
                 yield self._full(index)
@@ -150,7 +150,7 @@ class TopicWriter:
         return Parcel(index, draft, self._queues[index])
 
     def _single(self, batch: Any, position: int, index: int) -> Parcel:
-        """A row that waits for a time, as a message of its own."""
+        """Return a row with a delivery time, as a message of its own."""
         row = batch.slice(position, 1).to_pylist()[0]
         queue = self._queues[index]
         properties = self._own_properties(row.get("properties"))

@@ -1,19 +1,19 @@
-"""A round is opened, and finished: brokers know who sends, by which plan, and when that is over.
+"""Opens and finishes a round: tells brokers its producer, its plan, and when it is over.
 
     plan proposed ─▶ first broker ─▶ second ─▶ … ─▶ rows may be sent
                         │
                         └─ has another plan: that one is proposed, from the beginning
 
-O1. A row is sent once all brokers of the plan hold it. So whoever comes later finds it at the first
-    broker that they have in common.
-O2. Brokers are asked in the order of their names: of two that begin at once with different plans
-    one finds the other's.
-O3. What one broker knows to be finished is finished: it was said when all of it was stored.
+O1. Rows are sent once all brokers of the plan hold the plan. So a later attempt finds it at the
+    first broker that both have in common.
+O2. Brokers are asked in the order of their names: of two attempts that begin at once with different
+    plans one finds the other's.
+O3. A round that one broker knows as finished is finished: brokers are told once all is stored.
 
-When a round is through brokers are told, so that they need not remember every task and queue of it.
-A task tells those that have asked for it, because they have many marks. The driver tells all, once
-for a whole write. Nothing depends on it: who is not reached forgets when it is time, and who is
-told again has heard it before. So no error of it is one of the write.
+FINISH_ROUND lets brokers drop the marks of every task and queue of a round. A task sends it to
+those brokers that have asked for it, because they hold many marks. The driver sends it to all, once
+for a whole write. Correctness does not depend on it: a broker that is not reached drops the marks
+after a time, and a repeat has no effect. So its errors are not errors of the write.
 """
 
 import asyncio
@@ -51,20 +51,20 @@ FINISH_SECONDS = 5.0
 
 
 class Succeeded(AerobeeError):
-    """Another attempt writes these rows by now, or has written them."""
+    """Another attempt is writing these rows, or has written them."""
 
 
 class _Finished(Refused):
-    """All rows of the round are there."""
+    """All rows of the round are stored already."""
 
 
 class _NoRoomYet(Refused):
-    """Others of the round have to be through first."""
+    """The broker has no room for the marks until other tasks of the round have finished."""
 
 
 @dataclass(slots=True)
 class OpenedRound:
-    """What one task sends with."""
+    """The producer id, round and epochs that one task sends with."""
 
     producer: str
     round_id: int
@@ -79,8 +79,9 @@ class OpenedRound:
 async def agree(
     session: Session, opened: OpenedRound, topic: str, seconds: float
 ) -> QueuePlan | None:
-    """Have all brokers of a topic know the round; the plan that holds. None: there is nothing to
-    write any more. Brokers that do not answer, or have no room yet, are asked for so long."""
+    """Open the round at all brokers of a topic; returns the agreed plan. None: all rows are
+    stored already. Brokers that do not answer, or have no room yet, are asked again for so many
+    seconds."""
     # Asked for now: a worker may have slept for hours, and what is planned now holds for the round.
     plan = plan_for((await session.routes.refresh(topic, may_be_new=True)).writable)
     if not plan.brokers:
@@ -109,7 +110,8 @@ async def agree(
 async def _propose(
     session: Session, opened: OpenedRound, topic: str, plan: QueuePlan, deadline: float
 ) -> QueuePlan | None:
-    """Tell every broker of a plan; the first other plan that one of them has."""
+    """Propose a plan to each of its brokers; returns the first other plan that one of them
+    holds."""
     text = plan.text()
     for broker_name, _ in plan.brokers:
 
@@ -176,7 +178,7 @@ async def _patiently(
 
 
 async def finish_task(session: Session, opened: OpenedRound) -> None:
-    """Tell brokers that have asked for it that a task is through."""
+    """Tell brokers that have asked for it that a task has finished."""
     write_id, _, task = opened.producer.rpartition("/")
     for topic, broker_name in sorted(opened.places):
         if broker_name in opened.crowded:
@@ -190,7 +192,7 @@ async def finish_task(session: Session, opened: OpenedRound) -> None:
 async def finish_write(
     session: Session, write_id: str, round_id: int, places: Iterable[tuple[str, str]]
 ) -> None:
-    """Tell brokers, each for a topic, that all tasks of a write are through."""
+    """Tell brokers, each for a topic, that all tasks of a write have finished."""
     await asyncio.gather(
         *(
             _tell(session, broker_name, FinishRoundHeader(write_id, topic, round_id))

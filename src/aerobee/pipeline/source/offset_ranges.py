@@ -1,13 +1,13 @@
-"""From where to where each queue is read, and how that becomes Spark's partitions: arithmetic only.
+"""Ranges of offsets to read, and their division into Spark's partitions: arithmetic only.
 
-A replayed batch must get the partitions that it had, so all of this is a function of its arguments:
-no clock, no chance, no order of dictionaries.
+A replayed batch must get the partitions that it had, so all functions depend on their arguments
+only: no clock, no chance, no order of dictionaries.
 
     limit   at most so many messages or bytes in a batch, each queue its share, none left out
     split   a large range becomes several, as many as it is larger than the others
     pack    many small ranges become few partitions: a Python task costs tens of milliseconds
 
-R1. Whatever is done, no offset is left out and none comes twice.
+R1. No function leaves an offset out or returns it twice.
 """
 
 import heapq
@@ -33,8 +33,8 @@ class QueueRange(NamedTuple):
 
 
 def ranges_between(start: Offsets, end: Offsets) -> list[QueueRange]:
-    """What lies between two places, in the order of queues. Queues where nothing does are left
-    out; one that is only in `end` begins where the caller has put it into `start`."""
+    """Return the ranges between two sets of offsets, in the order of queues. Empty ones are left
+    out; the caller adds new queues, which only `end` has, to `start`."""
     found = []
     for key in sorted(end):
         if key not in start:
@@ -45,11 +45,11 @@ def ranges_between(start: Offsets, end: Offsets) -> list[QueueRange]:
 
 
 def limited(ranges: Sequence[QueueRange], messages_max: int) -> list[QueueRange]:
-    """At most so many messages of all ranges together: one of each, and each its share of the rest.
+    """Limit all ranges together to so many messages: one of each, and a share of the rest.
 
     One of each, because a small queue beside a large one must not starve. If there are more queues
-    than messages to give, it is the turn of some, and of others next time: whose turn it is follows
-    from how far all have come.
+    than messages, some queues get their turn now and others next time; the turn is computed from
+    the offsets.
     """
     if messages_max < 1:
         raise Misuse(f"a limit of {messages_max} messages reads nothing")
@@ -68,8 +68,8 @@ def limited(ranges: Sequence[QueueRange], messages_max: int) -> list[QueueRange]
 
 
 def _shares(sizes: Sequence[int], amount: int) -> list[int]:
-    """An amount, no more than there is, in proportion; what rounding leaves goes to the largest
-    remainders, of equals to the first."""
+    """Divide an amount, at most the sum of the weights, in proportion; the remainder of rounding
+    goes to the largest fractions, of equal ones to the first."""
     total = sum(sizes)
     shares = [size * amount // total for size in sizes]
     by_remainder = sorted(
@@ -83,8 +83,8 @@ def _shares(sizes: Sequence[int], amount: int) -> list[int]:
 def limited_by_bytes(
     ranges: Sequence[QueueRange], bytes_max: int, message_bytes: Mapping[MessageQueue, float]
 ) -> list[QueueRange]:
-    """At most about so many bytes, by what a message of each queue weighed so far. At least one
-    message of something is read, however heavy it is."""
+    """Limit the ranges to about so many bytes, by the mean size of messages of each queue so far.
+    At least one message is read, however large it is."""
     if bytes_max < 1:
         raise Misuse(f"a limit of {bytes_max} bytes reads nothing")
     weight = sum(one.size * max(1.0, message_bytes.get(one.queue, 1.0)) for one in ranges)
@@ -95,8 +95,8 @@ def limited_by_bytes(
 
 
 def split(ranges: Sequence[QueueRange], *, pieces_min: int, messages_max: int) -> list[QueueRange]:
-    """Cut large ranges, so that there are at least `pieces_min` (0: no matter) and none has more
-    than `messages_max` (0: no matter). The pieces of one range are as equal as can be."""
+    """Cut large ranges, so that there are at least `pieces_min` (0: any number) and none has more
+    than `messages_max` (0: any number). The pieces of one range are as equal as possible."""
     total = sum(one.size for one in ranges)
     pieces = []
     for one in ranges:
@@ -112,9 +112,9 @@ def split(ranges: Sequence[QueueRange], *, pieces_min: int, messages_max: int) -
 def pack(
     ranges: Sequence[QueueRange], partitions_max: int, messages_max: int = 0
 ) -> list[list[QueueRange]]:
-    """Few partitions, as equally filled as can be had cheaply: the largest range goes first, each
-    to the emptiest. At most `partitions_max`, or as many as it takes for none to have more than
-    `messages_max` (0: no matter). Within a partition ranges are in the order of queues."""
+    """Pack ranges into few partitions of similar size: the largest range first, each into the
+    emptiest partition. At most `partitions_max`, or as many as needed for none to have more than
+    `messages_max` (0: any number). Within a partition ranges are in the order of queues."""
     if partitions_max < 1:
         raise Misuse(f"{partitions_max} partitions hold nothing")
     filled: list[list[QueueRange]] = [[] for _ in range(min(partitions_max, len(ranges)))]

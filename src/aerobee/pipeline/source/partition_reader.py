@@ -1,8 +1,8 @@
 """The reader in an executor: turns ranges of queues into Arrow batches.
 
 A task's memory is one batch and a few answers, however large its ranges are. Small ranges share a
-batch. Whatever it needs comes with it as plain values: it opens its own connections, and keeps them
-for the next task of the same worker.
+batch. All its input is plain values: it opens its own connections, and keeps them for the next task
+of the same worker.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -32,13 +32,13 @@ V = TypeVar("V")
 
 
 def read_ranges(options: SourceOptions, ranges: Sequence[QueueRange]) -> Iterator[Any]:
-    """The messages of these ranges, as record batches."""
+    """Yield the messages of these ranges, as record batches."""
     if ranges:
         yield from _TaskReader(kept(options.target, options.timeout), options, ranges).batches()
 
 
 class _TaskReader:
-    """The ranges of one task, batch by batch."""
+    """Reads the ranges of one task, batch by batch."""
 
     def __init__(
         self, blocking: WorkerClient, options: SourceOptions, ranges: Sequence[QueueRange]
@@ -79,8 +79,8 @@ class _TaskReader:
             self._blocking.run(_closed(answers))
 
     def _may_share(self, wanted: QueueRange) -> bool:
-        """Whether a batch may go on with rows of this range. What is the same for all rows of a
-        batch is its broker, and its queue where a value that cannot be read is told of."""
+        """Whether rows of this range may be added to the current batch. All rows of a batch have
+        the same broker, and the same queue where values that cannot be decoded are reported."""
         if self._decoding is not None:
             return wanted.queue == self._wanted.queue
         return wanted.queue.broker_name == self._wanted.queue.broker_name

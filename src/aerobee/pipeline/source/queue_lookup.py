@@ -1,6 +1,6 @@
-"""QueueLookup asks servers for the queues of a topic, and for the offset of a place in each.
+"""QueueLookup asks servers for the queues of a topic, and for an offset in each: by place or time.
 
-One request for each queue, all at once, sent by the requests that consumers use.
+It sends one request for each queue, all at once, with the request codes that consumers use.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class QueueLookup:
         self._calls = GroupRequests(session, options.group)
 
     async def found(self) -> list[MessageQueue]:
-        """Every queue that is to be read, in order."""
+        """Return every queue to read, in order."""
         if self._options.assigned:
             return list(self._options.assigned)
         topics = self._options.topics
@@ -47,7 +47,7 @@ class QueueLookup:
     async def at(
         self, queues: Iterable[MessageQueue], place: StartPlace
     ) -> dict[MessageQueue, int]:
-        """Where a place is, in each of these queues."""
+        """Return the offset of a starting or ending place, in each of these queues."""
 
         async def ask(queue: MessageQueue) -> int:
             return await self._at(queue, place)
@@ -55,7 +55,7 @@ class QueueLookup:
         return await _of_each(queues, ask)
 
     async def commit(self, group: str, offsets: Mapping[MessageQueue, int]) -> None:
-        """Write down how far a group has come, for people to see."""
+        """Commit the offsets of a group, so that tools for groups show them."""
         calls = GroupRequests(self._session, group)
         await asyncio.gather(
             *(calls.commit(queue, offset, is_certain=True) for queue, offset in offsets.items())

@@ -1,12 +1,12 @@
-"""Ranges of queues, pulled answer by answer.
+"""RangePull pulls the messages of a range of a queue, answer by answer.
 
-The next answer is asked for before the last one is handed out, so that the broker reads and sends
-while the caller decodes; of several ranges the first answers are, a few ranges ahead: many small
-ones take one wait together and not one each. A broker that knows bulk reads answers with a megabyte
-at a time, any other as it always does.
+The next answer is requested before the last one is returned, so that the broker reads and sends
+while the caller decodes. With several ranges, the first answers of a few ranges are requested
+ahead: many small ranges share one round trip. A broker that supports bulk reads answers with a
+megabyte at a time, others with an ordinary pull.
 
-P1. What is handed out is in order, and whole up to the end of the range; a gap is either what the
-    filter leaves out, or it is loss, and loss is an error unless it was allowed.
+P1. Messages are returned in order, and completely up to the end of the range. A gap is either left
+    by the filter, or it is data loss, which is an error unless it was allowed.
 """
 
 import asyncio
@@ -37,11 +37,11 @@ RANGES_AHEAD = 8
 
 
 class DataLoss(AerobeeError):
-    """Messages that a query was to read are not there any more."""
+    """Messages that a query was to read were deleted."""
 
 
 class Pulled(NamedTuple):
-    """Records, and from which offset on the queue goes on behind them."""
+    """Records, and the offset at which the queue goes on after them."""
 
     records: bytes
     next_offset: int
@@ -56,7 +56,7 @@ class RangePull:
         self._coming: asyncio.Future[Pulled] | None = None
 
     def begin(self) -> None:
-        """Have the first answer asked for."""
+        """Send the first request."""
         if self._coming is None and self._wanted.size > 0:
             self._coming = asyncio.ensure_future(self._pull(self._wanted.start))
 
@@ -78,13 +78,13 @@ class RangePull:
             self.end()
 
     def end(self) -> None:
-        """Nobody waits for what is on its way."""
+        """Cancel the pending request."""
         coming = self._coming
         if coming is not None and not coming.cancel() and not coming.cancelled():
             coming.exception()  # asked for, so that it is not told to the log
 
     async def _pull(self, offset: int) -> Pulled:
-        """The answer at an offset; asked again, with patience, if there is none."""
+        """Return the answer at an offset; the request is repeated if there is none."""
         options = self._options
         return await insisting(
             lambda: self._pull_once(offset), options.retries, options.retry_seconds
@@ -114,7 +114,7 @@ class RangePull:
         return self._lost(offset, said)
 
     def _lost(self, offset: int, said: PullAnswerHeader) -> Pulled:
-        """The queue does not have what is wanted. It goes on where it does."""
+        """Handle the loss of wanted messages: go on at the first offset that exists. DataLoss."""
         end = self._wanted.end
         on = min(max(said.next_begin_offset, said.min_offset), end)
         if on <= offset:
@@ -136,7 +136,7 @@ class RangePull:
 async def answers_of(
     session: Session, options: SourceOptions, ranges: Sequence[QueueRange]
 ) -> AsyncGenerator[tuple[QueueRange, Pulled], None]:
-    """The answers of one range after the other."""
+    """Yield the answers of one range after the other."""
     pulls = [RangePull(session, options, wanted) for wanted in ranges]
     try:
         for index, wanted in enumerate(ranges):

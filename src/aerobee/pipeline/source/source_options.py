@@ -1,7 +1,7 @@
 """Options of the source: text, as Spark hands it over, → values that were checked.
 
-Nothing else parses options. An option that is not known is an error that names the one that was
-meant; so are two that contradict each other. Every mistake is told at once.
+Options are parsed here only. An unknown option is an error that names the most similar one; options
+that contradict each other are errors, too. All errors are reported at once.
 
     which      nameServer, and one of: topic, topics (a,b), topicsPattern, assign (JSON)
     from       startingOffsets earliest|latest|group|JSON, startingTimestamp (ms),
@@ -88,9 +88,9 @@ _ELSEWHERE = {
 
 @dataclass(frozen=True, slots=True)
 class StartPlace:
-    """Where to begin or to end, before anybody was asked where that is.
+    """The start or the end of a read as given in the options, before servers were asked.
 
-    P1. What is said of one queue goes before what is said of all.
+    P1. A place of one queue takes precedence over the place of all queues.
     """
 
     offset: int = EARLIEST
@@ -136,7 +136,7 @@ class SourceOptions:
 
 
 def source_options(given: Mapping[str, str], *, is_stream: bool) -> SourceOptions:
-    """The options of a read. Misuse lists everything that is wrong."""
+    """Parse the options of a read. Misuse lists everything that is wrong."""
     reading = _Reading(given)
     options = reading.options(is_stream)
     reading.texts.check()
@@ -145,7 +145,7 @@ def source_options(given: Mapping[str, str], *, is_stream: bool) -> SourceOption
 
 
 class _Reading:
-    """One look at the options; mistakes gather."""
+    """One pass over the options that collects mistakes."""
 
     def __init__(self, given: Mapping[str, str]) -> None:
         self.texts = OptionTexts(given, SOURCE_OPTIONS, _ELSEWHERE)
@@ -219,7 +219,7 @@ class _Reading:
         return found, "", ()
 
     def _place(self, which: str, default: int) -> StartPlace:
-        """`which` is starting or ending."""
+        """Parse the place `which`: starting or ending."""
         offsets, times = f"{which}Offsets", f"{which}OffsetsByTimestamp"
         instant = f"{which}Timestamp"
         said = self.texts.said(offsets, times, instant)

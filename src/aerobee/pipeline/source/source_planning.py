@@ -1,10 +1,10 @@
-"""From what servers say to partitions: the driver's side of batch and stream, without Spark.
+"""SourcePlanning plans reads in the driver: offsets of servers → partitions, without Spark.
 
-    batch    the places of start and end, once
-    stream   where it begins, pinned; then, each time, where it may go to: everything that is there,
-             or a share of it, or nothing yet
+    batch    the offsets of start and end, once
+    stream   the start, fixed once; then, for each trigger, the end: all messages, or a share of
+             them, or none yet
 
-L1. A new queue begins at its earliest message; one that is gone is loss, and loss is an error
+L1. A new queue begins at its earliest message; a queue that is gone is data loss, which is an error
     unless it was allowed.
 """
 
@@ -42,7 +42,7 @@ class SourcePlanning:
         self._cores = cores
 
     def at(self, place: StartPlace) -> dict[MessageQueue, int]:
-        """Where a place is, in every queue that there is now."""
+        """Return the offset of a place, in every queue that exists now."""
 
         async def ask() -> dict[MessageQueue, int]:
             return await self._queues.at(await self._queues.found(), place)
@@ -50,7 +50,7 @@ class SourcePlanning:
         return self._insisted(ask)
 
     def latest(self) -> dict[MessageQueue, int]:
-        """The end of every queue that there is now."""
+        """Return the end of every queue that exists now."""
 
         async def ask() -> dict[MessageQueue, int]:
             return await self._queues.latest(await self._queues.found())
@@ -59,12 +59,12 @@ class SourcePlanning:
 
     @property
     def pieces(self) -> int:
-        """How many a batch is packed into, at most."""
+        """The maximal number of partitions of a batch."""
         return self._options.partitions_max or self._cores
 
     def partitions(self, start: Offsets, end: Offsets, most: int = 0) -> list[list[QueueRange]]:
-        """A function of its arguments and the options, and, if it is said how many there are
-        to be at `most`, of nothing else."""
+        """Return the partitions of a batch. With `most` given, they depend on the arguments and the
+        options only."""
         options = self._options
         pieces = split(
             ranges_between(start, end),
@@ -75,7 +75,7 @@ class SourcePlanning:
         return pack(pieces, most, options.partition_messages_max)
 
     def with_new_queues(self, start: Offsets, end: Offsets) -> dict[MessageQueue, int]:
-        """`start`, with the queues that came since at their earliest."""
+        """Return `start`, with new queues added at their earliest offset."""
         new = [key for key in end if key not in start]
         if not new:
             return dict(start)
@@ -83,8 +83,8 @@ class SourcePlanning:
         return {**start, **self._insisted(lambda: self._queues.earliest(new))}
 
     def without_lost_queues(self, start: Offsets, latest: Offsets) -> dict[MessageQueue, int]:
-        """How far a batch may go: the ends of the queues; of one that is gone or has gone back,
-        where we are. DataLoss, if that was not allowed."""
+        """Return the ends of the queues as the end of a batch; for a queue that is gone or has gone
+        back, its start. DataLoss, if that was not allowed."""
         ends = dict(latest)
         for key, offset in start.items():
             if latest.get(key, -1) >= offset:
@@ -102,7 +102,7 @@ class SourcePlanning:
         return ends
 
     def limited_end(self, start: Offsets, end: Offsets) -> dict[MessageQueue, int]:
-        """How far a batch goes within the limits of one trigger."""
+        """Return the end of a batch within the limits of one trigger."""
         ranges: Sequence[QueueRange] = ranges_between(start, end)
         options = self._options
         if options.batch_messages_max and ranges:
@@ -113,7 +113,7 @@ class SourcePlanning:
         return {**start, **{one.queue: one.end for one in ranges}}
 
     async def _weighed(self, ranges: Sequence[QueueRange]) -> dict[MessageQueue, float]:
-        """What a message of each queue weighs, by the next few of them."""
+        """Return the mean size of the next few messages of each queue."""
         found = {}
         for one in ranges:
             few = one._replace(end=min(one.end, one.start + WEIGHED_MESSAGES))

@@ -3,8 +3,8 @@
     spark.read.format("aerobee").option("nameServer", "localhost:9876").option("topic", "t").load()
     spark.readStream.format("aerobee")...
 
-Thin on purpose: options, planning and decoding are modules that know no Spark. What crosses to an
-executor is a `Ranges`: plain values.
+Thin on purpose: options, planning and decoding are modules that know no Spark. An executor gets a
+`Ranges`: plain values.
 """
 
 import logging
@@ -47,7 +47,7 @@ _NO_LIMIT = 2**62
 
 
 class Ranges(InputPartition):
-    """What one task reads, in order."""
+    """The ranges that one task reads, in order."""
 
     def __init__(self, ranges: Sequence[QueueRange]) -> None:
         super().__init__(None)
@@ -96,7 +96,7 @@ class AerobeeSource(DataSource):
 
 
 class RocketmqSource(AerobeeSource):
-    """The same under the name that RocketMQ's users look for."""
+    """The same source, under the name `rocketmq`."""
 
     @classmethod
     def name(cls) -> str:
@@ -104,7 +104,7 @@ class RocketmqSource(AerobeeSource):
 
 
 class _Executing:
-    """What both readers do in an executor."""
+    """Base of both readers: the part that runs in an executor."""
 
     options: SourceOptions
 
@@ -135,8 +135,8 @@ class AerobeeReader(_Executing, DataSourceReader):
 
 
 class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Lives in one process beside the driver for as long as the query does. An executor gets a
-    copy of it that knows the options and nothing else."""
+    """Lives in one process beside the driver for as long as the query does. An executor gets a copy
+    of it that has the options only."""
 
     def __init__(self, options: SourceOptions) -> None:
         self.options = options
@@ -155,7 +155,7 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
     # Where it stands.
 
     def initialOffset(self) -> Nested:
-        """Asked for more than once; said once."""
+        """Return the start; Spark calls this more than once, and always gets the same."""
         if self._initial is None:
             self._initial = self._plan().at(self.options.start)
             self._is_pinned = False
@@ -186,7 +186,8 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
         return start if end == stands else as_dict(end, planner.pieces)
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """One that lets the options decide: Spark knows no limit of ours."""
+        """Return a limit that lets the options decide: Spark knows no limit in messages of a
+        topic."""
         return ReadMaxRows(self.options.batch_messages_max or _NO_LIMIT)
 
     def prepareForTriggerAvailableNow(self) -> None:
@@ -203,8 +204,9 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
         return [Ranges(ranges) for ranges in planned] or [Ranges([])]
 
     def commit(self, end: Nested) -> None:
-        """The checkpoint is the truth; a group is told for people to see. Of the last batch of a
-        run Spark never says this: whoever wants that one told, too, has a listener."""
+        """Commit the offsets of the group, for tools to show; the checkpoint is authoritative.
+        Spark never calls this for the last batch of a run: `progress_listener` covers that one,
+        too."""
         if not self.options.commits:
             return
         group = self.options.group
@@ -219,7 +221,7 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
             self._planner = None
 
     def _is_too_little(self, at: dict[MessageQueue, int], latest: dict[MessageQueue, int]) -> bool:
-        """Whether it is worth waiting for more, and has not taken too long already."""
+        """Whether to wait for more messages; False when that has taken too long already."""
         least = self.options.batch_messages_min
         ready = sum(max(0, end - at.get(key, 0)) for key, end in latest.items())
         now = time.monotonic()
@@ -241,7 +243,8 @@ class AerobeeStreamReader(_Executing, DataSourceStreamReader, SupportsTriggerAva
 
 
 def _schema_options(given: Any) -> SourceOptions:
-    """For the schema only: what a stream takes and what a batch takes are both fine here."""
+    """Parse the options for the schema only: those of a stream and those of a batch are both
+    allowed."""
     try:
         return source_options(given, is_stream=False)
     except Misuse:

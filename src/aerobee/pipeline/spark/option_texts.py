@@ -1,7 +1,7 @@
-"""Options as Spark hands them over: text by name, in any case → values, with every mistake told.
+"""OptionTexts parses options of Spark: text by name, in any case → values; collects all mistakes.
 
-One look at the options of a read or of a write. Whoever reads them asks for one after the other;
-what is wrong gathers in `mistakes`, and an option that is not known names the one that was meant.
+It is one pass over the options of a read or of a write. The caller asks for one option after the
+other; errors are collected in `mistakes`, and for an unknown option the most similar one is named.
 """
 
 import difflib
@@ -31,7 +31,7 @@ class OptionTexts:
     def __init__(
         self, given: Mapping[str, str], known: Sequence[str], elsewhere: Mapping[str, str]
     ) -> None:
-        """`known` are the names that there are; `elsewhere` says of others where they belong."""
+        """`known` are the valid names; `elsewhere` tells of other names where they belong."""
         self.mistakes: list[str] = []
         names = {name.lower(): name for name in known}
         others = {name.lower(): why for name, why in elsewhere.items()}
@@ -48,7 +48,7 @@ class OptionTexts:
                 self.mistakes.append(f"there is no option {name}{meant}")
 
     def check(self) -> None:
-        """Misuse lists everything that was found wrong."""
+        """Misuse lists all mistakes that were found."""
         if self.mistakes:
             raise Misuse("; ".join(self.mistakes))
 
@@ -56,7 +56,7 @@ class OptionTexts:
         return name in self._given
 
     def said(self, *names: str) -> list[str]:
-        """Which of these are given."""
+        """Return those of these options that are given."""
         return [name for name in names if name in self._given]
 
     # One option.
@@ -86,7 +86,8 @@ class OptionTexts:
     def one_of(
         self, name: str, choices: Mapping[str, V], absent: V, *, besides: Sequence[str] = ()
     ) -> V:
-        """`besides` could have been said, too: what the caller has looked for itself."""
+        """Return the value of a choice. `besides` are further choices, for the message only: the
+        caller handles them."""
         text = self._given.get(name)
         if text is None:
             return absent
@@ -112,7 +113,7 @@ class OptionTexts:
             self.mistakes.append(f"a {kind} does not take {', '.join(wrong)}")
 
     def target(self) -> Target | None:
-        """The cluster, and as whom it is asked."""
+        """Return the cluster and the credentials; None: a mistake was found."""
         text = self._given.get("nameServer")
         if not text:
             self.mistakes.append('the option nameServer is missing: "host:9876;host:9876"')

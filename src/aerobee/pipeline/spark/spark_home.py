@@ -3,8 +3,8 @@
 Spark puts `python/lib/pyspark.zip` of its home before everything else that its Python processes
 import. A zip has no compiled modules: each process compiles PySpark anew, for half a second and
 more, and every streaming query starts one. Where PySpark is a package of this Python, the same
-modules are there, compiled. So Spark gets a home in a folder of caches: links to all that it has,
-but for that zip.
+modules are there, compiled. So Spark gets a home in a cache folder: links to all its files, except
+that zip.
 """
 
 import os
@@ -23,8 +23,8 @@ _ZIPPED = "python"
 
 
 def quick_home(environment: Mapping[str, str]) -> Path | None:
-    """The home for this Python's own Spark; None where Spark or its Pythons are to be others, or
-    where none can be made."""
+    """Return the home for this Python's own Spark; None where another Spark or Python is
+    configured, or where none can be made."""
     if "SPARK_HOME" in environment or environment.get("PYSPARK_PYTHON") != sys.executable:
         return None
     found = find_spec("pyspark")
@@ -39,7 +39,7 @@ def quick_home(environment: Mapping[str, str]) -> Path | None:
 
 
 def is_everywhere(folder: Path, environment: Mapping[str, str]) -> bool:
-    """Whether any process of this Python imports from a folder, and not only this one."""
+    """Whether every process of this Python imports from a folder, not only this process."""
     paths = sysconfig.get_paths()
     told = environment.get("PYTHONPATH", "").split(os.pathsep)
     known = [paths["purelib"], paths["platlib"], site.getusersitepackages(), *filter(None, told)]
@@ -47,8 +47,8 @@ def is_everywhere(folder: Path, environment: Mapping[str, str]) -> bool:
 
 
 def home_without_zip(installed: Path, folder: Path) -> Path | None:
-    """A home for an installed PySpark in a folder; made once. None: that is no PySpark with a
-    Spark inside."""
+    """Return a home for an installed PySpark in a cache folder; made once. None: that PySpark has
+    no Spark inside."""
     if not (installed / "bin" / "spark-submit").exists() or not (installed / "jars").is_dir():
         return None
     parts = sorted(part for part in os.listdir(installed) if part != _ZIPPED)

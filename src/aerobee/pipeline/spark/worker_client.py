@@ -1,8 +1,8 @@
-"""A client whose calls wait, for Spark's workers, which have no event loop.
+"""WorkerClient is a client with blocking calls, for Spark's workers, which have no event loop.
 
-The loop runs while somebody waits and stands still otherwise: nothing happens behind a task's back,
-and nothing keeps a worker from ending. A connection that was closed meanwhile is opened again.
-One client is kept for each cluster and process, because opening one costs more than most questions.
+The event loop runs during a call only: nothing runs in the background, and nothing keeps a worker
+from ending. A connection that was closed meanwhile is opened again. One client is kept for each
+cluster and process, because opening one costs more than most requests.
 """
 
 import asyncio
@@ -41,8 +41,8 @@ class WorkerClient:
         return self._runner.get_loop().run_until_complete(work)
 
     def insist(self, ask: Callable[[], Coroutine[Any, Any, V]], tries: int, seconds: float) -> V:
-        """Ask until there is an answer, so many times more, waiting longer each time: an exception
-        in a streaming source ends the whole query."""
+        """Repeat a request until there is an answer, so many times, with growing pauses: an
+        exception in a streaming source ends the whole query."""
         return self.run(insisting(ask, tries, seconds))
 
     def close(self) -> None:
@@ -61,7 +61,7 @@ async def insisting(ask: Callable[[], Coroutine[Any, Any, V]], tries: int, secon
 
 
 def kept(target: Target, timeout: float) -> WorkerClient:
-    """The client of this process for a cluster. After a fork the parent's is not ours."""
+    """Return this process's client for a cluster. After a fork the parent's is not used."""
     key = (os.getpid(), target)
     found = _kept.get(key)
     if found is None:

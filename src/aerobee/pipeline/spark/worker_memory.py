@@ -1,9 +1,9 @@
 """The memory of a Spark worker, which does one task after the other for as long as there are some.
 
-garbage   a worker collects it after every task, and would go through all that it has imported:
-          that takes longer than a small task does
-the heap  batches and requests are megabytes; a worker keeps them for the next one, which is at
-          most what one task needs
+garbage   Spark's worker runs a collection after every task, which visits all imported modules and
+          takes longer than a small task: those are frozen
+heap      batches and requests are megabytes; their memory is kept for the next task, up to the
+          amount that one task needs
 """
 
 import gc
@@ -16,7 +16,7 @@ _settled: set[int] = set()
 
 
 def settle(worker: int) -> None:
-    """Once for each worker, when it has imported what it needs."""
+    """Adjust the memory settings, once for each worker, after its imports."""
     if worker not in _settled:
         _settled.add(worker)
         gc.freeze()

@@ -1,7 +1,7 @@
 """Avro: a schema's JSON → a type, and bodies → values, by `fastavro`.
 
-Bodies are single records without a header, written with the schema that is given. `null` or
-something is something that may be missing; other unions are not read.
+Bodies are single records without a header, written with the given schema. A union of `null` and one
+type is a nullable type; other unions are not supported.
 """
 
 import io
@@ -32,7 +32,7 @@ _LOGICAL: dict[str, Any] = {
 
 class AvroDecoder:
     def __init__(self, schema: str) -> None:
-        """Misuse: the schema is none, or `fastavro` is not there."""
+        """Misuse: the schema is not valid, or `fastavro` is not installed."""
         try:
             import fastavro
         except ImportError:
@@ -59,7 +59,8 @@ class AvroDecoder:
 
 
 def _without_uuid(schema: dict[str, Any]) -> dict[str, Any]:
-    """A column has text where the library would make objects of its own."""
+    """Remove UUID types from a schema: a column has text where `fastavro` would make UUID
+    objects."""
     if schema.get("logicalType") == "uuid":
         del schema["logicalType"]
     return schema
@@ -106,7 +107,7 @@ def _record(schema: Any, known: dict[str, Any]) -> Any:
 
 
 def _named(schema: Any) -> list[Any]:
-    """The types with a name that a field brings."""
+    """Collect the named types that a field defines."""
     if isinstance(schema, list):
         return [found for one in schema for found in _named(one)]
     if not isinstance(schema, dict):

@@ -1,12 +1,12 @@
-"""The column `value` of a batch, decoded: bytes → a struct, message by message.
+"""ValueDecoding decodes the column `value` of a batch: bytes → a struct, message by message.
 
-A body that is none becomes an error, a null, or a dead letter (`value_format`). A dead letter is
-the body as it was, in a topic of the query's choice, with where it came from as properties:
+A body that cannot be decoded becomes an error, a null, or a dead letter (`value_format`). A dead
+letter is the unchanged body, in a topic of the query's choice, with its source as properties:
 
     sourceTopic, sourceBroker, sourceQueueId, sourceOffset, decodeError
 
-It is sent when the batch is read. A task that Spark tries again sends it again: whoever reads dead
-letters tells them apart by their source.
+It is sent when the batch is read. A task that Spark repeats sends it again: readers of dead letters
+recognise repeats by these properties.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ from aerobee.pipeline.values.value_types import shaping
 
 
 class NotDecoded(AerobeeError):
-    """A body is not in the format that the query was told."""
+    """A body is not in the format that the query has named."""
 
 
 class DeadLetter(NamedTuple):
@@ -43,7 +43,8 @@ class ValueDecoding:
         self._bury = bury
 
     def decoded(self, batch: Any, queue: MessageQueue) -> Any:
-        """The batch with its values decoded; of `queue`, with the column `offset`."""
+        """Return the batch with its values decoded. Its rows are of `queue`, and have the column
+        `offset`."""
         bodies = batch.column(VALUE).to_pylist()
         try:
             values = self._array([self._value(body) for body in bodies])

@@ -1,10 +1,10 @@
-"""In which format bodies are, and what becomes of one that is not: plain values, for executors.
+"""ValueFormat holds the format of bodies and the handling of errors: plain values, for executors.
 
 json       valueSchema: fields in Spark's words
 avro       valueSchema: Avro's JSON; bodies are single records without a header
 protobuf   valueSchema: FILE#package.Message, of a descriptor set
 
-onDecodeError fail   the task fails, and says which message it was
+onDecodeError fail   the task fails, and the error names the message
               null   the value is null
               dlq    the message goes to deadLetterTopic, and not into the table
 """
@@ -31,7 +31,7 @@ class Decoder(Protocol):
     """Arrow's, a struct."""
 
     def decode(self, body: bytes) -> Any:
-        """The value, as dicts and lists. Any exception: the body is none."""
+        """Return the value, as dicts and lists. Any exception: the body is not in this format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class ValueFormat:
 def value_format(
     kind: str, schema: str, on_error: str = FAIL, dead_letter_topic: str = ""
 ) -> ValueFormat:
-    """Misuse: the schema is none, or what reads it is not installed."""
+    """Misuse: the schema is not valid, or the library that reads it is not installed."""
     if kind == PROTOBUF:
         descriptors, message = descriptor_bytes(schema)
         made = ValueFormat(kind, message, descriptors, on_error, dead_letter_topic)

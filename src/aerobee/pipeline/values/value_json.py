@@ -7,9 +7,9 @@
     string           text; of anything else, its JSON: a price as it was written, 12.50
     array, map, struct    arrays, objects, objects
 
-Members that are not named are left out, missing ones and nulls are null. A member of another kind
-makes the body one that is none, where Spark makes that field null: what is to become of it, the
-query says (`value_format`).
+Members that the type does not name are left out; missing ones and nulls are null. A member of
+another kind is a decoding error, where Spark makes that field null: the query's options decide how
+it is handled (`value_format`).
 """
 
 import json
@@ -49,7 +49,7 @@ class JsonDecoder:
 
 
 class _NoText(Exception):
-    """Something else is where text is wanted."""
+    """A value that is not text is where text is wanted."""
 
 
 class _Written(str):
@@ -63,7 +63,8 @@ class _WrittenWhole(_Written):
 
 
 def _taking(kind: Any, *, is_written: bool) -> Take:
-    """What makes a member that is not null a value of this type, or raises ValueError."""
+    """Return the function that converts a member that is not null to this type, or raises
+    ValueError."""
     if pa.types.is_struct(kind):
         return _struct([(one.name, _taking(one.type, is_written=is_written)) for one in kind])
     if pa.types.is_list(kind):
@@ -157,7 +158,7 @@ def _written_text(value: Any) -> str:
 
 
 def _json_of(value: Any) -> str:
-    """As it was written, but for space and for how text was escaped."""
+    """Return JSON as it was written, except for white space and escapes in text."""
     if type(value) is dict:
         inside = ",".join(f"{_json_of(name)}:{_json_of(one)}" for name, one in value.items())
         return f"{{{inside}}}"

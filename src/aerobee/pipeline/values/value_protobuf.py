@@ -1,8 +1,8 @@
 """Protocol Buffers: a descriptor set → a type, and bodies → values, by `protobuf`.
 
 The schema is a file that `protoc --include_imports --descriptor_set_out=FILE` wrote, and the
-message in it: `FILE#package.Message`. The file is read once, where the query is made; executors get
-its bytes.
+message in it: `FILE#package.Message`. The file is read once, in the driver; executors get its
+bytes.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def descriptor_bytes(text: str) -> tuple[bytes, str]:
 
 class ProtobufDecoder:
     def __init__(self, descriptors: bytes, message: str) -> None:
-        """Misuse: the message is not there, or `protobuf` is not."""
+        """Misuse: the file has no such message, or `protobuf` is not installed."""
         try:
             from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
         except ImportError:

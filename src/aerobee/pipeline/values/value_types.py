@@ -1,9 +1,9 @@
-"""Types of decoded values: Spark's words ⇄ Arrow's types.
+"""Types of decoded values: Spark's DDL text ⇄ Arrow's types.
 
     id long, name string, lines array<struct<sku: string, n: int>>, extra map<string, double>
 
-Only what all formats can have. Arrow's types are the ones that Spark makes of the same words, to
-the letter: it compares them.
+Only types that all formats have. The Arrow types are exactly those that Spark derives from the same
+text, because it compares them.
 """
 
 import re
@@ -44,7 +44,7 @@ _HINT = "like: id long, name string, lines array<struct<sku: string, n: int>>"
 
 
 def fields_of(text: str) -> Any:
-    """A struct of what is written. Misuse says what cannot be read."""
+    """Parse DDL text into a struct. Misuse says what cannot be read."""
     reading = _Reading(text)
     fields = reading.fields(":" if ":" in text.split(",")[0].split("<")[0] else "")
     reading.end()
@@ -60,7 +60,7 @@ def map_of(value: Any) -> Any:
 
 
 def words_of(kind: Any) -> str:
-    """The type in Spark's words."""
+    """Return the type as DDL text of Spark."""
     if pa.types.is_struct(kind):
         inside = ",".join(f"`{field.name}`:{words_of(field.type)}" for field in kind)
         return f"struct<{inside}>"
@@ -74,7 +74,7 @@ def words_of(kind: Any) -> str:
 
 
 def leaves(kind: Any) -> list[Any]:
-    """The plain types that are somewhere in a type."""
+    """Return the scalar types inside a type."""
     if pa.types.is_struct(kind):
         return [leaf for field in kind for leaf in leaves(field.type)]
     if pa.types.is_map(kind):
@@ -85,8 +85,8 @@ def leaves(kind: Any) -> list[Any]:
 
 
 def shaping(kind: Any) -> Callable[[Any], Any] | None:
-    """What makes a value of dicts and lists one that Arrow takes for this type: maps are pairs to
-    it. None: nothing is to be done."""
+    """Return the function that converts dicts and lists for Arrow, where maps are lists of pairs.
+    None: nothing is to be converted."""
     if pa.types.is_map(kind):
         item = shaping(kind.item_type) or _same
         return lambda value: None if value is None else [(k, item(v)) for k, v in value.items()]
@@ -113,7 +113,7 @@ def _with(value: Mapping[str, Any], shaped: Mapping[str, Callable[[Any], Any]]) 
 
 
 class _Reading:
-    """One look at a text."""
+    """One pass over a text."""
 
     def __init__(self, text: str) -> None:
         self._text = text

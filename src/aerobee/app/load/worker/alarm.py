@@ -1,8 +1,8 @@
-"""A timer of an event loop that is right to a fraction of a millisecond.
+"""Alarm is a timer of an event loop that is precise to a fraction of a millisecond.
 
-Event loops wait in whole milliseconds; a latency that counts from when a message was due would show
-that. Linux has timers that are files (timerfd), and a loop watches files. Where there is none, the
-loop's own timer is used.
+Event loops wait in whole milliseconds, which would show in latencies that are measured from the due
+time. Linux has timers with a file descriptor (timerfd), which a loop can watch. On other systems
+the loop's own timer is used.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ class Alarm:
         return self._file >= 0
 
     def ring_at(self, moment_ns: int) -> None:
-        """What has passed already rings at once."""
+        """Set the moment; one in the past calls back at once."""
         if self._file >= 0:
             moment_ns = max(1, moment_ns)  # nothing would switch it off
             setting = _TimerSetting(0, 0, moment_ns // _SECOND_NS, moment_ns % _SECOND_NS)

@@ -1,11 +1,11 @@
-"""Pacing gives turns to the lanes of a worker: each asks, and is told when the next send is due.
+"""Pace gives turns to the lanes of a worker: a lane awaits a turn and gets the time it was due.
 
-A lane sends, waits for the answer and asks again; as many lanes as requests may be in flight. With
-a schedule a lane waits until the next event is due, and is told when that was, however late it
-asks. Without one every turn is due when it is asked for.
+A lane sends, waits for the answer and asks again; there are as many lanes as requests that may be
+in flight. With a schedule a lane waits until the next event is due, and gets that time, however
+late it asks. Without one every turn is due at once.
 
 P1. Each turn is given once, none is left out, and none is given before it is due.
-P2. From the end on no turn is given, and whoever waits is told so.
+P2. After the end no turn is given, and waiting lanes get None.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ class Pace:
         count_from_ns: int = 0,
         now_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """`count`: so many turns that are due from `count_from_ns` on, and no more."""
+        """`count`: the maximal number of turns that are due from `count_from_ns` on."""
         self._schedule = schedule
         self._end_ns = end_ns
         self._count_max = count
@@ -42,7 +42,7 @@ class Pace:
         self.is_over = False
 
     async def turn(self) -> int | None:
-        """When the event is due that is to be sent now. None: there is no more."""
+        """Wait for the next turn and return its due time. None: there are no more."""
         now = self._now_ns()
         if self._is_end(now):
             return None
@@ -65,7 +65,7 @@ class Pace:
         return None
 
     def stop(self) -> None:
-        """No more turns."""
+        """Give no more turns."""
         self.is_over = True
         for _, turn in self._waiting:
             if not turn.done():
@@ -104,5 +104,5 @@ class Pace:
 
 
 async def until(moment_ns: int) -> None:
-    """Until a moment of the machine's monotonic clock, but not longer."""
+    """Sleep until a moment of the machine's monotonic clock."""
     await asyncio.sleep(max(0.0, (moment_ns - time.monotonic_ns()) / 1e9))

@@ -1,7 +1,7 @@
 """The receiving side of a worker: consumers of groups, each message counted and acknowledged.
 
-Messages of a run that are stamped are timed from when they were due to when the application has
-them; messages of others that are in the topic are not counted then.
+Stamped messages of a run are timed from their due time to their arrival in the application; other
+messages in the topic are not counted then.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _NEVER_NS = 1 << 62
 
 class Receiver:
     def __init__(self, clients: Sequence["Client"], job: Job) -> None:
-        """A client for each consumer: two of one group cannot share one."""
+        """Make a client for each consumer: two consumers of one group cannot share one."""
         self._clients = clients
         self._job = job
         self._run = bytes.fromhex(job.run)
@@ -40,7 +40,7 @@ class Receiver:
         self._stopping: list[asyncio.Future[None]] = []
 
     async def prepare(self) -> None:
-        """Nothing: whoever consumes begins when it is told to go."""
+        """Do nothing: consumers start with `run`."""
 
     async def run(self, start_ns: int) -> None:
         job = self._job
@@ -67,12 +67,12 @@ class Receiver:
 
     @property
     def owned(self) -> int:
-        """Queues that are read here."""
+        """The number of queues that are read here."""
         return sum(1 for _ in self._queues())
 
     @property
     def position(self) -> int:
-        """Offsets that were read, of all queues together."""
+        """The sum of the offsets that were read in all queues."""
         return sum(consumer.position(queue) for consumer, queue in self._queues())
 
     def measure_from(self, moment_ns: int) -> None:
@@ -82,12 +82,12 @@ class Receiver:
         return self.tally.to_json()
 
     def stop(self) -> None:
-        """Receive nothing more. May come before the start, and more than once."""
+        """Stop receiving. May be called before the start, and more than once."""
         self._is_stopped = True
         self._stopping += [asyncio.ensure_future(one.close()) for one in self._consumers]
 
     def _queues(self) -> Iterator[tuple["Consumer", "MessageQueue"]]:
-        """Those of the topics, and not of what a group is to try again."""
+        """Return the queues of the topics, without those of retries."""
         for consumer in self._consumers:
             for queue in consumer.queues:
                 if queue.topic in consumer.options.topics:

@@ -1,7 +1,7 @@
-"""The sending side of a worker: lanes that send what is due, and count what came of it.
+"""The sending side of a worker: lanes that send messages when due, and count the results.
 
-A send that is refused is an error and is not tried again, unlike an application's: a load test is
-to see refusals. Bodies are not compressed, whatever their size.
+A send that is refused is an error and is not repeated, unlike an application's: a load test has to
+show refusals. Bodies are not compressed, whatever their size.
 """
 
 import asyncio
@@ -36,14 +36,15 @@ class Sender:
         self.unsent = 0
 
     async def prepare(self) -> None:
-        """One message to each topic from each client: connections are there, and what is wrong
-        shows before the clock runs."""
+        """Send one message to each topic from each client: this opens the connections, and shows
+        errors before the measurement starts."""
         for client in self._clients:
             for topic in self._job.topics:
                 await client.send(topic, self._bodies[0], compress=False)
 
     async def run(self, start_ns: int) -> None:
-        """From that moment of the monotonic clock, until the time is over or all is sent."""
+        """Send from that moment of the monotonic clock on, until the time is over or all is
+        sent."""
         job = self._job
         measured_from = start_ns + round(job.warm_up * SECOND_NS)
         end = measured_from + round(job.duration * SECOND_NS)
@@ -72,7 +73,7 @@ class Sender:
                 self.unsent += events * job.batch
 
     def stop(self) -> None:
-        """Send nothing more. May come before the start, and more than once."""
+        """Stop sending. May be called before the start, and more than once."""
         self._stopped_ns = self._stopped_ns or time.monotonic_ns()
         if self._pace is not None:
             self._pace.stop()
@@ -113,7 +114,7 @@ class Sender:
 
 
 def reason_of(error: AerobeeError) -> str:
-    """In a few words that are the same for the same mistake."""
+    """Return an error in a few words that are the same for the same cause."""
     if isinstance(error, SendFailed) and isinstance(error.__cause__, AerobeeError):
         error = error.__cause__
     return f"{type(error).__name__}: {error.message}"[:120]

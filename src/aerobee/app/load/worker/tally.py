@@ -3,10 +3,10 @@
     due ──── late ────▶ began ──── service ────▶ done
      └───────────────── latency ────────────────┘
 
-`late` is what the load itself added: its window was full, or its process was busy. What was due
-before the measured time (warm-up) is not counted at all.
+`late` is the delay that the load test itself added: its window was full, or its process was busy.
+Messages that were due before the measured time (warm-up) are not counted at all.
 
-T1. What is taken interval by interval adds up to the whole.
+T1. The intervals add up to the whole.
 """
 
 from typing import Any
@@ -32,7 +32,7 @@ class Tally:
         self._told_errors = 0
 
     def done(self, due_ns: int, began_ns: int, done_ns: int, messages: int, size: int) -> None:
-        """A send was answered."""
+        """Count a send that was answered."""
         if due_ns < self.measured_from_ns:
             return
         self._passed(done_ns, messages, size)
@@ -45,7 +45,7 @@ class Tally:
             self.errors[reason] = self.errors.get(reason, 0) + messages
 
     def received(self, now_ns: int, size: int, due_ns: int | None) -> None:
-        """A message came. `due_ns`: when it was to be sent, if it says so."""
+        """Count a received message. `due_ns`: its due time, if it is stamped."""
         if (now_ns if due_ns is None else due_ns) < self.measured_from_ns:
             return
         self._passed(now_ns, 1, size)
@@ -53,11 +53,11 @@ class Tally:
             self._interval.record(now_ns - due_ns)
 
     def never_sent(self, waited_ns: int, messages: int) -> None:
-        """Due, and not sent before the end: at least so long."""
+        """Count messages that were due and not sent before the end, with their least latency."""
         self._interval.record(waited_ns, messages)
 
     def take_interval(self) -> dict[str, Any]:
-        """What came since it was last asked for."""
+        """Return the counts since the last call."""
         failed = sum(self.errors.values())
         said = {
             "messages": self.messages - self._told_messages,
@@ -72,7 +72,7 @@ class Tally:
         return said
 
     def to_json(self) -> dict[str, Any]:
-        """All of it; call `take_interval` before."""
+        """Return the whole tally; call `take_interval` first."""
         return {
             "messages": self.messages,
             "bytes": self.bytes,

@@ -58,7 +58,7 @@ async def work(job: Job, told: asyncio.StreamReader) -> None:
 
 
 async def _listen(load: Sender | Receiver, told: asyncio.StreamReader) -> None:
-    """Until there is nothing more to hear."""
+    """Read commands until stdin ends."""
     while word := (await told.readline()).split():
         if word[0] == b"from":
             load.measure_from(int(word[1]))
@@ -68,7 +68,8 @@ async def _listen(load: Sender | Receiver, told: asyncio.StreamReader) -> None:
 
 
 async def _tick(load: Sender | Receiver) -> None:
-    """At whole quarters of a second of the measured time, so that workers' ticks go together."""
+    """Report at whole quarters of a second of the measured time, so that the ticks of workers
+    coincide."""
     while True:
         now = time.monotonic_ns()
         origin = load.tally.measured_from_ns

@@ -1,6 +1,6 @@
-"""Amounts as people write them: `10ms`, `3d`, `1KiB`, `100-2000`, `2e9`, `50k`.
+"""Parser of amounts as people write them: `10ms`, `3d`, `1KiB`, `100-2000`, `2e9`, `50k`.
 
-A bare number is seconds, bytes or messages. Sizes know powers of two (KiB) and of ten (kB).
+A bare number is seconds, bytes or messages. Sizes have units of powers of two (KiB) and ten (kB).
 """
 
 import re
@@ -27,7 +27,7 @@ def size(text: str) -> int:
 
 
 def sizes(text: str) -> tuple[int, int]:
-    """One size, or two with `-` between: the smallest and the largest."""
+    """Parse one size, or two with `-` between: the smallest and the largest."""
     low, dash, high = text.partition("-")
     smallest = size(low)
     largest = size(high) if dash else smallest
@@ -41,7 +41,7 @@ def count(text: str) -> int:
 
 
 def rate(text: str) -> float | None:
-    """A second. None: as fast as it goes; Kafka's tools write -1 for that."""
+    """Parse a rate per second. None: as fast as possible; Kafka's tools write -1 for that."""
     if text.strip() in ("-1", "max"):
         return None
     wanted = _amount(text, _COUNTS, "messages a second like 1000 or 50k, or max")
@@ -51,7 +51,7 @@ def rate(text: str) -> float | None:
 
 
 def shown_seconds(amount: float) -> str:
-    """For people, in the unit that keeps it short."""
+    """Format seconds for people, in the unit that keeps it short."""
     for unit, scale in (("d", 86400.0), ("h", 3600.0), ("s", 1.0), ("ms", 1e-3)):
         if amount >= scale:
             return f"{amount / scale:.3g} {unit}"

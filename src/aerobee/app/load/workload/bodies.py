@@ -16,7 +16,7 @@ STAMP_BYTES = 16
 
 
 def bodies_of(low: int, high: int, seed: int, payload: bytes | None = None) -> list[bytes]:
-    """`payload` is what they are cut from, again and again; else noise."""
+    """Return the bodies. They are cut from `payload`, repeatedly; else they are random bytes."""
     chance = Random(seed)
     low, high = max(1, low), max(1, high)
     count = 1 if low == high and payload is None else POOL
@@ -34,7 +34,7 @@ def stamped(run: bytes, due_ns: int, body: bytes) -> bytes:
 
 
 def stamp_in(run: bytes, body: bytes) -> int | None:
-    """When it was due, if it is one of this run's."""
+    """Return the due time of a stamped message of this run; else None."""
     if len(body) < STAMP_BYTES or body[:8] != run:
         return None
     return int.from_bytes(body[8:STAMP_BYTES], "big")

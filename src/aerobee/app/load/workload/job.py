@@ -1,6 +1,6 @@
 """Job is the task of a worker process: one line of JSON on its stdin.
 
-Its answers, a line each: `ready`, then for ever `tick`, then `result`; or `error` at any time.
+Its answers, a line each: `ready`, then `tick` again and again, then `result`; or `error`.
 `go` with a moment of the machine's monotonic clock starts it; the end of its stdin stops it.
 """
 

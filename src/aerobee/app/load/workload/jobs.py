@@ -1,6 +1,6 @@
-"""A workload, cut into the jobs of worker processes.
+"""Division of a workload into the jobs of worker processes.
 
-J1. The jobs together are the workload: no message, client or consumer is left out, none is twice.
+J1. The jobs together are the workload: every message, client and consumer is in exactly one.
 """
 
 from aerobee.app.load.workload.job import Job
@@ -14,7 +14,7 @@ BATCH_BYTES_MAX = 4 << 20
 
 
 def sending_jobs(workload: Workload, target: str, run: str, topics: list[str]) -> list[Job]:
-    """One for each process."""
+    """Return a job for each process."""
     if workload.batch > 1 and workload.batch * workload.size_max > BATCH_BYTES_MAX:
         raise Misuse(
             f"a batch of {workload.batch} × {workload.size_max} bytes is more than a broker takes",
@@ -49,7 +49,7 @@ def sending_jobs(workload: Workload, target: str, run: str, topics: list[str]) -
 
 
 def filling_jobs(workload: Workload, target: str, run: str, topics: list[str]) -> list[Job]:
-    """What has the backlog sent, as fast as it goes."""
+    """Return the jobs that send the backlog, as fast as possible."""
     return [
         Job(
             target,
@@ -69,7 +69,8 @@ def filling_jobs(workload: Workload, target: str, run: str, topics: list[str]) -
 def receiving_jobs(
     workload: Workload, target: str, run: str, topics: list[str], groups: list[str]
 ) -> list[Job]:
-    """Every group consumes every topic; consumers are spread over the processes."""
+    """Return jobs in which every group consumes every topic; consumers are spread over the
+    processes."""
     wanted = [(topic, group) for topic in topics for group in groups] * workload.consumers
     processes = min(workload.processes, len(wanted)) if workload.kind == "consume" else 1
     return [

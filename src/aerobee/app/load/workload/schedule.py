@@ -1,11 +1,11 @@
-"""Schedule says when messages are due: by their number, not by when the one before was answered.
+"""Schedule computes when messages are due: by their number, not by the answer to the one before.
 
     worker i of n, r events a second:   event k is due at  start + (k * n + i) / r
 
-So a server that stalls cannot make the load wait for it: what was due while it stalled counts from
-when it was due (no coordinated omission), and what was never sent counts, too.
+So a server that stalls does not slow the load down: messages that were due meanwhile are measured
+from their due time (no coordinated omission), and messages that were never sent count, too.
 
-S1. The events of all workers together are due evenly, and none is another's.
+S1. The events of all workers together are evenly spaced, and each belongs to one worker.
 S2. `due_count(due(k)) == k + 1`: nothing is early.
 """
 
@@ -25,11 +25,11 @@ class Schedule:
     of: int = 1
 
     def due(self, number: int) -> int:
-        """When the event of this number, from 0, is due."""
+        """Return when the event of this number, from 0, is due."""
         return self.start_ns + round((number * self.of + self.share) * SECOND_NS / self.rate)
 
     def due_count(self, now_ns: int) -> int:
-        """How many events are due by now."""
+        """Return how many events are due by now."""
         passed = (now_ns - self.start_ns) * self.rate / SECOND_NS
         guess = max(0, int((passed - self.share) // self.of) + 1)
         # Division rounds: one to either side may be right.
@@ -43,8 +43,8 @@ class Schedule:
 def unsent_waits(
     schedule: Schedule, first: int, since_ns: int, end_ns: int
 ) -> Iterator[tuple[int, int]]:
-    """(how long, how many) for the events from `first` on that were due in time and never sent:
-    they would have taken at least so long. Many are taken together, each group at its longest."""
+    """Yield (latency, number) for the events from `first` on that were due and never sent: the
+    latency is a lower bound. Many are grouped, each group with its longest."""
     last = schedule.due_count(end_ns - 1)
     first = max(first, schedule.due_count(since_ns - 1))
     step = max(1, -(-(last - first) // _STEPS_MAX))
@@ -53,5 +53,5 @@ def unsent_waits(
 
 
 def shares(whole: int, parts: int) -> list[int]:
-    """A number cut into parts that differ by one at most."""
+    """Divide a number into parts that differ by one at most."""
     return [whole // parts + (part < whole % parts) for part in range(parts)]

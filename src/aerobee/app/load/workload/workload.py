@@ -1,8 +1,8 @@
 """Workload describes a load test, and is read from OpenMessaging workload files, too.
 
-Fields of such a file that mean something for any broker are taken; those that mean nothing here are
-named, so that nobody believes they had an effect. Producers and consumers are clients with
-connections of their own; processes are how many share the work of driving them.
+Fields of such a file that apply to any broker are used; others are reported, because they have no
+effect here. Producers and consumers are clients with connections of their own; processes are how
+many share the work of driving them.
 """
 
 from collections.abc import Mapping
@@ -79,7 +79,7 @@ class Workload:
         return self.kind != "consume"
 
     def described(self) -> str:
-        """For people, on one line."""
+        """The workload for people, on one line."""
         size = f"{self.size_min}"
         if self.size_max != self.size_min:
             size += f"-{self.size_max}"
@@ -98,7 +98,7 @@ class Workload:
 
 
 def read_yaml(text: str, name: str) -> Mapping[str, Any]:
-    """The fields of a workload file. Misuse: it is none, or nothing here can read it."""
+    """Return the fields of a workload file. Misuse: it is not YAML, or PyYAML is not installed."""
     try:
         import yaml
     except ImportError:
@@ -116,7 +116,8 @@ def read_yaml(text: str, name: str) -> Mapping[str, Any]:
 
 
 def from_openmessaging(said: Mapping[str, Any], on: Workload) -> Workload:
-    """A workload file's fields over `on`. Misuse names a field whose value cannot be."""
+    """Return `on`, overridden by a workload file's fields. Misuse names a field with an invalid
+    value."""
     known: dict[str, Any] = {}
     ignored = []
     for name, value in said.items():

@@ -1,11 +1,11 @@
-"""The binary log, read: whole rows with their schema, tables emptied, ends of transactions.
+"""Reader of the binary log: returns whole rows with their schema, emptied tables, transaction ends.
 
     GTID or BEGIN ─▶ table map ─▶ rows … ─▶ Xid or COMMIT
                                               └ a position that is safe to begin at again
 
-L1. Whatever the log has for a captured table becomes rows, or the reading ends with an error: an
-    event that cannot be understood is never passed over.
-L2. A row is described by what the log itself says in front of it, so it has the columns that the
+L1. Every event of a captured table becomes rows, or the reading ends with an error: an event that
+    cannot be understood is never skipped.
+L2. A row is described by the table map that precedes it in the log, so it has the columns that the
     table had then, not those that it has now.
 """
 
@@ -59,7 +59,7 @@ class Emptied(NamedTuple):
 
 
 class Boundary(NamedTuple):
-    """Behind a transaction."""
+    """The end of a transaction: a position that a capture can start again from."""
 
     position: Position
     ts_ms: int
@@ -67,7 +67,8 @@ class Boundary(NamedTuple):
 
 
 class Altered(NamedTuple):
-    """From here on a table's rows may have other columns, and rows that it has may have changed."""
+    """A table was altered: later rows may have other columns, and existing rows may have
+    changed."""
 
     table: TableName
     has_lost_rows: bool
@@ -75,7 +76,7 @@ class Altered(NamedTuple):
 
 
 class Noted(NamedTuple):
-    """Something that people should know of."""
+    """A warning for the operator."""
 
     text: str
 
@@ -93,7 +94,7 @@ class LogBatch:
 
 
 class BinlogReader:
-    """One reading of the log from a position on. It waits: call it on a thread."""
+    """Reads the log once, from a position on. Its calls block: make them on a thread."""
 
     def __init__(
         self,
@@ -119,7 +120,8 @@ class BinlogReader:
         self._stream.close()
 
     def read(self, rows_max: int, seconds_max: float) -> LogBatch:
-        """What is there, up to so many rows; returns as soon as there is nothing more for now."""
+        """Return the next items, up to so many rows; returns as soon as there is nothing more for
+        now."""
         batch = LogBatch([])
         until = time.monotonic() + seconds_max
         rows = 0
@@ -228,7 +230,7 @@ class BinlogReader:
             yield self._end(event)
 
     def _is_captured(self, text: str, schema: str) -> bool:
-        """Whether a statement may be about a captured table: where that cannot be said, it is."""
+        """Whether a statement may concern a captured table; True if that cannot be told."""
         return any(map(self._patterns.has, named_tables(text, schema)))
 
     def _unreadable(self, what: str, hint: str) -> Unreadable:
@@ -238,7 +240,7 @@ class BinlogReader:
     # Rows.
 
     def _schema(self, event: Any) -> TableSchema | None:
-        """Of the rows that follow; None: they are not captured."""
+        """The schema of the rows that follow; None: they are not captured."""
         name = TableName(event.schema, event.table)
         if not self._patterns.has(name):
             return None
@@ -323,7 +325,7 @@ class BinlogReader:
 
 
 def _labelled(column: Column, described: Any, value: Any) -> object:
-    """The library has labels as they lie in the log; these are as people wrote them."""
+    """Replace the labels of sets and enumerations, which are raw bytes of the log, by text."""
     if column.kind is Kind.SET:
         raw = described.set_values
         return frozenset(column.labels[raw.index(label)] for label in value)

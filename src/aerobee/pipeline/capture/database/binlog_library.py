@@ -1,8 +1,9 @@
-"""The reader of binary logs that we use, with what it gets wrong put right.
+"""Adapter of `pymysqlreplication`, the library that reads binary logs, with its faults corrected.
 
-By coordinates only, also of a MariaDB: told that it is one, the library ignores the position, and
-by GTID it is disconnected again and again and repeats itself. It reconnects on its own, silently,
-for ever; here that is an error, and whoever reads begins again from what is safe.
+The log is read by file and position only, also that of a MariaDB: told that the server is a
+MariaDB, the library ignores the position, and by GTID it is disconnected again and again and
+repeats events. It reconnects on its own, silently, for ever; here a lost connection is an error,
+and the caller starts again from the last safe position.
 
 Two of its methods are replaced. A TIME below zero with a fraction is one number in the log, not a
 time and a fraction; labels of sets and enumerations are in their column's character set, not UTF-8.
@@ -23,7 +24,8 @@ UNREAD_ROWS = frozenset({40, 165, 166, 167, 168, 169, 170, 171})
 def open_stream(
     address: ServerAddress, start: Position, server_id: int, heartbeat_seconds: float | None
 ) -> Any:
-    """Events from a position on; `heartbeat_seconds` None: up to the log's end, then nothing."""
+    """Open a stream of events from a position on; `heartbeat_seconds` None: it ends at the end of
+    the log."""
     from pymysqlreplication import BinLogStreamReader, event, row_event
 
     _repair(row_event)
@@ -58,7 +60,8 @@ def open_stream(
 
 
 class _Once:
-    """Connects for the log once, and for questions about it as often as is asked."""
+    """Lets the library open its log connection once, and its query connections as often as it
+    needs."""
 
     def __init__(self, address: ServerAddress) -> None:
         self._address = address
@@ -78,8 +81,8 @@ def _repair(row_event: Any) -> None:
 
 
 def _read_time(event: Any, column: Any) -> timedelta:
-    """Hours, minutes, seconds in 10, 6 and 6 bits, then the fraction in as many bytes as it needs:
-    all of it one number, with half of what its bytes can hold added to it."""
+    """Read a TIME: hours, minutes, seconds in 10, 6 and 6 bits, then the fraction in as many bytes
+    as it needs. All of it is one number, with half of the range of its bytes added to it."""
     fraction_bytes = (column.fsp + 1) // 2
     size = 3 + fraction_bytes
     number = int.from_bytes(event.packet.read(size), "big") - (1 << (8 * size - 1))
@@ -94,7 +97,7 @@ def _read_time(event: Any, column: Any) -> timedelta:
 
 
 def _read_labels(event: Any, length: int) -> list[list[str]]:
-    """As bytes in the dress of text: which character set they have is known only later."""
+    """Read labels as bytes held in a str: their character set is known only later."""
     packet = event.packet
     found = []
     end = packet.read_bytes + length
@@ -110,7 +113,7 @@ def _read_labels(event: Any, length: int) -> list[list[str]]:
 
 
 def label_text(label: str, character_set: str | None) -> str:
-    """A label as people wrote it."""
+    """Decode a label with the character set of its column."""
     raw = label.encode("utf-8", "surrogateescape")
     try:
         return raw.decode(codecs.lookup(character_set or "utf-8").name)

@@ -1,7 +1,7 @@
-"""The tables of a server as it describes them now: for a snapshot, and for what the log leaves out.
+"""Queries of information_schema: the captured tables, for a snapshot, and types that the log omits.
 
-The log's own description is the truth about a row of the log; it does not tell a UUID or an address
-from other bytes, and that is looked up here.
+A row of the log is described by the log itself. The log does not tell a UUID or an IP address from
+other bytes; those columns are looked up here.
 """
 
 from typing import Any
@@ -36,7 +36,7 @@ _IN_DISGUISE = (Kind.UUID, Kind.INET)
 
 
 def captured_tables(connection: Any, patterns: TablePatterns) -> list[TableSchema]:
-    """Those that are there, in the order of their names. Unfit: a column cannot be captured."""
+    """Return the chosen tables that exist, ordered by name. Unfit: a column cannot be captured."""
     names = [
         TableName(str(schema), str(table))
         for schema, table in query(connection, _TABLES, "BASE TABLE")
@@ -45,7 +45,7 @@ def captured_tables(connection: Any, patterns: TablePatterns) -> list[TableSchem
 
 
 def cascading_tables(connection: Any, patterns: TablePatterns) -> list[TableName]:
-    """Those whose rows a change of another table changes, which servers do not log."""
+    """Return tables whose rows change by a foreign key's cascade, which servers do not log."""
     found = query(connection, _CASCADES, _CASCADING, _CASCADING)
     return matching(patterns, [TableName(str(schema), str(table)) for schema, table in found])
 
@@ -65,7 +65,7 @@ def describe(connection: Any, name: TableName) -> TableSchema:
 
 
 def disguised_columns(connection: Any, name: TableName) -> dict[str, Kind]:
-    """Columns whose values the log has as bytes, and what they are."""
+    """Return columns whose values the log has as bytes, with their kinds."""
     found = {
         str(column): kind_of_name(str(data_type))
         for column, data_type, _ in query(connection, _COLUMNS, *name)

@@ -53,7 +53,7 @@ class Statement(NamedTuple):
 
 
 def read_statement(text: str, schema: str) -> Statement:
-    """`schema` is where names without one are looked up."""
+    """Parse a statement; `schema` is the default schema of names without one."""
     words = _COMMENT.sub(" ", text).strip().rstrip(";").strip()
     upper = words[:16].upper()
     if upper == "BEGIN":
@@ -79,7 +79,7 @@ def read_statement(text: str, schema: str) -> Statement:
 
 
 def named_tables(text: str, schema: str) -> Iterator[TableName]:
-    """Whatever in a statement may be a table: every name, and every pair of names."""
+    """Return every name, and every pair of names, that may be a table in a statement."""
     for found in re.findall(_TABLE, text):
         yield _table_name(found, schema)
 

@@ -1,6 +1,6 @@
-"""The database server: connections to it, whether it can be captured, what its errors mean.
+"""The database server: connects to it, checks that it can be captured, translates its errors.
 
-Everything here waits; a capture calls it on a thread.
+All calls block; a capture makes them on a thread.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ Rows = Sequence[tuple[Any, ...]]
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """Where a database is and who we are there."""
+    """Host, port, user and password of a database server."""
 
     host: str = "127.0.0.1"
     port: int = 3306
@@ -73,7 +73,7 @@ class ServerFacts:
 
 
 def library() -> Any:
-    """PyMySQL. Misuse: it is not installed."""
+    """Return the module PyMySQL. Misuse: it is not installed."""
     try:
         import pymysql
     except ImportError as error:
@@ -85,7 +85,7 @@ def library() -> Any:
 
 @contextlib.contextmanager
 def explained(address: ServerAddress) -> Iterator[None]:
-    """The library's errors as ours, by what there is to do."""
+    """Turn errors of PyMySQL into CaptureErrors, with a hint."""
     mysql = library()
     try:
         yield
@@ -117,14 +117,14 @@ def explanation(error: Exception, address: ServerAddress) -> CaptureError:
 
 
 def connect(address: ServerAddress, **more: Any) -> Any:
-    """A connection that commits by itself. CaptureError."""
+    """Open a connection with autocommit. CaptureError."""
     mysql = library()
     with explained(address):
         return mysql.connect(**{**address.settings(), "autocommit": True, **more})
 
 
 def connect_as_told(**settings: Any) -> Any:
-    """The same for the reader of the log, which uses a word that is deprecated."""
+    """Open a connection for the reader of the log, which passes a deprecated parameter."""
     if "db" in settings:
         settings["database"] = settings.pop("db")
     with warnings.catch_warnings():
@@ -133,7 +133,7 @@ def connect_as_told(**settings: Any) -> Any:
 
 
 def query(connection: Any, statement: str, *values: object) -> Rows:
-    """A % that means itself is written twice."""
+    """Run a query and return its rows. A literal % is written twice."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         rows: Rows = cursor.fetchall()
@@ -141,7 +141,8 @@ def query(connection: Any, statement: str, *values: object) -> Rows:
 
 
 def check(address: ServerAddress) -> ServerFacts:
-    """Whether it can be captured. Unfit: with everything that must be changed."""
+    """Check the server's settings. Unfit: it cannot be captured, with everything that must be
+    changed."""
     connection = connect(address)
     try:
         with explained(address):
@@ -173,7 +174,7 @@ def _check_settings(address: ServerAddress, version: str, settings: Mapping[str,
 
 
 def current_position(connection: Any) -> Position:
-    """Where the log ends now. Unfit: there is none."""
+    """Return the end of the log. Unfit: there is no log."""
     mysql = library()
     try:
         rows = query(connection, "SHOW MASTER STATUS")

@@ -1,9 +1,10 @@
-"""Every row of the captured tables as of one moment, and the place in the log where that moment is.
+"""Snapshot reads every row of the captured tables as of one moment, and that moment's log position.
 
-The moment is a transaction's: nobody is kept from writing, except where a server cannot say the
-place by itself (MySQL), and there only while it is asked. Tables are read in pieces, in the order
-of their keys. A snapshot that was interrupted goes on after the last piece, in a new moment; what
-changed in between is in the log from the first moment on, and comes after these rows.
+The moment is the start of a transaction. Other sessions may write meanwhile, except on servers that
+cannot tell the position of a transaction (MySQL): there tables are locked while it is asked for.
+Tables are read in pieces, in the order of their keys. A snapshot that was interrupted continues
+after the last piece, in a new transaction; changes made in between are in the log from the first
+moment on, and are sent after these rows.
 """
 
 import base64
@@ -36,7 +37,7 @@ class Piece(NamedTuple):
 
 
 class Snapshot:
-    """One moment. It waits: call it on a thread, one call at a time."""
+    """One snapshot. Its calls block: make them on a thread, one at a time."""
 
     def __init__(self, address: ServerAddress, *, is_mariadb: bool) -> None:
         self._address = address
@@ -44,7 +45,7 @@ class Snapshot:
         self._connection: Any = None
 
     def begin(self) -> Position:
-        """The moment is now: where it is in the log."""
+        """Start the transaction and return its position in the log."""
         self._connection = connect(self._address, read_timeout=3600)
         with explained(self._address):
             query(self._connection, "SET SESSION time_zone = '+00:00', wait_timeout = 86400")
@@ -59,7 +60,7 @@ class Snapshot:
     def pieces(
         self, schema: TableSchema, after: Sequence[Any] | None, rows_max: int
     ) -> Iterator[Piece]:
-        """The table's rows behind a key. Ends with an empty piece, or with a short one."""
+        """Yield the table's rows after a key. The last piece is short or empty."""
         if not is_ordered(schema):
             yield from self._stream(schema, rows_max)
             return
@@ -116,13 +117,14 @@ class Snapshot:
 
 
 def is_ordered(schema: TableSchema) -> bool:
-    """Whether it can be read in pieces, in the order of its key."""
+    """Whether a table can be read in pieces, in the order of its key."""
     kinds = {column.name: column.kind for column in schema.columns}
     return bool(schema.key) and all(kinds[name] not in _UNORDERED for name in schema.key)
 
 
 def after_condition(key: Sequence[str], values: Sequence[object]) -> tuple[str, list[object]]:
-    """Rows behind a key: (a > 1) OR (a = 1 AND b > 2), which servers find by the key's index."""
+    """Return SQL for the rows after a key: (a > 1) OR (a = 1 AND b > 2), which servers find by the
+    key's index."""
     terms: list[str] = []
     used: list[object] = []
     for at, name in enumerate(key):
@@ -133,12 +135,12 @@ def after_condition(key: Sequence[str], values: Sequence[object]) -> tuple[str, 
 
 
 def quoted(name: str) -> str:
-    """As the server reads it; its library takes a % for a place of a value."""
+    """Quote a name for SQL; a % is doubled, because the library would take it for a parameter."""
     return "`" + name.replace("`", "``").replace("%", "%%") + "`"
 
 
 def stored_key_value(value: object) -> Any:
-    """A value of a key for a state that is JSON."""
+    """Convert a value of a key for the state, which is JSON."""
     match value:
         case bytes():
             return {_BASE64: base64.b64encode(value).decode()}
@@ -150,7 +152,7 @@ def stored_key_value(value: object) -> Any:
 
 
 def key_value(stored: Any) -> object:
-    """The same for a query."""
+    """Convert a value of a key in the state for a query."""
     return base64.b64decode(stored[_BASE64]) if isinstance(stored, dict) else stored
 
 
