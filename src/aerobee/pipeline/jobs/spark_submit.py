@@ -27,7 +27,7 @@ from aerobee.pipeline.jobs.running import run_job
 def main(words: Sequence[str]) -> int:
     try:
         if not words:
-            raise Misuse("no job is named", hint="submitted.py NAME option=value …")
+            raise Misuse("no job is named", hint="spark_submit.py NAME option=value …")
         job = job_of(words[0])
         outcome = run_job(
             job, chosen_of(job, pairs(words[1:])), SubmitLines(), master="as submitted"

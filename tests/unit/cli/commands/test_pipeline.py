@@ -56,7 +56,7 @@ def test_the_line_for_a_cluster_is_shown_and_nothing_is_run(
         *("spark-submit", "--master", "yarn", "--name", "aerobee lake"),
         *("--conf", "spark.executor.cores=2"),
     ]
-    assert Path(said[7]).name == "submitted.py"
+    assert Path(said[7]).name == "spark_submit.py"
     assert set(said[9:]) == {
         *("name-server=h:9876", "topic=orders", "to-folder=a b", "once=yes", "source.group=g"),
     }

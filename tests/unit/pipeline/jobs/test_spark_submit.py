@@ -18,11 +18,11 @@ def test_words_are_names_and_values() -> None:
 
 def test_the_line_for_a_cluster_says_what_was_chosen_and_quotes_it() -> None:
     given = {"topic": "orders", "schema": "id int", "spark.executor.memory": "2g"}
-    line = submit_line("upsert", given, "spark://host:7077", program="submitted.py")
+    line = submit_line("upsert", given, "spark://host:7077", program="spark_submit.py")
     assert shlex.split(line) == [
         *("spark-submit", "--master", "spark://host:7077", "--name", "aerobee upsert"),
         *("--conf", "spark.executor.memory=2g"),
-        *("submitted.py", "upsert", "topic=orders", "schema=id int"),
+        *("spark_submit.py", "upsert", "topic=orders", "schema=id int"),
     ]
 
 
