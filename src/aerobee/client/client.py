@@ -8,16 +8,14 @@ every verb is here; all but those of a simple send are imported when they are fi
 command that sends one message must not wait for the import of consumers.
 """
 
-import ssl
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
 from aerobee.client.api.client_options import (
-    MESSAGE_BYTES_MAX,
     READER_GROUP,
-    AvoidSlow,
+    ClientKeywords,
     ClientOptions,
     Duration,
     options_for,
@@ -27,9 +25,8 @@ from aerobee.client.api.receipt import Receipt
 from aerobee.client.connection.session import Session
 from aerobee.client.core.send.outgoing import Codec, to_json
 from aerobee.client.core.send.spill_rules import MAX_BYTES as SPILL_BYTES_MAX
-from aerobee.client.core.target import Credentials, Target
-from aerobee.client.send.delivery import RETRIES
-from aerobee.client.send.drafts import MessageKeywords, SendKeywords
+from aerobee.client.core.target import Target
+from aerobee.client.send.drafts import BatchKeywords, MessageKeywords, SendKeywords
 from aerobee.client.send.sender import Sender
 from aerobee.errors import Misuse
 from aerobee.model.message_queue import MessageQueue
@@ -42,7 +39,7 @@ if TYPE_CHECKING:
     from aerobee.client.consumer.consumer import Consumer
     from aerobee.client.consumer.reader import Reader
     from aerobee.client.consumer.receive_consumers import ReceiveConsumers
-    from aerobee.client.send.producer import Producer
+    from aerobee.client.send.producer import Producer, ProducerKeywords
     from aerobee.client.send_modes.send_modes_assembly import (
         Check,
         SendModes,
@@ -51,40 +48,24 @@ if TYPE_CHECKING:
     )
 
 
-def connect(
-    target: str | Target = "localhost:9876",
-    *,
-    credentials: Credentials | None = None,
-    namespace: str = "",
-    tls: ssl.SSLContext | bool | None = None,
-    timeout: Duration = 3.0,
-    connect_timeout: Duration = 3.0,
-    unit: str = "",
-    max_message_bytes: int = MESSAGE_BYTES_MAX,
-    trace: bool = False,
-    avoid_slow_brokers: AvoidSlow = False,
-) -> "Client":
+def connect(target: str | Target = "localhost:9876", **options: Unpack[ClientKeywords]) -> "Client":
     """A client of the cluster whose name servers are at `target`, to be used with `async with`.
+    No connection is opened before the first send or subscription.
 
-    No connection is opened before the first send or subscription. `timeout` is for one request, and
-    for a send with all its tries. `avoid_slow_brokers` has sends avoid a broker for a while after
-    it was slow, by RocketMQ's table or by one that is given. `trace` sends trace messages for
-    RocketMQ's tools to show.
+    By keyword, with the default in brackets; a duration is a timedelta or seconds:
+
+    credentials               an access key and its secret (those of the target)
+    namespace                 in which topics and groups are named (that of the target)
+    tls                       True, or an SSLContext (as the target says)
+    timeout                   for one request, and for a send with all its tries (3 s)
+    connect_timeout           for a connection (3 s)
+    unit                      the unit of RocketMQ's unitised deployments (none)
+    max_message_bytes         a larger body is refused before it is sent (4 MiB)
+    trace                     write down what was sent and consumed, for RocketMQ's tools (False)
+    avoid_slow_brokers        sends keep away for a while from a broker that was slow: True, by
+                              RocketMQ's table, or a table of (latency ms, pause ms) (False)
     """
-    return Client(
-        options_for(
-            target,
-            credentials=credentials,
-            namespace=namespace,
-            tls=tls,
-            timeout=timeout,
-            connect_timeout=connect_timeout,
-            unit=unit,
-            max_message_bytes=max_message_bytes,
-            trace=trace,
-            avoid_slow_brokers=avoid_slow_brokers,
-        )
-    )
+    return Client(options_for(target, **options))
 
 
 class Client:
@@ -172,80 +153,52 @@ class Client:
         topic: str,
         messages: Iterable[object],
         *,
-        order_by: str | None = None,
-        queue: MessageQueue | None = None,
-        timeout: Duration | None = None,
-        retries: int = RETRIES,
-        codec: Codec = to_json,
-        group: str | None = None,
         dedup: str | None = None,
+        **said: Unpack[BatchKeywords],
     ) -> Sequence[Receipt]:
         """Have messages stored one after the other in one queue, with one request.
 
-        Each is a body, or an `Outgoing` with keys, a tag and so on. More than a broker takes at
+        By keyword, as for `send`: `order_by`, `queue`, `timeout`, `retries`, `codec`, `group`. Each
+        is a body, or an `Outgoing` where it is more than that. What is more than a broker takes at
         once (500 messages, `max_message_bytes`) goes in several requests, each when the one before
-        it is stored: with `order_by` to one queue, else to one queue after the other. SendFailed
-        says how many are stored.
+        it is stored: with `order_by` to one queue, else round the queues. SendFailed says how many
+        are stored.
         """
         if isinstance(messages, str | bytes | bytearray | dict):
             # Its characters or keys would become messages.
             raise Misuse("a batch that is one body", hint="give a list of them, or use send")
         if dedup is not None:
-            drafts = [
-                self._sending.batches.one(topic, message, order_by, codec) for message in messages
-            ]
-            return await self._special.once.send_batch(
-                dedup, drafts, order_by=order_by, group=group, queue=queue, timeout=timeout
-            )
-        return await self._sending.send_batch(
-            topic,
-            messages,
-            order_by=order_by,
-            queue=queue,
-            timeout=timeout,
-            retries=retries,
-            codec=codec,
-            group=group,
-        )
+            return await self._special.once.send_batch(dedup, topic, messages, **said)
+        return await self._sending.send_batch(topic, messages, **said)
 
     def producer(
-        self,
-        topic: str,
-        *,
-        linger: Duration = 0.002,
-        max_batch: int = 256,
-        max_batch_bytes: int = 128 << 10,
-        max_pending: int = 20_000,
-        max_pending_bytes: int = 32 << 20,
-        timeout: Duration | None = None,
-        retries: int = RETRIES,
-        codec: Codec = to_json,
-        group: str | None = None,
-        dedup: str | None = None,
+        self, topic: str, *, dedup: str | None = None, **options: "Unpack[ProducerKeywords]"
     ) -> "Producer":
         """A producer, which sends many messages to a topic in batches, to be used with `async
         with`.
 
-        A batch is sent when it is full or `linger` is over. No more than `max_pending` messages
-        wait or are being sent. `dedup`, a producer id, has each of them stored once.
+        By keyword, with the default in brackets; a duration is a timedelta or seconds:
+
+        linger                    for how long a batch waits for more messages (2 ms)
+        max_batch, max_batch_bytes
+                                  a batch that is full leaves at once (256, 128 KiB)
+        max_pending, max_pending_bytes
+                                  messages that wait or are on their way (20,000, 32 MiB)
+        timeout                   for a batch with all its tries (that of the client)
+        retries                   more tries of a batch that failed (2)
+        codec                     makes bytes of a body that is neither bytes nor text (JSON)
+        group                     the producer group (that of the client)
+        dedup                     a producer id: each message is stored once (none)
         """
         from aerobee.client.send.producer import Producer, producer_options
 
-        options = producer_options(
-            linger=linger,
-            max_batch=max_batch,
-            max_batch_bytes=max_batch_bytes,
-            max_pending=max_pending,
-            max_pending_bytes=max_pending_bytes,
-            timeout=timeout,
-            retries=retries,
-            codec=codec,
-            group=group,
-        )
+        chosen = producer_options(**options)
         send_all = None
         if dedup is not None:
-            send_all = self._special.once.sender(dedup, topic, group=group, timeout=timeout)
-        return Producer(self._session, self._sending, topic, options, send_all)
+            send_all = self._special.once.sender(
+                dedup, topic, group=chosen.group, timeout=chosen.timeout
+            )
+        return Producer(self._session, self._sending, topic, chosen, send_all)
 
     def consumer(self, topics: "Topics", **options: "Unpack[ConsumerKeywords]") -> "Consumer":
         """A consumer of these topics for a group, to be used with `async with`; see `Consumer`.

@@ -12,13 +12,13 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Self, Unpack
 
 from aerobee.app.process.broker_process import BrokerPart
 from aerobee.app.process.nameserver_process import NameServerPart
 from aerobee.app.settings import broker_settings, nameserver_settings
 from aerobee.app.settings.config import Given
-from aerobee.client.api.client_options import options_for
+from aerobee.client.api.client_options import ClientKeywords, options_for
 from aerobee.client.client import Client
 from aerobee.errors import AerobeeError, Misuse
 from aerobee.service.broker.assembly import build_broker
@@ -92,11 +92,12 @@ class Cluster:
         """The names of those that run; the first is `broker-a`."""
         return list(self._brokers)
 
-    def connect(self, **options: Any) -> Client:
+    def connect(self, **options: Unpack[ClientKeywords]) -> Client:
         """One more client, with the cluster's clock: `async with cluster.connect() as client`. It
         waits longer than others for answers: machines that run tests are busy."""
-        patient = {"timeout": PATIENCE_SECONDS, "connect_timeout": PATIENCE_SECONDS, **options}
-        return Client(options_for(self.address, **patient), clock=self.clock)
+        options.setdefault("timeout", PATIENCE_SECONDS)
+        options.setdefault("connect_timeout", PATIENCE_SECONDS)
+        return Client(options_for(self.address, **options), clock=self.clock)
 
     async def start_broker(self, name: str, *, port: int = 0) -> None:
         """Start one, or start it again on what it left."""

@@ -6,8 +6,9 @@ cluster's clock.
 
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Self, Unpack
 
+from aerobee.client.api.client_options import ClientKeywords
 from aerobee.client.client import Client
 from aerobee.client.connection.loop_portal import ClosedPortal, LoopThread, Portal
 from aerobee.client.sync.sync_client import SyncClient, sync
@@ -39,7 +40,7 @@ class ThreadCluster:
     def brokers(self) -> list[str]:
         return self._cluster.brokers
 
-    def connect(self, **options: Any) -> Client:
+    def connect(self, **options: Unpack[ClientKeywords]) -> Client:
         """An asynchronous client for the loop of the test: `async with cluster.connect()`."""
         return self._cluster.connect(**options)
 

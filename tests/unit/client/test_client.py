@@ -4,12 +4,15 @@ import re
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
 import aerobee
+from aerobee.client.api.client_options import AdminKeywords, ClientKeywords
 from aerobee.client.api.consumer_options import ConsumerKeywords
-from aerobee.client.send.drafts import SendKeywords
+from aerobee.client.send.drafts import BatchKeywords, SendKeywords
+from aerobee.client.send.producer import ProducerKeywords
 from aerobee.errors import Misuse
 from aerobee.model.properties import decode_properties
 from aerobee.protocol.message.message_batch import decode_batch
@@ -34,11 +37,18 @@ def test_every_client_has_an_id_of_its_own_and_opens_without_a_server() -> None:
 
 @pytest.mark.parametrize(
     ("verb", "keywords"),
-    [(aerobee.Client.send, SendKeywords), (aerobee.Client.consumer, ConsumerKeywords)],
+    [
+        (aerobee.connect, ClientKeywords),
+        (aerobee.admin, AdminKeywords),
+        (aerobee.Client.send, SendKeywords),
+        (aerobee.Client.send_batch, BatchKeywords),
+        (aerobee.Client.producer, ProducerKeywords),
+        (aerobee.Client.consumer, ConsumerKeywords),
+    ],
 )
 def test_help_names_every_keyword_that_a_verb_takes(verb: object, keywords: type) -> None:
     words = set(re.findall(r"\w+", verb.__doc__ or ""))
-    assert set(keywords.__annotations__) <= words
+    assert set(get_type_hints(keywords)) <= words
 
 
 @pytest.mark.parametrize("body", [b"abc", "abc", {"id": 1}])
@@ -209,5 +219,25 @@ def test_keys_that_can_be_read_once_are_kept_in_a_spill(tmp_path: Path) -> None:
             assert set(_keys_of(broker)) == {"k l"}
         # The thread of the file is told to end, and not waited for.
         await until(lambda: not any("spill" in one.name for one in threading.enumerate()))
+
+
+def test_a_wrong_keyword_is_refused_with_the_one_that_was_meant_by_every_verb() -> None:
+    async def test() -> None:
+        with pytest.raises(Misuse, match="a client takes no") as caught:
+            aerobee.connect("127.0.0.1:1", credential=None)  # type: ignore[call-arg]
+        assert caught.value.hint == "did you mean credentials=?"
+        async with aerobee.connect("127.0.0.1:1") as client:
+            with pytest.raises(Misuse, match="a producer takes no") as caught:
+                client.producer("orders", max_batches=5)  # type: ignore[call-arg]
+            assert caught.value.hint == "did you mean max_batch=?"
+            for dedup in (None, "P"):
+                with pytest.raises(Misuse, match="a batch takes no") as caught:
+                    await client.send_batch(
+                        "orders",
+                        [b"a"],
+                        dedup=dedup,
+                        timeot=5,  # type: ignore[call-arg]
+                    )
+                assert caught.value.hint == "did you mean timeout=?"
 
     in_loop(test)

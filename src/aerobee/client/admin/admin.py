@@ -13,15 +13,15 @@ would take longer than its answer.
 Imports more than 15 modules because it puts the others together.
 """
 
-import ssl
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 from aerobee.client.admin.fan_out import FanOut
-from aerobee.client.api.client_options import Duration, options_for
+from aerobee.client.api.client_options import AdminKeywords, options_for
+from aerobee.client.api.keyword_check import check_keywords
 from aerobee.client.connection.session import Session
-from aerobee.client.core.target import Credentials, Target
+from aerobee.client.core.target import Target
 from aerobee.model.route import ClusterInfo
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from aerobee.client.admin.topics import TopicAdmin
     from aerobee.client.admin.transactions import TransactionAdmin
     from aerobee.client.admin.tuning import TuningAdmin
+
+TIMEOUT_SECONDS = 5.0
+"""For one request of an admin client of its own: some take a broker longer than a send."""
 
 
 class Admin:
@@ -141,22 +144,16 @@ class Admin:
             await self._session.close()
 
 
-def admin(
-    target: str | Target = "localhost:9876",
-    *,
-    credentials: Credentials | None = None,
-    tls: ssl.SSLContext | bool | None = None,
-    timeout: Duration = 5.0,
-    connect_timeout: Duration = 3.0,
-) -> Admin:
+def admin(target: str | Target = "localhost:9876", **options: Unpack[AdminKeywords]) -> Admin:
     """An admin client with connections of its own, to be used with `async with`. With an open
     client, use `client.admin` instead.
+
+    By keyword, with the default in brackets; a duration is a timedelta or seconds:
+
+    credentials               an access key and its secret (those of the target)
+    tls                       True, or an SSLContext (as the target says)
+    timeout, connect_timeout  for one request (5 s); for a connection (3 s)
     """
-    options = options_for(
-        target,
-        credentials=credentials,
-        tls=tls,
-        timeout=timeout,
-        connect_timeout=connect_timeout,
-    )
-    return Admin(Session(options), owns_session=True)
+    check_keywords(options, AdminKeywords.__optional_keys__, "an admin client")
+    options.setdefault("timeout", TIMEOUT_SECONDS)
+    return Admin(Session(options_for(target, **options)), owns_session=True)

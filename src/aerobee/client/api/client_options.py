@@ -7,7 +7,9 @@ import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, TypedDict, Unpack
 
+from aerobee.client.api.keyword_check import check_keywords
 from aerobee.client.core.send.latency_faults import LATENCY_TABLE
 from aerobee.client.core.target import Credentials, Target, parse_target
 from aerobee.errors import Misuse
@@ -18,6 +20,8 @@ AvoidSlow = bool | Sequence[tuple[int, int]]
 MESSAGE_BYTES_MAX = 4 * 1024 * 1024
 READER_GROUP = "AEROBEE_READER"
 """In whose name queues are read that nobody's progress is kept of."""
+_AS_SAID = ("unit", "max_message_bytes", "trace")
+_DURATIONS = ("timeout", "connect_timeout")
 
 
 def seconds_of(duration: Duration, name: str = "a duration") -> float:
@@ -64,35 +68,45 @@ class ClientOptions:
                 raise Misuse(f"{name} must be more than nothing")
 
 
-def options_for(
-    target: str | Target,
-    *,
-    credentials: Credentials | None = None,
-    namespace: str = "",
-    tls: ssl.SSLContext | bool | None = None,
-    timeout: Duration = 3.0,
-    connect_timeout: Duration = 3.0,
-    unit: str = "",
-    max_message_bytes: int = MESSAGE_BYTES_MAX,
-    trace: bool = False,
-    avoid_slow_brokers: AvoidSlow = False,
-) -> ClientOptions:
+class AdminKeywords(TypedDict, total=False):
+    """What `aerobee.admin` takes by keyword. A duration is a timedelta or seconds."""
+
+    credentials: Credentials | None
+    tls: ssl.SSLContext | bool | None
+    timeout: Duration
+    connect_timeout: Duration
+
+
+class ClientKeywords(AdminKeywords, total=False):
+    """What `aerobee.connect` takes by keyword."""
+
+    namespace: str
+    unit: str
+    max_message_bytes: int
+    trace: bool
+    avoid_slow_brokers: AvoidSlow
+
+
+def options_for(target: str | Target, **said: Unpack[ClientKeywords]) -> ClientOptions:
     """The options of a client. A keyword takes precedence over the same setting in the target."""
+    check_keywords(said, ClientKeywords.__optional_keys__, "a client")
     place = target if isinstance(target, Target) else parse_target(target)
+    tls = said.get("tls")
     context: ssl.SSLContext | None = tls if isinstance(tls, ssl.SSLContext) else None
     if context is None and (tls is True or (tls is None and place.is_tls)):
         context = ssl.create_default_context()
+    all_said: dict[str, Any] = {**said}
+    chosen = {name: all_said[name] for name in _AS_SAID if name in said}
+    for name in _DURATIONS:
+        if name in said:
+            chosen[name] = seconds_of(all_said[name], name)
     return ClientOptions(
         name_servers=place.name_servers,
-        credentials=credentials or place.credentials,
-        namespace=namespace or place.namespace,
+        credentials=said.get("credentials") or place.credentials,
+        namespace=said.get("namespace") or place.namespace,
         tls=context,
-        unit=unit,
-        timeout=seconds_of(timeout, "timeout"),
-        connect_timeout=seconds_of(connect_timeout, "connect_timeout"),
-        max_message_bytes=max_message_bytes,
-        trace=trace,
-        latency_table=_latency_table(avoid_slow_brokers),
+        latency_table=_latency_table(said.get("avoid_slow_brokers", False)),
+        **chosen,
     )
 
 

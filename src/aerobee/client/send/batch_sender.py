@@ -30,11 +30,10 @@ from aerobee.client.core.send.outgoing import (
 )
 from aerobee.client.core.send.send_tries import SendTries
 from aerobee.client.send.delivery import Delivery, Sent
-from aerobee.client.send.drafts import Drafts
+from aerobee.client.send.drafts import BatchOptions, Drafts
 from aerobee.client.send.fast_send import NEXT, SendWaiter
 from aerobee.client.send.fast_send_lanes import FastSendLanes
 from aerobee.errors import Misuse, NoAnswer, RemoteAnswer, SendFailed, Stored
-from aerobee.model.message_queue import MessageQueue
 from aerobee.protocol.message.message_batch import ENTRY_BYTES_MIN
 from aerobee.protocol.send.send_frame_template import cut_batch
 
@@ -45,17 +44,6 @@ characters for each, with 57 of a broker with a long address."""
 
 Deliver = Callable[[Sequence[Draft]], Awaitable[Sent]]
 """What has drafts stored with one request."""
-
-
-class _Destination(NamedTuple):
-    """The arguments that hold for all parts of a batch."""
-
-    topic: str
-    order_by: str | None
-    queue: MessageQueue | None
-    seconds: float
-    retries: int
-    group: str | None
 
 
 class _FastBatch(NamedTuple):
@@ -84,36 +72,23 @@ class BatchSender:
         self._bytes_max = bytes_max
         self._each = ENTRY_BYTES_MIN + lanes.properties_bytes
 
-    async def send(
-        self,
-        topic: str,
-        messages: Iterable[object],
-        *,
-        order_by: str | None,
-        queue: MessageQueue | None,
-        seconds: float,
-        retries: int,
-        codec: Codec,
-        group: str | None,
-    ) -> Sequence[Receipt]:
+    async def send(self, messages: Iterable[object], options: BatchOptions) -> Sequence[Receipt]:
         listed = list(messages)
-        destination = _Destination(topic, order_by, queue, seconds, retries, group)
+        order_by = options.order_by
         text = b"" if order_by is None else order_text(order_by)
         waiter = None
         if len(listed) <= PART_MESSAGES_MAX:
-            waiter = self._send_fast(listed, None, text, destination)
+            waiter = self._send_fast(listed, None, text, options)
             if waiter is not None:
                 try:
                     receipt: BatchReceipt = await waiter.answer
                     return receipt
                 except (NoAnswer, RemoteAnswer):
                     pass  # of the first try: whether there are others is said below
-        batch = self._cut(listed, text, codec)
-        if queue is None and batch.texts is not None:
+        batch = self._cut(listed, text, options.codec)
+        if options.queue is None and batch.texts is not None:
             _check_orders(listed, order_by)
-        return await _sent_in_parts(
-            batch.ends, partial(self._send_part, batch, destination, waiter)
-        )
+        return await _sent_in_parts(batch.ends, partial(self._send_part, batch, options, waiter))
 
     async def send_drafts(self, drafts: Sequence[Draft], deliver: Deliver) -> Sequence[Receipt]:
         """Send drafts in parts with another `deliver`, such as that of deduplicated sends."""
@@ -170,66 +145,60 @@ class BatchSender:
     async def _send_part(
         self,
         batch: _FastBatch,
-        destination: _Destination,
+        options: BatchOptions,
         waiter: SendWaiter | None,
         start: int,
         end: int,
     ) -> BatchReceipt:
         """Send one part. `waiter`: of a first try that was made already."""
-        queue = destination.queue
+        queue = options.queue
         unique_ids: list[bytes] = []
         tries: SendTries | None = None
         if waiter is None:
             bodies, texts = batch.bodies[start:end], batch.texts
             texts = None if texts is None else texts[start:end]
-            waiter = self._send_fast(bodies, texts, batch.text, destination)
+            waiter = self._send_fast(bodies, texts, batch.text, options)
         if waiter is not None:
             try:
                 receipt: BatchReceipt = await waiter.answer
                 return receipt
             except (NoAnswer, RemoteAnswer) as error:
-                wire_topic = self._drafts.wire_topic(destination.topic)
-                tries = self._delivery.first_failed(wire_topic, waiter, error, destination.retries)
+                wire_topic = self._drafts.wire_topic(options.topic)
+                tries = self._delivery.first_failed(wire_topic, waiter, error, options.retries)
                 unique_ids = waiter.message_id
-                if destination.order_by is not None:
+                if options.order_by is not None:
                     queue = waiter.queue  # to no other, should the queues have become others
         drafts = [
-            self.one(destination.topic, message, destination.order_by, unique_id=unique_id.decode())
+            self.one(options.topic, message, options.order_by, unique_id=unique_id.decode())
             for message, unique_id in zip_longest(
                 batch.messages[start:end], unique_ids, fillvalue=b""
             )
         ]
         sent = await self._delivery.deliver(
-            batch_of(drafts, destination.order_by),
-            group=destination.group,
+            batch_of(drafts, options.order_by),
+            group=options.group,
             queue=queue,
-            timeout=destination.seconds,
-            retries=destination.retries,
+            timeout=options.seconds,
+            retries=options.retries,
             tries=tries,
         )
-        self._lanes.open(destination.topic, drafts[0].topic, sent.queue)
+        self._lanes.open(options.topic, drafts[0].topic, sent.queue)
         return self._receipt(drafts, sent)
 
     def _send_fast(
-        self,
-        bodies: list[object],
-        texts: list[bytes] | None,
-        text: bytes,
-        destination: _Destination,
+        self, bodies: list[object], texts: list[bytes] | None, text: bytes, options: BatchOptions
     ) -> SendWaiter | None:
-        """Send on the fast path; None: it does not apply, use the general path."""
-        lane = self._lanes.find(destination.topic) if destination.group is None else None
+        """None: by the general way."""
+        lane = self._lanes.find(options.topic) if options.group is None else None
         if lane is None:
             return None
         place: int | None = NEXT
-        if destination.queue is not None:
-            place = lane.find_place(destination.queue)
-        elif destination.order_by is not None:
-            place = lane.place_for(destination.order_by.encode())
+        if options.queue is not None:
+            place = lane.find_place(options.queue)
+        elif options.order_by is not None:
+            place = lane.place_for(options.order_by.encode())
         return (
-            None
-            if place is None
-            else lane.send_batch(place, bodies, texts, text, destination.seconds)
+            None if place is None else lane.send_batch(place, bodies, texts, text, options.seconds)
         )
 
 

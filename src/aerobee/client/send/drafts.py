@@ -8,7 +8,7 @@ ids and its options.
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import TypedDict
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from aerobee.client.api.client_options import Duration, seconds_of
 from aerobee.client.api.keyword_check import check_keywords
@@ -26,6 +26,7 @@ from aerobee.client.core.send.outgoing import (
     set_identity,
     to_json,
 )
+from aerobee.client.send.delivery import RETRIES
 from aerobee.errors import Misuse
 from aerobee.model.flags import CompressionType
 from aerobee.model.message_queue import MessageQueue
@@ -65,7 +66,44 @@ class SendKeywords(TimedKeywords, total=False):
     group: str | None
 
 
+class BatchKeywords(TypedDict, total=False):
+    """What `client.send_batch` takes by keyword, besides `dedup`."""
+
+    order_by: str | None
+    queue: MessageQueue | None
+    timeout: Duration | None
+    retries: int
+    codec: Codec
+    group: str | None
+
+
 KEYWORDS = SendKeywords.__optional_keys__ | {"dedup"}
+_BATCH_KEYWORDS = BatchKeywords.__optional_keys__ | {"dedup"}
+
+
+class BatchOptions(NamedTuple):
+    """What is the same for all parts of a batch."""
+
+    topic: str
+    seconds: float
+    """For each of its requests, with all its tries."""
+    order_by: str | None = None
+    queue: MessageQueue | None = None
+    retries: int = RETRIES
+    codec: Codec = to_json
+    group: str | None = None
+
+
+def batch_options(topic: str, seconds: float, **said: Unpack[BatchKeywords]) -> BatchOptions:
+    """`seconds`: where no `timeout` is said."""
+    if not said:
+        return BatchOptions(topic, seconds)
+    check_keywords(said, _BATCH_KEYWORDS, "a batch")
+    chosen: dict[str, Any] = {**said}
+    timeout = chosen.pop("timeout", None)
+    if timeout is not None:
+        seconds = seconds_of(timeout, "timeout")
+    return BatchOptions(topic, seconds, **chosen)
 
 
 class Drafts:

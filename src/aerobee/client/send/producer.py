@@ -21,14 +21,16 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self, TypedDict, Unpack, cast
 
 from aerobee.client.api.client_options import Duration, seconds_of
+from aerobee.client.api.keyword_check import check_keywords
 from aerobee.client.api.receipt import Receipt
 from aerobee.client.connection.session import Session
 from aerobee.client.core.send.outgoing import Codec, Outgoing, body_bytes, properties_of, to_json
 from aerobee.client.core.send.producer_batches import Batch, ProducerBatches
 from aerobee.client.core.send.queue_choice import queue_for_key
+from aerobee.client.send.delivery import RETRIES
 from aerobee.client.send.sender import Sender
 from aerobee.errors import AerobeeError, Misuse, ProducerFull, SendFailed, Stored
 from aerobee.model.message_queue import MessageQueue
@@ -54,7 +56,7 @@ class ProducerOptions:
     max_pending: int = 20_000
     max_pending_bytes: int = 32 << 20
     timeout: float | None = None
-    retries: int = 2
+    retries: int = RETRIES
     codec: Codec = to_json
     group: str | None = None
 
@@ -64,29 +66,32 @@ class ProducerOptions:
                 raise Misuse(f"{name} must be more than nothing")
 
 
-def producer_options(
-    *,
-    linger: Duration = 0.002,
-    max_batch: int = 256,
-    max_batch_bytes: int = 128 << 10,
-    max_pending: int = 20_000,
-    max_pending_bytes: int = 32 << 20,
-    timeout: Duration | None = None,
-    retries: int = 2,
-    codec: Codec = to_json,
-    group: str | None = None,
-) -> ProducerOptions:
-    return ProducerOptions(
-        seconds_of(linger, "linger"),
-        max_batch,
-        max_batch_bytes,
-        max_pending,
-        max_pending_bytes,
-        None if timeout is None else seconds_of(timeout, "timeout"),
-        retries,
-        codec,
-        group,
-    )
+class ProducerKeywords(TypedDict, total=False):
+    """What `client.producer` takes by keyword, besides `dedup`."""
+
+    linger: Duration
+    max_batch: int
+    max_batch_bytes: int
+    max_pending: int
+    max_pending_bytes: int
+    timeout: Duration | None
+    retries: int
+    codec: Codec
+    group: str | None
+
+
+_KEYWORDS = ProducerKeywords.__optional_keys__ | {"dedup"}
+
+
+def producer_options(**said: Unpack[ProducerKeywords]) -> ProducerOptions:
+    """Misuse says what is no option, or not within its bounds."""
+    check_keywords(said, _KEYWORDS, "a producer")
+    chosen: dict[str, Any] = {**said}
+    if "linger" in chosen:
+        chosen["linger"] = seconds_of(chosen["linger"], "linger")
+    if chosen.get("timeout") is not None:
+        chosen["timeout"] = seconds_of(chosen["timeout"], "timeout")
+    return ProducerOptions(**chosen)
 
 
 class _Item(NamedTuple):

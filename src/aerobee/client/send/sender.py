@@ -13,16 +13,20 @@ from aerobee.client.connection.remote_call import ask_well
 from aerobee.client.connection.session import Session
 from aerobee.client.core.send.outgoing import (
     COMPRESS_FROM_BYTES,
-    Codec,
     Draft,
     encode_text,
     listed_keys,
     order_text,
-    to_json,
 )
 from aerobee.client.send.batch_sender import BatchSender
 from aerobee.client.send.delivery import RETRIES, Delivery, Sent
-from aerobee.client.send.drafts import Drafts, MessageKeywords, TimedKeywords
+from aerobee.client.send.drafts import (
+    BatchKeywords,
+    Drafts,
+    MessageKeywords,
+    TimedKeywords,
+    batch_options,
+)
 from aerobee.client.send.fast_send import FastSend, SendWaiter
 from aerobee.client.send.fast_send_lanes import FastSendLanes
 from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer
@@ -109,26 +113,10 @@ class Sender:
         self,
         topic: str,
         messages: Iterable[object],
-        *,
-        order_by: str | None = None,
-        queue: MessageQueue | None = None,
-        timeout: Duration | None = None,
-        retries: int = RETRIES,
-        codec: Codec = to_json,
-        group: str | None = None,
+        **said: Unpack[BatchKeywords],
     ) -> Sequence[Receipt]:
         self._session.check()
-        seconds = self._timeout if timeout is None else seconds_of(timeout, "timeout")
-        return await self.batches.send(
-            topic,
-            messages,
-            order_by=order_by,
-            queue=queue,
-            seconds=seconds,
-            retries=retries,
-            codec=codec,
-            group=group,
-        )
+        return await self.batches.send(messages, batch_options(topic, self._timeout, **said))
 
     def receipt(self, draft: Draft, sent: Sent) -> Receipt:
         said = sent.said

@@ -13,7 +13,7 @@ Imports more than 15 modules because it numbers, opens and sends.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Unpack
 
 from aerobee.client.api.client_options import Duration, seconds_of
@@ -23,7 +23,7 @@ from aerobee.client.core.send.outgoing import Draft, batch_of
 from aerobee.client.core.send.producer_sequences import ProducerSequences
 from aerobee.client.core.send.send_tries import SendTries
 from aerobee.client.send.delivery import Sent
-from aerobee.client.send.drafts import TimedKeywords
+from aerobee.client.send.drafts import BatchKeywords, TimedKeywords, batch_options
 from aerobee.client.send.producer import SendAll
 from aerobee.client.send.sender import Sender
 from aerobee.errors import Misuse, NoAnswer, Refused, RemoteAnswer, Retriable, SendFailed, Stored
@@ -78,20 +78,24 @@ class StoredOnce:
     async def send_batch(
         self,
         producer: str,
-        drafts: Sequence[Draft],
-        *,
-        order_by: str | None,
-        group: str | None,
-        queue: MessageQueue | None,
-        timeout: Duration | None,
+        topic: str,
+        messages: Iterable[object],
+        **said: Unpack[BatchKeywords],
     ) -> Sequence[Receipt]:
-        seconds = None if timeout is None else seconds_of(timeout, "timeout")
+        options = batch_options(topic, self._session.options.timeout, **said)
+        one = self._sending.batches.one
+        drafts = [one(topic, message, options.order_by, options.codec) for message in messages]
         for draft in drafts:
             draft.properties[PRODUCER_MARK] = _ROOM
 
         async def deliver(part: Sequence[Draft]) -> Sent:
             return await self.deliver(
-                producer, part, order_by=order_by, group=group, queue=queue, timeout=seconds
+                producer,
+                part,
+                order_by=options.order_by,
+                group=options.group,
+                queue=options.queue,
+                timeout=options.seconds,
             )
 
         return await self._sending.batches.send_drafts(drafts, deliver)
@@ -104,9 +108,8 @@ class StoredOnce:
         async def send_all(
             messages: Sequence[object], queue: MessageQueue | None
         ) -> Sequence[Receipt]:
-            drafts = [self._sending.batches.one(topic, message, None) for message in messages]
             return await self.send_batch(
-                producer, drafts, order_by=None, group=group, queue=queue, timeout=timeout
+                producer, topic, messages, group=group, queue=queue, timeout=timeout
             )
 
         self._sequences(producer)  # Misuse now, not with the first batch

@@ -28,6 +28,19 @@ def test_it_cannot_be_used_before_it_is_opened() -> None:
     in_loop(test)
 
 
+def test_it_takes_what_an_admin_client_needs_and_no_more() -> None:
+    with pytest.raises(Misuse, match="an admin client takes no timeot=") as caught:
+        admin("a:1", timeot=3)  # type: ignore[call-arg]
+    assert caught.value.hint == "did you mean timeout=?"
+    with pytest.raises(Misuse, match="an admin client takes no namespace="):
+        admin("a:1", namespace="shop")  # type: ignore[call-arg]
+
+
+def test_its_requests_have_five_seconds_unless_it_is_told_otherwise() -> None:
+    assert admin("a:1")._session.options.timeout == 5.0
+    assert admin("a:1", timeout=7)._session.options.timeout == 7.0
+
+
 def test_without_a_name_server_it_says_where_none_is() -> None:
     async def test() -> None:
         async with admin("127.0.0.1:1") as tool:

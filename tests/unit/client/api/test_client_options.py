@@ -31,6 +31,37 @@ def test_what_is_said_by_keyword_goes_before_the_target() -> None:
     assert options.tls is None
 
 
+def test_nothing_said_is_what_the_options_say_of_themselves() -> None:
+    assert options_for("a:1") == ClientOptions(("a:1",))
+
+
+def test_everything_said_is_in_the_options() -> None:
+    options = options_for(
+        "a:1",
+        namespace="shop",
+        unit="u",
+        timeout=timedelta(seconds=7),
+        connect_timeout=2,
+        max_message_bytes=100,
+        trace=True,
+    )
+    assert options == ClientOptions(
+        ("a:1",),
+        namespace="shop",
+        unit="u",
+        timeout=7.0,
+        connect_timeout=2.0,
+        max_message_bytes=100,
+        trace=True,
+    )
+
+
+def test_a_keyword_that_no_client_takes_is_refused_with_the_one_that_was_meant() -> None:
+    with pytest.raises(Misuse, match="a client takes no timeot=") as caught:
+        options_for("a", timeot=3)  # type: ignore[call-arg]
+    assert caught.value.hint == "did you mean timeout=?"
+
+
 def test_a_target_with_tls_is_checked_as_browsers_check() -> None:
     context = options_for("rmq://a?tls=on").tls
     assert context is not None

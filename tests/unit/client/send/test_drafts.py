@@ -5,7 +5,13 @@ import pytest
 from aerobee.client.api.client_options import ClientOptions
 from aerobee.client.connection.session import Session
 from aerobee.client.core.send.outgoing import Draft
-from aerobee.client.send.drafts import Drafts, compression_of, wall_ms_of
+from aerobee.client.send.drafts import (
+    BatchOptions,
+    Drafts,
+    batch_options,
+    compression_of,
+    wall_ms_of,
+)
 from aerobee.errors import Misuse
 from aerobee.model.flags import CompressionType, compression_type
 from aerobee.sim.clock import SimClock
@@ -67,3 +73,16 @@ def test_the_limit_counts_what_is_sent() -> None:
     assert len(drafts().draft("t", b"a" * 20_000).body) < 1000
     with pytest.raises(Misuse, match="20000 bytes; at most 10000"):
         drafts().draft("t", b"a" * 20_000, compress=False)
+
+
+def test_options_of_a_batch_are_what_was_said_and_the_rest_as_ever() -> None:
+    assert batch_options("orders", 3.0) == BatchOptions("orders", 3.0)
+    told = batch_options("orders", 3.0, timeout=timedelta(minutes=1), order_by="u", retries=0)
+    assert told == BatchOptions("orders", 60.0, order_by="u", retries=0)
+    assert batch_options("orders", 3.0, timeout=None, group="g").seconds == 3.0
+
+
+def test_a_keyword_that_no_batch_takes_is_refused_with_the_one_that_was_meant() -> None:
+    with pytest.raises(Misuse, match="a batch takes no orderby=") as caught:
+        batch_options("orders", 3.0, orderby="u")  # type: ignore[call-arg]
+    assert caught.value.hint == "did you mean order_by=?"

@@ -1,4 +1,5 @@
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -6,7 +7,7 @@ import pytest
 from aerobee.client.api.client_options import ClientOptions
 from aerobee.client.api.receipt import Receipt
 from aerobee.client.connection.session import Session
-from aerobee.client.send.producer import Producer, producer_options
+from aerobee.client.send.producer import Producer, ProducerOptions, producer_options
 from aerobee.client.send.sender import Sender
 from aerobee.errors import AerobeeError, Misuse, ProducerFull, SendFailed, TopicNotFound
 from tests.client_kit import LocalCluster, turn, until, with_cluster
@@ -194,6 +195,20 @@ def test_who_waits_when_the_client_is_closed_is_told(tmp_path: Path) -> None:
         assert producer.pending == 0
 
     with_cluster(tmp_path, test)
+
+
+def test_options_are_what_was_said_and_the_rest_as_ever() -> None:
+    assert producer_options() == ProducerOptions()
+    minute = timedelta(minutes=1)
+    told = producer_options(linger=timedelta(milliseconds=5), timeout=minute, retries=0, group="g")
+    assert told == ProducerOptions(linger=0.005, timeout=60.0, retries=0, group="g")
+    assert producer_options(timeout=None).timeout is None
+
+
+def test_a_keyword_that_no_producer_takes_is_refused_with_the_one_that_was_meant() -> None:
+    with pytest.raises(Misuse, match="a producer takes no max_bach=") as caught:
+        producer_options(max_bach=3)  # type: ignore[call-arg]
+    assert caught.value.hint == "did you mean max_batch=?"
 
 
 @pytest.mark.parametrize("name", ["max_batch", "max_batch_bytes", "max_pending"])
