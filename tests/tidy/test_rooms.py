@@ -11,6 +11,7 @@ Plant = Callable[[dict[str, str]], SourceTree]
 
 RULES: list[Rule] = [
     rooms.crowded_levels,
+    rooms.docstrings_without_subject,
     rooms.repeated_classes,
     rooms.rooms_without_contract,
 ]

@@ -1,4 +1,4 @@
-"""What Linux says of the machine in /proc: text in, numbers out.
+"""Counters of the machine and of processes, read from Linux in /proc: text in, numbers out.
 
 Counters that only grow (time, bytes) are kept as they are; two of them make a rate. What is not
 there, or not ours to read, is nothing and no error.

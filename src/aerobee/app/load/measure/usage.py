@@ -1,4 +1,4 @@
-"""What was used of the machine between two moments, and of it by the load and by its brokers.
+"""Usage of the machine between two moments, in all, by the load and by its brokers.
 
 Shares of cores: 1.0 is one core all the time. A process that does its work in one thread is at its
 end when that thread is, however many cores there are; so the busiest thread is what counts. A
