@@ -5,8 +5,6 @@ settings is of running brokers; `aerobee broker config` alone says what would ho
 """
 
 import argparse
-from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from aerobee.cli.cluster_verbs import (
@@ -20,8 +18,8 @@ from aerobee.cli.cluster_verbs import (
     show,
 )
 from aerobee.cli.commands.cluster import broker_records
-from aerobee.cli.commands.topic import pairs_in
-from aerobee.cli.output import Record, WrongUse
+from aerobee.cli.output import Record
+from aerobee.cli.setting_changes import check_keys, pairs_in, setting_records, shown_changes
 from aerobee.errors import NotFound
 
 if TYPE_CHECKING:
@@ -139,47 +137,3 @@ def clean(parsed: argparse.Namespace) -> int:
     where = ", ".join(parsed.on) if parsed.on else "all brokers"
     effect = f"delete in {where}: {_CLEANABLE[parsed.what]}"
     return do_with_care(parsed, act, effect, f"{parsed.what} cleaned in {where}")
-
-
-def setting_records(whose: str, found: dict[str, dict[str, str]], keys: list[str]) -> list[Record]:
-    """Settings of several servers; NotFound: none of them has a key."""
-    check_keys(whose, keys, found)
-    return [
-        {whose.replace(" ", "_"): name, "key": key, "value": value}
-        for name, settings in sorted(found.items())
-        for key, value in sorted(settings.items())
-        if not keys or key in keys
-    ]
-
-
-def check_keys(
-    whose: str,
-    keys: Iterable[str],
-    found: dict[str, dict[str, str]],
-    *,
-    is_only_misspelt: bool = False,
-) -> None:
-    """NotFound: none of these servers has a setting of that name. `is_only_misspelt`: servers do
-    not show all of them, so one that is like none is theirs to refuse."""
-    known = {key for settings in found.values() for key in settings}
-    for key in keys:
-        if key not in known:
-            near = get_close_matches(key, known, n=1, cutoff=0.8)
-            if is_only_misspelt and not near:
-                continue
-            meant = f"did you mean {near[0]}? " if near else ""
-            raise NotFound(
-                f"no {whose} has a setting {key!r}",
-                hint=f"{meant}`aerobee config list {whose}` lists all",
-            )
-
-
-def shown_changes(changes: dict[str, str], known: dict[str, dict[str, str]]) -> str:
-    """What would be changed, with what it is now."""
-    if not changes:
-        raise WrongUse("nothing is to be changed")
-    parts = []
-    for key, value in changes.items():
-        before = sorted({settings.get(key, "unset") for settings in known.values()})
-        parts.append(f"{key} from {' and '.join(before)} to {value}")
-    return ", ".join(parts)

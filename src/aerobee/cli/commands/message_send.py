@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from aerobee.cli.cluster_verbs import Verbs, add_verb, target_of, write_shown
-from aerobee.cli.commands.topic import pairs_in
 from aerobee.cli.moments import read_moment, read_seconds
 from aerobee.cli.output import OK, TABLE, Record, Whole, WrongUse
 from aerobee.cli.progress import Progress
+from aerobee.cli.setting_changes import pairs_in
 
 if TYPE_CHECKING:
     from aerobee.client.api.receipt import Receipt

@@ -17,9 +17,8 @@ from aerobee.cli.cluster_verbs import (
     do_with_care,
     show,
 )
-from aerobee.cli.commands.broker_admin import check_keys, setting_records, shown_changes
-from aerobee.cli.commands.topic import pairs_in
 from aerobee.cli.output import OK, UNHEALTHY, Record
+from aerobee.cli.setting_changes import check_keys, pairs_in, setting_records, shown_changes
 from aerobee.errors import NotFound
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ from aerobee.cli.cluster_verbs import (
 )
 from aerobee.cli.moments import shown_ms
 from aerobee.cli.output import Record, WrongUse
+from aerobee.cli.setting_changes import pairs_in
 from aerobee.errors import Misuse
 from aerobee.model.names import DEAD_LETTER_PREFIX, RETRY_PREFIX
 
@@ -87,17 +88,6 @@ def add_to(nouns: Verbs) -> None:
 
 def shown_permission(permission: int) -> str:
     return ("R" if permission & 4 else "-") + ("W" if permission & 2 else "-")
-
-
-def pairs_in(texts: list[str], flag: str) -> dict[str, str]:
-    """`name=value`, as flags say it."""
-    found = {}
-    for text in texts:
-        name, divided, value = text.partition("=")
-        if not divided or not name:
-            raise WrongUse(f"{flag} {text!r} has no name and value", hint=f"say {flag} name=value")
-        found[name] = value
-    return found
 
 
 def list_topics(parsed: argparse.Namespace) -> int:

@@ -1,8 +1,5 @@
 import pytest
 
-from aerobee.cli.commands.broker_admin import setting_records, shown_changes
-from aerobee.cli.output import WrongUse
-from aerobee.errors import NotFound
 from tests.cli_kit import NOWHERE, aerobee
 from tests.server_kit import Server
 
@@ -88,17 +85,3 @@ def test_a_broker_or_setting_that_is_not_there_is_not_found(
 ) -> None:
     assert aerobee(server, "broker", *words).status == 3
     assert aerobee(NOWHERE, "broker", *words).status == 1
-
-
-def test_records_and_changes_name_what_is_meant() -> None:
-    known = {"b": {"k": "1"}, "a": {"k": "2", "x": "3"}}
-    assert setting_records("broker", known, ["k"]) == [
-        {"broker": "a", "key": "k", "value": "2"},
-        {"broker": "b", "key": "k", "value": "1"},
-    ]
-    with pytest.raises(NotFound, match="'y'"):
-        setting_records("broker", known, ["k", "y"])
-    assert shown_changes({"k": "5"}, known) == "k from 1 and 2 to 5"
-    assert shown_changes({"z": "5"}, known) == "z from unset to 5"
-    with pytest.raises(WrongUse):
-        shown_changes({}, known)

@@ -1,7 +1,6 @@
 import pytest
 
-from aerobee.cli.commands.topic import pairs_in, shown_permission
-from aerobee.cli.output import WrongUse
+from aerobee.cli.commands.topic import shown_permission
 from tests.cli_kit import NOWHERE, aerobee
 from tests.server_kit import Server
 
@@ -106,11 +105,8 @@ def test_where_nobody_is_nothing_is_found_out() -> None:
         assert "aerobee up" in said.error
 
 
-def test_permissions_and_pairs_are_read() -> None:
+def test_permissions_are_read() -> None:
     assert [shown_permission(one) for one in (6, 4, 2, 0)] == ["RW", "R-", "-W", "--"]
-    assert pairs_in(["a=b=c", "d="], "--set") == {"a": "b=c", "d": ""}
-    with pytest.raises(WrongUse, match="'=x'"):
-        pairs_in(["=x"], "--set")
 
 
 def test_a_topic_without_queues_is_not_made(server: Server) -> None:
