@@ -11,8 +11,6 @@ needed. The checkpoint of a pop says in POP_TO where the next pop begins, for `c
 
 from aerobee.errors import LocalProtocolError
 from aerobee.model.flags import BORN_HOST_V6
-from aerobee.model.message import Host
-from aerobee.model.message_id import address_text
 from aerobee.model.properties import TAGS, TIMER_DELIVER_MS, UNIQUE_KEY
 from aerobee.ports.clock import Now
 from aerobee.protocol.bodies.revive_records import (
@@ -95,8 +93,3 @@ class ReviveWriter:
         stored = self._writer.put_at(draft, encoded, deliver_ms, now)
         self.stored += 1
         return stored
-
-
-def broker_host(store_host: bytes) -> Host:
-    """A broker's own address, as its records hold it."""
-    return Host(address_text(store_host[:-4]), int.from_bytes(store_host[-4:], "big"))
