@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aerobee.model.message import StoredMessage
+from aerobee.model.message import StoredMessage, unpack_host
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.revive_records import (
     decode_ack,
@@ -20,7 +20,6 @@ from aerobee.service.broker.pop.revive.in_flight import InFlight
 from aerobee.service.broker.pop.revive.retry_copy import Origin
 from aerobee.service.broker.pop.revive.retry_writer import RetryTables, RetryWriter
 from aerobee.service.broker.pop.revive.revive_queue import ReviveQueue
-from aerobee.service.broker.pop.revive.revive_writer import broker_host
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.config import FlushMode
@@ -78,7 +77,7 @@ def test_what_apache_brought_back_is_brought_back_and_nothing_else(store: Store)
         SimDiskWorker(inline=True),
         intake,
         RetryTables(tables.topics, tables.groups, offsets),
-        Origin(broker_host(store.config.store_host), False),
+        Origin(unpack_host(store.config.store_host), False),
     )
     late = now._replace(wall_ms=LONG_AFTER)
     for queue_id in range(8):
@@ -90,5 +89,5 @@ def test_what_apache_brought_back_is_brought_back_and_nothing_else(store: Store)
     assert {name: value for name, value in meaning(ours).items() if name not in without} == {
         name: value for name, value in meaning(apaches).items() if name not in without
     }
-    assert ours.born_host == broker_host(store.config.store_host)
+    assert ours.born_host == unpack_host(store.config.store_host)
     assert retrying.revived == 1

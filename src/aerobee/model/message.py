@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from aerobee.model.flags import TransactionType, transaction_type
-from aerobee.model.message_id import OffsetMessageId
+from aerobee.model.message_id import OffsetMessageId, address_text
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
 from aerobee.model.properties import KEYS, TAGS, UNIQUE_KEY
 
@@ -21,6 +21,11 @@ class Host(NamedTuple):
 
     address: str
     port: int
+
+
+def unpack_host(packed: bytes) -> Host:
+    """The host in 4 or 16 bytes of address and 4 of port, signed as Java reads them."""
+    return Host(address_text(packed[:-4]), int.from_bytes(packed[-4:], "big", signed=True))
 
 
 @dataclass(frozen=True, slots=True)

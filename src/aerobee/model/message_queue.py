@@ -22,3 +22,11 @@ class MessageQueue:
 
     def __str__(self) -> str:
         return f"{self.topic}@{self.broker_name}:{self.queue_id}"
+
+    @property
+    def java_text(self) -> str:
+        """A queue as Java writes it: its clients hash this text, RocketMQ's tool shows it."""
+        return (
+            f"MessageQueue [topic={self.topic}, brokerName={self.broker_name}, "
+            f"queueId={self.queue_id}]"
+        )

@@ -22,8 +22,12 @@ def test_records_are_of_the_settings_asked_for_server_by_server() -> None:
         {"broker": "a", "key": "fileReservedTime", "value": "2"},
         {"broker": "b", "key": "fileReservedTime", "value": "1"},
     ]
-    assert len(setting_records("name server", KNOWN, [])) == 3
-    assert setting_records("name server", KNOWN, [])[0]["name_server"] == "a"
+    everything = setting_records("nameserver", KNOWN, [])
+    assert [(one["nameserver"], one["value"]) for one in everything] == [
+        ("a", "2"),
+        ("a", "3"),
+        ("b", "1"),
+    ]
     with pytest.raises(NotFound, match="'y'"):
         setting_records("broker", KNOWN, ["x", "y"])
 

@@ -1,7 +1,9 @@
 import dataclasses
 
+import pytest
+
 from aerobee.model.flags import TransactionType
-from aerobee.model.message import Host, StoredMessage
+from aerobee.model.message import Host, StoredMessage, unpack_host
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
 
 STORED = StoredMessage(
@@ -38,3 +40,15 @@ def test_the_transaction_type_comes_from_the_flag() -> None:
     assert STORED.transaction_type is TransactionType.NONE
     half = dataclasses.replace(STORED, sys_flag=0x4)
     assert half.transaction_type is TransactionType.PREPARED
+
+
+@pytest.mark.parametrize(
+    ("packed", "host"),
+    [
+        (bytes((10, 0, 0, 9, 0, 0, 0x2A, 0x9F)), Host("10.0.0.9", 10911)),
+        (bytes(15) + b"\x01" + bytes((0, 0, 0, 80)), Host("::1", 80)),
+        (bytes(4) + b"\xff\xff\xff\xff", Host("0.0.0.0", -1)),
+    ],
+)
+def test_a_host_is_an_address_and_a_port_of_four_bytes(packed: bytes, host: Host) -> None:
+    assert unpack_host(packed) == host

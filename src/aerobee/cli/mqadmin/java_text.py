@@ -13,7 +13,6 @@ from aerobee.errors import Misuse
 from aerobee.model.flags import Permission
 from aerobee.model.group import GroupConfig
 from aerobee.model.message import StoredMessage
-from aerobee.model.message_queue import MessageQueue
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.running_info import ConsumeResult
 
@@ -64,13 +63,6 @@ def truth(value: bool) -> str:
 def table_text(table: Mapping[str, object]) -> str:
     """Format a map, sorted."""
     return "{" + ", ".join(f"{name}={table[name]}" for name in sorted(table)) + "}"
-
-
-def queue_text(queue: MessageQueue) -> str:
-    return (
-        f"MessageQueue [topic={queue.topic}, brokerName={queue.broker_name}, "
-        f"queueId={queue.queue_id}]"
-    )
 
 
 def topic_text(config: TopicConfig) -> str:
@@ -136,7 +128,7 @@ def send_status(receipt: Receipt) -> str:
 def receipt_text(receipt: Receipt) -> str:
     return (
         f"SendResult [sendStatus={send_status(receipt)}, msgId={receipt.message_id}, "
-        f"offsetMsgId={receipt.offset_id}, messageQueue={queue_text(receipt.queue)}, "
+        f"offsetMsgId={receipt.offset_id}, messageQueue={receipt.queue.java_text}, "
         f"queueOffset={receipt.offset}, recallHandle={receipt.recall_handle or 'null'}]"
     )
 

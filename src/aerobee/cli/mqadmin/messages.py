@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from aerobee.cli.mqadmin.command import Call, Command, required
 from aerobee.cli.mqadmin.files import write_body
-from aerobee.cli.mqadmin.java_text import queue_text, result_text, table_text, time_with_ms
+from aerobee.cli.mqadmin.java_text import result_text, table_text, time_with_ms
 from aerobee.cli.mqadmin.options import Option
 from aerobee.client.admin.message_tracks import Track
 from aerobee.errors import Misuse, NotFound
@@ -70,7 +70,7 @@ async def _send_again(call: Call, message: StoredMessage, message_id: str) -> No
     queue = MessageQueue(stored.topic, broker, stored.queue_id)
     call.say(
         f"SendResult [sendStatus=SEND_OK, msgId={stored.message_id}, offsetMsgId={stored_id}, "
-        f"messageQueue={queue_text(queue)}, queueOffset={stored.queue_offset}, recallHandle=null]",
+        f"messageQueue={queue.java_text}, queueOffset={stored.queue_offset}, recallHandle=null]",
         end="",
     )
 

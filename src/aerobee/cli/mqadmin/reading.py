@@ -6,7 +6,7 @@ No offset is committed and no group joined, whatever group is given.
 from collections import Counter
 
 from aerobee.cli.mqadmin.command import Call, Command, required
-from aerobee.cli.mqadmin.java_text import message_text, moment, queue_text, time_to_the_second
+from aerobee.cli.mqadmin.java_text import message_text, moment, time_to_the_second
 from aerobee.cli.mqadmin.options import Option
 from aerobee.client.core.routes import client_route
 from aerobee.errors import Misuse, NotFound
@@ -42,13 +42,13 @@ async def print_all(call: Call) -> None:
     route = client_route(topic, await call.admin.topics.route(topic))
     for queue in route.readable:
         low, high = await _range(call, queue)
-        call.say(f"minOffset={low}, maxOffset={high}, {queue_text(queue)}")
+        call.say(f"minOffset={low}, maxOffset={high}, {queue.java_text}")
         is_found = False
         async for message in call.admin.queues.read(queue, start=low, end=high, tags=tags):
             is_found = True
             await _say(call, message, queue, has_body=call.given.is_true("printBody", True))
         if not is_found and low < high:
-            call.say(f"{queue_text(queue)} no matched msg. status=NO_MATCHED_MSG, offset={high}")
+            call.say(f"{queue.java_text} no matched msg. status=NO_MATCHED_MSG, offset={high}")
         call.say(_LINE)
 
 
@@ -96,7 +96,7 @@ async def _consume_queue(
     """Print the messages of a queue; returns their number."""
     low, high = await _range(call, queue)
     if offset > high:
-        call.say(f"{queue_text(queue)} no matched msg, offset={offset}")
+        call.say(f"{queue.java_text} no matched msg, offset={offset}")
         return 0
     low = max(low, offset)
     end = high
@@ -110,7 +110,7 @@ async def _consume_queue(
         count += 1
         await _say(call, message, queue, has_body=True)
     if end == high:
-        call.say(f"{queue_text(queue)} print msg finished. status=NO_NEW_MSG, offset={high}")
+        call.say(f"{queue.java_text} print msg finished. status=NO_NEW_MSG, offset={high}")
     return count
 
 

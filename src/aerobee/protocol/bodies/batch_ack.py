@@ -16,7 +16,7 @@ from functools import lru_cache
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.primitives.ack_bits import decode_ack_bits, encode_ack_bits
 from aerobee.protocol.text.json_members import Members
-from aerobee.protocol.text.json_text import parse, write_compact
+from aerobee.protocol.text.json_text import parse, quoted
 
 BATCH_BYTES_MAX = 4 * 1024 * 1024
 ENTRIES_MAX = 10_000
@@ -42,6 +42,7 @@ _LONG = {
     "it": "invisibleTime",
     "b": "bitSet",
 }
+_quoted = lru_cache(maxsize=256)(quoted)  # few names, again and again
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +91,6 @@ def encode_batch_ack(batch: BatchAck) -> bytes:
         ]
     )
     return f'{{"acks":[{entries}],"brokerName":{_quoted(batch.broker_name)}}}'.encode()
-
-
-@lru_cache(maxsize=256)
-def _quoted(name: str) -> str:
-    return write_compact(name).decode()
 
 
 def _as_written(body: bytes) -> BatchAck | None:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.text.json_members import Members
-from aerobee.protocol.text.json_text import Parsed, parse, write_compact
+from aerobee.protocol.text.json_text import Parsed, parse, quoted
 
 RUN_MAX = 64
 """Messages of one checkpoint: Apache's map of bits has so many. A pop brings half as many."""
@@ -68,10 +68,10 @@ def encode_checkpoint(checkpoint: Checkpoint) -> bytes:
     one = checkpoint
     distances = ",".join(map(str, one.distances))
     return (
-        f'{{"bm":0,"bn":{_quoted(one.broker_name)},"c":{_quoted(one.group)},"d":[{distances}],'
+        f'{{"bm":0,"bn":{quoted(one.broker_name)},"c":{quoted(one.group)},"d":[{distances}],'
         f'"it":{one.invisible_ms},"n":{len(one.distances)},"pt":{one.pop_time},"q":{one.queue_id},'
         f'"reviveTime":{one.revive_time},"ro":0,"so":{one.start_offset},'
-        f'"sp":{str(one.is_suspended).lower()},"t":{_quoted(one.topic)}}}'
+        f'"sp":{str(one.is_suspended).lower()},"t":{quoted(one.topic)}}}'
     ).encode()
 
 
@@ -104,8 +104,8 @@ def encode_ack(ack: AckRecord) -> bytes:
     else:
         offsets = f'"ao":-1,"aol":[{",".join(map(str, ack.offsets))}]'
     return (
-        f'{{{offsets},"bn":{_quoted(broker_name)},"c":{_quoted(group)},"pt":{pop_time},'
-        f'"q":{queue_id},"so":{start_offset},"t":{_quoted(topic)}}}'
+        f'{{{offsets},"bn":{quoted(broker_name)},"c":{quoted(group)},"pt":{pop_time},'
+        f'"q":{queue_id},"so":{start_offset},"t":{quoted(topic)}}}'
     ).encode()
 
 
@@ -123,12 +123,6 @@ def decode_ack(body: bytes) -> AckRecord:
         ),
         offsets,
     )
-
-
-def _quoted(name: str) -> str:
-    if name.isascii() and name.isprintable() and '"' not in name and "\\" not in name:
-        return f'"{name}"'
-    return write_compact(name).decode()
 
 
 def _members(body: bytes, what: str) -> Members:

@@ -17,8 +17,8 @@ from functools import lru_cache
 
 from aerobee.errors import LocalProtocolError, Misuse, RemoteProtocolError
 from aerobee.model.flags import BORN_HOST_V6, COMPRESSED, is_inner_batch
-from aerobee.model.message import Host, StoredMessage
-from aerobee.model.message_id import address_text, pack_address
+from aerobee.model.message import Host, StoredMessage, unpack_host
+from aerobee.model.message_id import pack_address
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
 from aerobee.model.properties import (
     INNER_COUNT,
@@ -185,9 +185,9 @@ def _decode(view: memoryview, position: int, record: Record) -> StoredMessage:
             without_crc(_part(view, record.properties_start, record.properties_size))
         ),
         born_timestamp=record.born_timestamp,
-        born_host=_read_host(bytes(view[record.position + _BORN_HOST_AT : born_end])),
+        born_host=unpack_host(bytes(view[record.position + _BORN_HOST_AT : born_end])),
         store_timestamp=record.store_timestamp,
-        store_host=_read_host(bytes(view[born_end + 8 : store_end])),
+        store_host=unpack_host(bytes(view[born_end + 8 : store_end])),
         flag=record.flag,
         sys_flag=sys_flag,
         reconsume_times=record.reconsume_times,
@@ -215,7 +215,3 @@ def _pack_host(host: Host) -> bytes:
     if host.port not in _INT32:
         raise LocalProtocolError(f"{host.port} is no port")
     return pack_address(host.address) + host.port.to_bytes(4, "big", signed=True)
-
-
-def _read_host(packed: bytes) -> Host:
-    return Host(address_text(packed[:-4]), int.from_bytes(packed[-4:], "big", signed=True))

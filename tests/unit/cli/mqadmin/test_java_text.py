@@ -7,7 +7,6 @@ from aerobee.cli.mqadmin.java_text import (
     group_text,
     message_text,
     moment,
-    queue_text,
     receipt_text,
     result_text,
     table_text,
@@ -83,7 +82,7 @@ def test_a_receipt_says_what_a_broker_promised() -> None:
         "messageQueue=MessageQueue [topic=T, brokerName=broker-a, queueId=3], queueOffset=7, "
         "recallHandle=null]"
     )
-    assert queue_text(QUEUE) in receipt_text(receipt)
+    assert QUEUE.java_text in receipt_text(receipt)
 
 
 def test_a_message_is_written_with_signed_bytes() -> None:

@@ -6,6 +6,7 @@ from aerobee.protocol.text.json_text import (
     Value,
     by_number,
     parse,
+    quoted,
     write_compact,
     write_pretty,
     write_standard,
@@ -71,6 +72,11 @@ def test_texts_are_escaped_as_apache_escapes_them() -> None:
     assert write_compact('a"\\/\b\x01\x1f\x7f\u2028é') == (
         '"a\\"\\\\/\\b\\u0001\\u001F\\u007F\\u2028é"'.encode()
     )
+
+
+@pytest.mark.parametrize("text", ["", "orders", 'a"b', "a\\b", "a\x01b", "a\x7fb", "é", "\u2028"])
+def test_a_text_by_itself_is_quoted_as_within_a_value(text: str) -> None:
+    assert quoted(text).encode() == write_compact(text)
 
 
 def test_space_between_tokens_means_nothing() -> None:

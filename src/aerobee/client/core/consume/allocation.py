@@ -97,7 +97,7 @@ class ConsistentHash:
         return [
             queue
             for queue in queues
-            if owners[places[bisect_left(places, _ring_place(_java_text(queue))) % len(places)]]
+            if owners[places[bisect_left(places, _ring_place(queue.java_text)) % len(places)]]
             == member
         ]
 
@@ -186,10 +186,3 @@ def _room(room_of: RoomOf, name: str) -> str:
 
 def _ring_place(text: str) -> int:
     return int.from_bytes(hashlib.md5(text.encode(), usedforsecurity=False).digest()[:4], "big")
-
-
-def _java_text(queue: MessageQueue) -> str:
-    return (
-        f"MessageQueue [topic={queue.topic}, brokerName={queue.broker_name}, "
-        f"queueId={queue.queue_id}]"
-    )

@@ -5,6 +5,7 @@ Imports more than 15 modules because it puts the others together.
 
 from typing import Protocol
 
+from aerobee.model.message import unpack_host
 from aerobee.model.names import TIMER_TOPIC, revive_topic
 from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
@@ -18,7 +19,7 @@ from aerobee.service.broker.pop.revive.retry_copy import Origin
 from aerobee.service.broker.pop.revive.retry_writer import RetryTables, RetryWriter
 from aerobee.service.broker.pop.revive.revive_queue import ReviveQueue
 from aerobee.service.broker.pop.revive.revive_queues import ReviveQueues
-from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter, broker_host
+from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
 from aerobee.service.broker.pop.take.handout import Handout
 from aerobee.service.broker.pop.take.order_info_table import OrderInfoTable
 from aerobee.service.broker.pop.take.pop_offsets import PopOffsets
@@ -77,7 +78,7 @@ class PopParts:
             self.revive_queue_count,
             config.pull_bytes_max,
         )
-        host = broker_host(store.config.store_host)
+        host = unpack_host(store.config.store_host)
         retry_writer = self.retry_writer = RetryWriter(
             store,
             worker,

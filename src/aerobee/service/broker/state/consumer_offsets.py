@@ -24,7 +24,7 @@ from aerobee.protocol.text.json_text import (
     Parsed,
     Value,
     by_number,
-    write_compact,
+    quoted,
     write_pretty,
 )
 from aerobee.service.broker.state.offset_table import (
@@ -229,7 +229,7 @@ def _load(table: OffsetTable, members: Members, max_offset: MaxOffset) -> bool:
 
 def _table_text(table: Picture) -> str:
     rows = ",\n".join(
-        f"\t\t{_quoted(key_text(key))}:{_offsets_text(offsets)}" for key, offsets in table.items()
+        f"\t\t{quoted(key_text(key))}:{_offsets_text(offsets)}" for key, offsets in table.items()
     )
     return f"{{\n{rows}\n\t}}" if rows else "{}"
 
@@ -237,9 +237,3 @@ def _table_text(table: Picture) -> str:
 def _offsets_text(offsets: Mapping[int, int]) -> str:
     rows = ",\n".join([f"\t\t\t{queue_id}:{offset}" for queue_id, offset in offsets.items()])
     return f"{{\n{rows}\n\t\t}}" if rows else "{}"
-
-
-def _quoted(name: str) -> str:
-    if name.isascii() and name.isprintable() and '"' not in name and "\\" not in name:
-        return f'"{name}"'
-    return write_compact(name).decode()

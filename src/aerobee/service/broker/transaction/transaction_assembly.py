@@ -3,8 +3,7 @@
 Imports more than 15 modules because it puts the others together.
 """
 
-from aerobee.model.message import Host
-from aerobee.model.message_id import address_text
+from aerobee.model.message import unpack_host
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
@@ -43,7 +42,7 @@ class TransactionAssembly:
         self._store = store
         self._timing = timing = HalfTiming(lambda: config.current, store.config.retention_ms)
         self.ledger = Ledger(
-            store, writer, tables.offsets, timing, _host(store.config.store_host), now
+            store, writer, tables.offsets, timing, unpack_host(store.config.store_host), now
         )
         self._checks = CheckBack(
             self.ledger,
@@ -104,7 +103,3 @@ class TransactionAssembly:
         self._is_stopped = True
         self.on_round(now)
         self.ledger.stop(now)
-
-
-def _host(packed: bytes) -> Host:
-    return Host(address_text(packed[:-4]), int.from_bytes(packed[-4:], "big"))

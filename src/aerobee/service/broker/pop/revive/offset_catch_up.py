@@ -16,11 +16,11 @@ import logging
 from collections.abc import Iterator
 
 from aerobee.errors import ProtocolError, StorageError
-from aerobee.model.message import StoredMessage
+from aerobee.model.message import StoredMessage, unpack_host
 from aerobee.protocol.bodies.revive_records import decode_checkpoint
 from aerobee.protocol.message.stored_message import decode_records
 from aerobee.protocol.primitives.java_hash import tag_code
-from aerobee.service.broker.pop.revive.revive_writer import CHECKPOINT_TAG, POPPED_TO, broker_host
+from aerobee.service.broker.pop.revive.revive_writer import CHECKPOINT_TAG, POPPED_TO
 from aerobee.service.broker.state.consumer_offsets import NOTHING_POPPED, ConsumerOffsets
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.read.time_search import Boundary
@@ -83,7 +83,7 @@ def _checkpoints(store: Store, queue: ConsumeQueue, offset: int) -> Iterator[Sto
 def _raise(store: Store, offsets: ConsumerOffsets, record: StoredMessage) -> bool:
     text = record.properties.get(POPPED_TO, "")
     # Only the broker's own: a client can send to any topic.
-    if record.born_host != broker_host(store.config.store_host) or not text.isdigit():
+    if record.born_host != unpack_host(store.config.store_host) or not text.isdigit():
         return False
     try:
         checkpoint = decode_checkpoint(record.body)

@@ -12,8 +12,6 @@ for `offset_catch_up`.
 
 from aerobee.errors import LocalProtocolError
 from aerobee.model.flags import BORN_HOST_V6
-from aerobee.model.message import Host
-from aerobee.model.message_id import address_text
 from aerobee.model.properties import TAGS, TIMER_DELIVER_MS, UNIQUE_KEY
 from aerobee.ports.clock import Now
 from aerobee.protocol.bodies.revive_records import (
@@ -97,8 +95,3 @@ class ReviveWriter:
         stored = self._writer.put_at(draft, encoded, deliver_ms, now)
         self.stored += 1
         return stored
-
-
-def broker_host(store_host: bytes) -> Host:
-    """The broker's own address, as the born host of its records has it."""
-    return Host(address_text(store_host[:-4]), int.from_bytes(store_host[-4:], "big"))

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+from aerobee.model.message import unpack_host
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.revive_records import AckRecord, Checkpoint
 from aerobee.service.broker.config import BrokerConfig
@@ -8,7 +9,7 @@ from aerobee.service.broker.pop.revive.in_flight import InFlight
 from aerobee.service.broker.pop.revive.retry_copy import Origin
 from aerobee.service.broker.pop.revive.retry_writer import RetryTables, RetryWriter
 from aerobee.service.broker.pop.revive.revive_queue import REVIVE_GROUP, ReviveQueue
-from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter, broker_host
+from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
@@ -48,7 +49,7 @@ class Rig:
             self.kit.worker,
             self.intake,
             RetryTables(self.tables.topics, self.tables.groups, self.offsets),
-            Origin(broker_host(STORAGE.store_host), False),
+            Origin(unpack_host(STORAGE.store_host), False),
         )
         self.open()
 

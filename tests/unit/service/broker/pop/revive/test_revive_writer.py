@@ -1,7 +1,7 @@
 import pytest
 
 from aerobee.errors import ProtocolError
-from aerobee.model.message import StoredMessage
+from aerobee.model.message import StoredMessage, unpack_host
 from aerobee.protocol.bodies.revive_records import (
     AckRecord,
     Checkpoint,
@@ -9,7 +9,7 @@ from aerobee.protocol.bodies.revive_records import (
     decode_checkpoint,
 )
 from aerobee.service.broker.log_access.message_writer import MessageWriter
-from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter, broker_host
+from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
 from aerobee.storage.config import FlushMode
 from tests.store_kit import StoreKit, read_all
 
@@ -40,7 +40,7 @@ def test_a_checkpoint_is_due_a_second_before_its_messages() -> None:
         "UNIQ_KEY": "Orders@1@7@g@1700000000000@broker-a@ck",
         "POP_TO": "9",
     }
-    assert record.born_host == broker_host(V4)
+    assert record.born_host == unpack_host(V4)
 
 
 def test_a_checkpoint_that_moves_no_offset_names_none() -> None:
