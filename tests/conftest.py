@@ -7,6 +7,7 @@ HYPOTHESIS_PROFILE=night   fresh examples, many more of them
 """
 
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -18,9 +19,11 @@ from aerobee._compiled import HOT_MODULES, is_compiled, report
 
 if TYPE_CHECKING:
     from tests.mariadb_kit import Database
+from tests.run_report import pytest_terminal_summary
 from tests.spark_kit import is_of_spark, spark
 
-__all__ = ["spark"]  # one session for all tests that want it
+# One session for all tests that want it; a hook that pytest finds by its name.
+__all__ = ["pytest_terminal_summary", "spark"]
 
 # How fast a shared machine draws examples says nothing about the code under test.
 _untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -30,6 +33,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "commit"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell starts a command with & deaf to Ctrl-C, and `make test` starts one half so. Tests send
+    # that signal to themselves and to processes, which would inherit the deafness and never end.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     expected = os.environ.get("EXPECT_COMPILED")
     if expected is None:
         return

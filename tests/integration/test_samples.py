@@ -108,7 +108,8 @@ def test_the_container_copies_what_is_there_and_runs_what_there_is() -> None:
     lines = [line.split(maxsplit=1) for line in text.splitlines() if line and line[0] != "#"]
     copied = [words for name, rest in lines if name == "COPY" for words in rest.split()[:-1]]
     sources = [word for word in copied if not word.startswith(("--", "/"))]
-    assert sources == ["pyproject.toml", "setup.py", "README.md", "src", "conf"]
+    package = ["pyproject.toml", "setup.py", "requirements.lock", "README.md", "LICENSE"]
+    assert sources == [*package, "tools/locked.py", "src", "conf"]
     assert all((ROOT / source).exists() for source in sources)
     said = {name: rest for name, rest in lines if name in ("ENTRYPOINT", "CMD", "EXPOSE", "VOLUME")}
     command = json.loads(said["ENTRYPOINT"]) + json.loads(said["CMD"])

@@ -159,9 +159,11 @@ def _interpreted_names(module: Module) -> set[str]:
 
 
 def _extension_stem(path: Path) -> str | None:
+    """The module's name, of an extension that this Python would load."""
     for suffix in EXTENSION_SUFFIXES:
         if path.name.endswith(suffix):
-            return path.name.removesuffix(suffix)
+            stem = path.name.removesuffix(suffix)
+            return None if "." in stem else stem  # a dot: the tag of another Python
     return None
 
 

@@ -1,19 +1,24 @@
 """What tests/conftest.py promises of every run, seen in a run of its own."""
 
 import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 from aerobee._compiled import HOT_MODULES, is_compiled
-from tests.tidy.source_tree import ROOT
+from tests.run_report import VARIABLES
+from tests.tidy.source_tree import ROOT, SourceTree
 
 
-def run_tests(folder: Path, text: str, **settings: str) -> subprocess.CompletedProcess[str]:
+def run_tests(
+    folder: Path, text: str, *options: str, **settings: str
+) -> subprocess.CompletedProcess[str]:
     (folder / "test_it.py").write_text(text)
-    (folder / "pytest.ini").write_text("[pytest]\n")
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n  night\naddopts = -m 'not night'\n")
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "tests.conftest", "-q", str(folder)],
+        [sys.executable, "-m", "pytest", "-p", "tests.conftest", "-q", str(folder), *options],
         cwd=ROOT,
         env=os.environ | settings,
         capture_output=True,
@@ -49,6 +54,30 @@ def test_a_run_on_the_wrong_build_does_not_start(tmp_path: Path) -> None:
     assert "passed" not in run.stdout
 
 
+def test_a_run_in_the_background_of_a_shell_hears_an_interrupt(tmp_path: Path) -> None:
+    text = """
+import os, signal, subprocess, sys
+
+def test_here():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError("deaf")
+    except KeyboardInterrupt:
+        pass
+
+def test_in_a_process():
+    program = "import os; os.kill(os.getpid(), 2); print('deaf')"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True)
+    assert not ran.stdout
+"""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        run = run_tests(tmp_path, text)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert run.stdout.splitlines()[-1].startswith("2 passed in "), run.stdout
+
+
 def test_examples_are_the_same_on_every_run_unless_asked_otherwise(tmp_path: Path) -> None:
     text = """
 from hypothesis import given, settings, strategies as st
@@ -72,3 +101,70 @@ def test_show():
     ]
     assert drawn[0] == drawn[1]
     assert drawn[0].split()[1] == "100"
+
+
+FAILING = """
+import os, pytest
+
+@pytest.mark.parametrize("text", ["it's", "fine"])
+def test_of_two(text):
+    assert text == "fine", os.environ["HYPOTHESIS_PROFILE"]
+
+@pytest.mark.night
+def test_of_the_night():
+    raise AssertionError("dark")
+"""
+
+
+def commands(run: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in run.stdout.splitlines() if " -m pytest " in line]
+
+
+def test_a_failure_prints_the_command_that_runs_this_one_test_again(tmp_path: Path) -> None:
+    run = run_tests(tmp_path, FAILING, HYPOTHESIS_PROFILE="night")
+    [command] = commands(run)
+    assert run.stdout.splitlines()[-1].startswith("1 failed, 1 passed, 1 deselected in ")
+    plain = {key: text for key, text in os.environ.items() if key not in VARIABLES}
+    again = subprocess.run(
+        command, shell=True, cwd=ROOT, env=plain, capture_output=True, text=True, check=False
+    )
+    assert "AssertionError: night" in again.stdout
+    assert " 1 failed in " in again.stdout.splitlines()[-1]
+
+
+def test_the_command_of_a_marked_test_chooses_it_again(tmp_path: Path) -> None:
+    run = run_tests(tmp_path, FAILING, "-m", "night", HYPOTHESIS_PROFILE="night")
+    [command] = commands(run)
+    again = subprocess.run(
+        command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert " 1 failed in " in again.stdout.splitlines()[-1]
+
+
+def test_every_variable_that_a_test_looks_at_is_in_the_command(repository: SourceTree) -> None:
+    read = {
+        name
+        for module in repository.tests
+        for name in re.findall(r"environ\.get\(\"(?!AEROBEE_)([A-Z_]+)\"", module.text)
+    }
+    # These two have a run write files; one test of it would write them wrong.
+    assert sorted(read - {"INTEROP_TABLE", "TEST_TIMES"} - set(VARIABLES)) == []
+
+
+def test_the_slowest_tests_of_two_runs_are_named_together(tmp_path: Path) -> None:
+    times = tmp_path / "times.txt"
+    run_tests(tmp_path, "def test_it(): ...\n", TEST_TIMES=str(times))
+    others = tmp_path / "others.txt"
+    others.write_text("".join(f"{n}.50 a.py::test_that[{n} apples]\n" for n in range(1, 10)))
+    shown = subprocess.run(
+        [sys.executable, "tools/slowest_tests.py", times, others, tmp_path / "not-there.txt"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    assert re.fullmatch(r"the slowest of 10 tests, which took \d\d s:", shown[0])
+    assert [line.split(" s  ")[1] for line in shown[1:]] == [
+        *(f"a.py::test_that[{n} apples]" for n in range(9, 0, -1)),
+        "test_it.py::test_it",
+    ]

@@ -209,6 +209,7 @@ def test_an_extension_older_than_its_source_or_without_one_is_found(planted: Pla
             f"{fresh}{suffix}": "",
             f"{stale}{suffix}": "",
             f"src/aerobee/a/gone{suffix}": "",
+            f"{stale}.cpython-399-x86_64-linux-gnu.so": "",
         }
     )
     for path in (tree.root / "src").rglob("*"):
