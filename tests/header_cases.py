@@ -1,6 +1,8 @@
-"""JSON headers that every reader must judge alike: what is accepted as what, and what is not."""
+"""JSON headers that every reader must judge alike: accepted ones with their values, refused ones,
+and ones that are too large but can be answered."""
 
 from aerobee.protocol.remoting.command_header import CommandHeader
+from aerobee.protocol.remoting.json_scan import PIECES_MAX
 
 ACCEPTED: dict[str, tuple[bytes, CommandHeader]] = {
     "nothing said": (b"{}", CommandHeader()),
@@ -91,7 +93,147 @@ ACCEPTED: dict[str, tuple[bytes, CommandHeader]] = {
         b'{"extFields":{"v":"' + rb"\u0001" * 5000 + b"x" * 27768 + b'"}}',
         CommandHeader(ext_fields={"v": "\x01" * 5000 + "x" * 27768}),
     ),
+    "properties of nothing but escapes": (
+        b'{"extFields":{"i":"' + rb"\u0001" * 32767 + b'"}}',
+        CommandHeader(ext_fields={"i": "\x01" * 32767}),
+    ),
+    "a remark beyond 32 KiB, cut": (
+        b'{"remark":"' + b"x" * 40_000 + b'","code":7}',
+        CommandHeader(7, remark="x" * 32769),
+    ),
+    "an escaped remark beyond 32 KiB, cut": (
+        b'{"remark":"' + rb"\n" * 40_000 + b'","code":7}',
+        CommandHeader(7, remark="\n" * 32769),
+    ),
+    "an unknown key of a large header, whatever is in it": (
+        b'{"x":[{"y":1,"y":"' + rb"}\"" + b'"},nope,' + b"[1]," * (65_536 // 4) + b'],"code":7}',
+        CommandHeader(7),
+    ),
 }
+
+_MANY = b",".join(b'"k%d":1' % n for n in range(128))
+_FIRST_128 = {f"k{n}": "1" for n in range(128)}
+_FIELDS = "more than 128 fields"
+_KEY = "a name or value of more than 128 bytes"
+_VALUE = "a name or value of more than 32768 bytes"
+
+EXCESSIVE: dict[str, tuple[bytes, CommandHeader, str]] = {
+    "129 keys": (
+        b'{"extFields":{' + _MANY + b',"one more":1},"opaque":7}',
+        CommandHeader(opaque=7, ext_fields=_FIRST_128),
+        _FIELDS,
+    ),
+    "129 keys, the last a null": (
+        b'{"extFields":{' + _MANY + b',"one more":null},"opaque":7}',
+        CommandHeader(opaque=7, ext_fields=_FIRST_128),
+        _FIELDS,
+    ),
+    "129 keys, 128 of them nulls": (
+        b'{"extFields":{' + _MANY.replace(b":1", b":null") + b',"one more":1},"opaque":7}',
+        CommandHeader(opaque=7),
+        _FIELDS,
+    ),
+    "a key twice, a number of 80 digits and no value behind too many": (
+        b'{"extFields":{' + _MANY + b',"a":{"k0":' + b"1" * 80 + b'},"k0":},"opaque":7}',
+        CommandHeader(opaque=7, ext_fields=_FIRST_128),
+        _FIELDS,
+    ),
+    "the end of an object in a text behind too many": (
+        b'{"extFields":{' + _MANY + rb',"a":"}\\","}\"}":["}"],"b":{"c":"{"}},"opaque":7}',
+        CommandHeader(opaque=7, ext_fields=_FIRST_128),
+        _FIELDS,
+    ),
+    "thousands of brackets behind too many": (
+        b'{"extFields":{' + _MANY + b',"a":' + b"[" * 9000 + b"]" * 9000 + b'},"opaque":7}',
+        CommandHeader(opaque=7, ext_fields=_FIRST_128),
+        _FIELDS,
+    ),
+    "129 keys in what is skipped": (
+        b'{"x":{' + _MANY + b',"one more":1},"opaque":7}',
+        CommandHeader(opaque=7),
+        _FIELDS,
+    ),
+    "a key of 129 bytes": (
+        b'{"' + b"k" * 129 + b'":1,"opaque":7}',
+        CommandHeader(opaque=7),
+        _KEY,
+    ),
+    "a key of 130 bytes in 65 characters": (
+        b'{"' + "é".encode() * 65 + b'":1,"opaque":7}',
+        CommandHeader(opaque=7),
+        _KEY,
+    ),
+    "two keys of 1000 bytes that begin alike": (
+        b'{"extFields":{"' + b"k" * 999 + b'a":null,"' + b"k" * 999 + b'b":null},"opaque":7}',
+        CommandHeader(opaque=7),
+        _KEY,
+    ),
+    "two keys of 1000 bytes that begin alike and have values": (
+        b'{"extFields":{"' + b"k" * 999 + b'a":"1","' + b"k" * 999 + b'b":"2"},"opaque":7}',
+        CommandHeader(opaque=7, ext_fields={"k" * 129: "2"}),
+        _KEY,
+    ),
+    "a value beyond 32 KiB": (
+        b'{"extFields":{"v":"' + b"x" * 32769 + b'","w":"1"},"opaque":7}',
+        CommandHeader(opaque=7, ext_fields={"v": "x" * 32769, "w": "1"}),
+        _VALUE,
+    ),
+    "a value of a mebibyte": (
+        b'{"extFields":{"v":"' + b"x" * (1 << 20) + b'","w":"1"},"opaque":7}',
+        CommandHeader(opaque=7, ext_fields={"v": "x" * 32769, "w": "1"}),
+        _VALUE,
+    ),
+    "a value beyond 32 KiB that is cut within a character": (
+        b'{"extFields":{"v":"' + "é".encode() * 20_000 + b'"},"opaque":7}',
+        CommandHeader(opaque=7, ext_fields={"v": "é" * 16384 + "\ufffd"}),
+        _VALUE,
+    ),
+    "a control character and bad UTF-8 in a value behind 32 KiB": (
+        b'{"extFields":{"v":"' + b"x" * 32769 + b'\x01\xff","w":"1"},"opaque":7}',
+        CommandHeader(opaque=7, ext_fields={"v": "x" * 32769, "w": "1"}),
+        _VALUE,
+    ),
+    "an escaped value beyond 32 KiB": (
+        b'{"extFields":{"v":"' + rb"\n" + b"x" * 32768 + b'","w":"1"},"opaque":7}',
+        CommandHeader(opaque=7, ext_fields={"v": "\n" + "x" * 32768, "w": "1"}),
+        _VALUE,
+    ),
+    "an escaped value that goes on with quotes": (
+        b'{"extFields":{"v":"' + rb"\n" * 32769 + rb"\"\\" * 100 + b'","w":"1"},"opaque":7}',
+        CommandHeader(opaque=7, ext_fields={"v": "\n" * 32769, "w": "1"}),
+        _VALUE,
+    ),
+    "more escapes than any message has": (
+        b'{"extFields":{"a":"'
+        + rb"\n" * 30_000
+        + b'","b":"'
+        + rb"\n" * 30_000
+        + b'","c":"'
+        + rb"\n" * 30_000
+        + b'","d":"x"},"opaque":7}',
+        CommandHeader(
+            opaque=7,
+            ext_fields={
+                "a": "\n" * 30_000,
+                "b": "\n" * 30_000,
+                "c": "\n" * (PIECES_MAX - 60_000 + 1),
+                "d": "x",
+            },
+        ),
+        "more than 65536 escapes",
+    ),
+    "a skipped string beyond 32 KiB": (
+        b'{"x":["' + b"x" * 32769 + b'"],"opaque":7}',
+        CommandHeader(opaque=7),
+        _VALUE,
+    ),
+    "a remark and a value beyond 32 KiB": (
+        b'{"extFields":{"v":"' + b"x" * 32769 + b'"},"remark":"' + b"x" * 32769 + b'"}',
+        CommandHeader(remark="x" * 32769, ext_fields={"v": "x" * 32769}),
+        _VALUE,
+    ),
+}
+"""Name → the text, the header that is read of it, its excess."""
 
 REFUSED: dict[str, bytes] = {
     "no bytes": b"",
@@ -180,17 +322,24 @@ REFUSED: dict[str, bytes] = {
     "an unknown escape": rb'{"remark":"\x41"}',
     "an upper-case unit mark": rb'{"remark":"\U0041"}',
     "a unit with a sign": rb'{"remark":"\u+041"}',
-    "129 keys": b'{"extFields":{' + b",".join(b'"k%d":1' % n for n in range(129)) + b"}}",
     "129 keys at the top": b"{" + b",".join(b'"k%d":1' % n for n in range(129)) + b"}",
-    "129 keys in what is skipped": b'{"x":{'
-    + b",".join(b'"k%d":1' % n for n in range(129))
-    + b"}}",
-    "a key of 129 bytes": b'{"' + b"k" * 129 + b'":1}',
-    "a key of 130 bytes in 65 characters": b'{"' + "é".encode() * 65 + b'":1}',
-    "a value beyond 32 KiB": b'{"extFields":{"v":"' + b"x" * 32769 + b'"}}',
-    "an escaped value beyond 32 KiB": b'{"extFields":{"v":"' + rb"\n" + b"x" * 32768 + b'"}}',
-    "a remark beyond 32 KiB": b'{"remark":"' + b"x" * 32769 + b'"}',
-    "a skipped string beyond 32 KiB": b'{"x":["' + b"x" * 32769 + b'"]}',
+    "129 keys that do not end": b'{"extFields":{' + _MANY + b',"a":1',
+    "129 keys and a text that does not end": b'{"extFields":{' + _MANY + b',"a":"b}}',
+    "129 keys and garbage after the end": b'{"extFields":{' + _MANY + b',"a":1}}}',
+    "a value beyond 32 KiB that does not end": b'{"extFields":{"v":"' + b"x" * 32769,
+    "an escaped value beyond 32 KiB that does not end": b'{"extFields":{"v":"' + rb"\n" * 32769,
+    "an escaped value beyond 32 KiB that ends in its escape": b'{"extFields":{"v":"'
+    + rb"\n" * 32769
+    + b'\\"}}',
+    "a control character in a value before 32 KiB": b'{"extFields":{"v":"'
+    + b"x" * 32_768
+    + b"\x01"
+    + b"x" * 40_000
+    + b'"}}',
+    "a value beyond 32 KiB after which nothing is right": b'{"extFields":{"v":"'
+    + b"x" * 40_000
+    + b'"},,}',
+    "an unknown key of a large header that does not end": b'{"x":[' + b"1," * 40_000,
     "seventeen deep": b'{"x":' + b"[" * 16 + b"]" * 16 + b"}",
     "a thousand braces": b'{"x":' * 1000 + b"1" + b"}" * 1000,
     "a hundred thousand brackets": b'{"x":' + b"[" * 100_000,

@@ -134,9 +134,9 @@ def binary_header(
 
 def header_values(header: Any) -> dict[str, Any]:
     names = ("code", "flag", "opaque", "version", "language", "remark", "ext_fields")
-    return {name: getattr(header, name) for name in names} | {
-        "serialize_type": header.serialize_type
-    }
+    values = {name: getattr(header, name) for name in names}
+    values["serialize_type"] = header.serialize_type
+    return values | {"excess": header.excess} if header.excess else values
 
 
 def send_values(header: Any, draft: Any) -> dict[str, Any]:
@@ -197,13 +197,13 @@ class Wire:
         return header_values(header)
 
     def command(self, values: dict[str, Any]) -> Any:
-        """A header with these values."""
+        """A header with these values, which have no excess."""
         given = dict(values)
         return self.command_header.CommandHeader(given.pop("code"), **given)
 
     def current(self, data: bytes) -> Any:
         """A reader whose current frame is `data`."""
-        reader = self.frame.FrameReader(self.frame.FrameLimits(16777216, 262144))
+        reader = self.frame.FrameReader()
         reader.receive(data)
         assert reader.advance()
         return reader

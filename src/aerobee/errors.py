@@ -3,11 +3,13 @@
     AerobeeError
     ├── ProtocolError            the bytes or their order are wrong
     │   ├── LocalProtocolError       our caller's mistake: fix the call
+    │   │   └── PropertiesTooLong        more properties than a record has room for
     │   └── RemoteProtocolError      the peer's mistake: close the connection
     ├── StorageError
     │   ├── CorruptRecord            damage at a named place; nothing was changed
     │   ├── CorruptFile              a whole file that cannot be believed
     │   ├── MessageIllegal           this message cannot be stored as it is
+    │   │   └── MessageTooLarge          because some part of it is too large
     │   ├── StoreLocked              another process has this directory
     │   ├── StoreBusy                not now: the disk is behind; a later try may work
     │   ├── DiskFull                 sends are refused, pulls go on
@@ -50,6 +52,10 @@ class LocalProtocolError(ProtocolError):
     """Our caller asked for bytes that the protocol does not allow."""
 
 
+class PropertiesTooLong(LocalProtocolError):
+    """The properties of a message, with what a broker adds, are more than a record has room for."""
+
+
 class RemoteProtocolError(ProtocolError):
     """The peer sent bytes that the protocol does not allow: close its connection."""
 
@@ -84,6 +90,10 @@ class CorruptFile(StorageError):
 
 class MessageIllegal(StorageError):
     """This message cannot be stored as it is. Nothing was appended."""
+
+
+class MessageTooLarge(MessageIllegal):
+    """The properties, or the whole record, are larger than may be stored. Nothing was appended."""
 
 
 class StoreLocked(StorageError):

@@ -39,7 +39,7 @@ NO_FRAMES = {
     "one byte more than any frame": words(FRAME_BYTES_MAX + 1 - 4),
     "a header longer than its frame": words(100, 97) + bytes(100),
     "a header of 16 MiB": words(1000, 0xFFFFFF),
-    "a header of 65 KiB": words(4 + 66_560, 66_560) + b" " * 66_560,
+    "a header of a mebibyte of blanks": words(4 + MIB, MIB) + b" " * MIB,
     "an unknown form": words(100, 50, 2) + bytes(100),
     "the last form": words(100, 50, 255) + bytes(100),
     "no header": words(4, 0),
@@ -48,10 +48,13 @@ NO_FRAMES = {
     "a header of 30,000 brackets": words(30_004, 30_000) + b"[" * 30_000,
     "a binary header of zeros": words(24, 20, 1) + bytes(20),
     "a binary header of ones": words(64, 60, 1) + b"\xff" * 60,
-    "a value of 32,769 bytes": frame(105, {"topic": "x" * 32_769}),
-    "a binary value of 32,769 bytes": frame(105, {"topic": "x" * 32_769}, form=BINARY_TYPE),
-    "129 fields": frame(105, {f"k{n}": "" for n in range(129)}),
-    "a key of 129 bytes": frame(105, {"k" * 129: ""}),
+    "a value of a mebibyte that does not end": words(4 + MIB, MIB)
+    + b'{"extFields":{"topic":"'.ljust(MIB, b"x"),
+    "129 fields that do not end": words(4 + MIB, MIB)
+    + (b'{"extFields":{' + b"".join(b'"k%d":1,' % n for n in range(129))).ljust(MIB),
+    "a binary value longer than its header": frame(
+        105, {"topic": "x" * 32_769}, form=BINARY_TYPE
+    ).replace(struct.pack(">i", 32_769), struct.pack(">i", 32_770)),
     "bytes that are no UTF-8": frame(105, {"topic": "QQQQ"}).replace(b"QQQQ", b"\xff\xfe\xc0\x80"),
     "a binary header that is no UTF-8": frame(105, {"topic": "QQ"}, form=BINARY_TYPE).replace(
         b"QQ", b"\xc0\x80"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aerobee._compiled import is_compiled
-from tests.header_cases import ACCEPTED, REFUSED
+from tests.header_cases import ACCEPTED, EXCESSIVE, REFUSED
 from tests.pure import pure
 from tests.wire import Wire, binary_header, frame
 from tests.wire_strategies import (
@@ -46,12 +46,22 @@ def test_frames_and_failures_are_the_same(
     assert COMPILED.frames(chunks, limits) == TWIN.frames(chunks, limits)
 
 
-@pytest.mark.parametrize("name", [*ACCEPTED, *REFUSED])
+CASES = REFUSED | {name: case[0] for name, case in (ACCEPTED | EXCESSIVE).items()}
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_every_case_is_judged_the_same(name: str) -> None:
-    data = ACCEPTED[name][0] if name in ACCEPTED else REFUSED[name]
+    data = CASES[name]
     judged = [wire.header(wire.json_scan.scan_json_header, data) for wire in BOTH]
     assert judged[0] == judged[1]
     assert TWIN.header(TWIN.header_json.parse_json_header, data) == judged[0]
+
+
+@given(edited(st.sampled_from([text for text, *_ in EXCESSIVE.values() if len(text) < 50_000])))
+def test_what_is_too_large_is_judged_the_same_by_all_three_readers(data: bytes) -> None:
+    expected = TWIN.header(TWIN.json_scan.scan_json_header, data)
+    assert TWIN.header(TWIN.header_json.parse_json_header, data) == expected
+    assert COMPILED.header(COMPILED.json_scan.scan_json_header, data) == expected
 
 
 @given(edited(json_headers()))

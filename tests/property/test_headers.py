@@ -56,7 +56,7 @@ def test_a_binary_header_comes_back(values: dict[str, Any], code: int, version: 
 def test_the_two_json_readers_judge_alike(data: bytes) -> None:
     found = WIRE.header(SCAN, data)
     assert WIRE.header(PARSE, data) == found
-    if found is not None:
+    if found is not None and "excess" not in found:
         written = WIRE.header_json.encode_json_header(WIRE.command(found))
         assert WIRE.header(SCAN, written) == found
 

@@ -7,6 +7,7 @@ every frame decoded and served by its general handlers.
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from aerobee.model.message import StoredMessage
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.service.broker.config import BrokerConfig
 from tests.broker_kit import BrokerKit
 from tests.send_rig import send_frame
 
@@ -131,3 +133,54 @@ def test_both_ways_store_and_answer_the_same(sends: list[Any]) -> None:
         without_place(message) for message, _ in theirs
     ]
     assert [code for _, code in ours] == [code for _, code in theirs]
+
+
+TOO_LARGE = (
+    "the message is illegal, maybe msg body or properties length not matched. "
+    "msg body length limit 1000B, msg properties length limit 32KB."
+)
+
+
+def padded(size: int, more: str = "") -> str:
+    """Properties of so many bytes."""
+    text = f"UNIQ_KEY\x010A\x02{more}a\x01"
+    return text + "x" * (size - len(text) - 1) + "\x02"
+
+
+@pytest.mark.parametrize("is_short", [True, False])
+@pytest.mark.parametrize("is_binary", [False, True])
+@pytest.mark.parametrize("code", [10, 310, 320])
+def test_what_is_too_large_is_refused_by_both_and_what_follows_is_stored(
+    code: int, is_binary: bool, is_short: bool
+) -> None:
+    kit = BrokerKit(*TOPICS, config=BrokerConfig(body_bytes_max=1000))
+    handle = kit.send_frames if is_short else kit.handle_frames
+    good = encode_batch([BatchMessage(b"x" * 900, {})]) if code == 320 else b"x" * 1000
+    large: list[tuple[dict[str, str], bytes]] = [({}, b"x" * size) for size in (1001, 100_000)]
+    large += [({"i": padded(size)}, good) for size in (32_768, 32_769, 33_000, 65_536, 1 << 20)]
+    for number, (said, body) in enumerate(large):
+        handle(send_frame(said, body, code=code, is_binary=is_binary, opaque=number))
+        handle(send_frame({}, good, code=code, is_binary=is_binary, opaque=100 + number))
+        refused, taken = kit.heard()
+        assert (refused.opaque, refused.code, refused.remark) == (number, 13, TOO_LARGE)
+        assert (taken.opaque, taken.code) == (100 + number, 0)
+        assert taken.ext_fields["queueOffset"] == str(number), "nothing but good ones is stored"
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["", "TRAN_MSG\x01true\x02", "DELAY\x011\x02", "TIMER_DELAY_SEC\x0110\x02"],
+)
+def test_both_refuse_properties_from_the_same_size_on(more: str) -> None:
+    """A broker adds to them, so that it is less than the limit."""
+    codes: list[list[int]] = []
+    for is_short in (True, False):
+        kit = BrokerKit(*TOPICS, config=BrokerConfig(body_bytes_max=1000))
+        handle = kit.send_frames if is_short else kit.handle_frames
+        for size in range(32_500, 32_768):
+            handle(send_frame({"i": padded(size, more)}, b"x"))
+        answers = kit.heard()
+        assert {answer.remark for answer in answers if answer.code == 13} == {TOO_LARGE}
+        codes.append([answer.code for answer in answers])
+    assert codes[0] == codes[1] == sorted(codes[0])
+    assert set(codes[0]) == {0, 13}

@@ -91,8 +91,13 @@ _BAD_CHARACTER = re.compile(r"[^%|a-zA-Z0-9_-]")
 
 def find_topic_fault(name: str) -> str | None:
     """The fault of a topic's name; None if it is legal."""
+    return _find_fault(name, "topic", topic_chars_max(name))
+
+
+def topic_chars_max(name: str) -> int:
+    """The length limit of a topic's name: a derived one holds a group's name as well."""
     is_derived = name.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX))
-    return _find_fault(name, "topic", DERIVED_TOPIC_CHARS_MAX if is_derived else TOPIC_CHARS_MAX)
+    return DERIVED_TOPIC_CHARS_MAX if is_derived else TOPIC_CHARS_MAX
 
 
 def find_group_fault(name: str) -> str | None:

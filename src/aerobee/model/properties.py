@@ -12,7 +12,7 @@ marked as Aerobee's.
 
 from collections.abc import Mapping
 
-from aerobee.errors import LocalProtocolError
+from aerobee.errors import LocalProtocolError, PropertiesTooLong
 
 PROPERTIES_BYTES_MAX = 32767  # an int16 on disk and on the wire
 NAME_END = b"\x01"
@@ -173,8 +173,9 @@ def encode_properties(properties: Mapping[str, str]) -> bytes:
     except UnicodeEncodeError as error:
         raise LocalProtocolError(f"properties that are no Unicode text: {error.reason}") from None
     if len(text) > PROPERTIES_BYTES_MAX:
-        raise LocalProtocolError(
-            f"{len(text)} bytes of properties; at most {PROPERTIES_BYTES_MAX} fit"
+        raise PropertiesTooLong(
+            f"{len(text)} bytes of properties; at most {PROPERTIES_BYTES_MAX} fit",
+            hint="put what is long into the body",
         )
     return text
 

@@ -31,6 +31,11 @@ class Answer(NamedTuple):
 OK = Answer()
 
 
+def excess_remark(excess: str) -> str:
+    """The remark of the answer to a header with this excess (see `CommandHeader`)."""
+    return f"the request header is too large: {excess} (send fewer or shorter fields)"
+
+
 class Request:
     __slots__ = ("_heard", "_outbox", "body", "channel", "command", "fields", "is_held", "now")
 

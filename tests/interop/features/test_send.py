@@ -3,10 +3,10 @@
 import pytest
 
 from aerobee.model.message import StoredMessage
-from tests.interop.features.conftest import Names
+from tests.interop.features.conftest import Names, Programs
 from tests.interop.features.ground import QUEUES, Ground
 from tests.interop.features.meeting import meet
-from tests.interop.features.program import Event, Program, tagged
+from tests.interop.features.program import Event, Program, ProgramError, tagged
 from tests.interop.features.servers import DELAY_SECONDS
 
 LARGE = "long enough to be compressed; " * 400  # 12 kB
@@ -121,6 +121,24 @@ def test_a_delayed_message_comes_late_and_never_early(
         event, wanted = by_text[f"level {level}"], DELAY_SECONDS[level - 1] * 1000
         assert event["storeTimestamp"] - event["bornTimestamp"] >= wanted
         assert wanted <= event["time"] - event["bornTimestamp"] < wanted + 10_000
+
+
+@pytest.mark.feature("too-large")
+def test_a_message_that_is_too_large_is_refused_and_the_next_one_is_stored(
+    client: Program, ground: Ground, names: Names, programs: Programs
+) -> None:
+    """Clients look at the size of a body, but not at that of the properties."""
+    ground.create_topic(names.topic)
+    client.send("sync", names.topic, "before")
+    for size in (33_000, 70_000):
+        with pytest.raises(ProgramError) as refused:
+            client.send("sync", names.topic, "large", colour="x" * size)
+        assert "msg properties length limit 32KB." in str(refused.value)
+        if programs.client.startswith("java"):
+            assert "MQBrokerException: CODE: 13  DESC: the message is illegal" in str(refused.value)
+        client.send("sync", names.topic, f"after {size}")
+    stored = by_body(ground.stored_all(names.topic, 3))
+    assert stored.keys() == {"before", "after 33000", "after 70000"}
 
 
 @pytest.mark.feature("first-send")

@@ -1,6 +1,6 @@
 import pytest
 
-from aerobee.errors import LocalProtocolError
+from aerobee.errors import LocalProtocolError, PropertiesTooLong
 from aerobee.model.properties import (
     PROPERTIES_BYTES_MAX,
     decode_properties,
@@ -75,8 +75,9 @@ def test_what_would_not_be_read_back_is_not_written(properties: dict[str, str]) 
 def test_the_text_may_fill_an_int16_and_not_a_byte_more() -> None:
     longest = "v" * (PROPERTIES_BYTES_MAX - 3)
     assert len(encode_properties({"n": longest})) == PROPERTIES_BYTES_MAX
-    with pytest.raises(LocalProtocolError, match="32768 bytes"):
+    with pytest.raises(PropertiesTooLong, match="32768 bytes") as caught:
         encode_properties({"n": longest + "v"})
+    assert "into the body" in caught.value.hint
 
 
 def test_the_limit_counts_bytes_and_not_characters() -> None:

@@ -35,14 +35,9 @@ from aerobee.ports.clock import Clock, Now
 from aerobee.ports.service import Peer, Service
 from aerobee.ports.watch import WatchedService
 from aerobee.protocol.remoting.frame import FrameLimits
-from aerobee.service.broker.config import (
-    FRAME_BYTES_BESIDE_BODY,
-    SETTINGS,
-    BrokerConfig,
-    BrokerIdentity,
-)
+from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
 from aerobee.service.live_config import ChangesFile, LiveConfig
-from aerobee.storage.config import MIB, StorageConfig
+from aerobee.storage.config import StorageConfig
 from aerobee.storage.store import Store
 from aerobee.system.clock import SystemClock
 from aerobee.system.disk import MappedDisk
@@ -128,7 +123,7 @@ class BrokerPart:
             driver = self._driver = Driver(
                 service,
                 self._clock,
-                _frame_limits(settings.service),
+                FrameLimits(),
                 listen.connections_max,
                 drops_idle=self._is_own_time,
             )
@@ -247,8 +242,3 @@ def _bind_pair(listen: ListenConfig) -> tuple[list[socket.socket], list[socket.s
             if tries_left == 0:
                 raise
     raise AssertionError("there is one try at least")
-
-
-def _frame_limits(config: BrokerConfig) -> FrameLimits:
-    """Return frame limits that fit the largest allowed message, with its header."""
-    return FrameLimits(max(8 * MIB, config.body_bytes_max + FRAME_BYTES_BESIDE_BODY))

@@ -30,6 +30,9 @@ class RequestDispatch:
 
     def serve(self, line: Line, command: RemotingCommand) -> None:
         """Hand a request to the first handler that takes it, or refuse it."""
+        if command.excess:
+            self._refuse(line, command, f"the request cannot be read: {command.excess}")
+            return
         command.body = bytes(command.body)
         try:
             for handler in tuple(self._handlers.get(command.code, ())):

@@ -309,12 +309,13 @@ class RecordWriter:
     def size_of(
         self, body_size: int, properties: memoryview, properties_start: int, properties_size: int
     ) -> int:
-        """Bytes of the record that `write` would make; -1 if the properties cannot be stored:
-        too long, or with a record CRC of the client's own making, which readers would believe."""
+        """Bytes of the record that `write` would make. Properties that cannot be stored: -1, they
+        are too long; -2, they end in a record CRC of the client's own making, which readers would
+        believe."""
         text_size = properties_size
         if not self._with_crc:
             if ends_in_crc(properties, properties_start, properties_size):
-                return -1
+                return -2
         else:
             text_size += _CRC_PROPERTY_BYTES
             if properties_size > 0 and properties[properties_start + properties_size - 1] != 2:

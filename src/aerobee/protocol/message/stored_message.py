@@ -15,7 +15,7 @@ queue offset + i, the batch entry's body, flag and properties, and everything el
 from dataclasses import replace
 from functools import lru_cache
 
-from aerobee.errors import LocalProtocolError, Misuse, RemoteProtocolError
+from aerobee.errors import LocalProtocolError, Misuse, PropertiesTooLong, RemoteProtocolError
 from aerobee.model.flags import BORN_HOST_V6, COMPRESSED, is_inner_batch
 from aerobee.model.message import Host, StoredMessage, unpack_host
 from aerobee.model.message_id import pack_address
@@ -143,7 +143,7 @@ def fill_draft(draft: MessageDraft, message: StoredMessage, more: bytes = b"") -
     draft.set_body(memoryview(message.body))
     text = encode_properties(message.properties) + more
     if len(text) > PROPERTIES_BYTES_MAX:
-        raise LocalProtocolError(f"{len(text)} bytes of properties do not fit")
+        raise PropertiesTooLong(f"{len(text)} bytes of properties do not fit")
     draft.set_properties(text)
     draft.is_batch = False
 

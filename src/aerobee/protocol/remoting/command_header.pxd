@@ -1,5 +1,6 @@
 cdef class CommandHeader:
     cdef public object code
+    cdef public object excess
     cdef public object ext_fields
     cdef public object flag
     cdef public object language

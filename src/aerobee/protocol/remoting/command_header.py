@@ -2,7 +2,9 @@
 
 `header_json` and `header_binary` read and write it; `RemotingCommand` adds the body. The limits are
 ours and hold for both forms: they are far above what any client sends, and bound the cost of a
-hostile header.
+hostile header. A header beyond them is read all the same, so that its request
+can be answered: fields that are too long are cut, fields that are too many are passed over, and
+`excess` names the limit.
 """
 
 from typing import TYPE_CHECKING
@@ -51,10 +53,14 @@ class CommandHeader:
 
     H1. `ext_fields` holds text only; a null value is an absent field.
     H2. `serialize_type` says how the header came or how it is to be written.
+    H3. A request with an `excess` is refused, never carried out: fields are cut or missing. A value
+        that was too long is still longer than VALUE_BYTES_MAX. A remark is cut without an excess,
+        because nothing is decided by it.
     """
 
     __slots__ = (
         "code",
+        "excess",
         "ext_fields",
         "flag",
         "language",
@@ -84,6 +90,7 @@ class CommandHeader:
         self.remark = remark
         self.ext_fields: dict[str, str] = {} if ext_fields is None else ext_fields
         self.serialize_type = serialize_type
+        self.excess = ""
 
     @property
     def is_response(self) -> bool:

@@ -36,7 +36,8 @@ if not cython.compiled:
     )
 
 FRAME_BYTES_MAX = 16 * 1024 * 1024  # RocketMQ's own limit, the first four bytes included
-HEADER_BYTES_MAX = 256 * 1024
+HEADER_BYTES_MAX = FRAME_BYTES_MAX - 8  # RocketMQ has no other limit
+WRITTEN_HEADER_BYTES_MAX = 256 * 1024  # more than any answer of ours needs
 FIRST_ROOM_BYTES = 64 * 1024
 ROOM_GROWTH = 4
 
@@ -71,7 +72,7 @@ class FrameLimits:
     __slots__ = ("frame_bytes_max", "header_bytes_max")
 
     def __init__(
-        self, frame_bytes_max: int = 8 * 1024 * 1024, header_bytes_max: int = 64 * 1024
+        self, frame_bytes_max: int = FRAME_BYTES_MAX, header_bytes_max: int = HEADER_BYTES_MAX
     ) -> None:
         if not 8 <= frame_bytes_max <= FRAME_BYTES_MAX:
             raise Misuse(f"frame_bytes_max is {frame_bytes_max}: not within 8..{FRAME_BYTES_MAX}")
@@ -304,10 +305,13 @@ def frame_start(header: bytes, body_size: int, serialize_type: int) -> bytes:
     """Everything of a frame before its body: for bodies that are sent in pieces."""
     length = 4 + len(header) + body_size
     if length + 4 > FRAME_BYTES_MAX:
-        raise LocalProtocolError(f"a frame of {length + 4} bytes; at most {FRAME_BYTES_MAX} fit")
-    if len(header) > HEADER_BYTES_MAX:
         raise LocalProtocolError(
-            f"a header of {len(header)} bytes; at most {HEADER_BYTES_MAX} are allowed"
+            f"a frame of {length + 4} bytes; at most {FRAME_BYTES_MAX} fit",
+            hint="no peer reads more: send, or ask for, less at a time",
+        )
+    if len(header) > WRITTEN_HEADER_BYTES_MAX:
+        raise LocalProtocolError(
+            f"a header of {len(header)} bytes; at most {WRITTEN_HEADER_BYTES_MAX} are allowed"
         )
     if serialize_type != 0 and serialize_type != 1:
         raise LocalProtocolError(f"serialize type {serialize_type}; 0 and 1 are known")

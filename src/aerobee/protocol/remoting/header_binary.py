@@ -10,7 +10,8 @@
 
 Every size is compared with what is left before it is believed, and the fields must end where the
 header does. The code has 16 bits: pop requests (200050 and up) cannot be written in this form.
-The limits are those of the JSON form. A language number without a name reads as OTHER.
+The limits are those of the JSON form, and fields beyond them are cut or passed over as there. A
+language number without a name reads as OTHER.
 """
 
 from typing import TYPE_CHECKING, NoReturn
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
-    from aerobee.protocol.primitives.big_endian import address, load_i16, load_i32
+    from aerobee.protocol.primitives.big_endian import address, bytes_at, load_i16, load_i32
     from aerobee.protocol.text.json_bytes import text_at
 
 HEADER_BYTES_MIN = 21
@@ -58,41 +59,65 @@ def decode_binary_header(view: memoryview, start: int, end: int, header: Command
     size = load_i32(memory, position + 13)
     position += 17
     # Four bytes after the remark are the ext size.
-    if size < 0 or size > VALUE_BYTES_MAX or end - position - 4 < size:
+    if size < 0 or end - position - 4 < size:
         _fail(f"a remark of {size} bytes where {end - position - 4} are left")
-    header.remark = _text(memory, position, position + size)
+    header.excess = ""
+    if size <= VALUE_BYTES_MAX:
+        header.remark = _text(memory, position, position + size)
+    else:
+        header.remark = _beginning(memory, position, VALUE_BYTES_MAX)
     position += size
     size = load_i32(memory, position)
     position += 4
     if size != end - position:
         _fail(f"ext fields of {size} bytes where {end - position} are left")
-    header.ext_fields = _ext_fields(memory, position, end)
+    header.ext_fields = _ext_fields(memory, position, end, header)
     header.serialize_type = BINARY_TYPE
 
 
-def _ext_fields(memory: memoryview, position: int, end: int) -> dict[str, str]:
+def _ext_fields(
+    memory: memoryview, position: int, end: int, header: CommandHeader
+) -> dict[str, str]:
     fields: dict[str, str] = {}
     while position < end:
         if len(fields) == FIELDS_MAX:
-            _fail(f"more than {FIELDS_MAX} fields")
+            header.excess = header.excess or f"more than {FIELDS_MAX} fields"
+            break
         if end - position < 2:
             _fail("a key size that is cut off")
         size = load_i16(memory, position)
         position += 2
         # Four bytes after the key are the value size.
-        if size < 0 or size > KEY_BYTES_MAX or end - position - 4 < size:
+        if size < 0 or end - position - 4 < size:
             _fail(f"a key of {size} bytes where {end - position} are left")
-        key = _text(memory, position, position + size)
-        if key in fields:
-            _fail(f"the key {key!r} comes twice")
+        if size <= KEY_BYTES_MAX:
+            key = _text(memory, position, position + size)
+            if key in fields:
+                _fail(f"the key {key!r} comes twice")
+        else:
+            key = _cut(memory, position, KEY_BYTES_MAX, header)
         position += size
         size = load_i32(memory, position)
         position += 4
-        if size < 0 or size > VALUE_BYTES_MAX or end - position < size:
+        if size < 0 or end - position < size:
             _fail(f"a value of {size} bytes where {end - position} are left")
-        fields[key] = _text(memory, position, position + size)
+        if size <= VALUE_BYTES_MAX:
+            fields[key] = _text(memory, position, position + size)
+        else:
+            fields[key] = _cut(memory, position, VALUE_BYTES_MAX, header)
         position += size
     return fields
+
+
+def _cut(memory: memoryview, position: int, bytes_max: int, header: CommandHeader) -> str:
+    """The beginning of a text that is too long, one byte above the limit, so that its length shows
+    it."""
+    header.excess = header.excess or f"a name or value of more than {bytes_max} bytes"
+    return _beginning(memory, position, bytes_max + 1)
+
+
+def _beginning(memory: memoryview, position: int, size: int) -> str:
+    return bytes_at(memory, position, size).decode("utf-8", "replace")
 
 
 def _text(memory: memoryview, position: int, end: int) -> str:

@@ -5,6 +5,8 @@ values may be numbers and booleans (C++ and Node send them; they become the text
 a newline may follow (C++). Strict everywhere else, because what one peer reads and another does
 not is how requests are smuggled past a check: no duplicate keys, no NaN, Infinity or 1e400, no
 integer beyond 64 bits, no lone surrogate, no bad UTF-8, no byte after the end, no depth above 16.
+Fields beyond the limits of `command_header` are no error: they are cut or passed over, and `excess`
+names the limit.
 
 Two readers that must agree on every input: `scan_json_header`, written by hand, is the reference
 and is what runs compiled; `parse_json_header` goes through the standard library's parser, which is
@@ -124,9 +126,13 @@ def parse_json_header(view: memoryview, start: int, end: int, header: CommandHea
         scan_json_header(view, start, end, header)
         return
     try:
-        value = _DECODER.decode(data.decode("utf-8"))
-    except ValueError as error:
-        raise RemoteProtocolError(f"JSON header: {error}") from error
+        _fill(header, _DECODER.decode(data.decode("utf-8")))
+    except (ValueError, RemoteProtocolError):
+        # The fault may lie behind too many fields, where the scanner passes over it.
+        scan_json_header(view, start, end, header)
+
+
+def _fill(header: CommandHeader, value: object) -> None:
     if not isinstance(value, dict):
         _fail("an object must begin")
     reset_header(header)

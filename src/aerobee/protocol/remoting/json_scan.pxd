@@ -7,6 +7,7 @@ from aerobee.protocol.remoting.command_header cimport CommandHeader
 cdef Py_ssize_t _FIELDS_MAX
 cdef Py_ssize_t _KEY_BYTES_MAX
 cdef Py_ssize_t _VALUE_BYTES_MAX
+cdef Py_ssize_t _SKIPPED_BYTES_MAX
 cdef dict _TOP_NAMES
 
 cpdef bint is_bounded(str number, bint is_integer) except? -1
@@ -16,8 +17,11 @@ cpdef void scan_json_header(object view, Py_ssize_t start, Py_ssize_t end, Comma
 @cython.final
 cdef class _HeaderScan:
     cdef Py_ssize_t _end
+    cdef str _excess
+    cdef bint _is_cut
     cdef bint _is_integer
     cdef byte* _memory
+    cdef Py_ssize_t _pieces_left
     cdef Py_ssize_t _position
     cdef Py_ssize_t _start
     cdef object _view
@@ -26,11 +30,11 @@ cdef class _HeaderScan:
     cdef void read(self, CommandHeader header) except *
     @cython.locals(key=str, name=int)
     cdef void _read_member(self, CommandHeader header, set seen) except *
-    @cython.locals(nulls=set, byte=int, key=str)
+    @cython.locals(nulls=set, byte=int, key=str, count=Py_ssize_t)
     cdef void _read_ext_fields(self, dict fields) except *
     @cython.locals(byte=int)
     cdef void _skip_value(self, int depth) except *
-    @cython.locals(seen=set)
+    @cython.locals(seen=set, count=Py_ssize_t)
     cdef void _skip_object(self, int depth) except *
     @cython.locals(byte=int)
     cdef void _skip_array(self, int depth) except *
@@ -41,6 +45,7 @@ cdef class _HeaderScan:
     cdef str _new_key(self, object seen)
     @cython.locals(start=Py_ssize_t, value="long long")
     cdef object _int32(self)
+    @cython.locals(excess=str, text=str)
     cdef str _text_or_null(self, str absent)
     @cython.locals(size=Py_ssize_t)
     cdef void _word(self, bytes word) except *
@@ -58,6 +63,13 @@ cdef class _HeaderScan:
     cdef bytes _escape(self)
     @cython.locals(unit=int, index=Py_ssize_t, digit=int)
     cdef int _unit(self) except -1
+    cdef void _exceed(self, str what) except *
+    cdef str _cut(self, bytes beginning, Py_ssize_t bytes_max)
+    cdef void _pass_members(self) except *
+    @cython.locals(depth=Py_ssize_t, byte=int)
+    cdef void _pass(self, bint is_value) except *
+    @cython.locals(byte=int)
+    cdef Py_ssize_t _quote_after(self, Py_ssize_t position) except -1
     cdef int _peek(self) noexcept
     @cython.locals(byte=int)
     cdef void _skip_space(self) noexcept

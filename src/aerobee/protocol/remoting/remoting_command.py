@@ -7,6 +7,7 @@ C++ clients understand JSON only.
 
 from collections.abc import Sequence
 
+from aerobee.errors import RemoteProtocolError
 from aerobee.protocol.remoting.command_header import BINARY_TYPE, RESPONSE_FLAG, CommandHeader
 from aerobee.protocol.remoting.frame import FrameReader, encode_frame, frame_start
 from aerobee.protocol.remoting.header_binary import decode_binary_header, encode_binary_header
@@ -63,12 +64,15 @@ class RemotingCommand(CommandHeader):
 
 
 def decode(frames: FrameReader) -> RemotingCommand:
-    """The command in the current frame; its body refers to the bytes that were received."""
+    """The command in the current frame; its body refers to the bytes that were received. A request
+    may have an `excess`, and be answered with it; an answer must not."""
     command = RemotingCommand()
     if frames.serialize_type == BINARY_TYPE:
         decode_binary_header(frames.view, frames.header_start, frames.header_end, command)
     else:
         decode_json_header(frames.view, frames.header_start, frames.header_end, command)
+    if command.excess and command.is_response:
+        raise RemoteProtocolError(f"an answer whose header is too large: {command.excess}")
     command.body = frames.body()
     return command
 

@@ -83,7 +83,7 @@ class SendFrameTemplate:
         """Write the frame of one message. Misuse if its properties are too long."""
         size = len(_ID_NAME) + len(message_id) + 1 + len(self._properties) + len(properties)
         if size > _PROPERTIES_BYTES_MAX:
-            raise Misuse(f"{size} bytes of properties; at most {_PROPERTIES_BYTES_MAX} fit")
+            raise _too_long(size)
         self.begin(output, opaque, born_ms, size, len(body))
         self._put_properties(output, message_id, properties)
         _put(output, body)
@@ -180,9 +180,7 @@ def cut_batch(
         if texts is not None:
             properties_size += len(texts[index])
         if properties_size > _PROPERTIES_BYTES_MAX:
-            raise Misuse(
-                f"{properties_size} bytes of properties; at most {_PROPERTIES_BYTES_MAX} fit"
-            )
+            raise _too_long(properties_size)
         entry = _ENTRY_BYTES + len(body) + properties_size
         if entry > bytes_max:
             raise Misuse(
@@ -198,6 +196,13 @@ def cut_batch(
     if len(bodies) > start:
         ends.append(len(bodies))
     return ends
+
+
+def _too_long(size: int) -> Misuse:
+    return Misuse(
+        f"{size} bytes of properties; at most {_PROPERTIES_BYTES_MAX} fit",
+        hint="put what is long into the body",
+    )
 
 
 def _put(output: ReplyBuffer, text: bytes) -> None:

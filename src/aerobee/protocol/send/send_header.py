@@ -13,7 +13,7 @@ and `take` gives the same values.
 
 from typing import TYPE_CHECKING
 
-from aerobee.errors import ProtocolError
+from aerobee.errors import ProtocolError, RemoteProtocolError
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.remoting.command_header import BINARY_TYPE, RESPONSE_FLAG, CommandHeader
 from aerobee.protocol.remoting.frame import FrameReader
@@ -104,6 +104,8 @@ class SendHeader:
 
     def take(self, header: CommandHeader, frames: FrameReader, draft: MessageDraft) -> None:
         """Fill the draft from a header that was decoded. An error names the field at fault."""
+        if header.excess:
+            raise RemoteProtocolError(f"a send whose header is too large: {header.excess}")
         fields = SendFields(header)
         self._template.forget()
         self.code = header.code

@@ -84,7 +84,9 @@ def _table(
     opens = OpenProducerHandlers(known, epochs, tables.topics.queues_of)
     finishes = FinishRoundHandlers(known, round_completion)
     asked = (parts.calls, parts.watching.statistics, parts.registration.when_told)
-    staging = StagingHandlers(tables.topics, parts.sends.writer, publishing)
+    staging = StagingHandlers(
+        tables.topics, parts.sends.writer, publishing, config.current.body_bytes_max
+    )
     return request_table(
         [
             *parts.sends.rows(parts.calls, parts.transactions.ledger),

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.request import Answer, Request
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.request import Answer, Request, excess_remark
 
 H = TypeVar("H")
 
@@ -42,8 +43,12 @@ class Row(NamedTuple):
     handle: Callable[[Request, Any], Answer | None]
     lane: Lane
     right: Right
+    takes_excess: bool = False
+    """Whether the handler itself refuses a header that is too large."""
 
     def serve(self, request: Request) -> Answer | None:
+        if request.command.excess and not self.takes_excess:
+            return Answer(ResponseCode.INVALID_PARAMETER, excess_remark(request.command.excess))
         return self.handle(request, read_header(self.header, request.command.ext_fields))
 
 
@@ -56,9 +61,11 @@ def row(
     handle: Callable[[Request, H], Answer | None],
     lane: Lane,
     right: Right,
+    *,
+    takes_excess: bool = False,
 ) -> Row:
     """A row whose handler takes the header that it names."""
-    return Row(code, header, handle, lane, right)
+    return Row(code, header, handle, lane, right, takes_excess)
 
 
 def request_table(rows: Iterable[Row]) -> RequestTable:

@@ -24,7 +24,7 @@ from aerobee.service.nameserver.handlers import (
 from aerobee.service.nameserver.key_values import KeyValues
 from aerobee.service.nameserver.nameserver_watch import NameServerWatch
 from aerobee.service.nameserver.route_table import RouteTable
-from aerobee.service.request import Answer, Handler, Request, answer_with
+from aerobee.service.request import Answer, Handler, Request, answer_with, excess_remark
 
 _log = logging.getLogger(__name__)
 
@@ -95,6 +95,8 @@ class NameServer:
                 ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
                 f"a name server does not serve {request_name(request.command.code)}",
             )
+        if request.command.excess:
+            return Answer(ResponseCode.INVALID_PARAMETER, excess_remark(request.command.excess))
         return handler(request)
 
     def _sent(self) -> Effects:

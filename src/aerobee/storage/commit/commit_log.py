@@ -15,7 +15,7 @@ Called from the core's thread only.
 
 from typing import TYPE_CHECKING
 
-from aerobee.errors import MessageIllegal
+from aerobee.errors import MessageIllegal, MessageTooLarge
 from aerobee.protocol.message.batch_cursor import BatchCursor
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.record import RecordWriter
@@ -158,7 +158,7 @@ class CommitLog:
         total = self._measure_batch(draft)
         if total + 8 > self._file.size - self._position:
             if total + 8 > self._file.size:
-                raise MessageIllegal(f"a batch of {total} bytes does not fit in a log file")
+                raise MessageTooLarge(f"a batch of {total} bytes does not fit in a log file")
             self._roll()
         first_offset = self._file.first_offset + self._position
         batch = self._batch
@@ -218,12 +218,11 @@ class CommitLog:
 
     def _check_size(self, size: int) -> None:
         if size < 0:
-            raise MessageIllegal(
-                "the properties are longer than 32767 bytes with their checksum, "
-                "or end in the reserved property __CRC32#"
-            )
+            if size == -2:
+                raise MessageIllegal("the properties end in the reserved property __CRC32#")
+            raise MessageTooLarge("the properties are longer than 32767 bytes with their checksum")
         if size > self._record_bytes_max:
-            raise MessageIllegal(
+            raise MessageTooLarge(
                 f"a record of {size} bytes; at most {self._record_bytes_max} are allowed"
             )
 

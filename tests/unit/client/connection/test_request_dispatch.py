@@ -71,6 +71,24 @@ def test_what_nobody_takes_is_refused_unless_nobody_waits(flag: int) -> None:
     in_loop(test)
 
 
+def test_a_request_whose_header_is_too_large_reaches_nobody_and_is_refused() -> None:
+    async def test() -> None:
+        asked: list[RemotingCommand] = []
+
+        def handler(line: Line, command: RemotingCommand) -> bool:
+            asked.append(command)
+            return True
+
+        served = RequestDispatch()
+        served.add(7, handler)
+        command = RemotingCommand(7, opaque=5)
+        command.excess = "more than 128 fields"
+        assert await _answers(served, command) == [(5, 3)]
+        assert asked == []
+
+    in_loop(test)
+
+
 def test_a_request_that_cannot_be_read_harms_nobody() -> None:
     async def test() -> None:
         def handler(line: Line, command: RemotingCommand) -> bool:

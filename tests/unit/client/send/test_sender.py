@@ -8,7 +8,7 @@ import pytest
 from aerobee.client.api.client_options import ClientOptions
 from aerobee.client.client import Client
 from aerobee.client.core.send.queue_choice import queue_for_key
-from aerobee.errors import Misuse, Refused, SendFailed, Stored
+from aerobee.errors import LocalProtocolError, Misuse, Refused, SendFailed, Stored
 from aerobee.model.message_queue import MessageQueue, QueueId
 from tests.client_kit import LocalCluster, session_of, until, with_cluster
 from tests.net_kit import in_loop
@@ -173,6 +173,38 @@ def test_what_a_broker_refuses_on_the_short_way_is_said_once(tmp_path: Path) -> 
                 await bench.sending.send_batch("orders", [b"x" * 2000])
 
     with_cluster(tmp_path, test, maxMessageSize="1000")
+
+
+@pytest.mark.parametrize("way", ["the general way", "the short way"])
+def test_what_is_too_large_is_refused_at_once_with_what_to_do(tmp_path: Path, way: str) -> None:
+    """Nobody waits for a time-out, and the connection serves the next send."""
+
+    async def test(cluster: LocalCluster) -> None:
+        async with SendBench(cluster, max_message_bytes=20 << 20, timeout=60.0) as bench:
+            await bench.sending.send("orders" if way == "the short way" else "others", b"x")
+            lines = dict(bench.session.lines._open)
+            for size in (32_767, 33_000, 1 << 20):
+                with pytest.raises(Misuse, match="at most 32767 fit") as mistaken:
+                    await bench.sending.send("orders", b"x", headers={"h": "v" * size})
+                assert "into the body" in mistaken.value.hint
+            # They fit, but not with what the broker adds.
+            with pytest.raises(SendFailed) as long:
+                await bench.sending.send("orders", b"x", headers={"h": "v" * 32_690})
+            failures = [long.value]
+            for size in ((4 << 20) + 1, 8 << 20, 15 << 20):
+                with pytest.raises(SendFailed) as large:
+                    await bench.sending.send("orders", bytes(size), compress=False)
+                failures.append(large.value)
+            for failure in failures:
+                assert (failure.stored, len(failure.attempts)) == (Stored.NO, 1)
+                assert "msg properties length limit 32KB." in failure.message
+                assert "maxMessageSize" in failure.hint
+            with pytest.raises(LocalProtocolError, match="at most 16777216 fit"):
+                await bench.sending.send("orders", bytes(16 << 20), compress=False)
+            await bench.sending.send("orders", b"x", headers={"h": "v" * 32_000})
+            assert dict(bench.session.lines._open) == lines, "the connection was kept"
+
+    with_cluster(tmp_path, test)
 
 
 def test_a_namespace_keeps_topics_apart(tmp_path: Path) -> None:

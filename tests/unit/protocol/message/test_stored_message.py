@@ -2,19 +2,21 @@ from dataclasses import replace
 
 import pytest
 
-from aerobee.errors import LocalProtocolError, RemoteProtocolError
+from aerobee.errors import LocalProtocolError, PropertiesTooLong, RemoteProtocolError
 from aerobee.model.flags import CompressionType, with_compression_type
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
 from aerobee.model.properties import encode_properties
 from aerobee.protocol.message.compression import compress
 from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.stored_message import (
     client_messages,
     decode_record,
     decode_records,
     encode_record,
     expanded,
+    fill_draft,
     split_batch,
 )
 
@@ -240,6 +242,15 @@ def test_a_record_with_one_of_the_two_batch_flags_is_one_message() -> None:
 def test_a_message_that_no_record_has_room_for_is_refused(message: StoredMessage) -> None:
     with pytest.raises(LocalProtocolError):
         encode_record(message)
+
+
+def test_properties_that_fit_but_not_with_more_are_too_long() -> None:
+    message = replace(MESSAGE, properties={"n": "v" * 32_757})
+    draft = MessageDraft()
+    fill_draft(draft, message, b"m\x01more\x02")
+    assert draft.properties_size == 32_767
+    with pytest.raises(PropertiesTooLong):
+        fill_draft(draft, message, b"m\x01more!\x02")
 
 
 def test_properties_must_leave_room_for_the_record_crc() -> None:

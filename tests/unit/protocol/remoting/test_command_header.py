@@ -36,6 +36,10 @@ def test_headers_that_differ_in_meaning_are_not_equal(other: CommandHeader) -> N
     assert CommandHeader(1) != other
 
 
+def test_a_header_has_no_excess_of_its_own() -> None:
+    assert CommandHeader().excess == ""
+
+
 def test_the_form_on_the_wire_is_no_part_of_the_meaning() -> None:
     assert CommandHeader(1, serialize_type=BINARY_TYPE) == CommandHeader(1)
 

@@ -8,6 +8,7 @@ from aerobee.protocol.remoting.frame import (
     FIRST_ROOM_BYTES,
     FRAME_BYTES_MAX,
     HEADER_BYTES_MAX,
+    WRITTEN_HEADER_BYTES_MAX,
     FrameLimits,
     FrameReader,
     encode_frame,
@@ -162,9 +163,9 @@ def test_a_header_of_the_limit_passes_and_one_byte_more_does_not() -> None:
     assert "a header of 11 bytes; at most 10" in failure(frame(b"h" * 11), limits=limits)
 
 
-def test_the_default_limits_are_eight_mebibytes_and_64_kibibytes() -> None:
+def test_the_default_limits_are_rocketmqs() -> None:
     limits = FrameLimits()
-    assert (limits.frame_bytes_max, limits.header_bytes_max) == (8 * MIB, 64 * 1024)
+    assert (limits.frame_bytes_max, limits.header_bytes_max) == (16 * MIB, 16 * MIB - 8)
 
 
 @pytest.mark.parametrize(
@@ -178,10 +179,11 @@ def test_limits_beyond_the_hard_ones_are_misuse(
         FrameLimits(frame_bytes_max, header_bytes_max)
 
 
-def test_the_hard_limits_may_be_chosen() -> None:
-    limits = FrameLimits(FRAME_BYTES_MAX, HEADER_BYTES_MAX)
-    found = taken(FrameReader(limits), frame(b"h" * HEADER_BYTES_MAX, bytes(15 * MIB)))
-    assert [len(part) for part in found[0][:2]] == [HEADER_BYTES_MAX, 15 * MIB]
+@pytest.mark.parametrize("header_size", [0, 8 * MIB, HEADER_BYTES_MAX])
+def test_a_frame_may_be_all_header_or_all_body(header_size: int) -> None:
+    body_size = HEADER_BYTES_MAX - header_size
+    found = taken(FrameReader(), frame(b"h" * header_size, bytes(body_size)))
+    assert [len(part) for part in found[0][:2]] == [header_size, body_size]
 
 
 @pytest.mark.parametrize("length", [0, 3, -1, -(2**31)])
@@ -189,7 +191,7 @@ def test_a_length_without_room_for_the_header_word_is_refused(length: int) -> No
     assert f"frame length {length}" in failure(struct.pack(">i", length))
 
 
-@pytest.mark.parametrize("length", [2**31 - 1, 8 * MIB - 3])
+@pytest.mark.parametrize("length", [2**31 - 1, 16 * MIB - 3])
 def test_a_length_is_refused_as_soon_as_its_four_bytes_are_there(length: int) -> None:
     word = struct.pack(">i", length)
     assert f"a frame of {length + 4} bytes" in failure(word)
@@ -197,9 +199,10 @@ def test_a_length_is_refused_as_soon_as_its_four_bytes_are_there(length: int) ->
 
 
 def test_a_header_word_is_refused_as_soon_as_its_four_bytes_are_there() -> None:
+    limits = FrameLimits(header_bytes_max=64 * 1024)
     start = struct.pack(">iI", 2 * MIB, 0x00020000)
-    assert "a header of 131072 bytes" in failure(start)
-    assert "a header of 131072 bytes" in failure(*byte_by_byte(start))
+    assert "a header of 131072 bytes" in failure(start, limits=limits)
+    assert "a header of 131072 bytes" in failure(*byte_by_byte(start), limits=limits)
 
 
 @pytest.mark.parametrize("serialize_type", [2, 22, 127, 255])
@@ -311,7 +314,7 @@ def test_frames_that_no_peer_would_take_are_not_written() -> None:
     with pytest.raises(LocalProtocolError, match="a frame of 16777217 bytes"):
         frame_start(b"", FRAME_BYTES_MAX - 7, 0)
     with pytest.raises(LocalProtocolError, match="a header of"):
-        frame_start(bytes(HEADER_BYTES_MAX + 1), 0, 0)
+        frame_start(bytes(WRITTEN_HEADER_BYTES_MAX + 1), 0, 0)
     with pytest.raises(LocalProtocolError, match="serialize type 2"):
         frame_start(b"", 0, 2)
 

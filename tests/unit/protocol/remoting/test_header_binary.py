@@ -10,6 +10,7 @@ from tests.wire import binary_header
 
 def decoded(data: bytes) -> CommandHeader:
     header = CommandHeader(99, remark="old", ext_fields={"old": "old"})
+    header.excess = "old"
     decode_binary_header(memoryview(b"xx" + data + b"yy"), 2, 2 + len(data), header)
     return header
 
@@ -107,11 +108,38 @@ def test_a_value_size_beyond_what_is_left_is_refused(size: int) -> None:
 
 def test_the_limits_are_those_of_the_other_form() -> None:
     fits = {"k" * 128: "", "v": "x" * 32768} | {f"k{n}": "" for n in range(126)}
-    assert decoded(binary_header(1, fits)).ext_fields == fits
-    assert "more than 128 fields" in failure(binary_header(1, fits | {"one more": ""}))
-    assert "a key of 129 bytes" in failure(binary_header(1, {"k" * 129: ""}))
-    assert "a value of 32769 bytes" in failure(binary_header(1, {"v": "x" * 32769}))
-    assert "a remark of 32769 bytes" in failure(binary_header(1, {}, remark=b"x" * 32769))
+    header = decoded(binary_header(1, fits))
+    assert (header.ext_fields, header.excess) == (fits, "")
+    header = decoded(binary_header(1, fits | {"one more": ""}, opaque=9))
+    assert (header.ext_fields, header.opaque) == (fits, 9)
+    assert header.excess == "more than 128 fields"
+
+
+@pytest.mark.parametrize("size", [32769, 1 << 20])
+def test_what_is_too_long_is_cut_and_the_rest_is_read(size: int) -> None:
+    header = decoded(binary_header(10, {"v": "x" * size, "w": "1"}, opaque=9))
+    assert header == CommandHeader(
+        10, opaque=9, version=513, ext_fields={"v": "x" * 32769, "w": "1"}
+    )
+    assert header.excess == "a name or value of more than 32768 bytes"
+    header = decoded(binary_header(10, [("k" * 999 + "a", "1"), ("k" * 999 + "b", "2")]))
+    assert (header.code, header.excess) == (10, "a name or value of more than 128 bytes")
+    header = decoded(binary_header(10, {"v": "é" * size}))
+    assert header.ext_fields == {"v": "é" * 16384 + "\ufffd"}
+
+
+def test_the_first_excess_is_told_and_none_of_the_header_before() -> None:
+    long_value = {"v": "x" * 32769} | {f"k{n}": "" for n in range(128)}
+    header = decoded(binary_header(10, long_value))
+    assert header.excess == "a name or value of more than 32768 bytes"
+    decode_binary_header(memoryview(binary_header(10, {})), 0, 21, header)
+    assert header.excess == ""
+
+
+def test_a_remark_is_cut_and_nothing_is_said_of_it() -> None:
+    header = decoded(binary_header(1, {"a": "b"}, remark=b"x" * 40_000))
+    assert (header.remark, header.excess) == ("x" * 32768, "")
+    assert header.ext_fields == {"a": "b"}
 
 
 def test_a_key_that_comes_twice_is_refused() -> None:

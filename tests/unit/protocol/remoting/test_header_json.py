@@ -9,7 +9,7 @@ from aerobee.protocol.remoting.header_json import (
     encode_json_header,
     parse_json_header,
 )
-from tests.header_cases import ACCEPTED, REFUSED
+from tests.header_cases import ACCEPTED, EXCESSIVE, REFUSED
 from tests.wire import JAVA_FIELDS, cpp_header, go_header, java_header, node_header
 
 READERS = [decode_json_header, parse_json_header]
@@ -29,6 +29,16 @@ def test_what_real_clients_may_send_is_accepted(name: str, read: object) -> None
     header = CommandHeader(99, remark="old", ext_fields={"old": "old"})
     read(memoryview(b"xx" + text + b"yy"), 2, 2 + len(text), header)
     assert header == expected
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("name", EXCESSIVE)
+def test_what_is_too_large_is_passed_over_and_the_rest_is_read(name: str, read: object) -> None:
+    assert callable(read)
+    text, expected, excess = EXCESSIVE[name]
+    header = CommandHeader()
+    read(memoryview(b"xx" + text + b"yy"), 2, 2 + len(text), header)
+    assert (header, header.excess) == (expected, excess)
 
 
 @pytest.mark.parametrize("read", READERS)

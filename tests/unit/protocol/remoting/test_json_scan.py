@@ -3,11 +3,12 @@ import pytest
 from aerobee.errors import Misuse, RemoteProtocolError
 from aerobee.protocol.remoting.command_header import CommandHeader
 from aerobee.protocol.remoting.json_scan import is_bounded, reset_header, scan_json_header
-from tests.header_cases import ACCEPTED, REFUSED
+from tests.header_cases import ACCEPTED, EXCESSIVE, REFUSED
 
 
 def scanned(text: bytes) -> CommandHeader:
     header = CommandHeader(99, remark="old", ext_fields={"old": "old"}, serialize_type=1)
+    header.excess = "old"
     scan_json_header(memoryview(text), 0, len(text), header)
     return header
 
@@ -15,7 +16,23 @@ def scanned(text: bytes) -> CommandHeader:
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_what_real_clients_may_send_is_accepted(name: str) -> None:
     text, expected = ACCEPTED[name]
-    assert scanned(text) == expected
+    header = scanned(text)
+    assert (header, header.excess) == (expected, "")
+
+
+@pytest.mark.parametrize("name", EXCESSIVE)
+def test_what_is_too_large_is_passed_over_and_the_rest_is_read(name: str) -> None:
+    text, expected, excess = EXCESSIVE[name]
+    header = scanned(text)
+    assert (header, header.excess) == (expected, excess)
+
+
+@pytest.mark.parametrize("name", EXCESSIVE)
+def test_no_prefix_of_what_is_too_large_is_a_header(name: str) -> None:
+    text = EXCESSIVE[name][0]
+    for end in (0, 1, len(text) // 2, len(text) - 12, len(text) - 2, len(text) - 1):
+        with pytest.raises(RemoteProtocolError):
+            scanned(text[:end])
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -55,8 +72,9 @@ def test_no_prefix_of_a_header_is_a_header(name: str) -> None:
 
 def test_a_header_that_was_used_is_reset() -> None:
     header = CommandHeader(1, flag=2, opaque=3, version=4, language="GO", remark="r")
+    header.excess = "more than may be"
     reset_header(header)
-    assert header == CommandHeader()
+    assert (header, header.excess) == (CommandHeader(), "")
 
 
 @pytest.mark.parametrize(

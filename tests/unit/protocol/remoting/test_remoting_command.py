@@ -57,6 +57,21 @@ def test_a_bad_header_is_the_peers_mistake() -> None:
         decoded(frame(b"{", b"", 1))
 
 
+@pytest.mark.parametrize("form", [0, 1])
+def test_a_request_that_is_too_large_can_be_answered_and_an_answer_is_refused(form: int) -> None:
+    def header(flag: int) -> bytes:
+        fields = {"i": "x" * 33_000}
+        if form == 0:
+            return java_header(310, fields, 7, flag)
+        return binary_header(310, fields, opaque=7, flag=flag)
+
+    request = decoded(frame(header(0), b"body", form))
+    assert (request.code, request.opaque, bytes(request.body)) == (310, 7, b"body")
+    assert request.excess == "a name or value of more than 32768 bytes"
+    with pytest.raises(RemoteProtocolError, match="an answer whose header is too large: a name"):
+        decoded(frame(header(1), b"body", form))
+
+
 def test_a_body_is_not_copied() -> None:
     body = memoryview(b"pulled messages")
     assert encode(RemotingCommand(0, body=body))[1] is body

@@ -249,6 +249,12 @@ REFUSED = {
     ),
     "an unknown escape": java_header(310, JAVA_FIELDS).replace(rb"\u0001", rb"\v0001", 1),
     "too long properties": java_header(310, JAVA_FIELDS | {"i": "x" * 32768}),
+    "properties that are cut": java_header(310, JAVA_FIELDS | {"i": "x" * 33_000}),
+    "a group that is cut": java_header(310, JAVA_FIELDS | {"a": "x" * 33_000}),
+    "a remark and properties that are cut": java_header(
+        310, JAVA_FIELDS | {"i": "x" * 33_000}
+    ).replace(b'"version"', b'"remark":"' + b"x" * 33_000 + b'","version"'),
+    "129 fields": java_header(310, JAVA_FIELDS | {f"x{n}": "" for n in range(129)}),
     "garbage after the end": java_header(310, JAVA_FIELDS) + b"x",
     "a trailing comma": java_header(310, JAVA_FIELDS)[:-1] + b",}",
     "a trailing comma in the fields": java_header(310, JAVA_FIELDS).replace(b'"},', b'",},'),
@@ -264,6 +270,21 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_wrong_is_not_read(name: str, read: Read) -> None:
     assert values(frame(REFUSED[name], b"body"), read) is None
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"i": "x" * 32_768},
+        {"i": "x" * 32_769},
+        {"a": "x" * 32_769},
+        {"x" * 129: ""},
+        {f"x{n}": "" for n in range(129)},
+    ],
+)
+def test_a_binary_header_that_is_too_large_is_not_read(more: dict[str, str], read: Read) -> None:
+    assert values(frame(binary_header(310, JAVA_FIELDS | more), b"body", 1), read) is None
 
 
 @BOTH
@@ -455,6 +476,13 @@ def test_taking_what_the_scan_will_not_read() -> None:
 def test_taking_a_header_at_fault_names_the_field() -> None:
     text = java_header(10, LONG_FIELDS | {"queueId": "x"})
     with pytest.raises(RemoteProtocolError, match="the field queueId of a send is no number: 'x'"):
+        SendHeader().take(decoded(text), current(frame(text)), MessageDraft())
+
+
+@pytest.mark.parametrize("more", [{"a": "x" * 33_000}, {f"x{n}": "" for n in range(129)}])
+def test_a_header_that_is_too_large_is_not_taken(more: dict[str, str]) -> None:
+    text = java_header(310, JAVA_FIELDS | more)
+    with pytest.raises(RemoteProtocolError, match="a send whose header is too large"):
         SendHeader().take(decoded(text), current(frame(text)), MessageDraft())
 
 

@@ -38,6 +38,17 @@ def test_a_header_that_cannot_be_read_never_reaches_its_handler() -> None:
         ask({})
 
 
+def test_a_request_whose_header_is_too_large_is_refused_unless_its_handler_does_that() -> None:
+    command = RemotingCommand(30, ext_fields={"queueId": "4"})
+    command.excess = "more than 128 fields"
+    request = Request(ChannelId(1), command, Now(0, 0), [])
+    answer = ROW.serve(request)
+    assert answer is not None
+    assert (answer.code, "more than 128 fields" in answer.remark) == (29, True)
+    able = row(RequestCode.GET_MAX_OFFSET, Header, echo, Lane.CLIENT, Right.NONE, takes_excess=True)
+    assert able.serve(request) == Answer(remark="4 of 0")
+
+
 def test_a_code_is_served_once() -> None:
     with pytest.raises(AssertionError):
         request_table([ROW, ROW])

@@ -30,6 +30,15 @@ def test_a_one_way_request_is_never_answered(code: int) -> None:
     NameServerKit().tell(code, {"namespace": "n", "key": "k", "value": "v", "topic": "t"})
 
 
+@pytest.mark.parametrize(("code", "expected"), [(105, 29), (101, 29), (999, 3)])
+def test_a_request_whose_header_is_too_large_is_refused(code: int, expected: int) -> None:
+    command = RemotingCommand(code, ext_fields={"namespace": "n", "key": "k", "topic": "TBW102"})
+    command.excess = "more than 128 fields"
+    (answer,) = NameServerKit().send(command)
+    assert answer.code == expected
+    assert ("more than 128 fields" in answer.remark) == (expected == 29)
+
+
 def test_a_response_that_nobody_asked_for_is_dropped() -> None:
     assert NameServerKit().send(RemotingCommand(105, flag=RESPONSE_FLAG)) == []
 

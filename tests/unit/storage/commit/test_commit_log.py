@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from aerobee.errors import DiskFull, MessageIllegal
+from aerobee.errors import DiskFull, MessageIllegal, MessageTooLarge
 from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.record import MAGIC_FILLER, WHOLE, Record, RecordWriter
@@ -222,7 +222,7 @@ def test_a_batch_that_fits_in_no_file_is_refused() -> None:
     log.append(draft(), 0, NOW)
     before = image(log)
     entry = BatchMessage(b"x" * (2044 - OVERHEAD), {})
-    with pytest.raises(MessageIllegal, match="a batch of 4089 bytes does not fit in a log file"):
+    with pytest.raises(MessageTooLarge, match="a batch of 4089 bytes does not fit in a log file"):
         log.append(batch_of(entry, BatchMessage(b"x" * (2045 - OVERHEAD), {})), 1, NOW)
     assert image(log) == before
     assert log.append(batch_of(entry, entry), 1, NOW) == FILE_BYTES
@@ -286,7 +286,7 @@ def test_a_record_over_the_limit_is_refused(is_batch: bool) -> None:
     )
     log.append(good, 0, NOW)
     before = image(log)
-    with pytest.raises(MessageIllegal, match="a record of 1001 bytes; at most 1000 are allowed"):
+    with pytest.raises(MessageTooLarge, match="a record of 1001 bytes; at most 1000 are allowed"):
         log.append(bad, 1, NOW)
     assert image(log) == before
 
@@ -302,10 +302,25 @@ def test_properties_that_have_no_room_for_their_checksum_are_refused(is_batch: b
     else:
         good = draft(text=f"n\1{value}\2".encode())
         bad = draft(text=f"n\1{value}v\2".encode())
-    with pytest.raises(MessageIllegal, match="properties are longer than 32767 bytes"):
+    with pytest.raises(MessageTooLarge, match="properties are longer than 32767 bytes"):
         log.append(bad, 0, NOW)
     assert image(log) == before
     log.append(good, 0, NOW)
+
+
+@pytest.mark.parametrize("is_batch", [False, True])
+def test_properties_that_end_in_a_checksum_of_the_senders_are_illegal_and_not_too_large(
+    is_batch: bool,
+) -> None:
+    log = new_log()
+    before = image(log)
+    made = {"n": "v", "__CRC32#": "0123456789"}
+    text = b"n\1v\2__CRC32#\x010123456789\2"
+    bad = batch_of(BatchMessage(b"", made)) if is_batch else draft(text=text)
+    with pytest.raises(MessageIllegal, match="the reserved property __CRC32#") as caught:
+        log.append(bad, 0, NOW)
+    assert not isinstance(caught.value, MessageTooLarge)
+    assert image(log) == before
 
 
 # Beginning.

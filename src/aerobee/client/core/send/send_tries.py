@@ -35,7 +35,8 @@ _UNKNOWN_HINT = "it may be in the log: a second send may make a second one"
 _HINTS = {
     ResponseCode.NO_PERMISSION: "the topic or the broker may not be written to, "
     "or the credentials do not allow it",
-    ResponseCode.MESSAGE_ILLEGAL: "the broker says which limit was broken",
+    ResponseCode.MESSAGE_ILLEGAL: "the broker says why; its maxMessageSize bounds a body, and "
+    "32 KiB bound tag, keys and headers together",
     ResponseCode.SYSTEM_BUSY: "the broker is behind: send less at a time, or later",
     ResponseCode.SERVICE_NOT_AVAILABLE: "is its disk full, or is it shutting down?",
 }

@@ -8,6 +8,16 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.request import Answer
 
 
+def message_too_large(body_bytes_max: int) -> Answer:
+    """The refusal of a body or of properties that are too large, in RocketMQ's own words: people
+    look for the cause by them."""
+    return Answer(
+        ResponseCode.MESSAGE_ILLEGAL,
+        "the message is illegal, maybe msg body or properties length not matched. "
+        f"msg body length limit {body_bytes_max}B, msg properties length limit 32KB.",
+    )
+
+
 def refused_by_store(error: StorageError) -> Answer:
     """The answer by the kind of error. Nothing was appended."""
     if isinstance(error, MessageIllegal):

@@ -10,7 +10,7 @@ Imports more than 15 modules because a reply is a send and a call of a client at
 
 from collections.abc import Mapping
 
-from aerobee.errors import StorageError
+from aerobee.errors import MessageIllegal, MessageTooLarge, PropertiesTooLong, StorageError
 from aerobee.model.message import Host
 from aerobee.model.properties import PUSH_REPLY_TIME, REPLY_TO_CLIENT, encode_properties
 from aerobee.ports.service import ChannelId, Peer
@@ -53,10 +53,16 @@ class ReplyHandlers:
         self._address = address
 
     def rows(self) -> list[Row]:
-        return [row(code, NoHeader, self._reply, Lane.SEND, Right.PUBLISH) for code in _CODES]
+        return [
+            row(code, NoHeader, self._reply, Lane.SEND, Right.PUBLISH, takes_excess=True)
+            for code in _CODES
+        ]
 
     def _reply(self, request: Request, header: NoHeader) -> Answer | None:
-        sending = read_send_request(request.command, request.body)
+        try:
+            sending = read_send_request(request.command, request.body)
+        except MessageIllegal as error:
+            return self._stamp.on_storage_error(error)
         fault = self._checks.find_fault(sending)
         if fault is None:
             found = self._checks.check_topic(sending)
@@ -76,13 +82,16 @@ class ReplyHandlers:
                 )
             )
         try:
+            push = self._push(request, sending)
             stored = self._kept(request, sending)
+        except (MessageTooLarge, PropertiesTooLong):
+            return self._stamp.on_too_large()
         except StorageError as error:
             return self._stamp.on_refusal(Answer(ResponseCode.SYSTEM_ERROR, str(error)))
         place = self._place(sending, stored)
         self._calls.call(
             channel,
-            self._push(request, sending),
+            push,
             request.now.monotonic_ms + PUSH_MS_MAX,
             lambda answer: self._pushed(request, place, answer),
         )

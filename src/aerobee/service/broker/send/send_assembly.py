@@ -49,7 +49,12 @@ class SendAssembly:
         self._count_returned = count_returned
         host, port = _split(identity.address)
         self._stamp = SendStamp(
-            told.region, told.traces, identity.cluster, storage.store_host, UniqueIds(host, port)
+            told.region,
+            told.traces,
+            identity.cluster,
+            storage.store_host,
+            UniqueIds(host, port),
+            told.body_bytes_max,
         )
         self.once = SendOnce(tables.deduplication.known, lambda: store.end_offset)
         self.writer = MessageWriter(store, storage.flush_mode, len(storage.delay_levels_ms))

@@ -7,7 +7,7 @@ A client whose request is refused sends the message to the retry topic itself, s
 
 from collections.abc import Callable
 
-from aerobee.errors import AerobeeError
+from aerobee.errors import AerobeeError, MessageTooLarge, PropertiesTooLong
 from aerobee.model.flags import TransactionType, is_inner_batch, is_writable
 from aerobee.model.message import StoredMessage
 from aerobee.model.names import retry_topic
@@ -27,6 +27,8 @@ from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import OK, Answer, Request, answer_with
+
+_TOO_LONG = "PROPERTIES_SIZE_EXCEEDED"  # RocketMQ's own word
 
 FindRecord = Callable[[int], memoryview | None]
 """The record at a log offset, checked: `Store.record_at`."""
@@ -126,6 +128,8 @@ class SendBackHandlers:
         copy = copy_to_return(message, place, self._turn % self._queues_of(place))
         try:
             stored = self._writer.put(copy, request.now)
+        except (MessageTooLarge, PropertiesTooLong):
+            return Answer(ResponseCode.SYSTEM_ERROR, _TOO_LONG)
         except AerobeeError as error:
             return Answer(ResponseCode.SYSTEM_ERROR, str(error))
         group = place.topic.split("%", 2)[2]

@@ -1,17 +1,22 @@
 """Checks of a send on the general path: its topic, made if need be, its queue, size and
 permissions.
 
-The order of the checks is RocketMQ's. A topic that has to be made is on the disk before the message
-is stored: otherwise a crash could leave a message that no consumer can reach.
+The order of the checks is RocketMQ's: a size is refused last. A topic that has to be made is on the
+disk before the message is stored: otherwise a crash could leave a message that no consumer can
+reach. None is made for a message that is too large as it came.
+
+Imports more than 15 modules because all checks of a send are here.
 """
 
 from aerobee.model.flags import is_writable
 from aerobee.model.group import GroupConfig
 from aerobee.model.names import (
     RETRY_PREFIX,
+    TOPIC_CHARS_MAX,
     find_topic_fault,
     is_broker_written,
     is_retry_topic,
+    topic_chars_max,
 )
 from aerobee.model.properties import DELAY
 from aerobee.model.topic import TopicConfig
@@ -25,13 +30,14 @@ from aerobee.service.broker.log_access.retry_destination import (
     dead_letter_place,
     times_allowed,
 )
+from aerobee.service.broker.log_access.store_refusals import message_too_large
 from aerobee.service.broker.send.send_request import SendRequest
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.live_config import LiveConfig
-from aerobee.service.request import Answer
+from aerobee.service.request import Answer, excess_remark
 
-_PLAIN_TOPIC_CHARS_MAX = 127
+_SHOWN_CHARS_MAX = 255  # of a name that is too long
 
 
 class SendChecks:
@@ -49,7 +55,7 @@ class SendChecks:
 
     def find_fault(self, sending: SendRequest) -> Answer | None:
         """The refusal of a send by checks that need no topic; None if it passes."""
-        fault = find_topic_fault(sending.topic)
+        fault = _find_name_fault(sending.topic)
         if fault is not None:
             return Answer(ResponseCode.INVALID_PARAMETER, fault)
         if is_broker_written(sending.topic):
@@ -57,23 +63,25 @@ class SendChecks:
                 ResponseCode.NO_PERMISSION,
                 f"Sending message to topic[{sending.topic}] is forbidden.",
             )
-        bytes_max = self._config.current.body_bytes_max
-        if len(sending.body) > bytes_max:
-            return Answer(
-                ResponseCode.MESSAGE_ILLEGAL,
-                f"a body of {len(sending.body)} bytes; at most {bytes_max} are allowed "
-                "(maxMessageSize)",
-            )
         if sending.is_half:
             fault_of_half = self._find_half_fault(sending)
             if fault_of_half is not None:
                 return fault_of_half
         if sending.is_batch and (
-            is_retry_topic(sending.topic) or len(sending.topic) > _PLAIN_TOPIC_CHARS_MAX
+            is_retry_topic(sending.topic) or len(sending.topic) > TOPIC_CHARS_MAX
         ):
             return Answer(
                 ResponseCode.MESSAGE_ILLEGAL, "a batch cannot be sent to this topic: send singly"
             )
+        return None
+
+    def find_size_fault(self, sending: SendRequest) -> Answer | None:
+        """The refusal of a send that is too large to be stored."""
+        bytes_max = self._config.current.body_bytes_max
+        if sending.has_long_properties or len(sending.body) > bytes_max:
+            return message_too_large(bytes_max)
+        if sending.excess:
+            return Answer(ResponseCode.MESSAGE_ILLEGAL, excess_remark(sending.excess))
         return None
 
     def _find_half_fault(self, sending: SendRequest) -> Answer | None:
@@ -141,7 +149,19 @@ class SendChecks:
                 f"request queueId[{sending.queue_id}] is illegal, the topic {sending.topic} "
                 f"has {queues} queues",
             )
+        size_fault = self.find_size_fault(sending)
+        if size_fault is not None:
+            return size_fault
         if config.is_compacted and not sending.has_keys():
             return Answer(ResponseCode.MESSAGE_ILLEGAL, "Required message key is missing")
         fault = sending.type_fault(config) if self._config.current.checks_message_types else None
         return config if fault is None else Answer(ResponseCode.MESSAGE_ILLEGAL, fault)
+
+
+def _find_name_fault(topic: str) -> str | None:
+    """The fault of a topic's name, if there is one; a length in RocketMQ's own words."""
+    chars_max = topic_chars_max(topic)
+    if len(topic) > chars_max:
+        shown = topic[:_SHOWN_CHARS_MAX]
+        return f"The specified topic: {shown}, is longer than topic max length: {chars_max}"
+    return find_topic_fault(topic)

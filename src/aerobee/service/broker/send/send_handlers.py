@@ -12,7 +12,12 @@ Imports more than 15 modules because every kind of send comes by here.
 
 from collections.abc import Mapping
 
-from aerobee.errors import LocalProtocolError, MessageIllegal, StorageError
+from aerobee.errors import (
+    LocalProtocolError,
+    MessageIllegal,
+    PropertiesTooLong,
+    StorageError,
+)
 from aerobee.model.message import Host
 from aerobee.model.properties import POP_CHECKPOINT, UNIQUE_KEY
 from aerobee.model.topic import TopicConfig
@@ -62,7 +67,10 @@ class SendHandlers:
         self._turn = 0
 
     def rows(self) -> list[Row]:
-        return [row(code, NoHeader, self._send, Lane.SEND, Right.PUBLISH) for code in _CODES]
+        return [
+            row(code, NoHeader, self._send, Lane.SEND, Right.PUBLISH, takes_excess=True)
+            for code in _CODES
+        ]
 
     def _send(self, request: Request, header: NoHeader) -> Answer | None:
         try:
@@ -76,12 +84,14 @@ class SendHandlers:
         fault = self._checks.find_fault(sending)
         if fault is None:
             to_make = self._checks.topic_to_make(sending, request.now)
+            fault = to_make if isinstance(to_make, Answer) else None
             if isinstance(to_make, TopicConfig):
-                self._make_topic(
-                    to_make, request, lambda: self._once_more(request, sending, born_host)
-                )
-                return None
-            fault = to_make
+                fault = self._checks.find_size_fault(sending)
+                if fault is None:
+                    self._make_topic(
+                        to_make, request, lambda: self._once_more(request, sending, born_host)
+                    )
+                    return None
         if fault is not None:
             return self._stamp.on_refusal(fault)
         return self._store(request, sending, born_host)
@@ -100,8 +110,9 @@ class SendHandlers:
             stored = self._put(request, sending, born_host)
             if isinstance(stored, Answer):
                 return self._stamp.on_refusal(stored)
+        except PropertiesTooLong:  # not as they came, but with what the broker adds
+            return self._stamp.on_too_large()
         except LocalProtocolError as error:
-            # Properties that fit, but not with what the broker adds.
             return self._stamp.on_refusal(Answer(ResponseCode.MESSAGE_ILLEGAL, str(error)))
         except StorageError as error:
             return self._stamp.on_storage_error(error)

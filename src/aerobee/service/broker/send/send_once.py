@@ -68,11 +68,10 @@ class SendOnce:
         refusal = self._find_refusal(sending, mark, count)
         if refusal is not None:
             return refusal
-        if mark.epoch > self._known.epoch_of(mark.producer):
-            self._known.raise_epoch(mark.producer, mark.epoch, now.wall_ms)
         places = self._places(sending, mark, count)
         fresh = [index for index, place in enumerate(places) if place is None]
         if not fresh:
+            self._note_epoch(mark, now)
             return self._repeated(sending, [place or NO_PLACE for place in places])
         if len(fresh) < count:
             # Each by itself: the message that it would follow is elsewhere.
@@ -81,6 +80,7 @@ class SendOnce:
                 for index in fresh
             )
         stored = put()
+        self._note_epoch(mark, now)
         for number, index in enumerate(fresh):
             place = NO_PLACE
             if not sending.is_quiet:
@@ -110,13 +110,19 @@ class SendOnce:
         verdict = SequenceVerdict.NEW if seen is None else seen.judge_run(mark.sequence, count)
         if verdict is SequenceVerdict.NOT_KNOWN:
             return None
-        if mark.epoch > self._known.epoch_of(mark.producer):
-            self._known.raise_epoch(mark.producer, mark.epoch, now.wall_ms)
         if verdict is SequenceVerdict.REPEATED:
+            self._note_epoch(mark, now)
             return self._repeated(sending, [NO_PLACE])
         stored = put()
+        self._note_epoch(mark, now)
         self._known.note_run(mark, count, sending.topic, sending.queue_id, now.wall_ms)
         return stored
+
+    def _note_epoch(self, mark: ProducerMark, now: Now) -> None:
+        """Have producers with a smaller epoch refused; after `put`, because a message that is not
+        taken changes nothing."""
+        if mark.epoch > self._known.epoch_of(mark.producer):
+            self._known.raise_epoch(mark.producer, mark.epoch, now.wall_ms)
 
     def _find_refusal(self, sending: SendRequest, mark: ProducerMark, count: int) -> Answer | None:
         if is_retry_topic(sending.topic):

@@ -1,6 +1,8 @@
 """A send on the general path: the fields of its header as values, and the message that is stored.
 
 Flags that only the broker may set (addresses, transactions, inner batches) are not taken from it.
+
+Imports more than 15 modules because a send touches topics, types, batches and transactions.
 """
 
 from dataclasses import dataclass
@@ -12,7 +14,13 @@ from aerobee.model.message_id import pack_address
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
 from aerobee.model.message_type import MessageType, takes, type_of
 from aerobee.model.names import is_retry_topic
-from aerobee.model.properties import KEYS, TRANSACTION_PREPARED, UNIQUE_KEY, decode_properties
+from aerobee.model.properties import (
+    KEYS,
+    PROPERTIES_BYTES_MAX,
+    TRANSACTION_PREPARED,
+    UNIQUE_KEY,
+    decode_properties,
+)
 from aerobee.model.topic import SINGLE_TAG, TopicConfig
 from aerobee.protocol.message.message_batch import decode_batch
 from aerobee.protocol.message.message_draft import MessageDraft
@@ -20,6 +28,7 @@ from aerobee.protocol.message.recall_handle import RecallHandle, encode_recall_h
 from aerobee.protocol.remoting.command_header import CommandHeader
 from aerobee.protocol.send.send_fields import SEND_BATCH_MESSAGE, SEND_ONCE, SendFields
 from aerobee.service.broker.state.topic_attributes import MESSAGE_TYPE
+from aerobee.service.request import excess_remark
 
 _DEFAULT_QUEUES = 4
 # The rest of the system flag is the broker's to set: addresses, transactions, inner batches.
@@ -52,6 +61,10 @@ class SendRequest:
     """SEND_ONCE: whether the broker has acknowledged a send of this producer to this queue."""
     is_quiet: bool = False
     """SEND_ONCE: whether the producer needs no offsets, in this answer or in a repeated one."""
+    has_long_properties: bool = False
+    """Whether its properties, as they came, are longer than a record can hold."""
+    excess: str = ""
+    """The excess of its header: see `CommandHeader`."""
 
     @property
     def is_half(self) -> bool:
@@ -131,8 +144,19 @@ class SendRequest:
 
 
 def read_send_request(header: CommandHeader, body: bytes) -> SendRequest:
-    """RemoteProtocolError names the field at fault; MessageIllegal: too long properties."""
-    fields = SendFields(header)
+    """RemoteProtocolError names the field at fault; MessageIllegal: it was not read, because the
+    header is too large."""
+    try:
+        return _read(SendFields(header), header, body)
+    except RemoteProtocolError:
+        if not header.excess:
+            raise
+    # A code of its own: clients do not try such a message again.
+    raise MessageIllegal(excess_remark(header.excess))
+
+
+def _read(fields: SendFields, header: CommandHeader, body: bytes) -> SendRequest:
+    text = fields.optional_text("i").encode()
     return SendRequest(
         group=fields.optional_text("a"),
         topic=fields.text("b").decode(),
@@ -142,7 +166,7 @@ def read_send_request(header: CommandHeader, body: bytes) -> SendRequest:
         sys_flag=fields.int32("f") & _SENDERS_FLAGS,
         born_timestamp=fields.int64("g"),
         flag=fields.int32("h"),
-        properties=_properties(fields),
+        properties=decode_properties(text),
         reconsume_times=fields.optional_int32("j", 0),
         reconsume_times_max=fields.optional_int32("l", -1),
         is_batch=header.code == SEND_BATCH_MESSAGE or fields.is_true("m"),
@@ -151,12 +175,6 @@ def read_send_request(header: CommandHeader, body: bytes) -> SendRequest:
         is_once=header.code == SEND_ONCE,
         is_known=fields.is_known(),
         is_quiet=fields.is_quiet(),
+        has_long_properties=len(text) > PROPERTIES_BYTES_MAX,
+        excess=header.excess,
     )
-
-
-def _properties(fields: SendFields) -> dict[str, str]:
-    try:
-        return decode_properties(fields.properties())
-    except RemoteProtocolError as error:
-        # A code of its own: clients do not try such a message again.
-        raise MessageIllegal(str(error)) from None

@@ -5,7 +5,7 @@ A consumer reads the cluster from a request that it replies to; clients trace by
 
 from collections.abc import Mapping, Sequence
 
-from aerobee.errors import StorageError
+from aerobee.errors import MessageTooLarge, StorageError
 from aerobee.model.properties import (
     CLUSTER,
     MESSAGE_REGION,
@@ -14,20 +14,27 @@ from aerobee.model.properties import (
     encode_properties,
 )
 from aerobee.ports.clock import Now
-from aerobee.service.broker.log_access.store_refusals import refused_by_store
+from aerobee.service.broker.log_access.store_refusals import message_too_large, refused_by_store
 from aerobee.service.broker.send.unique_ids import UniqueIds
 from aerobee.service.request import Answer
 
 
 class SendStamp:
     def __init__(
-        self, region: str, is_traced: bool, cluster: str, store_host: bytes, ids: UniqueIds
+        self,
+        region: str,
+        is_traced: bool,
+        cluster: str,
+        store_host: bytes,
+        ids: UniqueIds,
+        body_bytes_max: int,
     ) -> None:
         traced = "true" if is_traced else "false"
         self._on_answer = {MESSAGE_REGION: region, TRACE_SWITCH: traced}
         self._on_message = {**self._on_answer, CLUSTER: cluster}
         self._id_head = store_host.hex().upper()
         self._ids = ids
+        self._body_bytes_max = body_bytes_max
 
     def properties_text(self) -> bytes:
         """The properties that every message gets, encoded as they are stored."""
@@ -46,7 +53,12 @@ class SendStamp:
 
     def on_storage_error(self, error: StorageError) -> Answer:
         """The answer for a message that the store refused."""
+        if isinstance(error, MessageTooLarge):
+            return self.on_too_large()
         return self.on_refusal(refused_by_store(error))
+
+    def on_too_large(self) -> Answer:
+        return self.on_refusal(message_too_large(self._body_bytes_max))
 
     def message_ids(self, log_offsets: Sequence[int]) -> str:
         """The ids of records, joined as clients expect those of a batch."""

@@ -20,7 +20,7 @@ from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.log_access.message_writer import MessageWriter
-from aerobee.service.broker.log_access.store_refusals import refused_by_store
+from aerobee.service.broker.log_access.store_refusals import message_too_large, refused_by_store
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
 from aerobee.service.broker.staging.staged_batch import StagedBatch, staged_message
@@ -31,7 +31,15 @@ _NOT_SAFE = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it is not known 
 
 
 class StagingHandlers:
-    def __init__(self, topics: Topics, writer: MessageWriter, publishing: RoundPublishing) -> None:
+    def __init__(
+        self,
+        topics: Topics,
+        writer: MessageWriter,
+        publishing: RoundPublishing,
+        body_bytes_max: int,
+    ) -> None:
+        """`body_bytes_max` limits one batch, as it limits one send."""
+        self._body_bytes_max = body_bytes_max
         self._topics = topics
         self._writer = writer
         self._publishing = publishing
@@ -83,6 +91,8 @@ class StagingHandlers:
                 ResponseCode.NO_PERMISSION,
                 f"queue {header.queue_id} of {header.topic} cannot be written to",
             )
+        if len(body) > self._body_bytes_max:
+            return message_too_large(self._body_bytes_max)
         if not self._marked.read(body):
             return Answer(
                 ResponseCode.MESSAGE_ILLEGAL,

@@ -4,7 +4,7 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode, 
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.send.reply_handlers import PUSH_MS_MAX
 from tests.broker_kit import CLIENT, OTHER, BrokerKit
-from tests.wire import JAVA_FIELDS, LONG_NAMES
+from tests.wire import JAVA_FIELDS, LONG_NAMES, frame, java_header
 
 TOPIC = "DefaultCluster_REPLY_TOPIC"
 PROPERTIES = "CORRELATION_ID\x01c1\x02REPLY_TO_CLIENT\x01asker\x02UNIQ_KEY\x01u\x02"
@@ -92,6 +92,43 @@ def test_a_reply_to_nobody_is_refused_and_not_kept() -> None:
     assert kit.ask(325, reply_fields(i="")).code == 1
     kit.close(OTHER)
     assert kit.ask(325, reply_fields()).code == 1
+
+
+TOO_LARGE = "msg body length limit 1000B, msg properties length limit 32KB."
+
+
+@pytest.mark.parametrize("stores", [True, False])
+@pytest.mark.parametrize(
+    ("more", "body"),
+    [
+        (32_768 - len(PROPERTIES), b"x"),
+        (33_000, b"x"),
+        (1 << 20, b"x"),
+        (32_767 - len(PROPERTIES), b"x"),  # not with what the broker adds
+        (3, bytes(1001)),
+    ],
+)
+@pytest.mark.parametrize("code", [324, 325])
+def test_a_reply_that_is_too_large_is_refused_and_nobody_gets_it(
+    code: int, more: int, body: bytes, stores: bool
+) -> None:
+    kit = kit_with_asker(BrokerConfig(body_bytes_max=1000, stores_replies=stores))
+    fields = reply_fields(i=PROPERTIES + "a\x01" + "x" * (more - 3) + "\x02")
+    if code == 324:
+        fields = {LONG_NAMES[letter]: value for letter, value in fields.items()}
+    kit.send_frames(frame(java_header(code, fields), body))
+    (answer,) = kit.heard(CLIENT)
+    assert (answer.code, answer.remark[-len(TOO_LARGE) :]) == (13, TOO_LARGE)
+    assert answer.ext_fields == {"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"}
+    assert (kit.heard(OTHER), kit.store.end_offset) == ([], 0)
+
+
+def test_a_reply_with_too_many_fields_is_refused_with_the_reason() -> None:
+    kit = kit_with_asker()
+    many = {f"x{number}": "" for number in range(128)}
+    answer = kit.ask(325, many | reply_fields())
+    assert (answer.code, "more than 128 fields" in answer.remark) == (13, True)
+    assert answer.ext_fields == {"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"}
 
 
 def test_a_requester_that_says_no_is_told_to_the_replier() -> None:

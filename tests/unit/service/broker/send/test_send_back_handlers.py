@@ -136,6 +136,20 @@ def test_a_message_waits_for_its_first_retry_with_all_that_it_had(storage: Stora
     assert (retried.body, retried.reconsume_times) == (b"body", 1)
 
 
+@pytest.mark.parametrize("level", ["0", "-1"])
+def test_properties_that_have_no_room_for_what_a_retry_adds_are_refused_in_rocketmqs_word(
+    level: str,
+) -> None:
+    rig = Rig()
+    offset = rig.store_message(properties(UNIQ_KEY="u1", n="v" * 32_700))
+    end = rig.store.end_offset
+    answer = rig.give_back_and_work(offset, delayLevel=level)
+    assert (answer.code, answer.remark) == (1, "PROPERTIES_SIZE_EXCEEDED")
+    assert rig.store.end_offset == end
+    assert rig.noted == []
+    assert rig.give_back_and_work(rig.store_message(), delayLevel=level).code == 0
+
+
 def test_the_second_retry_remembers_the_first_message() -> None:
     rig = Rig()
     offset = rig.store_message(properties(RETRY_TOPIC="First", ORIGIN_MESSAGE_ID="id0"), times=1)

@@ -212,6 +212,53 @@ def test_a_queue_that_is_only_read_may_still_be_written_to() -> None:
     assert "queueId[4]" in answer.remark
 
 
+@pytest.mark.parametrize(
+    ("topic", "chars_max"),
+    [("x" * 128, 127), ("x" * 40_000, 127), ("%RETRY%" + "x" * 249, 255)],
+)
+def test_a_name_that_is_too_long_is_refused_in_rocketmqs_words(topic: str, chars_max: int) -> None:
+    answer = Rig().checks.find_fault(replace(SENDING, topic=topic))
+    assert refused(answer) == 29
+    assert isinstance(answer, Answer)
+    assert answer.remark == (
+        f"The specified topic: {topic[:255]}, is longer than topic max length: {chars_max}"
+    )
+
+
+LARGE = (
+    replace(SENDING, body=b"x" * 1001),
+    replace(SENDING, has_long_properties=True),
+    replace(SENDING, excess="more than 128 fields"),
+)
+
+
+@pytest.mark.parametrize("large", LARGE, ids=["body", "properties", "header"])
+def test_what_is_too_large_is_refused_and_everything_else_is_told_before(
+    large: SendRequest,
+) -> None:
+    rig = Rig(config=BrokerConfig(body_bytes_max=1000))
+    assert rig.checks.find_fault(large) is None
+    assert refused(rig.checks.find_size_fault(large)) == 13
+    assert refused(rig.checks.check_topic(large)) == 13
+    assert refused(rig.checks.check_topic(replace(large, queue_id=4))) == 29
+    assert refused(rig.checks.check_topic(replace(large, topic="Gone"))) == 17
+
+
+def test_what_is_as_large_as_may_be_is_not_refused() -> None:
+    rig = Rig(config=BrokerConfig(body_bytes_max=1000))
+    sending = replace(SENDING, body=b"x" * 1000)
+    assert rig.checks.find_size_fault(sending) is None
+    assert isinstance(rig.checks.check_topic(sending), TopicConfig)
+
+
+def test_body_and_properties_are_refused_in_rocketmqs_words_and_a_header_with_the_reason() -> None:
+    checks = Rig(config=BrokerConfig(body_bytes_max=1000)).checks
+    remarks = [answer.remark for one in LARGE if (answer := checks.find_size_fault(one))]
+    assert remarks[0] == remarks[1]
+    assert "msg body length limit 1000B, msg properties length limit 32KB." in remarks[0]
+    assert "more than 128 fields" in remarks[2]
+
+
 def test_a_topic_that_went_meanwhile_is_not_there() -> None:
     assert refused(Rig().checks.check_topic(replace(SENDING, topic="Gone"))) == 17
 

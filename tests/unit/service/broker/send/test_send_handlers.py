@@ -76,7 +76,8 @@ def test_a_send_without_a_queue_gets_each_in_turn() -> None:
 
 def test_a_one_way_send_is_stored_and_never_answered() -> None:
     kit = BrokerKit(ORDERS)
-    for changes in ({}, {"b": "New"}, {"e": "99"}, {"e": "x"}, {"b": "SELF_TEST_TOPIC"}):
+    large = {"i": padded(PLAIN, 33_000)}
+    for changes in ({}, {"b": "New"}, {"e": "99"}, {"e": "x"}, {"b": "SELF_TEST_TOPIC"}, large):
         kit.tell(310, fields(**changes), b"quiet", flag=2)
         kit.finish()
     assert kit.heard() == []
@@ -146,14 +147,56 @@ def test_every_answer_says_region_and_tracing_refusals_too() -> None:
 # What is refused, and what the store refuses.
 
 
-def test_what_is_too_large_is_refused_as_illegal() -> None:
+TOO_LARGE = (
+    "the message is illegal, maybe msg body or properties length not matched. "
+    "msg body length limit 1000B, msg properties length limit 32KB."
+)
+PLAIN = f"UNIQ_KEY\x01{ID}\x02"
+
+
+def padded(text: str, size: int) -> str:
+    """Properties of so many bytes."""
+    return text + "a\x01" + "x" * (size - len(text) - 3) + "\x02"
+
+
+@pytest.mark.parametrize("size", [32_768, 33_000, 100_000])
+def test_what_is_too_large_is_refused_in_rocketmqs_words(size: int) -> None:
     kit = BrokerKit(ORDERS, config=BrokerConfig(body_bytes_max=1000))
-    assert send(kit, b"x" * 1001).code == 13
+    for answer in (send(kit, b"x" * 1001), send(kit, i=padded(PLAIN, size))):
+        assert (answer.code, answer.remark) == (13, TOO_LARGE)
+        assert answer.ext_fields == {"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"}
+    assert kit.store.end_offset == 0
     assert send(kit, b"x" * 1000).code == 0
-    assert send(kit, i="a\x01" + "x" * 32_765 + "\x02").code == 13
-    # With what the broker adds they do not fit any more.
-    assert send(kit, i="a\x01" + "x" * 32_760 + "\x02").code == 13
-    assert len(kit.bodies(queue_id=1)) == 1
+
+
+def test_a_topic_or_queue_that_is_not_there_is_told_before_what_is_too_large() -> None:
+    kit = BrokerKit(ORDERS, config=BrokerConfig(body_bytes_max=1000))
+    for text, body in ((padded(PLAIN, 33_000), b"x"), (PLAIN, bytes(1001))):
+        assert send(kit, body, b="x" * 128, i=text).code == 29
+        assert send(kit, body, b="SELF_TEST_TOPIC", i=text).code == 16
+        assert send(kit, body, b="New", c="None", i=text).code == 17
+        assert send(kit, body, e="4", i=text).code == 29
+        assert send(kit, body, i=text).code == 13
+
+
+def test_no_topic_is_made_for_what_is_too_large() -> None:
+    kit = BrokerKit(config=BrokerConfig(body_bytes_max=1000))
+    for text, body in ((padded(PLAIN, 33_000), b"x"), (PLAIN, bytes(1001))):
+        answer = send(kit, body, b="New", i=text)
+        assert (answer.code, answer.remark) == (13, TOO_LARGE)
+        assert kit.ask(351, {"topic": "New"}).code == 17
+    assert kit.store.end_offset == 0
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_header_with_too_many_fields_is_refused_with_the_reason(is_first: bool) -> None:
+    kit = BrokerKit(ORDERS)
+    many = {f"x{number}": "" for number in range(128)}
+    answer = kit.ask(310, many | fields() if is_first else fields() | many, b"x")
+    assert (answer.code, "more than 128 fields" in answer.remark) == (13, True)
+    assert answer.ext_fields == {"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"}
+    assert kit.store.end_offset == 0
+    assert send(kit).code == 0
 
 
 def test_what_waits_comes_whole_after_the_limit_was_lowered() -> None:

@@ -1,6 +1,9 @@
 import pytest
 
+from aerobee.model.properties import PRODUCER_MARK, encode_properties
 from aerobee.protocol.message.message_batch import BatchMessage, batch_entries, encode_batch
+from aerobee.protocol.message.producer_mark import encode_follower
+from aerobee.service.broker.config import BrokerConfig
 from tests.broker_kit import SYNC, BrokerKit
 from tests.once_kit import (
     FENCED,
@@ -9,6 +12,7 @@ from tests.once_kit import (
     QUEUE,
     SEND_ONCE,
     batch_body,
+    mark_text,
     once_fields,
     open_producer,
     place_in,
@@ -83,6 +87,43 @@ def test_a_successor_may_send_everything_again() -> None:
     assert place_in(again) == first
     assert again.ext_fields["duplicate"] == "true"
     assert send_once(kit, 1, epoch=1).code == FENCED
+
+
+@pytest.mark.parametrize("is_long", [True, False])
+def test_what_is_too_large_is_refused_and_changes_nothing(is_long: bool) -> None:
+    kit = BrokerKit(ORDERS, config=BrokerConfig(body_bytes_max=1000))
+    send_once(kit, 0, b"zero", epoch=1)
+    end = kit.store.end_offset
+    if is_long:
+        # Too long with what the broker adds, then as it came, then more than is read.
+        for size in (32_650, 32_700, 33_000, 100_000):
+            fields = once_fields(1, epoch=2, extra="a\x01" + "x" * size + "\x02")
+            answer = kit.ask(SEND_ONCE, fields, b"one")
+            assert answer.code == 13
+            assert "msg properties length limit 32KB." in answer.remark
+    else:
+        assert send_once(kit, 1, bytes(1001), epoch=2).code == 13
+        assert send_batch_once(kit, 1, [bytes(600), bytes(600)], epoch=2).code == 13
+    assert kit.store.end_offset == end
+    assert "duplicate" not in send_once(kit, 1, b"one", epoch=1).ext_fields, "nobody succeeded it"
+    assert kit.bodies(queue_id=QUEUE) == [b"zero", b"one"]
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_a_batch_one_of_which_is_too_large_is_refused_and_changes_nothing(quiet: bool) -> None:
+    kit = BrokerKit(ORDERS)
+    send_once(kit, 0, b"zero", epoch=1)
+    mark = mark_text(1, epoch=2)
+    own = encode_properties({"n": "v", PRODUCER_MARK: mark})
+    entries = [
+        BatchMessage(b"a", {"n": "v" * (32_760 - len(own)), PRODUCER_MARK: mark}),
+        BatchMessage(b"b", {PRODUCER_MARK: encode_follower(1)}),
+    ]
+    fields = {**once_fields(1, epoch=2), "m": "true", "quiet": str(quiet).lower()}
+    answer = kit.ask(SEND_ONCE, fields, encode_batch(entries))
+    assert (answer.code, "msg properties length limit 32KB." in answer.remark) == (13, True)
+    assert kit.bodies(queue_id=QUEUE) == [b"zero"]
+    assert send_once(kit, 1, b"one", epoch=1).code == 0, "nobody succeeded it"
 
 
 def test_who_was_acknowledged_and_is_not_known_is_refused() -> None:

@@ -90,10 +90,27 @@ def test_what_is_missing_is_named(letter: str) -> None:
         read_send_request(header(10, **{letter: None}), b"")
 
 
-def test_properties_that_no_record_can_hold_are_illegal() -> None:
-    read_send_request(header(i="a\x01" + "x" * 32_764 + "\x02"), b"")
-    with pytest.raises(MessageIllegal, match="32768 bytes of properties"):
-        read_send_request(header(i="a\x01" + "x" * 32_765 + "\x02"), b"")
+def test_properties_that_no_record_can_hold_are_noticed_by_their_bytes() -> None:
+    fits = "a\x01" + "x" * 32_763 + "\x02"
+    assert not read_send_request(header(i=fits + "x"), b"").has_long_properties
+    assert read_send_request(header(i=fits + "é"), b"").has_long_properties
+
+
+def test_the_excess_of_a_header_stays_with_the_send() -> None:
+    said = header()
+    assert read_send_request(said, b"").excess == ""
+    said.excess = "more than 128 fields"
+    assert read_send_request(said, b"").excess == "more than 128 fields"
+
+
+def test_a_field_that_was_not_read_because_the_header_is_too_large_is_not_missed() -> None:
+    for changes in ({"b": None}, {"e": None}, {"g": "x" * 32_769}):
+        said = header(**changes)
+        with pytest.raises(RemoteProtocolError):
+            read_send_request(said, b"")
+        said.excess = "more than 128 fields"
+        with pytest.raises(MessageIllegal, match="header is too large: more than 128 fields"):
+            read_send_request(said, b"")
 
 
 def test_the_message_has_what_was_sent() -> None:

@@ -1,3 +1,4 @@
+from aerobee.errors import MessageIllegal, MessageTooLarge
 from aerobee.model.message_id import OffsetMessageId, parse_offset_message_id
 from aerobee.model.message_queue import LogOffset
 from aerobee.model.properties import decode_properties
@@ -12,7 +13,7 @@ NOW = SimClock().now()
 
 
 def stamp(*, is_traced: bool = True) -> SendStamp:
-    return SendStamp("Moon", is_traced, "Cluster", HOST, UniqueIds("10.0.0.1", 10911))
+    return SendStamp("Moon", is_traced, "Cluster", HOST, UniqueIds("10.0.0.1", 10911), 1000)
 
 
 def test_a_message_gets_region_tracing_and_cluster_whatever_it_says() -> None:
@@ -49,6 +50,15 @@ def test_a_refusal_says_them_too_and_stays_what_it_is() -> None:
     refused = stamp().on_refusal(Answer(ResponseCode.NO_PERMISSION, "no", {"more": "1"}))
     assert (refused.code, refused.remark) == (16, "no")
     assert refused.fields == {"MSG_REGION": "Moon", "TRACE_ON": "true", "more": "1"}
+
+
+def test_what_is_too_large_is_refused_in_rocketmqs_words_and_the_rest_with_its_reason() -> None:
+    for refused in (stamp().on_too_large(), stamp().on_storage_error(MessageTooLarge("why"))):
+        assert refused.code == 13
+        assert "msg body length limit 1000B, msg properties length limit 32KB." in refused.remark
+        assert refused.fields == {"MSG_REGION": "Moon", "TRACE_ON": "true"}
+    refused = stamp().on_storage_error(MessageIllegal("why"))
+    assert (refused.code, refused.remark) == (13, "why")
 
 
 def test_an_id_points_to_its_record_and_those_of_a_batch_are_joined() -> None:

@@ -1,6 +1,7 @@
 import pytest
 
 from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
+from aerobee.service.broker.config import BrokerConfig
 from tests.broker_kit import SYNC, BrokerKit
 from tests.once_kit import ORDERS, QUEUE, batch_body
 
@@ -28,6 +29,16 @@ def test_what_could_not_be_published_is_not_staged(
 ) -> None:
     kit = BrokerKit(ORDERS)
     assert kit.ask(STAGE_BATCH, FIELDS | changes, body).code == code
+
+
+def test_a_batch_larger_than_one_that_is_sent_may_be_is_not_staged() -> None:
+    kit = BrokerKit(ORDERS, config=BrokerConfig(body_bytes_max=len(BODY)))
+    assert kit.ask(STAGE_BATCH, FIELDS, BODY).code == 0
+    end = kit.store.end_offset
+    answer = kit.ask(STAGE_BATCH, FIELDS, batch_body(0, [b"ab"]))
+    assert answer.code == 13
+    assert f"msg body length limit {len(BODY)}B" in answer.remark
+    assert kit.store.end_offset == end
 
 
 def test_an_answer_waits_for_the_disk_like_that_of_a_send() -> None:
