@@ -182,7 +182,7 @@ def test_what_is_too_large_is_refused_at_once_with_what_to_do(tmp_path: Path, wa
     async def test(cluster: LocalCluster) -> None:
         async with SendBench(cluster, max_message_bytes=20 << 20, timeout=60.0) as bench:
             await bench.sending.send("orders" if way == "the short way" else "others", b"x")
-            lines = dict(bench.session.lines._open)
+            lines = dict(bench.session.connections._open)
             for size in (32_767, 33_000, 1 << 20):
                 with pytest.raises(Misuse, match="at most 32767 fit") as mistaken:
                     await bench.sending.send("orders", b"x", headers={"h": "v" * size})
@@ -202,7 +202,7 @@ def test_what_is_too_large_is_refused_at_once_with_what_to_do(tmp_path: Path, wa
             with pytest.raises(LocalProtocolError, match="at most 16777216 fit"):
                 await bench.sending.send("orders", bytes(16 << 20), compress=False)
             await bench.sending.send("orders", b"x", headers={"h": "v" * 32_000})
-            assert dict(bench.session.lines._open) == lines, "the connection was kept"
+            assert dict(bench.session.connections._open) == lines, "the connection was kept"
 
     with_cluster(tmp_path, test)
 
