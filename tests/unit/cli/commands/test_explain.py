@@ -17,7 +17,7 @@ from tests.cli_kit import aerobee
 from tests.server_kit import Server
 
 TOPIC, GROUP = "CliExplained", "cli-explaining"
-PAGE = Path(__file__).parents[3] / "docs" / "explain.md"
+PAGE = Path(__file__).parents[4] / "docs" / "explain.md"
 
 
 def _consume(server: Server, count: int) -> None:

@@ -36,7 +36,7 @@ def test_queues_are_found_by_name_by_pattern_and_as_assigned(server: Server) -> 
         for number in range(4)
     ]
     assert Asking(server, topics="QueuesB,QueuesA").found() == named
-    assert Asking(server, topicsPattern="QueueLookup.").found() == named
+    assert Asking(server, topicsPattern="Queues.").found() == named
     assert Asking(server, assign='{"QueuesA":{"broker-a":[2]}}').found() == [
         MessageQueue("QueuesA", "broker-a", QueueId(2))
     ]
