@@ -17,6 +17,8 @@ nothing about its queue offset: units are searched by halving. A unit of size 0 
 Agrees with Apache's BatchConsumeQueue. Called from the core's thread only.
 """
 
+from bisect import bisect_left
+from collections.abc import Callable
 from typing import NamedTuple
 
 from aerobee.ports.disk import Disk
@@ -100,28 +102,23 @@ class BatchConsumeQueue:
 
     def find(self, queue_offset: int) -> BatchUnit | None:
         """The unit of the record that holds a message; None if the queue has no such message."""
-        low, high = self._start, self._end
-        while low < high:
-            middle = (low + high) // 2
-            if self._unit(middle).base_offset <= queue_offset:
-                low = middle + 1
-            else:
-                high = middle
-        if low == self._start:
+        number = self._first(lambda unit: unit.base_offset > queue_offset)
+        if number == self._start:
             return None
-        unit = self._unit(low - 1)
+        unit = self._unit(number - 1)
         return unit if queue_offset < unit.base_offset + unit.message_count else None
 
     def first_since(self, time_ms: int) -> int:
         """The first queue offset whose record was stored then or later; max_offset if none was."""
-        low, high = self._start, self._end
-        while low < high:
-            middle = (low + high) // 2
-            if self._unit(middle).store_timestamp < time_ms:
-                low = middle + 1
-            else:
-                high = middle
-        return self.max_offset if low == self._end else self._unit(low).base_offset
+        number = self._first(lambda unit: unit.store_timestamp >= time_ms)
+        return self.max_offset if number == self._end else self._unit(number).base_offset
+
+    def _first(self, holds: Callable[[BatchUnit], bool]) -> int:
+        """The number of the first kept unit of which something holds, as of all behind it; the end
+        if it holds of none."""
+        return bisect_left(
+            range(self._end), True, self._start, key=lambda number: holds(self._unit(number))
+        )
 
     def _unit(self, number: int) -> BatchUnit:
         view, position = self._place(number)
@@ -198,14 +195,8 @@ class BatchConsumeQueue:
         """
         self.sequence.load_derived(is_torn)
         self._start = self.sequence.first_offset() // UNIT_BYTES
-        low, high = self._start, self.sequence.end_offset() // UNIT_BYTES
-        while low < high:
-            middle = (low + high) // 2
-            if self._unit(middle).size > 0:
-                low = middle + 1
-            else:
-                high = middle
-        self._end_at(low)
+        self._end = self.sequence.end_offset() // UNIT_BYTES
+        self._end_at(self._first(lambda unit: unit.size <= 0))
 
     def truncate_to(self, log_offset: int, is_torn: bool) -> None:
         """Forget the units of records at and after a log offset.
@@ -254,15 +245,7 @@ class BatchConsumeQueue:
 
     def _first_at(self, log_offset: int) -> int:
         """The number of the first kept unit whose record lies at or after a log offset."""
-        low, high = self._start, self._end
-        while low < high:
-            middle = (low + high) // 2
-            unit = self._unit(middle)
-            if unit.size > 0 and unit.log_offset < log_offset:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return self._first(lambda unit: unit.size <= 0 or unit.log_offset >= log_offset)
 
     def _end_at(self, number: int) -> None:
         """Make this the end; files that begin beyond it go."""

@@ -14,7 +14,7 @@ from aerobee.errors import Misuse
 from aerobee.model.properties import find_property
 from aerobee.ports.disk import Disk
 from aerobee.storage.index.batch_consume_queue import BatchConsumeQueue
-from aerobee.storage.index.consume_queues import QUEUE_ID_MAX, is_folder_name
+from aerobee.storage.index.queue_folders import is_folder_name, queue_folders
 
 _DIGITS_MAX = 19  # of an int64
 
@@ -73,11 +73,8 @@ class BatchConsumeQueues:
         return queue
 
     def load(self, is_torn: bool) -> None:
-        for topic in self._disk.list_directory(self._directory):
-            if is_folder_name(topic.encode()):
-                for text in self._disk.list_directory(f"{self._directory}/{topic}"):
-                    if text.isascii() and text.isdigit() and int(text) <= QUEUE_ID_MAX:
-                        self._make(topic.encode(), int(text)).load(is_torn)
+        for topic, queue_id in queue_folders(self._disk, self._directory):
+            self._make(topic, queue_id).load(is_torn)
 
     def take_topic(self, topic: bytes) -> list[str]:
         """Forget a topic; the folders of its queues, for the caller to remove."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from aerobee.errors import Misuse, StoreBusy
 from aerobee.ports.disk import Disk
 from aerobee.storage.index.consume_queue import FILLER_SIZE, UNIT_BYTES, ConsumeQueue
+from aerobee.storage.index.queue_folders import QUEUE_ID_MAX, is_folder_name, queue_folders
 
 if TYPE_CHECKING:
     import cython
@@ -21,12 +22,9 @@ else:
 if not cython.compiled:
     from aerobee.protocol.primitives.big_endian import bytes_address, bytes_at, same_bytes
 
-QUEUE_ID_MAX = 4095  # every id makes a folder: an id of 2**30 must not
 # Each has a mapped file or more, of which Linux grants a process 65,530 (vm.max_map_count): at one
 # more, memory of any kind is refused, and the process ends.
 QUEUES_MAX = 40_000
-
-_TOPIC_BYTES = frozenset(b"%|+-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 def is_compiled() -> bool:
@@ -148,13 +146,8 @@ class ConsumeQueues:
 
     def load(self, is_torn: bool) -> None:
         """Open every queue that has a folder."""
-        for topic in self._disk.list_directory(self._directory):
-            name = topic.encode()
-            if not is_folder_name(name):
-                continue
-            for text in self._disk.list_directory(f"{self._directory}/{topic}"):
-                if text.isascii() and text.isdigit() and int(text) <= QUEUE_ID_MAX:
-                    self._make(name, int(text)).load(is_torn)
+        for topic, queue_id in queue_folders(self._disk, self._directory):
+            self._make(topic, queue_id).load(is_torn)
 
     def remove_topic(self, topic: bytes) -> list[str]:
         """Forget a topic and remove its files; the folders that are left to sync."""
@@ -223,13 +216,3 @@ class ConsumeQueues:
     def close(self) -> None:
         for queue in self.all():
             queue.sequence.close()
-
-
-def is_folder_name(topic: bytes) -> bool:
-    """Whether a topic can be a folder: RocketMQ's characters only, so never a path."""
-    if not 0 < len(topic) <= 255:
-        return False
-    for character in topic:
-        if character not in _TOPIC_BYTES:
-            return False
-    return True

@@ -13,7 +13,7 @@ A topic is forgotten once the log begins after its offset.
 
 from aerobee.errors import CorruptFile
 from aerobee.ports.disk import Disk
-from aerobee.storage.index.consume_queues import is_folder_name
+from aerobee.storage.index.queue_folders import is_folder_name
 
 FILE_NAME = "deleted_topics"
 

@@ -22,6 +22,7 @@ Nothing here is the core's alone: files are read on any thread, written on a dis
 """
 
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterator
 from struct import Struct
 from typing import NamedTuple
@@ -125,14 +126,7 @@ class KeptFile:
         return self._first_from(_TIME_AT, time_ms)
 
     def _first_from(self, at: int, bound: int) -> int:
-        low, high = 0, self.count
-        while low < high:
-            middle = (low + high) // 2
-            if self._number(middle, at) < bound:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return bisect_left(range(self.count), bound, key=lambda number: self._number(number, at))
 
     def _number(self, number: int, at: int) -> int:
         value: int = _OFFSET.unpack_from(self.view, HEAD_BYTES + number * ENTRY_BYTES + at)[0]

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from aerobee.ports.disk import Disk
-from aerobee.storage.index.consume_queues import QUEUE_ID_MAX, is_folder_name
 from aerobee.storage.index.kept_file import KeptFile
+from aerobee.storage.index.queue_folders import queue_folders, topic_folders
 
 FOLDER = "compacted"
 UNFINISHED = ".new"
@@ -55,12 +55,8 @@ class KeptFiles:
 
     def load(self) -> None:
         """Open what there is. CorruptFile: a file is not as it was written."""
-        for topic in self._disk.list_directory(self._directory):
-            if not is_folder_name(topic.encode()):
-                continue
-            for text in self._disk.list_directory(f"{self._directory}/{topic}"):
-                if text.isascii() and text.isdigit() and int(text) <= QUEUE_ID_MAX:
-                    self._load(topic.encode(), int(text))
+        for topic, queue_id in queue_folders(self._disk, self._directory):
+            self._load(topic, queue_id)
 
     def _load(self, topic: bytes, queue_id: int) -> None:
         folder = self.folder(topic, queue_id)
@@ -71,9 +67,7 @@ class KeptFiles:
 
     def tidy(self) -> None:
         """Remove what a stop left: unfinished files and older ones. Not durable, nor need it be."""
-        for topic in self._disk.list_directory(self._directory):
-            if not is_folder_name(topic.encode()):
-                continue
+        for topic in topic_folders(self._disk, self._directory):
             for text in self._disk.list_directory(f"{self._directory}/{topic}"):
                 folder = f"{self._directory}/{topic}/{text}"
                 names = self._disk.list_directory(folder)

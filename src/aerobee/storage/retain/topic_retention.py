@@ -18,13 +18,14 @@ halving over the whole queue would bring pages from all over the log into memory
 Called from the core's thread only.
 """
 
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable
 
 from aerobee.errors import Misuse
 from aerobee.storage.index.batch_consume_queue import BatchConsumeQueue
-from aerobee.storage.index.consume_queue import FILLER_SIZE, ConsumeQueue
+from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.derived_files import DerivedFiles
+from aerobee.storage.read.time_search import TimestampAt, stored_at
 from aerobee.storage.retain.removals import Removals
 
 PASS_INTERVAL_MS = 1000
@@ -37,7 +38,7 @@ class TopicRetention:
     def __init__(
         self,
         derived: DerivedFiles,
-        store_timestamp_at: Callable[[int], int | None],
+        store_timestamp_at: TimestampAt,
         removals: Removals,
     ) -> None:
         self._derived = derived
@@ -92,27 +93,17 @@ class TopicRetention:
 
     def _first_since(self, queue: ConsumeQueue, since_ms: int) -> int:
         """The first visible queue offset whose record was stored then or later."""
+
+        def stored_ms(queue_offset: int) -> int:
+            return stored_at(queue, queue_offset, self._store_timestamp_at)
+
         start, end = queue.min_offset, queue.max_offset
-        if start == end or self._stored_at(queue, start) >= since_ms:
+        if start == end or stored_ms(start) >= since_ms:
             return start
         # `start` is too old from here on; the strides grow.
         stride = 1
-        while start + stride < end and self._stored_at(queue, start + stride) < since_ms:
+        while start + stride < end and stored_ms(start + stride) < since_ms:
             start += stride
             stride *= 2
-        low, high = start + 1, min(start + stride, end)
-        while low < high:
-            middle = (low + high) // 2
-            if self._stored_at(queue, middle) < since_ms:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-    def _stored_at(self, queue: ConsumeQueue, queue_offset: int) -> int:
-        unit = queue.unit(queue_offset)
-        while unit is not None and unit[1] == FILLER_SIZE:
-            queue_offset -= 1  # a gap counts as stored with the record before it
-            unit = queue.unit(queue_offset)
-        # A record that is gone was stored before any that is left.
-        return 0 if unit is None else self._store_timestamp_at(unit[0]) or 0
+        end = min(start + stride, end)
+        return bisect_left(range(end), since_ms, start + 1, key=stored_ms)

@@ -52,15 +52,7 @@ def _first(store: Store, queue: ConsumeQueue, offsets: ConsumerOffsets) -> int:
     """The queue offset of the first checkpoint that the saved offsets may not count."""
     if offsets.popped_to == NOTHING_POPPED:
         return store.offset_by_time(queue, offsets.version.timestamp, Boundary.LOWER)
-    low, high = queue.min_offset, queue.max_offset
-    while low < high:
-        middle = (low + high) // 2
-        unit = queue.unit(middle)
-        if unit is None or unit[0] < offsets.popped_to:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    return queue.first_at(offsets.popped_to)
 
 
 def _checkpoints(store: Store, queue: ConsumeQueue, offset: int) -> Iterator[StoredMessage]:
