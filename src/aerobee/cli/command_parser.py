@@ -22,13 +22,15 @@ _LISTED_MAX = 8
 
 
 class HelpLayout(argparse.RawDescriptionHelpFormatter):
-    """Puts verbs and their descriptions side by side: argparse ignores their indentation, and puts
-    long ones on a line of their own."""
+    """Puts verbs and their descriptions side by side: argparse before Python 3.13 ignores their
+    indentation, and puts long ones on a line of their own."""
 
     def add_argument(self, action: argparse.Action) -> None:
         super().add_argument(action)
         if action.nargs == argparse.PARSER:
-            self._action_max_length += self._indent_increment
+            longest = max(map(len, action.choices or ()), default=0)
+            indented = self._current_indent + self._indent_increment + longest
+            self._action_max_length = max(self._action_max_length, indented)
 
 
 class CommandParser(argparse.ArgumentParser):

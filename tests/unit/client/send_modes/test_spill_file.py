@@ -1,4 +1,5 @@
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def test_what_was_refused_stays_and_waits_no_more(tmp_path: Path) -> None:
     assert [message for _, message in file.first(10)] == [kept(1)]
     assert file.waiting().messages == 1
     file.close()
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database:
         rows = database.execute("SELECT body, refused FROM waiting ORDER BY id").fetchall()
     assert rows == [(b"0", "too large"), (b"1", None)]
 
@@ -79,7 +80,7 @@ def test_what_is_no_spill_file_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_file_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "spill.sqlite"
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version=2")
     with pytest.raises(CorruptFile, match="its version is 2"):
         SpillFile(str(path))
