@@ -9,10 +9,12 @@ import zlib
 
 from aerobee.errors import LocalProtocolError, RemoteProtocolError
 from aerobee.protocol.message import record as fast
+from aerobee.protocol.message import record_check as fast_check
 from aerobee.protocol.message.stored_message import client_messages, decode_record, encode_record
 from tests.pure import pure
 
 _slow = pure("aerobee.protocol.message.record")
+_slow_check = pure("aerobee.protocol.message.record_check")
 _FIELDS = _slow.Record.__slots__
 
 
@@ -40,6 +42,22 @@ def _check_both_faces(body: bytes) -> None:
         for needs_crc in (False, True):
             is_sound = compiled.is_sound_in(view, needs_crc)
             assert is_sound == interpreted.is_sound_in(view, needs_crc)
+    _check_in_log(view, compiled.log_offset if found == fast.WHOLE else 0)
+
+
+def _check_in_log(view: memoryview, base: int) -> None:
+    """The bytes as a piece of a log: what is at its begin, and where the next record is."""
+    quick = fast_check.RecordCheck()
+    steady = _slow_check.RecordCheck()
+    # No file ends so far up: C counts log offsets in 64 bits.
+    base = max(0, min(base, 2**62))
+    for end_offset in (base + len(view), base + len(view) // 2, base + 2 * len(view)):
+        for needs_crc in (False, True):
+            place = (base, end_offset, needs_crc)
+            assert quick.judge_in(view, 0, *place) == steady.judge_in(view, 0, *place)
+            at = quick.find_next_in(view, 0, *place)
+            assert at == steady.find_next_in(view, 0, *place)
+            assert at < 0 or quick.finding == steady.finding
 
 
 def _check_round_trip(body: bytes) -> None:

@@ -41,7 +41,7 @@ def outcome(
     )
     view = memoryview(data)
     found = walk.find(view, start, 100, 100 + len(data) + 50), walk.finding, walk.record_size
-    came_to = walk.take(view, start, len(data), 100)
+    came_to = walk.take(view, start, len(data), 100, 100 + len(data))
     told = came_to, walk.position, walk.finding, walk.store_timestamp
     return found, told, columns.rows, bytes(columns.offset.finish())
 

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from aerobee.app.offline.store_folder import StoredFile, StoreFolder
-from aerobee.protocol.message.record import FILLER, FILLER_BYTES, FINDINGS, WHOLE, Record
+from aerobee.protocol.message.record import Record
+from aerobee.protocol.message.record_check import CHECK_FINDINGS, FILLER, SOUND, RecordCheck
 
-_MAGIC_BEGIN = b"\xda\xa3\x20"  # of both versions
-_MAGIC_AT = 4
 _ZEROS = bytes(1 << 16)
 
 
@@ -55,7 +54,8 @@ class LogWalk:
     def __init__(self, folder: StoreFolder, start: int | None = None) -> None:
         """`start`: a log offset at which a record begins, or any offset before the next record."""
         self._folder = folder
-        self.record = Record()
+        self._check = RecordCheck()
+        self.record = self._check.record
         self.start = folder.log_start if start is None else start
         self.end = self.start
 
@@ -93,18 +93,10 @@ class LogWalk:
     def reason_at(self, file: StoredFile, position: int) -> str | None:
         """Return what is wrong with the record there. None: nothing, and `record` holds it; empty:
         the file ends there."""
-        record = self.record
-        finding = record.read_from(file.view, position)
-        if finding == FILLER:
-            is_right = record.size == file.size - position or file.size - position < FILLER_BYTES
-            return "" if is_right else "a filler of the wrong size"
-        if finding != WHOLE:
-            return FINDINGS[finding]
-        if record.log_offset != file.first + position:
-            return "a record that belongs elsewhere"
-        if not record.is_sound_in(file.view, False):
-            return "a record that does not match its checksum"
-        return None
+        finding = self._check.judge_in(file.view, position, file.first, file.end, False)
+        if finding == SOUND:
+            return None
+        return "" if finding == FILLER else CHECK_FINDINGS[finding]
 
     def record_at(self, log_offset: int) -> StoredFile | str | None:
         """Return the file that has a sound record there, and read it into `record`; or what is
@@ -120,17 +112,13 @@ class LogWalk:
         return file
 
     def _next_sound(self, file: StoredFile, start: int) -> int | None:
-        at = start + _MAGIC_AT
-        while (at := file.data.find(_MAGIC_BEGIN, at)) >= 0:
-            if self.reason_at(file, at - _MAGIC_AT) is None:
-                return at - _MAGIC_AT
-            at += 1
-        return None
+        found = self._check.find_next_in(file.view, start, file.first, file.end, False)
+        return None if found < 0 else found
 
     def _has_more(self, file: StoredFile) -> bool:
         """Whether a later file has a sound record."""
         return any(
-            self.reason_at(other, 0) is None or self._next_sound(other, 1) is not None
+            self._next_sound(other, 0) is not None
             for other in self._folder.log
             if other.first > file.first
         )

@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 from aerobee.pipeline.arrow.message_columns import MessageColumns
 from aerobee.pipeline.log_table.log_files import HEAD_BYTES, Window
-from aerobee.pipeline.log_table.log_walk import ALWAYS_MS, ENDED, LOG_FINDINGS, WRONG, LogTableWalk
-from aerobee.protocol.message.record import FILLER, TORN
+from aerobee.pipeline.log_table.log_walk import ALWAYS_MS, ENDED, WRONG, LogTableWalk
+from aerobee.protocol.message.record_check import CHECK_FINDINGS, FILLER, TORN
 
 FILE_ENDED = 4
 DAMAGED = 5
-_FOUND = {**LOG_FINDINGS, FILLER: "an end of the file, before its end"}
 
 
 class LogEnd(NamedTuple):
@@ -47,6 +46,7 @@ class LogSteps:
         SPECIAL as the walk returns them, FILE_ENDED at the end marker of the file, DAMAGED at
         anything else."""
         window, walk = self._window, self.walk
+        file_end = window.file.base + window.file.size
         needed = HEAD_BYTES
         while True:
             self.position = position
@@ -57,7 +57,7 @@ class LogSteps:
             if stop <= at:
                 self.what = "the file is shorter than it was"
                 return DAMAGED
-            came_to = walk.take(window.view, at, stop, window.base)
+            came_to = walk.take(window.view, at, stop, window.base, file_end)
             # What was had for another record was not asked for this one's sake.
             asked = needed if walk.position == at else 0
             needed = HEAD_BYTES
@@ -66,11 +66,11 @@ class LogSteps:
                 continue
             if came_to != WRONG:
                 return came_to
-            if walk.finding == FILLER and walk.record_size == window.file.size - position:
+            if walk.finding == FILLER:
                 return FILE_ENDED
             size = self._cut_size()
             if asked >= size:
-                self.what = _FOUND[walk.finding]
+                self.what = CHECK_FINDINGS[walk.finding]
                 return DAMAGED
             needed = size
 

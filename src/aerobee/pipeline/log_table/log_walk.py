@@ -1,20 +1,23 @@
 """LogTableWalk reads the records of a commit log, from any position in it, and checks each of them.
 
-A record is sound when it is whole, when its checksums hold, and when the log offset that it holds
-is where it was found. So a walk can begin in the middle of a file: `find` searches the next such
-position, and a copy of a record in a message's body is not mistaken for one.
+`record_check` decides whether a record is sound. So a walk can begin in the middle of a file: `find`
+searches the next position of a sound record, and a copy of a record in a message's body is not
+mistaken for one.
 
 A walk goes through a *view*, a piece of a file; `base` is the log offset at which it begins.
 Positions are in the view.
 
 W1. Only sound records are stepped over: at anything else `take` stops and returns its finding.
+W2. The log may be written meanwhile. A record without the record CRC whose properties end in a zero
+    byte may be one whose end is not written yet: it counts as unsound.
 """
 
 from typing import TYPE_CHECKING
 
 from aerobee.errors import Misuse
 from aerobee.pipeline.arrow.message_columns import MessageColumns
-from aerobee.protocol.message.record import FINDINGS, Record
+from aerobee.protocol.message.record import TORN
+from aerobee.protocol.message.record_check import SOUND, UNSOUND, RecordCheck
 
 if TYPE_CHECKING:
     import cython
@@ -25,26 +28,14 @@ if not cython.compiled:
         address,
         bytes_address,
         bytes_at,
-        load_i32,
-        load_i64,
         same_bytes,
     )
-    from aerobee.protocol.primitives.byte_search import find_byte
 
 # What `take` came to.
 FULL = 0  # the columns are: finish them, and go on at `position`
 ENDED = 1  # of what was to be walked through
 SPECIAL = 2  # the record at `position` is for the caller, who skips `record_size`
 WRONG = 3  # no sound record at `position`; `finding` says what is there
-
-# What `take` may find beyond what `Record.read` does.
-MISPLACED = 10
-UNSOUND = 11
-LOG_FINDINGS = {
-    **FINDINGS,
-    MISPLACED: "a record that belongs elsewhere",
-    UNSOUND: "a record whose checksum does not hold",
-}
 
 ALWAYS_MS = 2**63 - 1
 """The end of a time range that has none."""
@@ -54,15 +45,10 @@ _FULL = FULL
 _ENDED = ENDED
 _SPECIAL = SPECIAL
 _WRONG = WRONG
-_WHOLE = 0
-_TORN = 2
-_MISPLACED = MISPLACED
+_SOUND = SOUND
+_TORN = TORN
 _UNSOUND = UNSOUND
 _SPECIAL_FLAGS = 0xC1  # compressed, or a batch inside
-_MAGIC_V1 = -626843481
-_MAGIC_V2 = -626843477
-_MAGIC_BYTE = 0xDA  # the first of both
-_RECORD_BYTES_MIN = 91
 
 
 def is_compiled() -> bool:
@@ -73,6 +59,7 @@ class LogTableWalk:
     """Copies records of chosen topics and store times into columns; all others are only checked."""
 
     __slots__ = (
+        "_check",
         "_columns",
         "_is_chosen",
         "_record",
@@ -94,7 +81,8 @@ class LogTableWalk:
         """No topics: all topics. A record is chosen by its store time, in [time_start,
         time_end)."""
         self._columns = columns
-        self._record = Record()
+        self._check = RecordCheck()
+        self._record = self._check.record
         self._topics = topics
         self._time_start = time_start
         self._time_end = time_end
@@ -108,13 +96,14 @@ class LogTableWalk:
         self.record_size = 0
         self.store_timestamp = 0
 
-    def take(self, view: memoryview, position: int, end: int, base: int) -> int:
-        """Take the records that begin at [position, end). After WRONG, `record_size` is an
-        unchecked number and may be anything."""
+    def take(self, view: memoryview, position: int, end: int, base: int, file_end: int) -> int:
+        """Take the records that begin at [position, end), of a file that ends at the log offset
+        `file_end`. After WRONG, `record_size` is an unchecked number and may be anything."""
         if not 0 <= position <= len(view) or end > len(view):
             raise Misuse(f"[{position}, {end}) is not within {len(view)} bytes")
         memory = address(view)
         limit = len(view)
+        check = self._check
         record = self._record
         columns = self._columns
         while True:
@@ -123,15 +112,11 @@ class LogTableWalk:
                 return _ENDED
             if columns.is_full():
                 return _FULL
-            self.finding = record.read(memory, position, limit)
+            self.finding = check.judge(memory, position, limit, base, file_end, False)
             self.record_size = record.size
-            if self.finding != _WHOLE:
-                return _WRONG
-            if record.log_offset != base + position:
-                self.finding = _MISPLACED
-                return _WRONG
-            if not self._is_sound(memory):
+            if self.finding == _SOUND and self._is_unfinished(memory):
                 self.finding = _UNSOUND
+            if self.finding != _SOUND:
                 return _WRONG
             self.store_timestamp = record.store_timestamp
             if (
@@ -144,14 +129,13 @@ class LogTableWalk:
                 columns.add_record(memory, record)
             position += record.size
 
-    def _is_sound(self, memory: memoryview) -> bool:
-        """Whether the record just read is sound. A record that is being written ends in zeros: its
-        own checksum, which comes last, is not seen yet."""
+    def _is_unfinished(self, memory: memoryview) -> bool:
+        """Whether the record just found sound is unsound by W2."""
+        if self._check.has_crc:
+            return False
         record = self._record
         end = record.properties_start + record.properties_size
-        if record.properties_size > 0 and memory[end - 1] == 0:
-            return False
-        return record.is_sound(memory, False)
+        return record.properties_size > 0 and memory[end - 1] == 0
 
     def _is_wanted(self, memory: memoryview) -> bool:
         """Whether the record just read is of a chosen topic."""
@@ -179,27 +163,11 @@ class LogTableWalk:
             raise Misuse(f"{position} is not within {len(view)} bytes")
         memory = address(view)
         limit = len(view)
-        record = self._record
-        at = position + 4
-        last = limit - 31  # behind the magic come 20 bytes, and the offset's 8
-        while at < last:
-            at = find_byte(memory, _MAGIC_BYTE, at, last)
-            if at >= last:
-                break
-            magic = load_i32(memory, at)
-            if (
-                not (magic != _MAGIC_V1 and magic != _MAGIC_V2)
-                and load_i64(memory, at + 24) == base + at - 4
-            ):
-                self.finding = record.read(memory, at - 4, limit)
-                self.record_size = record.size
-                if self.finding == _WHOLE and self._is_sound(memory):
-                    return at - 4
-                if (
-                    self.finding == _TORN
-                    and record.size >= _RECORD_BYTES_MIN
-                    and base + at - 4 + record.size <= log_end
-                ):
-                    return at - 4
-            at += 1
-        return -1
+        check = self._check
+        at = position - 1
+        while True:
+            at = check.find_next(memory, at + 1, limit, base, log_end, False)
+            self.finding = check.finding
+            self.record_size = self._record.size
+            if at < 0 or self.finding == _TORN or not self._is_unfinished(memory):
+                return at

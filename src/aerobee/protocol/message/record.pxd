@@ -19,8 +19,12 @@ cdef int _FILLER
 cdef int _TORN
 cdef int _UNKNOWN_MAGIC
 cdef int _SIZES_DISAGREE
+cdef int _NO_CRC
+cdef int _BODY_CRC
+cdef int _RECORD_CRC
 cdef byte* _CRC_NAME
 
+@cython.final
 cdef class Record:
     cdef readonly int body_crc
     cdef readonly Py_ssize_t body_size
@@ -51,8 +55,11 @@ cdef class Record:
 
     cdef bint has_crc(self, const byte* memory) noexcept
 
-    @cython.locals(covered=Py_ssize_t, value=int, digit=Py_ssize_t, _=int)
+    @cython.locals(vouched=int)
     cdef bint is_sound(self, const byte* memory, bint needs_crc) noexcept
+
+    @cython.locals(covered=Py_ssize_t, value=int, digit=Py_ssize_t, _=int)
+    cdef int vouched_by(self, const byte* memory) noexcept
 
 cdef class RecordWriter:
     cdef byte* _head

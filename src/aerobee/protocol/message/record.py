@@ -65,6 +65,11 @@ TORN = 2  # the bytes end, or the size says so, before the record does
 UNKNOWN_MAGIC = 3
 SIZES_DISAGREE = 4
 
+# Which checksum vouches for a record.
+NO_CRC = 0
+BODY_CRC = 1
+RECORD_CRC = 2
+
 # C twins of the numbers the hot code compares with.
 _MAGIC_V1 = MAGIC_V1
 _MAGIC_V2 = MAGIC_V2
@@ -79,6 +84,9 @@ _FILLER = FILLER
 _TORN = TORN
 _UNKNOWN_MAGIC = UNKNOWN_MAGIC
 _SIZES_DISAGREE = SIZES_DISAGREE
+_NO_CRC = NO_CRC
+_BODY_CRC = BODY_CRC
+_RECORD_CRC = RECORD_CRC
 
 _CRC_NAME_VIEW = memoryview(b"__CRC32#\x01")
 _CRC_NAME = address(_CRC_NAME_VIEW)
@@ -214,20 +222,28 @@ class Record:
 
         Without a record CRC the body's must do, unless the caller knows that one was written.
         """
+        vouched = self.vouched_by(memory)
+        return vouched == _RECORD_CRC or (vouched == _BODY_CRC and not needs_crc)
+
+    def vouched_by(self, memory: memoryview) -> int:
+        """Which checksum of the record just read holds: RECORD_CRC; BODY_CRC, of a record without
+        the other; or NO_CRC, because the one that counts does not hold."""
         if not self.has_crc(memory):
-            return not needs_crc and (
+            if (
                 self.body_size == 0
                 or checksum(memory, self.body_start, self.body_size) == self.body_crc
-            )
+            ):
+                return _BODY_CRC
+            return _NO_CRC
         covered = self.size - _CRC_PROPERTY_BYTES
         value = checksum(memory, self.position, covered)
         digit = self.position + covered + 9
         for _ in range(10):
             if memory[digit] != 48 + value % 10:
-                return False
+                return _NO_CRC
             value //= 10
             digit += 1
-        return True
+        return _RECORD_CRC
 
     def read_from(self, view: memoryview, position: int) -> int:
         """`read` for callers without a memory: any view, any position."""

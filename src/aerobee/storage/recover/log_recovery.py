@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 from aerobee.errors import CorruptFile, CorruptRecord
 from aerobee.protocol.message.record import FILLER, WHOLE, Record
+from aerobee.protocol.message.record_check import CHECK_FINDINGS
 from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.mapped_file import MappedFile
-from aerobee.storage.recover.log_scan import SCAN_FINDINGS, LogScan
+from aerobee.storage.recover.log_scan import LogScan
 
 _PAGE_BYTES = 4096
 
@@ -53,7 +54,7 @@ def scan_log(
         finding = scan.run(file, offset - file.first_offset)
         offset = file.end_offset() if finding == FILLER else file.first_offset + scan.position
         progress("checking the log", offset - start_offset, total)
-    return LogEnd(offset, scan.last_timestamp, scan.is_all_crc, SCAN_FINDINGS[finding])
+    return LogEnd(offset, scan.last_timestamp, scan.is_all_crc, CHECK_FINDINGS[finding])
 
 
 def scan_file(file: MappedFile, needs_crc: bool, defects: Defects) -> LogEnd:
@@ -61,7 +62,7 @@ def scan_file(file: MappedFile, needs_crc: bool, defects: Defects) -> LogEnd:
     scan = LogScan(needs_crc, Defect.CRC_NOT_CHECKED in defects)
     finding = scan.run(file, 0)
     end = file.end_offset() if finding == FILLER else file.first_offset + scan.position
-    return LogEnd(end, scan.last_timestamp, scan.is_all_crc, SCAN_FINDINGS[finding])
+    return LogEnd(end, scan.last_timestamp, scan.is_all_crc, CHECK_FINDINGS[finding])
 
 
 def check_against_mark(log: FileSequence, found: LogEnd, flushed: int) -> None:

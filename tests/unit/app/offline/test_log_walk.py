@@ -93,3 +93,15 @@ def test_zeros_in_the_middle_and_files_that_are_gone_are_damage(tmp_path: Path) 
         1 << 20,
         1 << 20,
     )
+
+
+def test_a_filler_that_does_not_reach_to_the_end_of_its_file_is_damage(tmp_path: Path) -> None:
+    root = unpack("clean", tmp_path)
+    offsets, _, _ = walked(root)
+    content = (root / "commitlog" / f"{0:020}").read_bytes()
+    at = content.index(bytes.fromhex("cbd43194")) - 4
+    overwrite(root, at, (len(content) - at - 1).to_bytes(4, "big"))
+    found, (damage,), _ = walked(root)
+    assert found == offsets
+    assert (damage.log_offset, damage.size) == (at, len(content) - at)
+    assert damage.reason == "a filler of the wrong size"

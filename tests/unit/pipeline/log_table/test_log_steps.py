@@ -41,7 +41,7 @@ def test_a_file_is_walked_to_its_end_however_large_its_records_are(
     log.put(log.end, filler(log.file_bytes - log.end)[:3] + b"\xff")
     with steps(log, reach) as walking:
         assert walking.run(0, log.file_bytes) == DAMAGED
-        assert walking.what == "an end of the file, before its end"
+        assert walking.what == "a filler of the wrong size"
 
 
 @pytest.mark.parametrize("reach", [SMALL, Reach()])
@@ -77,7 +77,7 @@ def test_records_behind_damage_are_found_and_it_is_passed_by_all_alike(tmp_path:
     with steps(log) as walking:
         assert walking.run(0, log.end) == DAMAGED
         assert walking.position == log.places[3][0]
-        assert walking.what == "a record whose checksum does not hold"
+        assert walking.what == "a record that does not match its checksum"
         assert walking.next_sound(walking.position + 1) == log.places[4][0]
         for place in range(log.places[3][0] + 1, log.places[4][0]):
             assert walking.first_from(place) == log.places[4][0]
