@@ -148,8 +148,8 @@ class RecordCheck:
 
         A record may begin in the memory and end after it: then its position is returned with the
         finding TORN, and the caller looks again with `record.size` bytes from there. No record
-        reaches beyond the log offset `end_offset`, the end of the file or of the log in it. A record
-        of which fewer than 36 bytes are in the memory is not found.
+        reaches beyond the log offset `end_offset`, the end of the file or of the log in it. A
+        record of which fewer than 36 bytes are in the memory is not found.
         """
         at = position + 4
         last = end - 31  # behind the magic's first byte come 23 others, and the log offset's 8
