@@ -1,8 +1,8 @@
 """LogTableWalk reads the records of a commit log, from any position in it, and checks each of them.
 
 `record_check` decides whether a record is sound. So a walk can begin in the middle of a file:
-`find` searches the next position of a sound record, and a copy of a record in a message's body is not
-mistaken for one.
+`find` searches the next position of a sound record, and a copy of a record in a message's body is
+not mistaken for one.
 
 A walk goes through a *view*, a piece of a file; `base` is the log offset at which it begins.
 Positions are in the view.
