@@ -5,7 +5,7 @@ kit.ask(17, {"topic": "T", …})                     the answer, the disk work o
 after = TablesKit(kit.disk.power_cut())            another process on what is left
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId, Effects, Reply
@@ -24,6 +24,7 @@ from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.metadata.config_file import ConfigFile
+from aerobee.storage.metadata.saved_value import Done
 
 TOPICS_PATH = "config/topics.json"
 GROUPS_PATH = "config/subscriptionGroup.json"
@@ -90,19 +91,25 @@ class AdminKit(TablesKit):
     ) -> None:
         super().__init__(disk, config)
         self.offsets = ConsumerOffsets()
-        self.deleted: list[bytes] = []
+        self.deleted: list[str] = []
+        # The outcome of every deletion.
+        self.delete_error: BaseException | None = None
         self.cleaned: list[TopicConfig] = []
         topics = TopicHandlers(
             self.topics,
             self.offsets,
             IDENTITY,
-            self.deleted.append,
+            self.delete_messages,
             self.cleaned.append,
             announce,
         )
         queries = TopicQueryHandlers(self.topics, IDENTITY)
         groups = GroupHandlers(self.groups, self.offsets)
         self._table = request_table([*topics.rows(), *queries.rows(), *groups.rows()])
+
+    def delete_messages(self, topics: Sequence[str], done: Done) -> None:
+        self.deleted += topics
+        done(self.delete_error)
 
     def send(
         self, code: int, fields: Mapping[str, str] | None = None, body: bytes = b""

@@ -56,7 +56,7 @@ def apaches_offsets(store: Store, root: Path) -> ConsumerOffsets:
         queue = store.queue(topic.encode(), queue_id)
         return queue.max_offset if queue is not None else 0
 
-    offsets.load(loaded.value, end_of)
+    offsets.load(loaded.value, end_of, lambda topic: 0)
     return offsets
 
 

@@ -14,4 +14,5 @@ cdef class Appender:
 
     @cython.locals(queue=ConsumeQueue, log_offset="long long")
     cpdef long long append(self, MessageDraft draft, long long wall_ms) except -1
+    cpdef long long born_at(self, bytes topic) except? -1
     cpdef list record_offsets(self, long long log_offset)

@@ -45,7 +45,7 @@ class Appender:
             raise self.refusal
         queue: ConsumeQueue = self._queues.find_or_make(draft.topic, draft.queue_id)
         if queue.is_leaving:
-            raise StoreBusy("the topic is being deleted", hint="try again in a second")
+            raise StoreBusy("the topic is being deleted", hint="try again in a moment")
         if draft.sys_flag & 0x4:
             # Prepared or rolled back: nobody reads it from a queue, so it takes no place in one.
             self.queue_offset = 0
@@ -56,6 +56,10 @@ class Appender:
             queue.next_offset += self._log.last_count
         self.count = self._log.last_count
         return log_offset
+
+    def born_at(self, topic: bytes) -> int:
+        """See `ConsumeQueues.born_at`."""
+        return self._queues.born_at(topic)
 
     def record_offsets(self, log_offset: int) -> list[int]:
         """The log offsets of all records of the last append, which began at this one."""

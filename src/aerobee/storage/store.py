@@ -38,7 +38,7 @@ from aerobee.storage.read.readers import Readers
 from aerobee.storage.recover.log_recovery import Progress
 from aerobee.storage.retain.cleaner import Cleaner, shortage_of
 from aerobee.storage.retain.compaction import Compaction
-from aerobee.storage.retain.topic_deletions import TopicDeletions
+from aerobee.storage.retain.topic_deletions import Over, TopicDeletions
 
 _RECORDS_A_DISPATCH = 1 << 40  # whatever was appended since
 
@@ -112,7 +112,7 @@ class Store(Readers):
             worker,
             parts.deleted,
             parts.derived,
-            parts.marking.ask_checkpoint,
+            parts.marking,
             self._cleaner.is_removing_in,
         )
         # For callers who append or look per message and cannot spare a call in between.
@@ -233,9 +233,11 @@ class Store(Readers):
             durable_to = self._parts.marking.dispatched_durably
             self.compaction.step(now, self._cleaner.time_ms(now), durable_to)
             self._cleaner.step(now, durable_to)
-            self._deletions.step(self._parts.marking.durable_checkpoint)
+            self._deletions.step(self._log.min_offset())
+            self._parts.marking.sync_subtractions()
         else:
             self._flush.stop(failure)
+            self._deletions.stop(failure)
             self._bound_reads()
         return StepResult(self._flush.take_released(), self._flush.take_failed())
 
@@ -325,16 +327,16 @@ class Store(Readers):
         """
         self._cleaner.set_topic_retention(topic, retention_ms)
 
-    def delete_topic(self, topic: bytes) -> None:
+    def delete_topic(self, topic: bytes, over: Over | None = None) -> None:
         """Take the queues of a topic out, and their files in the steps that follow.
 
         Messages of the topic are found by log offset and by key until their log files go. Until
-        its files are gone (a second or two) appends to it are refused as busy; then its queues
-        begin at 0 again. See `TopicDeletions`.
+        its files are gone, appends to it are refused as busy. After that its queues begin at 0
+        again, no crash brings its messages back, and `over` is called. See `TopicDeletions`.
         """
         self.compaction.forget(topic)
         self._cleaner.set_topic_retention(topic, None)
-        self._deletions.delete(topic, self._log.end_offset())
+        self._deletions.delete(topic, self._log.end_offset(), over)
 
     # Ending.
 

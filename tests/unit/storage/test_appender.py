@@ -179,3 +179,10 @@ def test_a_roll_without_room_leaves_the_queue_as_it_was() -> None:
     with pytest.raises(DiskFull):
         kit.append(draft(body=bytes(1000)))
     assert kit.image() == before
+
+
+def test_the_appender_knows_where_a_topic_was_deleted() -> None:
+    kit = AppenderKit()
+    queues = ConsumeQueues(kit.disk, "consumequeue", 8, {b"Gone": 5000})
+    appender = Appender(kit.log, queues)
+    assert (appender.born_at(b"Gone"), appender.born_at(b"Orders")) == (5000, 0)

@@ -4,6 +4,7 @@ Imports more than 15 modules because it puts the others together.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk
@@ -11,6 +12,7 @@ from aerobee.ports.disk_worker import DiskWorker
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.admin.admin_assembly import admin_rows
+from aerobee.service.broker.admin.topic.topic_deletion import delete_messages
 from aerobee.service.broker.broker import Broker, Duties
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.deduplication.finish_round_handlers import FinishRoundHandlers
@@ -84,6 +86,7 @@ def _table(
     opens = OpenProducerHandlers(known, epochs, tables.topics.queues_of)
     finishes = FinishRoundHandlers(known, round_completion)
     asked = (parts.calls, parts.watching.statistics, parts.registration.when_told)
+    delete = partial(delete_messages, store, round_completion, parts.pops.forget_topic)
     staging = StagingHandlers(
         tables.topics, parts.sends.writer, publishing, config.current.body_bytes_max
     )
@@ -97,7 +100,7 @@ def _table(
             *parts.pulls.rows(),
             *parts.pops.rows(parts.routes),
             *membership_rows(tables, store, parts.lifecycle, parts.peers),
-            *admin_rows(identity, tables, store, *asked),
+            *admin_rows(identity, tables, store, *asked, delete),
             *parts.status.rows(config, parts.delays),
             *parts.timers.rows(),
         ]

@@ -136,6 +136,14 @@ class BatchConsumeQueue:
         assert file is not None
         return file.view, number * UNIT_BYTES - file.first_offset
 
+    def end_at(self, log_offset: int) -> int:
+        """Where the queue would end without the records at and after a log offset."""
+        number = self._first_at(log_offset)
+        if number == self._start:
+            return self.min_offset
+        last = self._unit(number - 1)
+        return last.base_offset + last.message_count
+
     # Writing.
 
     def append(

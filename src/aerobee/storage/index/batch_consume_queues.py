@@ -76,9 +76,12 @@ class BatchConsumeQueues:
         for topic, queue_id in queue_folders(self._disk, self._directory):
             self._make(topic, queue_id).load(is_torn)
 
-    def take_topic(self, topic: bytes) -> list[str]:
-        """Forget a topic; the folders of its queues, for the caller to remove."""
-        return [self._take(queue) for queue in self.all() if queue.topic == topic]
+    def take_topic(self, topic: bytes) -> list[BatchConsumeQueue]:
+        """Forget a topic. Returns its queues; the caller removes their files."""
+        queues = [queue for queue in self.all() if queue.topic == topic]
+        for queue in queues:
+            del self._queues[topic, queue.queue_id]
+        return queues
 
     def take_dead(self) -> list[str]:
         """Forget the queues that end before their topic was deleted; their folders."""

@@ -14,6 +14,8 @@ cdef class ConsumeQueues:
     cdef ConsumeQueue _last
     cdef object _leaving
 
+    cpdef long long born_at(self, bytes topic) except? -1
+
     @cython.locals(queues=dict)
     cpdef ConsumeQueue find(self, bytes topic, int queue_id)
 

@@ -114,6 +114,11 @@ class ConsumeQueues:
     def of_topic(self, topic: bytes) -> list[ConsumeQueue]:
         return [queue for _, queue in sorted(self._by_topic.get(topic, {}).items())]
 
+    def born_at(self, topic: bytes) -> int:
+        """The log offset at which a topic of this name was deleted: older records of it are dead.
+        0: none was deleted."""
+        return self._born_at.get(topic, 0)
+
     def fingerprint(self) -> tuple[int, int, int]:
         """How many queues hold units, their ends and the begins of their first files added up: what
         a mark remembers of them."""
@@ -137,7 +142,7 @@ class ConsumeQueues:
         if not 0 <= queue_id <= QUEUE_ID_MAX:
             raise Misuse(f"queue id {queue_id} is not in 0..{QUEUE_ID_MAX}")
         directory = f"{self._directory}/{topic.decode()}/{queue_id}"
-        born_at = self._born_at.get(topic, 0)
+        born_at = self.born_at(topic)
         queue = ConsumeQueue(self._disk, directory, topic, queue_id, self._file_units, born_at)
         queue.is_leaving = topic in self._leaving
         self._by_topic.setdefault(topic, {})[queue_id] = queue
@@ -163,17 +168,14 @@ class ConsumeQueues:
             self._disk.remove_directory(folder)
         return [self._directory]
 
-    def take_topic(self, topic: bytes) -> list[str]:
-        """Forget a topic; the folders of its queues, for the caller to remove. Until `let_in` its
-        queues are leaving."""
+    def take_topic(self, topic: bytes) -> list[ConsumeQueue]:
+        """Forget a topic. Returns its queues; the caller removes their files. Queues of the topic
+        that are made before `let_in` are leaving."""
         queues = self._by_topic.pop(topic, {})
         self._count -= len(queues)
         self._last = None
-        if queues:
-            self._leaving.add(topic)
-        for queue in queues.values():
-            queue.let_go()
-        return [queue.sequence.directory for queue in queues.values()]
+        self._leaving.add(topic)
+        return list(queues.values())
 
     def let_in(self, topic: bytes) -> None:
         """The files of a topic are gone: its queues may be used again."""

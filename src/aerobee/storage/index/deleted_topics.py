@@ -11,6 +11,8 @@ The file `deleted_topics`, ours, is replaced whole. A line for each topic, in or
 A topic is forgotten once the log begins after its offset.
 """
 
+from collections.abc import Container
+
 from aerobee.errors import CorruptFile
 from aerobee.ports.disk import Disk
 from aerobee.storage.index.queue_folders import is_folder_name
@@ -58,10 +60,12 @@ class DeletedTopics:
             self.offsets[topic] = min(offset, end_offset)
         return is_ahead
 
-    def forget_before(self, min_offset: int) -> None:
-        """The log begins here: topics of which it holds nothing need no note."""
-        for topic in [t for t, offset in self.offsets.items() if offset <= min_offset]:
-            del self.offsets[topic]
+    def forget_before(self, min_offset: int, spared: Container[bytes] = ()) -> None:
+        """The log begins here: topics of which it holds nothing need no note. `spared`: topics that
+        keep it, because their files are still on the disk."""
+        for topic, offset in list(self.offsets.items()):
+            if offset <= min_offset and topic not in spared:
+                del self.offsets[topic]
 
     def encode(self) -> bytes:
         return b"".join(

@@ -11,7 +11,7 @@ from aerobee.ports.disk import DiskFile
 from aerobee.storage.index.batch_consume_queue import UNIT_BYTES as BATCH_UNIT_BYTES
 from aerobee.storage.index.batch_consume_queue import BatchConsumeQueue
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
-from aerobee.storage.index.consume_queue import FILLER_SIZE, ConsumeQueue
+from aerobee.storage.index.consume_queue import FILLER_SIZE, UNIT_BYTES, ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues
 from aerobee.storage.index.kept_files import KeptFiles
 from aerobee.storage.index.key_index import KeyIndex
@@ -33,6 +33,48 @@ class Fingerprint(NamedTuple):
     unit_total: int
     index_count: int
     first_total: int
+
+
+class TakenTopic:
+    """The queues of a topic that was taken out of the tables of a store, and whose files are still
+    on the disk."""
+
+    def __init__(
+        self, queues: list[ConsumeQueue], batch_queues: list[BatchConsumeQueue], kept: list[str]
+    ) -> None:
+        """`kept`: the folders of its compacted files."""
+        self._queues = queues
+        self._batch_queues = batch_queues
+        self.folders = [
+            *(queue.sequence.directory for queue in queues),
+            *(queue.sequence.directory for queue in batch_queues),
+            *kept,
+        ]
+        """To be removed."""
+
+    def share_at(self, log_offset: int) -> Fingerprint:
+        """The part of the store's fingerprint that its queues make up if all are cut back to a log
+        offset."""
+        count = total = first = 0
+        for end, sequence, unit_bytes in (
+            *((queue.first_at(log_offset), queue.sequence, UNIT_BYTES) for queue in self._queues),
+            *(
+                (queue.end_at(log_offset), queue.sequence, BATCH_UNIT_BYTES)
+                for queue in self._batch_queues
+            ),
+        ):
+            if end > 0:
+                count += 1
+                total += end
+                first += sequence.first_offset() // unit_bytes
+        return Fingerprint(count, total, 0, first)
+
+    def let_go(self) -> None:
+        """Forget the units; the files are still to be removed."""
+        for queue in self._queues:
+            queue.let_go()
+        for batch_queue in self._batch_queues:
+            batch_queue.let_go()
 
 
 class DerivedFiles:
@@ -84,13 +126,14 @@ class DerivedFiles:
         for queue in self.all_queues():
             queue.truncate_to(log_offset, is_torn)
 
-    def take_topic(self, topic: bytes) -> list[str]:
-        """Forget the queues of a topic; their folders, for the caller to remove."""
-        return [
-            *self.queues.take_topic(topic),
-            *self.batch_queues.take_topic(topic),
-            *self.kept.take_topic(topic),
-        ]
+    def take_topic(self, topic: bytes) -> TakenTopic:
+        """Take the queues of a topic out of the tables; the caller removes their files. Appends to
+        the topic are refused until `ConsumeQueues.let_in`."""
+        return TakenTopic(
+            self.queues.take_topic(topic),
+            self.batch_queues.take_topic(topic),
+            self.kept.take_topic(topic),
+        )
 
     def take_dead(self) -> list[str]:
         """Forget the queues that end before their topic was deleted; their folders."""

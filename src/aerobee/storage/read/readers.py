@@ -62,6 +62,11 @@ class Readers:
     def queues(self) -> list[ConsumeQueue]:
         return self._queues.all()
 
+    def born_at(self, topic: bytes) -> int:
+        """The log offset at which a topic of this name was deleted: older records of it are dead,
+        and so are older records that wait to be stored in it. 0: none was deleted."""
+        return self._queues.born_at(topic)
+
     def first_offset(self, queue: ConsumeQueue) -> int:
         """Where a queue begins for its readers: before its units if older messages were kept."""
         kept = self._kept.find(queue)

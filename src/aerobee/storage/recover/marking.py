@@ -11,6 +11,7 @@ Called from the core's thread only; its jobs run on the background lane.
 """
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from aerobee.errors import DiskFailed
 from aerobee.ports.clock import Now
@@ -19,13 +20,16 @@ from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.dispatch.dispatcher import Dispatcher
-from aerobee.storage.index.derived_files import DerivedFiles, UnsyncedFiles
+from aerobee.storage.index.derived_files import DerivedFiles, Fingerprint, UnsyncedFiles
 from aerobee.storage.recover.checkpoint import Checkpoint, CheckpointFields
 from aerobee.storage.recover.durable_mark import DurableMark, DurableMarkFile
 
 SYNCS_MAX = 256
 """More files and folders are not synced one by one. Each takes a write of the file system's
 journal: 40,000 new queues would take minutes, and whatever else waits for a disk thread waits."""
+
+ShareAt: TypeAlias = Callable[[int], Fingerprint]
+"""The part of the fingerprint that some queues make up if they are cut back to a log offset."""
 
 
 class Marking:
@@ -47,13 +51,13 @@ class Marking:
         self._config = config
         self._defects = defects
         self._is_checkpointing = False
-        # Checkpoints are numbered from 1: the newest that was started, that the mark speaks of,
-        # that the mark being synced speaks of, and that a power cut surely leaves.
-        self._is_asked = False
-        self._started = 0
-        self._noted = 0
-        self._syncing = 0
-        self.durable_checkpoint = 0
+        # Set by the deletion of topics: while it is true, no checkpoint begins.
+        self.is_held = False
+        # Subtractions are numbered from 1: the newest, the newest that the mark being synced
+        # contains, and the newest that the mark on the disk contains.
+        self._subtractions = 0
+        self._syncing_subtraction = 0
+        self.durable_subtraction = 0
         # A finished checkpoint that waits for the log it points at to be on the disk too.
         self._finished_job: _CheckpointJob | None = None
         self._is_mark_syncing = False
@@ -106,25 +110,27 @@ class Marking:
             self._is_checkpointing = False
             self._note_derived(job)
 
-    def ask_checkpoint(self) -> int:
-        """Have a checkpoint made, even if nothing was dispatched; its number."""
-        self._is_asked = True
-        return self._started + 1
+    def subtract(self, share_at: ShareAt) -> int:
+        """Subtract queues that were taken out of the store from the fingerprint in the mark, and
+        from that of a checkpoint that waits for the log. Returns the number of the subtraction: it
+        is on the disk once `durable_subtraction` has reached it.
+
+        No checkpoint may be running, and none may have begun since the queues were taken out: its
+        fingerprint would already be without them.
+        """
+        job, mark = self._finished_job, self.mark
+        if job is not None:
+            job.fingerprint = _without(job.fingerprint, share_at(job.dispatched))
+        said = Fingerprint(mark.queue_count, mark.unit_total, mark.index_count, mark.first_total)
+        self._write(mark._replace(**_without(said, share_at(mark.dispatched))._asdict()))
+        self._subtractions += 1
+        return self._subtractions
 
     def _note_derived(self, job: "_CheckpointJob") -> None:
-        self._noted = job.number
         # A dispatcher that had nothing to do yet knows no time.
         self._derived_timestamp = max(self._derived_timestamp, job.timestamp)
         self._dispatch_again_from = min(job.dispatched, job.index_from)
-        self._write(
-            self.mark._replace(
-                dispatched=job.dispatched,
-                queue_count=job.fingerprint.queue_count,
-                unit_total=job.fingerprint.unit_total,
-                index_count=job.fingerprint.index_count,
-                first_total=job.fingerprint.first_total,
-            )
-        )
+        self._write(self.mark._replace(dispatched=job.dispatched, **job.fingerprint._asdict()))
 
     def _write(self, mark: DurableMark) -> None:
         self._mark_file.write(mark)
@@ -145,11 +151,11 @@ class Marking:
     def step(self, derived: DerivedFiles, dispatcher: Dispatcher, now: Now) -> None:
         """Start a checkpoint or a sync of the marks if one is due."""
         behind = dispatcher.offset - self.mark.dispatched
-        if not self._is_checkpointing and (behind > 0 or self._is_asked) and self.failure is None:
+        is_free = not self._is_checkpointing and not self.is_held and self.failure is None
+        if is_free and behind > 0:
             age_ms = now.monotonic_ms - self._checkpointed_ms
             if (
-                self._is_asked
-                or age_ms >= self._config.checkpoint_interval_ms
+                age_ms >= self._config.checkpoint_interval_ms
                 or behind >= self._config.checkpoint_bytes
             ):
                 self._checkpointed_ms = now.monotonic_ms
@@ -163,12 +169,19 @@ class Marking:
             self._mark_synced_ms = now.monotonic_ms
             self._start_mark_sync()
 
+    def sync_subtractions(self) -> None:
+        """Start a sync of the marks if a subtraction is not on the disk. It does not wait for
+        `mark_interval_ms`, because a client waits for it."""
+        if (
+            self._subtractions > self.durable_subtraction
+            and not self._is_mark_syncing
+            and self.failure is None
+        ):
+            self._start_mark_sync()
+
     def start_checkpoint(self, derived: DerivedFiles, dispatcher: Dispatcher) -> "_CheckpointJob":
         """Have everything derived so far synced, and then remembered by the mark."""
         job = _CheckpointJob(self, self._disk, derived, dispatcher)
-        self._started += 1
-        job.number = self._started
-        self._is_asked = False
         self._is_checkpointing = True
         if Defect.CHECKPOINT_AHEAD_OF_DATA in self._defects:
             self._note_derived(job)
@@ -187,7 +200,7 @@ class Marking:
         self._is_mark_syncing = True
         self._is_mark_dirty = False
         self._syncing_dispatched = self.mark.dispatched
-        self._syncing = self._noted
+        self._syncing_subtraction = self._subtractions
         self._mark_file.begin_sync()
         self._worker.submit(Lane.BACKGROUND, _MarkSyncJob(self._sync_files, self._finish_mark_sync))
 
@@ -202,7 +215,7 @@ class Marking:
         else:
             self._mark_file.note_synced()
             self.dispatched_durably = self._syncing_dispatched
-            self.durable_checkpoint = self._syncing
+            self.durable_subtraction = self._syncing_subtraction
 
     def checkpoint_now(self, derived: DerivedFiles, dispatcher: Dispatcher) -> None:
         """Block until everything derived is on the disk and remembered (start and stop).
@@ -222,7 +235,7 @@ class Marking:
         self._mark_file.note_synced()
         self._is_mark_dirty = False
         self.dispatched_durably = self.mark.dispatched
-        self.durable_checkpoint = self._noted
+        self.durable_subtraction = self._subtractions
 
     def close(self) -> None:
         self._mark_file.close()
@@ -237,7 +250,6 @@ class _CheckpointJob:
     ) -> None:
         self._marking = marking
         self._disk = disk
-        self.number = 0
         self.unsynced = derived.take_unsynced()
         self.fingerprint = derived.fingerprint()
         self.dispatched = dispatcher.offset
@@ -274,3 +286,14 @@ class _MarkSyncJob:
 
     def done(self, error: BaseException | None) -> None:
         self._finish(error)
+
+
+def _without(all_queues: Fingerprint, some: Fingerprint) -> Fingerprint:
+    """The difference, but never below zero: a mark holds no negative numbers, and a wrong
+    fingerprint only makes the next start build the queues again."""
+    return Fingerprint(
+        max(0, all_queues.queue_count - some.queue_count),
+        max(0, all_queues.unit_total - some.unit_total),
+        all_queues.index_count,
+        max(0, all_queues.first_total - some.first_total),
+    )

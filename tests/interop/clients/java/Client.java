@@ -19,10 +19,12 @@ import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.client.impl.MQClientAPIImpl;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendCallback;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.client.utils.MessageUtil;
+import org.apache.rocketmq.common.TopicConfig;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageExt;
@@ -36,6 +38,7 @@ import org.apache.rocketmq.common.message.MessageQueue;
  * name for this process.
  */
 public class Client {
+    private static final long ADMIN_MS = 5_000;
     private final Events events = new Events();
     private final String nameServer;
     private final String process;
@@ -93,6 +96,7 @@ public class Client {
             case "request": request(command); break;
             case "query-key": queryKey(command); break;
             case "query-id": queryId(command); break;
+            case "remake": remake(command); break;
             default: throw new IllegalArgumentException("not offered: " + command.text("do"));
         }
     }
@@ -368,6 +372,22 @@ public class Client {
         QueryResult result = producer.queryMessage(
             command.text("topic"), command.text("key"), 32, 0, System.currentTimeMillis() + 60_000);
         found(command, result.getMessageList());
+    }
+
+    /** What the admin client does: the same requests, by the same client, one after another. */
+    private void remake(Command command) throws Exception {
+        MQClientAPIImpl api =
+            producer.getDefaultMQProducerImpl().getmQClientFactory().getMQClientAPIImpl();
+        String topic = command.text("topic");
+        String broker = command.text("broker");
+        api.deleteTopicInBroker(broker, topic, ADMIN_MS);
+        api.deleteTopicInNameServer(nameServer, command.text("cluster"), topic, ADMIN_MS);
+        api.createTopic(broker, "TBW102", new TopicConfig(topic, 4, 4, 6), ADMIN_MS);
+        for (String body : command.texts("body")) {
+            // To a queue that is named: nothing is tried again.
+            events.print(Events.sent(command.text("id"), producer.send(
+                message(command, body), new MessageQueue(topic, command.text("name"), 0))));
+        }
     }
 
     private void queryId(Command command) throws Exception {

@@ -225,3 +225,13 @@ def test_a_cleared_queue_has_no_files() -> None:
     queue.clear()
     assert contents(disk) == {}
     assert state(queue) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("log_offset", [0, 1, 1000, 1001, 4999, 5001, 99_000])
+def test_where_it_would_end_is_where_it_ends_once_it_is_cut(log_offset: int) -> None:
+    queue = filled(SimDisk(), 6)
+    before = state(queue)
+    end = queue.end_at(log_offset)
+    assert state(queue) == before
+    queue.truncate_to(log_offset, is_torn=False)
+    assert queue.max_offset == end

@@ -247,3 +247,32 @@ def test_of_a_topic_that_was_deleted_an_empty_queue_that_came_far_may_be_of_its_
         (b"Alive", 6),
         (b"Alive", 7),
     ]
+
+
+def test_a_topic_that_is_taken_out_begins_anew_beside_its_files() -> None:
+    disk = SimDisk()
+    queues = ConsumeQueues(disk, FOLDER, FILE_UNITS, {b"Gone": 5000})
+    fill(queues, b"Kept", 0, 6)
+    gone = queues.find_or_make(b"Gone", 0)
+    gone.append(0, 6000, 100, 0)
+    assert queues.take_topic(b"Gone") == [gone]
+    assert gone.max_offset == 1, "whoever took it may look at it"
+    assert queues.find(b"Gone", 0) is None
+    made = queues.find_or_make(b"Gone", 0)
+    assert made.is_leaving
+    assert (made.next_offset, made.born_at) == (0, 5000)
+    assert not queues.find_or_make(b"Kept", 0).is_leaving
+    made.next_offset = 3
+    queues.find_or_make(b"Gone", 1)
+    queues.let_in(b"Gone")
+    assert queues.of_topic(b"Gone") == [made], "one that was never used goes"
+    assert not made.is_leaving
+    assert not queues.find_or_make(b"Gone", 1).is_leaving
+
+
+def test_where_a_topic_was_deleted_is_known_by_its_name() -> None:
+    deleted = {b"Gone": 5000}
+    queues = ConsumeQueues(SimDisk(), FOLDER, FILE_UNITS, deleted)
+    assert (queues.born_at(b"Gone"), queues.born_at(b"Kept")) == (5000, 0)
+    deleted[b"Kept"] = 7000
+    assert queues.born_at(b"Kept") == 7000

@@ -38,5 +38,7 @@ def test_an_offset_beyond_the_end_of_the_log_is_brought_back_to_it() -> None:
 
 def test_topics_of_which_the_log_holds_nothing_are_forgotten() -> None:
     deleted = DeletedTopics(SimDisk(), "store", {b"a": 100, b"b": 101})
+    deleted.forget_before(100, {b"a"})
+    assert deleted.offsets == {b"a": 100, b"b": 101}
     deleted.forget_before(100)
     assert deleted.offsets == {b"b": 101}

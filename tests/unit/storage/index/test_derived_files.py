@@ -146,3 +146,52 @@ def test_closing_gives_up_every_file(with_index: bool) -> None:
     for file in files:
         with pytest.raises(ValueError, match="closed"):
             file.sync()
+
+
+@pytest.mark.parametrize("log_offset", [0, 1, 500, 501, 1000, 2501, 4999, 5000, 5001, 9000])
+def test_the_share_of_a_topic_is_what_the_fingerprint_loses_without_it(
+    log_offset: int,
+) -> None:
+    cut = filled(SimDisk())
+    cut.truncate_queues_to(log_offset, is_torn=False)
+    before = cut.fingerprint()
+    for topic in (b"Orders", b"Batches"):
+        taken = filled(SimDisk()).take_topic(topic)
+        others = filled(SimDisk())
+        others.truncate_queues_to(log_offset, is_torn=False)
+        others.take_topic(topic)
+        after = others.fingerprint()
+        share = taken.share_at(log_offset)
+        assert share.queue_count == before.queue_count - after.queue_count
+        assert share.unit_total == before.unit_total - after.unit_total
+        assert share.first_total == before.first_total - after.first_total
+
+
+def test_a_topic_that_is_taken_out_keeps_its_files_and_names_their_folders() -> None:
+    disk = SimDisk()
+    derived = filled(disk)
+    before = contents(disk, "store")
+    assert derived.take_topic(b"Never").folders == []
+    taken = derived.take_topic(b"Orders")
+    batches = derived.take_topic(b"Batches")
+    assert derived.all_queues() == []
+    assert (taken.folders, batches.folders) == (
+        ["store/consumequeue/Orders/1"],
+        ["store/batchconsumequeue/Batches/0"],
+    )
+    for one in (taken, batches):
+        assert one.share_at(9000).unit_total == 6
+        one.let_go()
+        assert one.share_at(9000) == Fingerprint(0, 0, 0, 0)
+    assert contents(disk, "store") == before
+
+
+def test_the_share_of_a_topic_counts_the_files_that_retention_left() -> None:
+    derived = filled(SimDisk())
+    derived.queues.find_or_make(b"Orders", 1).drop_below(4500)
+    derived.batch_queues.all()[0].drop_below(2400)
+    before = derived.fingerprint()
+    shares = [derived.take_topic(topic).share_at(9000) for topic in (b"Orders", b"Batches")]
+    assert (before.first_total, before.unit_total) == (4 + 2, 12)
+    assert sum(share.first_total for share in shares) == before.first_total
+    assert sum(share.unit_total for share in shares) == before.unit_total

@@ -225,3 +225,13 @@ def test_a_cold_read_is_filtered_once_it_is_verified() -> None:
     read.choose(tag1, 2, EVERYTHING)
     assert [message.body for message in messages_of(read)] == [b"1", b"4"]
     assert read.next_offset == 7
+
+
+def test_where_a_topic_was_deleted_is_where_the_log_ended() -> None:
+    kit = StoreKit()
+    kit.append_many(3)
+    end = kit.store.end_offset
+    assert kit.store.born_at(b"Orders") == 0
+    kit.store.delete_topic(b"Orders")
+    assert (kit.store.born_at(b"Orders"), kit.store.born_at(b"Trades")) == (end, 0)
+    assert kit.reopen().store.born_at(b"Orders") == end

@@ -1,4 +1,7 @@
-"""Keeping the marks: nothing is said before it is true, and what is true is said in time."""
+"""Keeping the marks: nothing is said before it is true, and what is true is said in time.
+
+Longer than 500 lines because each of these is small and shares the same few helpers.
+"""
 
 import errno
 from dataclasses import replace
@@ -17,7 +20,7 @@ from aerobee.storage.dispatch.dispatcher import Dispatcher
 from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.index.batch_consume_queues import BatchConsumeQueues
 from aerobee.storage.index.consume_queues import ConsumeQueues
-from aerobee.storage.index.derived_files import DerivedFiles
+from aerobee.storage.index.derived_files import DerivedFiles, Fingerprint
 from aerobee.storage.index.kept_files import KeptFiles
 from aerobee.storage.index.key_index import KeyIndex, KeyIndexConfig
 from aerobee.storage.recover.checkpoint import Checkpoint
@@ -453,3 +456,89 @@ def test_a_checkpoint_of_very_many_files_is_one_sync() -> None:
     names = kit.disk.power_cut().list_directory("store/consumequeue")
     assert len(names) == SYNCS_MAX // 2 + 1
     assert kit.marking.mark.queue_count == SYNCS_MAX // 2 + 1
+
+
+# Queues that are subtracted.
+
+
+def share(count: int, total: int, first: int = 0) -> Fingerprint:
+    return Fingerprint(count, total, 0, first)
+
+
+def test_queues_are_subtracted_from_the_mark_and_from_a_checkpoint_that_waits() -> None:
+    kit = MarkingKit()
+    first = kit.dispatch(3)
+    kit.flush()
+    kit.step(5000)
+    kit.finish()
+    second = kit.dispatch(4)
+    kit.step(5000)
+    kit.finish()
+    shares = {first: share(1, 2), second: share(1, 5)}
+    assert kit.marking.subtract(shares.__getitem__) == 1
+    assert kit.marking.mark == DurableMark(first, first, 0, 1, 3)
+    assert kit.marking.subtract({first: share(0, 1), second: share(0, 1)}.__getitem__) == 2
+    assert kit.marking.mark == DurableMark(first, first, 0, 0, 3)
+    kit.flush()
+    assert kit.marking.mark == DurableMark(second, second, 0, 1, 7)
+
+
+def test_a_subtraction_does_not_go_below_zero() -> None:
+    kit = MarkingKit()
+    kit.marking.start_at(DurableMark(0, 0, 1, 5, 0, 0, 2), 0, 0)
+    kit.marking.subtract(lambda log_offset: share(2, 6, 3))
+    assert kit.marking.mark == DurableMark(crc_from=0)
+
+
+def test_a_mark_is_synced_at_once_after_a_subtraction() -> None:
+    kit = MarkingKit()
+    kit.marking.start_at(DurableMark(0, 0, 2, 8), 0, 0)
+    kit.marking.sync_subtractions()
+    assert kit.worker.pending() == 0, "nothing was subtracted"
+    assert kit.marking.subtract(lambda log_offset: share(1, 5)) == 1
+    assert kit.durable().unit_total == 8
+    kit.marking.sync_subtractions()
+    assert kit.marking.subtract(lambda log_offset: share(1, 2)) == 2
+    kit.marking.sync_subtractions()
+    assert kit.worker.pending() == 1, "one sync at a time"
+    kit.worker.run_all()
+    assert (kit.marking.durable_subtraction, kit.durable().unit_total) == (0, 3)
+    kit.worker.collect()
+    assert kit.marking.durable_subtraction == 1, "what came during a sync is not in it"
+    kit.marking.sync_subtractions()
+    kit.finish()
+    assert (kit.marking.durable_subtraction, kit.durable().unit_total) == (2, 1)
+    kit.marking.sync_subtractions()
+    assert kit.worker.pending() == 0
+
+
+def test_a_sync_of_the_mark_that_fails_makes_no_subtraction_durable() -> None:
+    kit = MarkingKit()
+    kit.marking.subtract(lambda log_offset: share(0, 0))
+    kit.disk.faults.fail_sync(MARK)
+    kit.marking.sync_subtractions()
+    kit.finish()
+    assert isinstance(kit.marking.failure, OSError)
+    kit.marking.sync_subtractions()
+    assert (kit.marking.durable_subtraction, kit.worker.pending()) == (0, 0)
+
+
+def test_a_checkpoint_now_makes_every_subtraction_durable() -> None:
+    kit = MarkingKit()
+    kit.dispatch()
+    kit.flush()
+    kit.marking.subtract(lambda log_offset: share(0, 0))
+    kit.marking.checkpoint_now(kit.derived, kit.dispatcher)
+    assert kit.marking.durable_subtraction == 1
+
+
+def test_while_it_is_held_no_checkpoint_begins() -> None:
+    kit = MarkingKit(config=replace(SMALL, mark_interval_ms=1 << 40))
+    kit.dispatch()
+    kit.flush()
+    kit.marking.is_held = True
+    kit.step(60_000)
+    assert kit.worker.pending() == 0
+    kit.marking.is_held = False
+    kit.step(0)
+    assert kit.worker.pending() == 1

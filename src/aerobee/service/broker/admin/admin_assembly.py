@@ -15,7 +15,11 @@ from aerobee.service.broker.admin.group.group_status_handlers import GroupStatus
 from aerobee.service.broker.admin.group.group_topic_handlers import GroupTopicHandlers
 from aerobee.service.broker.admin.group.offset_reset_handlers import OffsetResetHandlers
 from aerobee.service.broker.admin.topic.topic_cleanup import set_cleanup
-from aerobee.service.broker.admin.topic.topic_handlers import Announce, TopicHandlers
+from aerobee.service.broker.admin.topic.topic_handlers import (
+    Announce,
+    DeleteMessages,
+    TopicHandlers,
+)
 from aerobee.service.broker.admin.topic.topic_query_handlers import TopicQueryHandlers
 from aerobee.service.broker.admin.topic.topic_stats_handlers import TopicStatsHandlers
 from aerobee.service.broker.clients.client_calls import ClientCalls
@@ -34,6 +38,7 @@ def admin_rows(
     calls: ClientCalls,
     statistics: Statistics,
     announce: Announce,
+    delete_messages: DeleteMessages,
 ) -> list[Row]:
     """The rows of the request table for admin tools."""
     topics, groups, offsets, consumers = (
@@ -43,16 +48,11 @@ def admin_rows(
         tables.consumers,
     )
     queues = QueueFacts(store)
-
-    def delete_queues(topic: bytes) -> None:
-        store.delete_topic(topic)
-        tables.deduplication.round_completion.forget_topic(topic.decode())
-
     clean_up = partial(set_cleanup, store)
     # Before the store's first step, which may clean up.
     for topic in topics.all():
         clean_up(topic)
-    owned = (delete_queues, clean_up, announce)
+    owned = (delete_messages, clean_up, announce)
     relay = ClientRelay(consumers, calls)
     watched = (identity, offsets, queues, topics, groups)
     return [

@@ -6,7 +6,8 @@ born timestamp and store timestamp. A copy of such a message has others.
 
 A message that waits in a system topic counts for its real queue. The copy that is later delivered
 there has the same mark and is known by then; copies for consumers, in retry topics and elsewhere,
-have a mark of another queue and are skipped. So are messages of a deleted topic: no queue has them.
+have a mark of another queue and are skipped. So are messages of a deleted topic: no queue has them,
+and none that waits for it is delivered.
 And those of finished rounds: they are never sent again, and would push out other producers.
 """
 
@@ -48,6 +49,8 @@ def replay_log(store: Store, log_offset: int, known: KnownProducers) -> int:
             _log.warning("a message of some producer is passed over: %s", error)
             continue
         if mark is None or mark.place != place_of(*key) or not _is_there(store, message):
+            continue
+        if message.log_offset < store.born_at(key[0].encode()):
             continue
         if known.finished.covers(mark.producer, key[0], mark.sequence // ROUND_SEQUENCES):
             continue

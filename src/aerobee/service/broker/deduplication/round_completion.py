@@ -17,6 +17,7 @@ from aerobee.ports.clock import Now
 from aerobee.service.broker.deduplication.finished_rounds import tasks_of
 from aerobee.service.broker.deduplication.known_producers import KnownProducers
 from aerobee.service.broker.deduplication.producer_epochs import ProducerEpochs
+from aerobee.storage.metadata.saved_value import Done
 from aerobee.storage.store import Store
 
 _log = logging.getLogger(__name__)
@@ -44,11 +45,14 @@ class RoundCompletion:
             [write_id], lambda: tasks_of(write_id, [name for name, _ in self._known.all()])
         )
 
-    def forget_topic(self, topic: str) -> None:
-        """The topic was deleted."""
+    def forget_topic(self, topic: str, done: Done) -> None:
+        """A topic was deleted: its finished rounds are forgotten. `done` is called when that is
+        on the disk, or with the error."""
         write_ids = self._known.forget_topic(topic)
         if write_ids:
-            self._epochs.save_finished(write_ids, _report)
+            self._epochs.save_finished(write_ids, done)
+        else:
+            done(None)
 
     def _when_safe(self, write_ids: list[str], whose: Callable[[], Iterable[str]]) -> None:
         def saved(error: BaseException | None) -> None:

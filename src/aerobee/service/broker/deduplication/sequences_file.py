@@ -11,6 +11,8 @@ the last messages, alternating; producers are in the order of their last send.
 F1. It is written once the log is on the disk up to `logOffset`: it never names a message that a
     power cut took. A file with a `logOffset` beyond the log's end belongs to another log.
 F2. A damaged file is treated as missing: everything is read from the log again.
+F3. Sequences in a topic that was deleted after the save are dropped: a topic that is made under the
+    same name has none of those messages.
 """
 
 import logging
@@ -118,8 +120,14 @@ class SequencesFile:
             _log.warning("%s belongs to another log", self._file.path)
             return self._store.min_offset
         for name, producer in producers:
+            for key in [key for key in producer.queues if self._is_dead(key[0], log_offset)]:
+                del producer.queues[key]
             self._known.restore(name, producer)
         return max(log_offset, self._store.min_offset)
+
+    def _is_dead(self, topic: str, log_offset: int) -> bool:
+        """Whether a topic was deleted after a save at this log offset."""
+        return self._store.born_at(topic.encode()) >= max(1, log_offset)
 
 
 def _producer_json(name: str, producer: KnownProducer) -> dict[str, Value]:

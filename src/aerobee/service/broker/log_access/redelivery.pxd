@@ -37,6 +37,8 @@ cdef class Redelivery:
     @cython.locals(draft=MessageDraft)
     cpdef void put(self, bytes more, long long wall_ms) except *
 
+    cpdef bint is_dead(self) except? 0
+
     @cython.locals(text=WaitingProperties, topic=bytes)
     cpdef bytes key(self)
 

@@ -123,6 +123,11 @@ class Redelivery:
         self._appender.append(draft, wall_ms)
         self.stored += 1
 
+    def is_dead(self) -> bool:
+        """Whether the topic of the record just read was deleted after the record was stored: the
+        message does not belong to a new topic of the same name. Undeliverable if it names none."""
+        return self.record.log_offset < self._appender.born_at(self._place())
+
     def key(self) -> bytes:
         """The key by which a recall names this message."""
         text = self.text
@@ -197,8 +202,9 @@ class Redelivery:
         self._end = len(view)
 
     def run(self, end: int, wall_ms: int) -> None:
-        """Store the messages of `begin` with a queue offset before `end`. An exception belongs to
-        the record just read, which is not finished."""
+        """Store the messages of `begin` with a queue offset before `end`, except those of
+        topics that were deleted since. An exception belongs to the record just read, which is not
+        finished."""
         while self._position < self._end:
             found = self.record.read(self._memory, self._position, self._end)
             assert found == 0, found
@@ -206,7 +212,8 @@ class Redelivery:
                 self._position = self._end
                 break
             self.text.read(self._memory, self.record.properties_start, self.record.properties_size)
-            self.put(b"", wall_ms)
+            if not self.is_dead():
+                self.put(b"", wall_ms)
             self.pass_over()
 
     def pass_over(self) -> None:

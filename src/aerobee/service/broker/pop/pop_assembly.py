@@ -96,6 +96,13 @@ class PopAssembly:
             *assignments.rows(),
         ]
 
+    def forget_topic(self, topic: str) -> None:
+        """A topic was deleted: forget positions, orders and checkpoints of pops in it, because a
+        new topic of the same name has other messages."""
+        self._parts.offsets.forget_topic(topic)
+        self._parts.orders.forget_topic(topic)
+        self._parts.in_flight.forget_topic(topic)
+
     # A turn of the loop.
 
     def on_round(self, now: Now) -> None:

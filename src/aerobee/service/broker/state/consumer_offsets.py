@@ -10,6 +10,10 @@ Pull offsets are for display only. The map of groups repeats the table, for Apac
 
 Offsets of pops follow the log (`pop/take/pop_offsets.py`): `popLogOffset` is the log offset from
 which checkpoints may not be counted yet. It is there once anything was popped.
+
+`logOffset` is where the log ended when the file was written. Offsets in a topic that was deleted
+after that are dropped when the file is loaded: a topic that was made under the same name since has
+other messages.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -44,6 +48,9 @@ NOTHING_POPPED = -1
 
 MaxOffset: TypeAlias = Callable[[str, int], int]
 """(topic, queue) → the end of that queue."""
+BornAt: TypeAlias = Callable[[str], int]
+"""Topic → the log offset at which a topic of this name was deleted; 0: none was."""
+_NO_LOG_OFFSET = -1  # in a file that has no `logOffset`: Apache's, or an older one of ours
 
 
 class ConsumerOffsets:
@@ -151,14 +158,21 @@ class ConsumerOffsets:
 
     # The file.
 
-    def load(self, saved: Mapping[Key, Parsed], max_offset: MaxOffset) -> None:
+    def load(self, saved: Mapping[Key, Parsed], max_offset: MaxOffset, born_at: BornAt) -> None:
         """Load the file's content, cut to the ends of the queues. ProtocolError: it is not
         valid."""
         members = Members(dict(saved), "the file of offsets")
         self.version = data_version_from(members.object("dataVersion"))
         self.popped_to = members.int64("popLogOffset", NOTHING_POPPED)
-        _load(self._pulled, members.object("pullOffsetTable"), max_offset)
-        if _load(self._committed, members.object("offsetTable"), max_offset):
+        log_offset = members.int64("logOffset", _NO_LOG_OFFSET)
+
+        def is_dead(topic: str) -> bool:
+            # Equal: the file may be older or newer than the deletion. If it is newer, the new topic
+            # was empty when it was written, and there is nothing to lose.
+            return log_offset != _NO_LOG_OFFSET and born_at(topic) >= max(1, log_offset)
+
+        _load(self._pulled, members.object("pullOffsetTable"), max_offset, is_dead)
+        if _load(self._committed, members.object("offsetTable"), max_offset, is_dead):
             self.is_dirty = True
 
     def picture(self) -> "ConsumerOffsetsSnapshot":
@@ -167,11 +181,11 @@ class ConsumerOffsets:
             self.version, self._committed.picture(), self._pulled.picture(), self.popped_to
         )
 
-    def take_saved(self, wall_ms: int) -> "ConsumerOffsetsSnapshot":
-        """A snapshot to be saved, with a new version."""
+    def take_saved(self, wall_ms: int, log_offset: int) -> "ConsumerOffsetsSnapshot":
+        """A snapshot to be saved, with a new version. `log_offset`: the end of the log."""
         self.version = self.version.next(wall_ms)
         self.is_dirty = False
-        return self.picture()
+        return self.picture()._replace(log_offset=log_offset)
 
 
 class ConsumerOffsetsSnapshot(NamedTuple):
@@ -181,6 +195,7 @@ class ConsumerOffsetsSnapshot(NamedTuple):
     committed: Picture
     pulled: Picture
     popped_to: int = NOTHING_POPPED
+    log_offset: int = _NO_LOG_OFFSET
 
     def json(self) -> dict[str, Value]:
         """The offsets as in the file, and as slaves and tools get them."""
@@ -208,15 +223,24 @@ class ConsumerOffsetsSnapshot(NamedTuple):
             "dataVersion": data_version_json(self.version),
             "groupTopicMap": topics,
         }
-        return head if self.popped_to < 0 else {**head, "popLogOffset": self.popped_to}
+        if self.popped_to >= 0:
+            head["popLogOffset"] = self.popped_to
+        if self.log_offset >= 0:
+            head["logOffset"] = self.log_offset
+        return head
 
 
-def _load(table: OffsetTable, members: Members, max_offset: MaxOffset) -> bool:
-    """Fill a table; whether an offset had to be cut."""
+def _load(
+    table: OffsetTable, members: Members, max_offset: MaxOffset, is_dead: Callable[[str], bool]
+) -> bool:
+    """Fill a table; whether anything had to be cut."""
     is_cut = False
     for name, offsets in members.objects():
         key = parse_key(name)
         if key is None:
+            continue
+        if is_dead(key[0]):
+            is_cut = True
             continue
         for queue_id, offset in by_number(offsets.plain()).items():
             if isinstance(offset, bool) or not isinstance(offset, int):

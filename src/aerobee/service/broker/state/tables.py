@@ -84,8 +84,12 @@ def open_tables(
         offsets,
         config.current.offsets_interval_ms,
         now.monotonic_ms,
+        lambda: ground.store.end_offset,
     )
-    offsets_file.load(lambda topic, queue_id: _end_of(ground.store, topic, queue_id))
+    offsets_file.load(
+        lambda topic, queue_id: _end_of(ground.store, topic, queue_id),
+        lambda topic: ground.store.born_at(topic.encode()),
+    )
     for fault in (topics.fault, groups.fault, offsets_file.fault):
         if fault:
             _log.warning("a backup had to do: %s", fault)

@@ -5,6 +5,8 @@ their real topic.
                                                  └ waits on     TIMER_DEQUEUE_MS
                                                    (timer_roll)
 
+A message whose topic was deleted since is dropped.
+
 Compiled, because every timed message passes here. A record that is damaged, or has no real topic,
 is reported and skipped: it must not hold up the others for ever. One that the log has no more is
 counted. Called from the core's thread only.
@@ -172,6 +174,8 @@ class SlotDelivery:
         if self.taken_back and not is_rolled and redelivery.key() in self.taken_back:
             return
         try:
+            if redelivery.is_dead():
+                return
             if (is_rolled or redelivery.text.is_delayed) and self._is_put_back(is_rolled, now):
                 self.delivered += 1
                 return

@@ -75,11 +75,16 @@ def test_a_copy_elsewhere_is_passed_over() -> None:
 def test_messages_of_a_topic_that_was_deleted_are_passed_over() -> None:
     kit = BrokerKit(ORDERS)
     send_once(kit, 0)
+    send_once(kit, 1, extra="DELAY\x013\x02")  # it waits, and will not be delivered
     assert kit.ask(215, {"topic": "Orders"}).code == 0
     kit.run(3000)
     kit.make_topic(ORDERS)
-    assert open_producer(kit)[1] == {}
-    assert replayed(kit).last_sequences("P", "Orders") == {}
+    epoch, last = open_producer(kit)
+    assert last == replayed(kit).last_sequences("P", "Orders") == {}
+    send_once(kit, 2, extra="DELAY\x013\x02", epoch=epoch)
+    seen = replayed(kit).find("P", "Orders", 1)
+    assert seen is not None
+    assert seen.runs() == [2, 3]
 
 
 def test_of_a_batch_that_was_cut_in_two_only_what_is_there_is_known() -> None:

@@ -80,7 +80,6 @@ def test_a_topic_that_is_deleted_is_not_finished_after_a_power_cut_either() -> N
         assert finish_round(kit, "w", 4, topic).code == 0
     kit.run(100)
     assert kit.ask(215, {"topic": "Orders"}).code == 0
-    kit.run(100)
     cut = kit.power_cut()
     assert open_task(cut, "w/0", 4).code == 0
     assert open_task(cut, "w/0", 4, "Other").code == FINISHED

@@ -2,9 +2,17 @@ from dataclasses import replace
 
 import pytest
 
+from aerobee.model.topic import TopicConfig
 from aerobee.service.broker.deduplication.sequences_file import LOG_BYTES, SAVE_MS
 from tests.broker_kit import STORAGE, SYNC, BrokerKit
-from tests.once_kit import ORDERS, open_producer, place_in, send_once
+from tests.once_kit import (
+    ORDERS,
+    SEND_ONCE,
+    once_fields,
+    open_producer,
+    place_in,
+    send_once,
+)
 from tests.store_kit import ROOT
 from tests.wire import JAVA_FIELDS
 
@@ -83,3 +91,28 @@ def test_a_file_that_cannot_be_believed_is_read_from_the_log_again(content: byte
     kit = BrokerKit(disk=kit.disk, clock=kit.clock)
     assert place_in(send_once(kit, 0)) == first
     assert open_producer(kit)[1] == {1: 0}
+
+
+@pytest.mark.parametrize("appends", [0, 1])
+def test_sequences_saved_before_a_topic_was_deleted_do_not_count_for_the_next_of_its_name(
+    appends: int,
+) -> None:
+    kit = BrokerKit(ORDERS, TopicConfig("Other", 4, 4))
+    assert send_once(kit, 0, b"old").code == 0
+    assert kit.ask(SEND_ONCE, other_fields(), b"kept").code == 0
+    kit.run(SAVE_MS + 1000)
+    assert b'"topic":"Orders"' in saved(kit)
+    for _ in range(appends):
+        assert kit.ask(310, {**JAVA_FIELDS, "b": "Other", "e": "0"}).code == 0
+    assert kit.ask(215, {"topic": "Orders"}).code == 0
+    kit = kit.killed()
+    assert b'"topic":"Orders"' in saved(kit), "it was not saved since"
+    kit.make_topic(ORDERS)
+    assert send_once(kit, 0, b"new").ext_fields.get("duplicate") is None
+    assert kit.bodies(queue_id=1) == [b"new"]
+    assert kit.ask(SEND_ONCE, other_fields(), b"kept").ext_fields["duplicate"] == "true"
+    assert kit.bodies("Other", 1) == [b"kept"]
+
+
+def other_fields() -> dict[str, str]:
+    return {**once_fields(0, topic="Other", producer="O"), "b": "Other"}

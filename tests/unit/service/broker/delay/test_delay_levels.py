@@ -430,3 +430,15 @@ def test_a_message_put_as_it_is_into_its_topic_is_not_delayed_again() -> None:
     kit.run(3_000)
     assert kit.bodies() == [b"hi"]
     assert kit.levels.progress() == {1: (1, 1)}
+
+
+def test_a_message_for_a_topic_that_is_deleted_does_not_come_to_the_next_of_its_name() -> None:
+    kit = DelayKit()
+    kit.send(b"old", 1)
+    kit.send(b"other", 1, topic="Other")
+    kit.store.delete_topic(b"Orders")
+    kit.kit.settle()
+    kit.send(b"new", 1)
+    kit.run(3000)
+    assert (kit.bodies(), kit.bodies("Other")) == ([b"new"], [b"other"])
+    assert [message.queue_offset for message in kit.messages()] == [0]

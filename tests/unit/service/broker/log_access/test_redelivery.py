@@ -13,6 +13,7 @@ from aerobee.service.broker.log_access.real_topic import Undeliverable
 from aerobee.service.broker.log_access.redelivery import Redelivery, are_whole
 from tests.delay_kit import CONFIG, message
 from tests.store_kit import StoreKit, read_all
+from tests.store_kit import draft as message_draft
 
 NOW_MS = 1_800_000_000_000
 ROOMY = replace(CONFIG, log_file_bytes=1 << 18)
@@ -191,6 +192,37 @@ def test_a_run_stops_at_a_message_that_is_refused_and_goes_on_behind_it() -> Non
     assert (run.next_offset, run.count_run) == (9, 3)
     assert run.bytes_run == sum(map(len, records[:3]))
     assert [one.body for one in rig.delivered()] == [b"0", b"2"]
+
+
+def test_of_a_topic_that_was_deleted_since_nothing_is_stored_again() -> None:
+    rig = Rig()
+    store = rig.kit.store
+    rig.kit.append(message_draft(b"Kept"))
+    store.delete_topic(b"Orders")
+    deleted_at = store.end_offset
+    rig.kit.settle()
+    given = [
+        replace(waiting(), log_offset=LogOffset(deleted_at - 1), body=b"of the first"),
+        replace(waiting(), log_offset=LogOffset(deleted_at), body=b"of the second"),
+        replace(waiting(REAL_TOPIC="Refunds"), log_offset=LogOffset(0), body=b"of another"),
+    ]
+    given = [replace(one, queue_offset=QueueOffset(n)) for n, one in enumerate(given)]
+    for one, is_dead in zip(given, (True, False, False), strict=True):
+        rig.redelivery.read(memoryview(encode_record(one)))
+        assert rig.redelivery.is_dead() == is_dead
+    run = rig.redelivery
+    run.begin(memoryview(b"".join(map(encode_record, given))))
+    run.run(9, NOW_MS)
+    assert (run.is_over(), run.next_offset, run.count_run, run.stored) == (True, 3, 3, 2)
+    found = {one.topic: one.body for one in rig.delivered() if one.topic != "Kept"}
+    assert found == {"Orders": b"of the second", "Refunds": b"of another"}
+
+
+def test_a_record_that_names_no_topic_is_of_none_that_was_deleted() -> None:
+    rig = Rig()
+    rig.redelivery.read(memoryview(record_of(b"TAGS\x01a\x02")))
+    with pytest.raises(Undeliverable):
+        rig.redelivery.is_dead()
 
 
 def test_whole_records_are_told_from_others() -> None:

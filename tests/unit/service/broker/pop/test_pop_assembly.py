@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+from aerobee.model.topic import TopicConfig
+from aerobee.ports.disk_worker import Lane
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from tests.broker_kit import CLIENT, OTHER, SYNC
 from tests.pop_kit import CONFIG, INVISIBLE_MS, PopKit
@@ -106,3 +108,34 @@ def test_without_the_timer_nothing_is_popped() -> None:
     kit.fill(1)
     answer = kit.ask(200050, kit.fields(), channel=CLIENT)
     assert (answer.code, "timerWheelEnable" in answer.remark) == (1, True)
+
+
+def test_pops_of_a_deleted_topic_change_nothing_in_the_next_of_its_name() -> None:
+    """Neither its position, nor its checkpoints."""
+    kit = PopKit()
+    kit.fill(5)
+    kit.tell(200050, kit.fields())
+    assert kit.answered() == [[b"m0", b"m1", b"m2", b"m3", b"m4"]]
+    kit.tell(215, {"topic": "Orders"})
+    while not kit.heard():  # no time passes: what was popped waits for the log to be on the disk
+        assert kit.worker.run_next(Lane.BACKGROUND)
+        kit.tick()
+    assert kit.store.flushed_offset < kit.store.end_offset
+    kit.make_topic(TopicConfig("Orders", 1, 1))
+    kit.fill(3, first=10)
+    assert kit.bodies_popped() == [b"m10", b"m11", b"m12"]
+    kit.run(1_000)
+    assert kit.committed() == 3
+    assert kit.pop() == []
+    kit.run(INVISIBLE_MS + 2_000)
+    assert sorted(kit.bodies_popped()) == [b"m10", b"m11", b"m12"], "each once"
+
+
+def test_a_deleted_topic_that_was_popped_in_order_blocks_nobody() -> None:
+    kit = PopKit()
+    kit.fill(2)
+    assert kit.bodies_popped(order="true") == [b"m0", b"m1"]
+    assert kit.ask(215, {"topic": "Orders"}).code == 0
+    kit.make_topic(TopicConfig("Orders", 1, 1))
+    kit.fill(1, first=10)
+    assert kit.bodies_popped(order="true") == [b"m10"]

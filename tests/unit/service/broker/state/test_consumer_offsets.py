@@ -111,10 +111,14 @@ def test_a_clone_begins_where_the_other_is_and_then_goes_its_own_way() -> None:
 # The file.
 
 
+def never_deleted(topic: str) -> int:
+    return 0
+
+
 def test_saying_the_same_again_changes_nothing() -> None:
     offsets = ConsumerOffsets()
     offsets.commit("g", "t", 0, 3, max_offset=10)
-    offsets.take_saved(1)
+    offsets.take_saved(1, 0)
     assert not offsets.is_dirty
     offsets.commit("g", "t", 0, 3, max_offset=10)
     assert not offsets.is_dirty
@@ -151,8 +155,8 @@ def test_a_picture_is_written_as_any_other_value_would_be(topics: list[str]) -> 
 
 def test_every_save_has_a_version_of_its_own() -> None:
     offsets = ConsumerOffsets()
-    offsets.take_saved(1000)
-    offsets.take_saved(2000)
+    offsets.take_saved(1000, 0)
+    offsets.take_saved(2000, 0)
     assert offsets.version == DataVersion(0, 2, 2000)
     said = offsets.picture().json()["dataVersion"]
     assert said == {"counter": 2, "stateVersion": 0, "timestamp": 2000}
@@ -163,7 +167,7 @@ def test_what_apache_saved_is_loaded_and_written_again_as_it_was(name: str) -> N
     (content,) = [one.content() for one in files(name) if one.path == "config/consumerOffset.json"]
     said = read(content)
     offsets = ConsumerOffsets()
-    offsets.load(said, lambda topic, queue_id: EVERYTHING)
+    offsets.load(said, lambda topic, queue_id: EVERYTHING, never_deleted)
     assert not offsets.is_dirty
     for group, topics in expected(name)["groups"].items():
         for topic, queues in topics.items():
@@ -180,7 +184,11 @@ def test_what_apache_saved_is_loaded_and_written_again_as_it_was(name: str) -> N
 
 def test_an_offset_beyond_its_queue_is_cut_when_it_is_loaded() -> None:
     offsets = ConsumerOffsets()
-    offsets.load(read(b'{"offsetTable":{"t@g":{0:12,"1":8,2:-3}}}'), lambda topic, queue_id: 10)
+    offsets.load(
+        read(b'{"offsetTable":{"t@g":{0:12,"1":8,2:-3}}}'),
+        lambda topic, queue_id: 10,
+        never_deleted,
+    )
     assert offsets.of("g", "t") == {0: 10, 1: 8, 2: 0}
     assert offsets.is_dirty
 
@@ -188,7 +196,9 @@ def test_an_offset_beyond_its_queue_is_cut_when_it_is_loaded() -> None:
 def test_names_that_nobody_can_ask_for_are_left_out() -> None:
     offsets = ConsumerOffsets()
     table = {name: {0: 1} for name in ("t", "@g", "t@", "t@g@h", "t@g")}
-    offsets.load(read(write_pretty({"offsetTable": table})), lambda topic, queue_id: 10)
+    offsets.load(
+        read(write_pretty({"offsetTable": table})), lambda topic, queue_id: 10, never_deleted
+    )
     assert list(offsets) == [("t", "g", {0: 1})]
 
 
@@ -205,7 +215,7 @@ def test_names_that_nobody_can_ask_for_are_left_out() -> None:
 )
 def test_nonsense_is_not_taken_for_offsets(text: bytes) -> None:
     with pytest.raises(ProtocolError):
-        ConsumerOffsets().load(read(text), lambda topic, queue_id: 10)
+        ConsumerOffsets().load(read(text), lambda topic, queue_id: 10, never_deleted)
 
 
 def test_offsets_without_room_stay_unknown_and_cannot_be_set() -> None:
@@ -222,7 +232,9 @@ def test_offsets_without_room_stay_unknown_and_cannot_be_set() -> None:
 
 def test_everything_that_a_file_says_is_taken_however_much_it_is() -> None:
     offsets = ConsumerOffsets(count_max=1)
-    offsets.load(read(b'{"offsetTable":{"t@g":{0:1,1:2,2:3}}}'), lambda topic, queue: 9)
+    offsets.load(
+        read(b'{"offsetTable":{"t@g":{0:1,1:2,2:3}}}'), lambda topic, queue: 9, never_deleted
+    )
     assert offsets.of("g", "t") == {0: 1, 1: 2, 2: 3}
 
 
@@ -252,5 +264,37 @@ def test_where_pops_are_counted_to_is_saved_once_there_are_any() -> None:
     loaded = ConsumerOffsets()
     saved = parse(picture.text())
     assert isinstance(saved, dict)
-    loaded.load(saved, lambda topic, queue_id: 10)
+    loaded.load(saved, lambda topic, queue_id: 10, never_deleted)
     assert (loaded.popped_to, loaded.find("g", "T", 0)) == (700, 5)
+
+
+def test_offsets_saved_before_a_topic_was_deleted_are_not_loaded() -> None:
+    offsets = ConsumerOffsets()
+    for topic in ("Gone", "Older", "Kept"):
+        offsets.commit("g", topic, 0, 5, 10)
+        offsets.note_pulled("g", topic, 0, 7)
+    picture = offsets.take_saved(1000, 700)
+    assert picture.text() == write_pretty(picture.json())
+    deleted_at = {"Gone": 701, "Older": 699}
+    loaded = ConsumerOffsets()
+    saved = parse(picture.text())
+    assert isinstance(saved, dict)
+    loaded.load(saved, lambda topic, queue_id: 10, lambda topic: deleted_at.get(topic, 0))
+    assert loaded.topics_of("g") == ["Kept", "Older"]
+    assert loaded.find_pulled("g", "Gone", 0) == UNKNOWN
+    assert loaded.is_dirty
+    at_once = ConsumerOffsets()
+    at_once.load(
+        saved, lambda topic, queue_id: 10, {"Gone": 700, "Older": 0, "Kept": 0}.__getitem__
+    )
+    assert at_once.topics_of("g") == ["Kept", "Older"], "deleted before anything more was stored"
+
+
+def test_a_file_that_does_not_say_where_the_log_ended_is_believed() -> None:
+    offsets = ConsumerOffsets()
+    offsets.load(read(b'{"offsetTable":{"t@g":{0:5}}}'), lambda topic, queue_id: 10, lambda t: 99)
+    assert offsets.of("g", "t") == {0: 5}
+    assert not offsets.is_dirty
+    empty_log = read(b'{"logOffset":0,"offsetTable":{"t@g":{0:0}}}')
+    offsets.load(empty_log, lambda topic, queue_id: 10, never_deleted)
+    assert offsets.of("g", "t") == {0: 0}

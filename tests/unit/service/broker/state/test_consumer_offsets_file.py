@@ -20,14 +20,22 @@ INTERVAL_MS = 5_000
 class Rig:
     """One process on a disk that may have served others before."""
 
-    def __init__(self, disk: SimDisk | None = None, max_offset: int = 100) -> None:
+    def __init__(
+        self, disk: SimDisk | None = None, max_offset: int = 100, deleted_at: int = 0
+    ) -> None:
+        self.end_offset = 700
         self.disk = disk or SimDisk()
         self.worker = SimDiskWorker()
         self.offsets = ConsumerOffsets()
         self.file = ConsumerOffsetsFile(
-            ConfigFile(self.disk, PATH), self.worker, self.offsets, INTERVAL_MS, 0
+            ConfigFile(self.disk, PATH),
+            self.worker,
+            self.offsets,
+            INTERVAL_MS,
+            0,
+            lambda: self.end_offset,
         )
-        self.file.load(lambda topic, queue_id: max_offset)
+        self.file.load(lambda topic, queue_id: max_offset, lambda topic: deleted_at)
 
     def commit(self, offset: int) -> None:
         self.offsets.commit("g", "t", 0, offset, max_offset=100)
@@ -177,6 +185,27 @@ def test_the_file_is_in_apaches_own_form() -> None:
     assert parse(rig.disk.read(PATH)) == {
         "dataVersion": {"counter": 1, "stateVersion": 0, "timestamp": 1_700_000_000_000},
         "groupTopicMap": {"g": ["t"]},
+        "logOffset": 700,
         "offsetTable": {"t@g": {0: 7}},
         "pullOffsetTable": {},
     }
+
+
+def test_a_save_holds_the_end_of_the_log_at_its_begin() -> None:
+    rig = Rig()
+    rig.commit(7)
+    rig.tick(INTERVAL_MS)
+    rig.end_offset = 900  # of the save that is under way nothing changes
+    rig.run_disk()
+    assert Rig(rig.disk, deleted_at=699).offsets.find("g", "t", 0) == 7
+    assert Rig(rig.disk.kill(), deleted_at=701).offsets.find("g", "t", 0) == UNKNOWN
+    # What was left out is out of the file, too.
+    cut = rig.disk.kill()
+    Rig(cut, deleted_at=701)
+    assert (saved(cut)["offsetTable"], saved(cut)["logOffset"]) == ({}, 700)
+
+
+def saved(disk: SimDisk) -> dict[str, object]:
+    found = parse(disk.read(PATH))
+    assert isinstance(found, dict)
+    return {str(name): value for name, value in found.items()}

@@ -183,3 +183,21 @@ def test_only_what_is_not_in_memory_is_asked_of_the_disk() -> None:
     assert delivery.cold_parts(rig.positions) == []
     rig.kit.disk.faults.make_cold("*/commitlog/*")
     assert len(delivery.cold_parts(rig.positions)) == 3
+
+
+def test_a_message_whose_topic_was_deleted_since_is_neither_stored_nor_does_it_wait_on() -> None:
+    rig = Rig()
+    for body, magic in ((b"due", DEFAULT), (b"rolled", DEFAULT | ROLL)):
+        rig.add(body, magic, TIMER_OUT_MS=str(OUT_MS + 60_000))
+    rig.add(b"other", REAL_TOPIC="Other")
+    rig.kit.store.delete_topic(b"Orders")
+    rig.kit.kit.settle()
+    rig.add(b"new")
+    queue = rig.kit.store.queue(TIMER_TOPIC.encode(), 0)
+    assert queue is not None
+    waiting = queue.next_offset
+    walk = rig.walk()
+    rig.deliver(walk)
+    assert walk.left == 0
+    assert (rig.bodies(), rig.kit.bodies("Other")) == ([b"new"], [b"other"])
+    assert (queue.next_offset, rig.delivery.delivered) == (waiting, 2)

@@ -2,14 +2,15 @@
 
 A change is on the disk first, and answered when name servers have been told: a route that is looked
 up next has the topic, or has it no more. With a topic are deleted its queues, the groups' offsets
-in it, and the retry topics that popping it has made.
+in it, and the retry topics that popping it has made. A deletion is answered when it is complete on
+the disk: no crash brings the messages back, and a topic that is made under the same name takes
+messages at once.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from aerobee.errors import AerobeeError
 from aerobee.model.names import (
     RETRY_PREFIX,
     find_topic_fault,
@@ -33,12 +34,15 @@ from aerobee.service.broker.state.topic_attributes import (
 )
 from aerobee.service.broker.state.topics import QUEUES_MAX, Find, Topics
 from aerobee.service.request import Answer, Request
+from aerobee.storage.metadata.saved_value import Done
 
 PERMISSION_MAX = 7
 FILTER_TYPES = (SINGLE_TAG, "MULTI_TAG")
 
 Announce: TypeAlias = Callable[[Callable[[], None]], None]
 """Calls back once name servers have been told of the changes."""
+DeleteMessages: TypeAlias = Callable[[Sequence[str], Done], object]
+"""Deletes the messages of topics; calls back when they are gone from the disk."""
 
 
 class TopicHandlers:
@@ -47,16 +51,16 @@ class TopicHandlers:
         topics: Topics,
         offsets: ConsumerOffsets,
         identity: BrokerIdentity,
-        delete_queues: Callable[[bytes], object],
+        delete_messages: DeleteMessages,
         set_cleanup: Callable[[TopicConfig], object],
         announce: Announce,
     ) -> None:
-        """`delete_queues` removes a topic's queues from the store, `set_cleanup` tells the store
-        how to clean up a topic, `announce` calls back when name servers have been told."""
+        """`set_cleanup` tells the store how to clean up a topic, `announce` calls back when name
+        servers have been told."""
         self._topics = topics
         self._offsets = offsets
         self._identity = identity
-        self._delete_queues = delete_queues
+        self._delete_messages = delete_messages
         self._set_cleanup = set_cleanup
         self._announce = announce
 
@@ -156,10 +160,11 @@ class TopicHandlers:
             if error is not None:
                 answer(error)
                 return
-            failure = self._forgotten(names)
+            for name in names:
+                self._offsets.remove_topic(name)
             # The tool deletes it from the name servers next: an upload under way that still has
             # the topic would bring it back after that.
-            self._announce(lambda: answer(failure))
+            self._delete_messages(names, lambda failure: self._announce(lambda: answer(failure)))
 
         self._topics.remove(names, request.now, removed)
         return None
@@ -172,16 +177,6 @@ class TopicHandlers:
             for name in (f"{RETRY_PREFIX}{group}+{topic}", pop_retry_topic(group, topic))
             if self._topics.find(name) is not None
         ]
-
-    def _forgotten(self, names: Sequence[str]) -> AerobeeError | OSError | None:
-        """Remove offsets and queues of deleted topics; returns the first error."""
-        for name in names:
-            self._offsets.remove_topic(name)
-            try:
-                self._delete_queues(name.encode())
-            except (AerobeeError, OSError) as error:
-                return error
-        return None
 
 
 def _with_attributes(wanted: TopicConfig, find: Find) -> TopicConfig:

@@ -47,5 +47,13 @@ class InFlight:
         """All messages of the checkpoint are acknowledged or revived: drop it."""
         self._acked.pop(key, None)
 
+    def forget_topic(self, topic: str) -> None:
+        """A topic was deleted: count all its messages as acknowledged, so that none comes back. The
+        checkpoints stay until they come out of the timer: an unknown one is taken for one of an
+        earlier process."""
+        for key, bits in self._acked.items():
+            if key[0] == topic:
+                self._acked[key] = (1 << bits.bit_length()) - 1
+
     def __len__(self) -> int:
         return len(self._acked)

@@ -8,7 +8,10 @@ which checkpoints are not counted is saved with the offsets; without it, those s
 save are read.
 
 A checkpoint counts only if the message before that offset is older than itself: otherwise the topic
-was deleted and created again since, and its offsets begin at 0. Checkpoints that extend an
+was deleted and created again since, and its offsets begin at 0. Both the log offset and the time
+are compared, because the copy of a checkpoint that the timer delivers has a later log offset than
+messages that were stored in between. If the clock was set back, a message may be popped again; none
+is skipped. Checkpoints that extend an
 invisible time name no offset, and Apache's do not either: their offsets stay as they were saved.
 """
 
@@ -86,6 +89,9 @@ def _raise(store: Store, offsets: ConsumerOffsets, record: StoredMessage) -> boo
     queue = store.queue(topic.encode(), queue_id)
     before = queue.unit(popped_to - 1) if queue is not None else None
     if queue is None or before is None or before[0] >= record.log_offset:
+        return False
+    stored_ms = store.records.store_timestamp_at(before[0])
+    if stored_ms is not None and stored_ms > checkpoint.pop_time:
         return False
     if offsets.find(group, topic, queue_id) >= popped_to:
         return False

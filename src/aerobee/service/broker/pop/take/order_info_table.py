@@ -111,6 +111,11 @@ class OrderInfoTable:
         if self._table.pop(key, None) is not None:
             self._is_dirty = True
 
+    def forget_topic(self, topic: str) -> None:
+        """A topic was deleted: a new one of the same name has other messages."""
+        for key in [key for key in self._table if key[1] == topic]:
+            self.forget(key)
+
     # Time.
 
     def _note_free(self, key: PopKey, info: OrderInfo) -> None:

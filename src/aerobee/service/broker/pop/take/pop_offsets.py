@@ -31,7 +31,7 @@ class _Place:
     def __init__(self) -> None:
         self.offset = 0
         self.waiting = 0
-        # An operator reset the group's offset: commits that wait are dropped.
+        # The offset was reset, or the topic was deleted: commits that wait are dropped.
         self.is_void = False
 
 
@@ -89,6 +89,12 @@ class PopOffsets:
                 place.is_void = True
             self._commit(key, offset)
         return offset
+
+    def forget_topic(self, topic: str) -> None:
+        """A topic was deleted: positions in it are not positions in a new topic of the same name,
+        and are not committed."""
+        for key in [key for key in self._places if key[1] == topic]:
+            self._places.pop(key).is_void = True
 
     @property
     def has_resets(self) -> bool:

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from aerobee.errors import StoreBusy
+from aerobee.errors import DiskFailed
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId, Effects, Reply
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.admin.topic.topic_handlers import TopicHandlers
 from aerobee.service.broker.request_table import Lane, Right, request_table
 from aerobee.service.request import Request, answer_with
+from aerobee.storage.metadata.saved_value import Done
 from tests.broker_kit import create_fields
 from tests.tables_kit import IDENTITY, AdminKit, TablesKit, at_once
 
@@ -206,7 +207,7 @@ def test_a_topic_goes_with_its_queues_and_its_offsets() -> None:
     (reply,) = outbox
     assert isinstance(reply, Reply)
     assert reply.command.code == 0
-    assert kit.deleted == [b"Orders"]
+    assert kit.deleted == ["Orders"]
     assert (kit.offsets.groups_of("Orders"), kit.offsets.groups_of("Bills")) == ([], ["g"])
     assert b"Orders" not in kit.topics.entries
     assert TablesKit(kit.disk.power_cut()).topics.find("Orders") is None
@@ -222,7 +223,7 @@ def test_the_retry_topics_of_popping_a_topic_go_with_it() -> None:
     kit.offsets.commit("g", "Orders", 0, 5, 10)
     kit.offsets.commit("g", "%RETRY%g_Orders", 0, 5, 10)
     assert kit.ask(215, {"topic": "Orders"}).code == 0
-    assert sorted(kit.deleted) == [b"%RETRY%g+Orders", b"%RETRY%g_Orders", b"Orders"]
+    assert sorted(kit.deleted) == ["%RETRY%g+Orders", "%RETRY%g_Orders", "Orders"]
     assert kit.topics.find("%RETRY%g_Orders") is None
     # Of groups that never consumed it nothing is known.
     assert kit.topics.find("%RETRY%h_Orders") is not None
@@ -233,7 +234,7 @@ def test_the_retry_topics_of_popping_a_topic_go_with_it() -> None:
 def test_a_topic_that_is_not_there_is_deleted_what_is_left_of_it() -> None:
     kit = AdminKit()
     assert kit.ask(215, {"topic": "Orders"}).code == 0
-    assert kit.deleted == [b"Orders"]
+    assert kit.deleted == ["Orders"]
     assert kit.ask(215, {"topic": "%RETRY%g+Orders"}).code == 0
 
 
@@ -286,36 +287,47 @@ def test_who_deletes_a_topic_is_answered_when_no_name_server_hears_of_it_any_mor
     kit = AdminKit(announce=heard.append)
     outbox = kit.send(215, {"topic": "Orders"})
     kit.finish()
-    assert (kit.deleted, outbox) == ([b"Orders"], [])
+    assert (kit.deleted, outbox) == (["Orders"], [])
     heard.pop()()
     (reply,) = outbox
     assert isinstance(reply, Reply)
     assert reply.command.code == 0
 
 
-def test_queues_that_cannot_be_deleted_are_answered_with_why() -> None:
+def test_a_deletion_is_answered_when_the_messages_are_gone() -> None:
     kit = AdminKit()
-
-    def refuse(topic: bytes) -> None:
-        raise StoreBusy(f"not now: {topic!r}")
-
-    handlers = TopicHandlers(kit.topics, kit.offsets, IDENTITY, refuse, kit.cleaned.append, at_once)
+    going: list[tuple[list[str], Done]] = []
+    handlers = TopicHandlers(
+        kit.topics,
+        kit.offsets,
+        IDENTITY,
+        lambda topics, done: going.append((list(topics), done)),
+        kit.cleaned.append,
+        at_once,
+    )
     outbox: Effects = []
     command = RemotingCommand(215, ext_fields={"topic": "Orders"})
     request = Request(ChannelId(1), command, kit.clock.now(), outbox)
     answer_with(request_table(handlers.rows())[215].serve, request)
     kit.finish()
+    ((topics, done),) = going
+    assert (topics, outbox) == (["Orders"], [])
+    done(None)
     (reply,) = outbox
     assert isinstance(reply, Reply)
-    assert (reply.command.code, reply.command.remark) == (
-        1,
-        "it was not saved: not now: b'Orders'",
-    )
+    assert reply.command.code == 0
+
+
+def test_messages_that_cannot_be_deleted_are_answered_with_why() -> None:
+    kit = AdminKit()
+    kit.delete_error = DiskFailed("the disk is gone")
+    answer = kit.ask(215, {"topic": "Orders"})
+    assert (answer.code, answer.remark) == (1, "it was not saved: the disk is gone")
 
 
 def test_changes_are_for_administrators() -> None:
     kit = AdminKit()
     handlers = TopicHandlers(
-        kit.topics, kit.offsets, IDENTITY, kit.deleted.append, kit.cleaned.append, at_once
+        kit.topics, kit.offsets, IDENTITY, kit.delete_messages, kit.cleaned.append, at_once
     )
     assert {(row.lane, row.right) for row in handlers.rows()} == {(Lane.ADMIN, Right.ADMINISTER)}

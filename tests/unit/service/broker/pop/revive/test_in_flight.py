@@ -56,3 +56,16 @@ def test_what_has_no_room_is_a_stranger() -> None:
     known.ended(KEY)
     known.started(OTHER, 31)
     assert known.knows(OTHER)
+
+
+def test_nothing_comes_back_of_a_topic_that_was_deleted() -> None:
+    known = InFlight()
+    kept = ("Other", *KEY[1:])
+    for key in (KEY, kept):
+        known.started(key, 31)
+    known.acked(KEY, (100,))
+    known.forget_topic("T")
+    assert known.knows(KEY), "it is no stranger whose acknowledgements are read"
+    assert all(known.is_acked(KEY, distance) for distance in range(32))
+    assert not any(known.is_acked(kept, distance) for distance in range(32))
+    assert not known.is_acked(KEY, 32)

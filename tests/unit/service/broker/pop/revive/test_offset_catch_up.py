@@ -22,7 +22,7 @@ class Rig:
 
     def save(self, offset: int) -> None:
         self.offsets.commit("g", "Orders", 0, offset, 20)
-        self.offsets.take_saved(self.kit.clock.now().wall_ms)
+        self.offsets.take_saved(self.kit.clock.now().wall_ms, 0)
 
     def pop(self, start: int, popped_to: int | None, topic: str = "Orders") -> None:
         self.kit.clock.advance(1)
@@ -99,3 +99,17 @@ def test_other_topics_are_not_looked_at() -> None:
     rig.log = ReviveWriter(rig.intake, "else", rig.kit.config.store_host)
     rig.pop(0, 9)
     assert rig.caught_up() == 0
+
+
+def test_a_checkpoint_that_comes_late_out_of_the_timer_raises_no_offset_of_a_newer_topic() -> None:
+    """It was of a topic that was deleted; one of the same name has messages since."""
+    rig = Rig()
+    popped_ms = rig.kit.clock.now().wall_ms
+    rig.kit.clock.advance(1)
+    rig.kit.append_many(20, b"Other")
+    rig.kit.clock.advance(10_000)
+    for topic, pop_time in (("Orders", popped_ms), ("Other", popped_ms)):
+        copied = Checkpoint(topic, "g", 0, 0, pop_time, 10_000, "b", (0,))
+        rig.log.put_checkpoint(copied, 0, rig.kit.clock.now(), 4)
+    assert rig.caught_up() == 4
+    assert rig.offsets.find("g", "Other", 0) == -1

@@ -135,3 +135,18 @@ def test_a_file_of_apache_without_any_is_read() -> None:
         {"orderInfoCount": 0, "orderedConsumptionLevel": "QUEUE", "table": {}}
     )
     assert Rig(disk).orders.find(KEY) is None
+
+
+def test_a_topic_that_was_deleted_blocks_nobody() -> None:
+    rig = Rig()
+    other = ("g", "Bills", 0)
+    rig.pop(5, 6)
+    rig.pop(5, 6, key=other)
+    rig.save()
+    rig.orders.forget_topic("Orders")
+    assert not rig.is_blocked()
+    assert rig.orders.find(KEY) is None
+    assert rig.orders.find(other) is not None
+    rig.save()
+    again = Rig(rig.disk)
+    assert (again.orders.find(KEY), again.orders.find(other) is not None) == (None, True)

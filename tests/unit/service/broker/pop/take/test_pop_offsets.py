@@ -108,3 +108,21 @@ def test_without_room_for_its_offset_a_group_cannot_begin() -> None:
     rig = Rig(count_max=1)
     assert rig.offsets.begin(KEY, 0)
     assert not rig.offsets.begin(OTHER, 0)
+
+
+def test_positions_in_a_deleted_topic_are_not_positions_in_the_next_of_its_name() -> None:
+    rig = Rig()
+    other = ("g", "Bills", 0)
+    for key in (KEY, other):
+        rig.offsets.begin(key, 0)
+        rig.offsets.popped(key, 5, log_start=900, log_end=1_000)
+    rig.committed.remove_topic("Orders")
+    rig.offsets.forget_topic("Orders")
+    assert rig.offsets.position(KEY) == UNKNOWN
+    assert rig.offsets.position(other) == 5
+    assert rig.offsets.begin(KEY, 0)
+    rig.offsets.popped(KEY, 2, log_start=1_900, log_end=2_000)
+    rig.offsets.commit_safe(1_000)
+    assert (rig.committed_at(), rig.offsets.position(KEY)) == (0, 2)
+    rig.offsets.commit_safe(2_000)
+    assert (rig.committed_at(), rig.offsets.position(KEY)) == (2, 2)
