@@ -188,7 +188,7 @@ class BatchSender:
     def _send_fast(
         self, bodies: list[object], texts: list[bytes] | None, text: bytes, options: BatchOptions
     ) -> SendWaiter | None:
-        """None: by the general way."""
+        """None: the general path is needed."""
         lane = self._lanes.find(options.topic) if options.group is None else None
         if lane is None:
             return None
