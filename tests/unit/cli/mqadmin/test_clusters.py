@@ -10,7 +10,8 @@ WORKS = (
             r"^#Cluster Name +#Broker Name +#BID +#Addr +#Version +#InTPS\(LOAD\) +#OutTPS\(LOAD\) "
             r"+#Timer\(Progress\) +#PCWait\(ms\) +#Hour +#SPACE +#ACTIVATED$",
             r"^DefaultCluster +broker-a +0 +127\S+ +V5_5_0 +\d+\.\d\d\(0,0ms\) +"
-            r"\d+\.\d\d\(0,0ms\|0,0ms\) +\d+-\d+\(\d\.\dw, \d\.\d, \d\.\d\) +0 +\d+\.\d\d +0\.\d{4} +true$",
+            r"\d+\.\d\d\(0,0ms\|0,0ms\) +\d+-\d+\(\d\.\dw, \d\.\d, \d\.\d\) +0 +\d+\.\d\d "
+            r"+0\.\d{4} +true$",
         ),
     ),
     Works("clusterList -m", (r"^DefaultCluster +broker-a( +\d+){4}$",)),
