@@ -28,6 +28,7 @@ from aerobee.ports.service import (
     FastService,
     PatientService,
     Peer,
+    Rebuild,
     Reply,
     Service,
     Write,
@@ -67,8 +68,10 @@ class Driver:
         connections_max: int,
         *,
         drops_idle: bool = True,
+        rebuild: Callable[[Rebuild], None] = lambda wanted: None,
     ) -> None:
-        """`drops_idle` is off where a test moves the clock: silence says nothing there."""
+        """`drops_idle` is off where a test moves the clock: silence says nothing there. `rebuild`
+        is called when the service asks for another one in its place."""
         self._service = service
         self._fast = cast(FastService, service) if hasattr(service, "take") else None
         self._ending = cast(EndingService, service) if hasattr(service, "stop") else None
@@ -77,6 +80,7 @@ class Driver:
         self._limits = limits
         self._connections_max = connections_max
         self._drops_idle = drops_idle
+        self._rebuild = rebuild
         self._channels: dict[ChannelId, Channel] = {}
         self._next_channel = 0
         self._round = Round(self._begin_round)
@@ -254,6 +258,8 @@ class Driver:
                         channel.write([frames])
                 case Dial():
                     self._dialer.dial(effect)
+                case Rebuild():
+                    self._rebuild(effect)
                 case CloseChannel(number, reason):
                     channel = self._channels.get(number)
                     if channel is not None:

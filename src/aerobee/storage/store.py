@@ -26,6 +26,7 @@ from aerobee.ports.disk import Disk, DiskSpace
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.storage.appender import Appender
+from aerobee.storage.commit.confirmation import Confirmation
 from aerobee.storage.commit.flush import Flush
 from aerobee.storage.config import FlushMode, StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
@@ -46,8 +47,8 @@ _RECORDS_A_DISPATCH = 1 << 40  # whatever was appended since
 class StepResult(NamedTuple):
     """What became of those who waited."""
 
-    durable: list[object]
-    """Tickets whose bytes are on the disk: they may be acknowledged."""
+    safe: list[object]
+    """Tickets whose bytes are as safe as they waited for."""
     failed: list[object]
     """Tickets whose bytes may be lost: they must not be."""
 
@@ -83,6 +84,7 @@ class Store(Readers):
             defects,
         )
         self._flush.start_at(parts.log.end_offset(), parts.log.last_timestamp)
+        self.confirmation = Confirmation(parts.log.end_offset, self._flush, config.flush_mode)
         super().__init__(
             parts.derived.queues,
             QueueReader(parts.log.sequence),
@@ -93,7 +95,10 @@ class Store(Readers):
         self._reader.crc_from = parts.records.crc_from = parts.crc_from
         # Older records were not written by this process: reads check their checksums.
         self._opened_at = parts.log.end_offset()
+        self.confirmed_at_start = parts.marking.confirmed
+        """How far the log was lasting when the last process had it, as far as is known."""
         self._is_closed = False
+        self._ban: StorageError | None = None
         # Which topics are compacted is told it after every start, before the first step.
         self.compaction = Compaction(
             parts.log.sequence, parts.derived, worker, config, parts.crc_from
@@ -152,9 +157,15 @@ class Store(Readers):
         """Store a draft; the log offset of its (first) record. See `Appender.append`."""
         return self.appender.append(draft, wall_ms)
 
+    def refuse_appends(self, ban: StorageError | None) -> None:
+        """Refuse appends with this error from now on; None: take them, unless the disk forbids."""
+        self._ban = ban
+        if self.failure is None:
+            self.appender.refusal = ban
+
     def wait_for(self, end_offset: int, ticket: object) -> None:
-        """Have `step` return `ticket` once the log is on the disk up to here, or cannot be."""
-        self._flush.wait_for(end_offset, ticket)
+        """Have `step` return `ticket` once the log is lasting up to here, or cannot be."""
+        self.confirmation.wait_lasting(end_offset, ticket)
 
     @property
     def end_offset(self) -> int:
@@ -167,7 +178,13 @@ class Store(Readers):
 
     @property
     def flushed_offset(self) -> int:
+        """How far the log is on the disk. For progress that is saved: `lasting_offset`."""
         return self._flush.flushed
+
+    @property
+    def lasting_offset(self) -> int:
+        """See `Confirmation`."""
+        return self.confirmation.lasting_offset
 
     @property
     def dispatched_offset(self) -> int:
@@ -239,7 +256,7 @@ class Store(Readers):
             self._flush.stop(failure)
             self._deletions.stop(failure)
             self._bound_reads()
-        return StepResult(self._flush.take_released(), self._flush.take_failed())
+        return StepResult(self.confirmation.take_released(), self.confirmation.take_failed())
 
     def _derive(self, now: Now) -> None:
         """Dispatch, and have it remembered. Without room for a file both wait: a mark would speak
@@ -267,22 +284,17 @@ class Store(Readers):
         self._bound_reads()
 
     def _visible_to(self) -> int:
-        """ASYNC: what is appended. SYNC: what is on the disk, so that no reader sees a message
-        that a power cut can take back."""
-        if self._flush.failure is not None:
-            return self._flush.flushed
-        if (
-            self.config.flush_mode is FlushMode.SYNC
-            and Defect.DISPATCH_AHEAD_OF_SYNC not in self._defects
-        ):
-            return self._flush.flushed
-        return self._log.end_offset()
+        """What is confirmed, so that no reader sees a message that can be taken back. On the disk
+        of a store that has failed, nothing more is."""
+        if Defect.DISPATCH_AHEAD_OF_SYNC in self._defects and self._flush.failure is None:
+            return self._log.end_offset()
+        return self.confirmation.confirmed_offset
 
     def _bound_reads(self) -> None:
         """Tell the readers how far they may go, and what they may believe unchecked."""
         readable_to = self._dispatcher.offset
-        if self._flush.failure is not None and Defect.READ_AFTER_FAILED_SYNC not in self._defects:
-            readable_to = min(readable_to, self._flush.flushed)
+        if self._flush.failure is None or Defect.READ_AFTER_FAILED_SYNC not in self._defects:
+            readable_to = min(readable_to, self._visible_to())
         self._reader.readable_to = self._parts.records.readable_to = readable_to
         self._reader.dispatched_to = self._dispatcher.offset
         self._reader.hot_from = max(self._opened_at, self._log.end_offset() - self.config.hot_bytes)
@@ -300,7 +312,7 @@ class Store(Readers):
             return self._deletions.failure
         if self.compaction.failure is not None:
             return self.compaction.failure
-        refusal = self._parts.log_files.refusal() or self._cleaner.refusal()
+        refusal = self._parts.log_files.refusal() or self._cleaner.refusal() or self._ban
         if refusal is not None:
             return refusal
         if self._flush.is_behind(now.monotonic_ms):
@@ -349,6 +361,7 @@ class Store(Readers):
         self._note_flushed()
 
     def _note_flushed(self) -> None:
+        self._parts.marking.confirmed = self.confirmation.lasting_offset
         self._parts.marking.note_flushed(self._flush.flushed, self._flush.flushed_timestamp)
 
     def close(self) -> None:

@@ -73,6 +73,8 @@ class Marking:
         # `dispatched` of the mark that a power cut surely leaves, and of the one being synced.
         self.dispatched_durably = 0
         self._syncing_dispatched = 0
+        # For RocketMQ's file: no power cut and no change of master takes the log below it back.
+        self.confirmed = 0
         self.failure: BaseException | None = None
 
     @property
@@ -89,7 +91,10 @@ class Marking:
         the derived files were stored; on the disk when this returns."""
         self._flushed_timestamp = flushed_ms
         self._derived_timestamp = derived_ms
-        self._dispatch_again_from = min(self._checkpoint.fields.queue_log_offset, mark.dispatched)
+        fields = self._checkpoint.fields
+        self._dispatch_again_from = min(fields.queue_log_offset, mark.dispatched)
+        # The file has no checksum: never more than there is.
+        self.confirmed = max(0, min(fields.confirmed_offset, mark.flushed))
         self._write(mark)
         self.sync_now()
 
@@ -140,7 +145,7 @@ class Marking:
                 queue_timestamp_ms=self._derived_timestamp,
                 index_timestamp_ms=self._derived_timestamp,
                 master_flushed_offset=0,
-                confirmed_offset=0,
+                confirmed_offset=self.confirmed,
                 queue_log_offset=self._dispatch_again_from,
             )
         )
