@@ -10,6 +10,7 @@ Imports more than 15 modules because it puts the others together.
 import asyncio
 import contextlib
 import logging
+import os
 import socket
 import time
 from collections.abc import Callable, Sequence
@@ -152,6 +153,7 @@ class BrokerLife:
             address,
             ha_address,
             settings.replication,
+            os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         )
         return identity, store_host
 

@@ -28,6 +28,8 @@ class BrokerIdentity:
     """The address for clients, which name servers hand out."""
     ha_address: str = "127.0.0.1:10912"
     replication: ReplicationConfig = field(default_factory=ReplicationConfig)
+    memory_bytes: int = 0
+    """Of the machine; 0: not known."""
 
     @property
     def is_master(self) -> bool:

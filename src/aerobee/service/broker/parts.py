@@ -20,6 +20,7 @@ from aerobee.service.broker.membership.member_lifecycle import MemberLifecycle
 from aerobee.service.broker.metrics.metrics_assembly import MetricsAssembly
 from aerobee.service.broker.pop.pop_assembly import PopAssembly
 from aerobee.service.broker.pop.pop_fast_path import Outlets
+from aerobee.service.broker.pull.broker_suggestion import BrokerSuggestion
 from aerobee.service.broker.pull.pull_assembly import PullAssembly
 from aerobee.service.broker.replication.master_side import MasterSide
 from aerobee.service.broker.replication.slave_side import SlaveSide
@@ -87,7 +88,8 @@ def build_parts(
         SendCounts(took_send, count_returned),
     )
     writer = sends.writer
-    pulls = PullAssembly(config, tables, ground, statistics, watching.took_pull)
+    suggestion = BrokerSuggestion(identity, store, tables.groups.find, side.has_slave)
+    pulls = PullAssembly(config, tables, ground, statistics, watching.took_pull, suggestion)
     levels_ms = store.config.delay_levels_ms
     delays = DelayLevels(store, writer, tables.delay_offsets, ground.worker, levels_ms, now)
     timers = TimerAssembly(identity, config, tables, ground, writer, peers, now)

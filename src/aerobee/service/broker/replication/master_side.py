@@ -47,6 +47,10 @@ class MasterSide:
         """Whether answers wait for slaves."""
         return self.in_sync.waits
 
+    def has_slave(self) -> bool:
+        """Whether a slave is connected."""
+        return self.in_sync.connected() > 0
+
     # For answers that wait.
 
     @property

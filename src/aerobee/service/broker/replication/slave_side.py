@@ -54,6 +54,10 @@ class SlaveSide:
         """Where the master answers requests; empty: not known."""
         return self._master_address
 
+    def has_slave(self) -> bool:
+        """No: slaves follow the master."""
+        return False
+
     def hear_of_master(self, address: str, ha_address: str, now: Now) -> None:
         """A name server has said where the master is; empty: there is none."""
         if not address:
