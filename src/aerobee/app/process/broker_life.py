@@ -59,6 +59,9 @@ class Doors(NamedTuple):
 
     port: int
     sockets: Sequence[socket.socket]
+    ha_port: int
+    ha_sockets: Sequence[socket.socket]
+    """For slaves of this broker."""
 
 
 class BrokerLife:
@@ -108,7 +111,7 @@ class BrokerLife:
             undo.callback(worker.close)
             disk = MappedDisk()
             storage = replace(settings.storage, store_host=store_host)
-            store = await self._open(disk, storage, worker)
+            store = await self._open(disk, storage, worker, cut_at)
             undo.push_async_callback(asyncio.to_thread, store.close)
             service = self._service(build, identity, store, disk, worker, nameservers)
             driver = self._driver = Driver(
@@ -121,8 +124,9 @@ class BrokerLife:
             )
             # Copies of the sockets: closing these leaves the port bound.
             sockets = [bound.dup() for bound in self._doors.sockets]
+            ha_sockets = [bound.dup() for bound in self._doors.ha_sockets]
             with explained(settings.listen, hint="it was free a moment ago"):
-                await driver.start(sockets, failed)
+                await driver.start(sockets, failed, ha_sockets)
             undo.push_async_callback(driver.stop)
             await driver.settle(ANNOUNCE_SECONDS_MAX)
             self._undo = undo.pop_all()
@@ -144,7 +148,7 @@ class BrokerLife:
                 f"{host} is no address of this machine: {error.strerror}", hint="see brokerIP1"
             ) from None
         address = str(Peer(host, port))
-        ha_address = str(Peer(host, names.ha_port or port + 1))
+        ha_address = str(Peer(host, self._doors.ha_port))
         settings = self._settings
         identity = BrokerIdentity(
             names.name,
@@ -158,13 +162,23 @@ class BrokerLife:
         return identity, store_host
 
     async def _open(
-        self, disk: MappedDisk, storage: StorageConfig, worker: ThreadDiskWorker
+        self,
+        disk: MappedDisk,
+        storage: StorageConfig,
+        worker: ThreadDiskWorker,
+        cut_at: int | None,
     ) -> Store:
         """Open the store on another thread: recovery may take long, and signals must be handled."""
         root = self._settings.paths.root
         try:
             store = await asyncio.to_thread(
-                Store.open, disk, root, storage, worker, progress=_Progress(root)
+                Store.open,
+                disk,
+                root,
+                storage,
+                worker,
+                progress=_Progress(root),
+                cut_at=cut_at,
             )
         except StorageError as error:
             raise CannotStart(str(error)) from None

@@ -83,7 +83,13 @@ class BrokerPart:
             sockets, vip_sockets = _bind_pair(listen)
             for bound in (*sockets, *vip_sockets):
                 undo.callback(bound.close)
-            self._doors = Doors(port_of(sockets[0]), (*sockets, *vip_sockets))
+            port = port_of(sockets[0])
+            ha_sockets = _bind_ha(listen, settings.names.ha_port, port)
+            for bound in ha_sockets:
+                undo.callback(bound.close)
+            self._doors = Doors(
+                port, (*sockets, *vip_sockets), port_of(ha_sockets[0]), tuple(ha_sockets)
+            )
             places = [f"broker {Peer(listen.host, self._doors.port)}"]
             if settings.monitor.exporter is Exporter.PROM:
                 # Before the store is opened, which may take its time: it is seen to start.
@@ -152,6 +158,15 @@ class BrokerPart:
             self._failed(error)
         finally:
             self._rebuilding = None
+
+
+def _bind_ha(listen: ListenConfig, ha_port: int, port: int) -> list[socket.socket]:
+    """Bind the port for slaves; if the broker's own is any that is free, so is this one."""
+    wanted = ha_port or (0 if listen.port == 0 else port + 1)
+    hint = "slaves connect there; choose another with haListenPort"
+    at = ListenConfig(wanted, listen.host)
+    with explained(at, hint=hint):
+        return bind(at.host, at.port)
 
 
 def _bind_pair(listen: ListenConfig) -> tuple[list[socket.socket], list[socket.socket]]:

@@ -18,7 +18,7 @@ the slave reports the offset behind it.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from typing import NamedTuple, Protocol, TypeAlias
 
 from aerobee.errors import ProtocolError, StorageError
@@ -47,18 +47,30 @@ class OwnLog(Protocol):
     @property
     def end_offset(self) -> int: ...
 
-    def last_record(self) -> int | None:
-        """The log offset of the last record; None: there is none."""
-
-    def file_begins(self) -> Sequence[int]:
-        """The log offsets at which the log files begin, each with a record."""
-
-    def records_in(self, log_offset: int) -> Sequence[int]:
-        """The log offsets of all records of the file that holds an offset."""
-
     def log_slices(self, offset: int, limit: int) -> memoryview: ...
 
     def append_raw(self, log_offset: int, data: memoryview) -> int: ...
+
+
+class Offsets(Protocol):
+    """Log offsets, in order."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int, /) -> int: ...
+
+
+class OwnRecords(Protocol):
+    """The places of the records in this slave's log."""
+
+    def last_record(self) -> int | None:
+        """The log offset of the last record; None: there is none."""
+
+    def file_begins(self) -> list[int]:
+        """The log offsets at which the log files begin, each with a record."""
+
+    def records_in(self, log_offset: int) -> Offsets:
+        """The log offsets of all records of the file that holds an offset."""
 
 
 Told: TypeAlias = Callable[[Verdict, Now], None]
@@ -72,8 +84,9 @@ class _Ticket(NamedTuple):
 class LogComparison:
     """One comparison at a time; a new one ends the one before it."""
 
-    def __init__(self, log: OwnLog, outbox: Effects) -> None:
+    def __init__(self, log: OwnLog, records: OwnRecords, outbox: Effects) -> None:
         self._log = log
+        self._records = records
         self._outbox = outbox
         self._number = 0
         self._talk: _Talk | None = None
@@ -81,7 +94,7 @@ class LogComparison:
         self._address = ""
         self._knows_read_log = True
         # The file whose records were listed last, and those.
-        self._listed: tuple[int, Sequence[int]] = (-1, ())
+        self._listed: tuple[int, Offsets] = (-1, ())
 
     def begin(self, master_address: str, told: Told, now: Now) -> None:
         """Compare with the master at this remoting address, and call `told` with the outcome."""
@@ -170,7 +183,7 @@ class LogComparison:
     def _agreed(self, last: int) -> Verdict:
         """The record at `last` is the same on both sides; was it our last?"""
         end = last + self._size_of(last)
-        if self._log.last_record() != last:
+        if self._records.last_record() != last:
             return self._cut(end)
         return Follow(self._log.end_offset)
 
@@ -216,12 +229,12 @@ class LogComparison:
 
     def _at_or_before(self, offset: int) -> int | None:
         """The newest record that begins at an offset or before it; None: there is none."""
-        begins = self._log.file_begins()
+        begins = self._records.file_begins()
         index = bisect_right(begins, offset) - 1
         if index < 0:
             return None
         if self._listed[0] != begins[index]:
-            self._listed = (begins[index], self._log.records_in(begins[index]))
+            self._listed = (begins[index], self._records.records_in(begins[index]))
         records = self._listed[1]
         at = bisect_right(records, offset) - 1
         return records[at] if at >= 0 else None

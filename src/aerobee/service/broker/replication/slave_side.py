@@ -38,7 +38,7 @@ class SlaveSide:
         self._config = config
         self._outbox = outbox
         self._look_for_master = look_for_master
-        self._comparison = LogComparison(store, outbox)
+        self._comparison = LogComparison(store, store.log_range, outbox)
         self._is_cutting = False
         self.replica = Replica(
             store,

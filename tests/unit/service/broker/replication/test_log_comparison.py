@@ -101,7 +101,7 @@ class ScriptedMaster:
 def compared(own: ListedLog, master: ScriptedMaster | None) -> Verdict:
     outbox: Effects = []
     outcomes: list[Verdict] = []
-    comparison = LogComparison(own, outbox)
+    comparison = LogComparison(own, own, outbox)
     comparison.begin("master:10911", lambda outcome, now: outcomes.append(outcome), NOW)
     while not outcomes:
         (dial,) = outbox
