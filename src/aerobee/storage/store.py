@@ -8,6 +8,7 @@
     checkpoint            RocketMQ's                         recover
     durable_mark          ours                               recover
     abort                 there while a process writes       recover
+    diverged/             cut off by `open`, ours            recover
     lock                  held while a process writes
 
 It delegates everything: appends to the appender, reads to the readers, recovery to `opening`.
@@ -31,9 +32,8 @@ from aerobee.storage.config import FlushMode, StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.opening import StoreParts, open_parts
+from aerobee.storage.raw_appender import RawAppender
 from aerobee.storage.read.hot_records import HotRecords
-from aerobee.storage.read.kept_reader import KeptReader
-from aerobee.storage.read.queue_reader import QueueReader
 from aerobee.storage.read.readers import Readers
 from aerobee.storage.recover.log_recovery import Progress
 from aerobee.storage.retain.cleaner import Cleaner, shortage_of
@@ -83,13 +83,7 @@ class Store(Readers):
             defects,
         )
         self._flush.start_at(parts.log.end_offset(), parts.log.last_timestamp)
-        super().__init__(
-            parts.derived.queues,
-            QueueReader(parts.log.sequence),
-            parts.records,
-            KeptReader(parts.derived.kept),
-            parts.log.sequence,
-        )
+        super().__init__(parts.log, parts.derived, parts.records)
         self._reader.crc_from = parts.records.crc_from = parts.crc_from
         # Older records were not written by this process: reads check their checksums.
         self._opened_at = parts.log.end_offset()
@@ -117,6 +111,7 @@ class Store(Readers):
         )
         # For callers who append or look per message and cannot spare a call in between.
         self.hot_records = HotRecords(parts.log.sequence, self._reader)
+        self._raw_appender = RawAppender(parts, self._flush, self._reader, self.compaction)
         self.appender = Appender(parts.log, self._queues)
         self.appender.refusal = self._cleaner.refusal()
         self._bound_reads()
@@ -131,14 +126,18 @@ class Store(Readers):
         *,
         progress: Progress = _silent,
         defects: Defects = NO_DEFECTS,
+        cut_at: int | None = None,
     ) -> "Store":
         """Open a store directory, new or as any stop left it, RocketMQ's too.
 
         CorruptRecord, CorruptFile, StoreLocked: it cannot be opened as it is; nothing was changed.
         DiskFull: there is no room for what is missing in it.
+
+        `cut_at`: a log offset at which a record ends, where the log is to end. What lies behind it
+        is saved in `diverged/` first. Misuse: no record ends there; the log is as it was.
         """
         try:
-            parts = open_parts(disk, root, config, worker, progress, defects)
+            parts = open_parts(disk, root, config, worker, progress, defects, cut_at)
         except OSError as error:
             shortage = shortage_of(error)
             if shortage is None:
@@ -151,6 +150,13 @@ class Store(Readers):
     def append(self, draft: MessageDraft, wall_ms: int) -> int:
         """Store a draft; the log offset of its (first) record. See `Appender.append`."""
         return self.appender.append(draft, wall_ms)
+
+    def append_raw(self, log_offset: int, data: memoryview) -> int:
+        """Append the whole records and fillers at the begin of bytes of another broker's log; how
+        many bytes that were. For a replica, which takes no drafts. See `RawAppender.append`."""
+        if self.appender.refusal is not None:
+            raise self.appender.refusal
+        return self._raw_appender.append(log_offset, data)
 
     def wait_for(self, end_offset: int, ticket: object) -> None:
         """Have `step` return `ticket` once the log is on the disk up to here, or cannot be."""
@@ -178,11 +184,6 @@ class Store(Readers):
     def sync_seconds(self) -> Histogram:
         """How long syncs of the log took."""
         return self._flush.sync_seconds
-
-    def earliest_timestamp(self) -> int:
-        """When the oldest record was stored; -1 if there is none."""
-        stamp = self._parts.records.store_timestamp_at(self._log.min_offset())
-        return -1 if stamp is None else stamp
 
     def disk_used_ratio(self) -> float:
         return self._cleaner.disk_used_ratio()
