@@ -8,6 +8,7 @@
     checkpoint            RocketMQ's                         recover
     durable_mark          ours                               recover
     abort                 there while a process writes       recover
+    diverged/             cut off by `open`, ours            recover
     lock                  held while a process writes
 
 It delegates everything: appends to the appender, reads to the readers, recovery to `opening`.
@@ -32,9 +33,8 @@ from aerobee.storage.config import FlushMode, StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.opening import StoreParts, open_parts
+from aerobee.storage.raw_appender import RawAppender
 from aerobee.storage.read.hot_records import HotRecords
-from aerobee.storage.read.kept_reader import KeptReader
-from aerobee.storage.read.queue_reader import QueueReader
 from aerobee.storage.read.readers import Readers
 from aerobee.storage.recover.log_recovery import Progress
 from aerobee.storage.retain.cleaner import Cleaner, shortage_of
@@ -85,19 +85,15 @@ class Store(Readers):
         )
         self._flush.start_at(parts.log.end_offset(), parts.log.last_timestamp)
         self.confirmation = Confirmation(parts.log.end_offset, self._flush, config.flush_mode)
-        super().__init__(
-            parts.derived.queues,
-            QueueReader(parts.log.sequence),
-            parts.records,
-            KeptReader(parts.derived.kept),
-            parts.log.sequence,
-        )
+        super().__init__(parts.log, parts.derived, parts.records)
         self._reader.crc_from = parts.records.crc_from = parts.crc_from
         # Older records were not written by this process: reads check their checksums.
         self._opened_at = parts.log.end_offset()
         self.confirmed_at_start = parts.marking.confirmed
         """How far the log was lasting when the last process had it, as far as is known."""
         self._is_closed = False
+        # Why nothing can be appended, and why no draft may be.
+        self._hindrance: StorageError | None = None
         self._ban: StorageError | None = None
         # Which topics are compacted is told it after every start, before the first step.
         self.compaction = Compaction(
@@ -122,8 +118,9 @@ class Store(Readers):
         )
         # For callers who append or look per message and cannot spare a call in between.
         self.hot_records = HotRecords(parts.log.sequence, self._reader)
+        self._raw_appender = RawAppender(parts, self._flush, self._reader, self.compaction)
         self.appender = Appender(parts.log, self._queues)
-        self.appender.refusal = self._cleaner.refusal()
+        self._note_hindrance(self._cleaner.refusal())
         self._bound_reads()
 
     @classmethod
@@ -136,14 +133,18 @@ class Store(Readers):
         *,
         progress: Progress = _silent,
         defects: Defects = NO_DEFECTS,
+        cut_at: int | None = None,
     ) -> "Store":
         """Open a store directory, new or as any stop left it, RocketMQ's too.
 
         CorruptRecord, CorruptFile, StoreLocked: it cannot be opened as it is; nothing was changed.
         DiskFull: there is no room for what is missing in it.
+
+        `cut_at`: a log offset at which a record ends, where the log is to end. What lies behind it
+        is saved in `diverged/` first. Misuse: no record ends there; the log is as it was.
         """
         try:
-            parts = open_parts(disk, root, config, worker, progress, defects)
+            parts = open_parts(disk, root, config, worker, progress, defects, cut_at)
         except OSError as error:
             shortage = shortage_of(error)
             if shortage is None:
@@ -158,10 +159,21 @@ class Store(Readers):
         return self.appender.append(draft, wall_ms)
 
     def refuse_appends(self, ban: StorageError | None) -> None:
-        """Refuse appends with this error from now on; None: take them, unless the disk forbids."""
+        """Refuse drafts with this error from now on; None: take them, unless the disk forbids."""
         self._ban = ban
-        if self.failure is None:
-            self.appender.refusal = ban
+        self._note_hindrance(self._hindrance)
+
+    def _note_hindrance(self, hindrance: StorageError | None) -> None:
+        """The disk hinders appends of any kind, or does not."""
+        self._hindrance = hindrance
+        self.appender.refusal = hindrance or self._ban
+
+    def append_raw(self, log_offset: int, data: memoryview) -> int:
+        """Append the whole records and fillers at the begin of bytes of another broker's log; how
+        many bytes that were. For a replica, which takes no drafts. See `RawAppender.append`."""
+        if self._hindrance is not None:
+            raise self._hindrance
+        return self._raw_appender.append(log_offset, data)
 
     def wait_for(self, end_offset: int, ticket: object) -> None:
         """Have `step` return `ticket` once the log is lasting up to here, or cannot be."""
@@ -196,11 +208,6 @@ class Store(Readers):
         """How long syncs of the log took."""
         return self._flush.sync_seconds
 
-    def earliest_timestamp(self) -> int:
-        """When the oldest record was stored; -1 if there is none."""
-        stamp = self._parts.records.store_timestamp_at(self._log.min_offset())
-        return -1 if stamp is None else stamp
-
     def disk_used_ratio(self) -> float:
         return self._cleaner.disk_used_ratio()
 
@@ -228,7 +235,7 @@ class Store(Readers):
         even until the next step: in ASYNC mode it would be acknowledged."""
         self._worker.collect()
         if self._flush.failure is not None:
-            self.appender.refusal = self._flush.failure
+            self._note_hindrance(self._flush.failure)
 
     def step(self, now: Now) -> StepResult:
         """Do what is due: finished disk work, syncs, dispatch, marks, cleaning."""
@@ -244,7 +251,7 @@ class Store(Readers):
         self._derive(now)
         self._parts.log_files.step(self._log.is_half_full(), now.monotonic_ms)
         self._parts.log_files.make_ready(self._log.end_offset(), self._log.is_large)
-        self.appender.refusal = self._refusal(now)
+        self._note_hindrance(self._refusal(now))
         failure = self.failure
         if failure is None:
             durable_to = self._parts.marking.dispatched_durably
@@ -312,7 +319,7 @@ class Store(Readers):
             return self._deletions.failure
         if self.compaction.failure is not None:
             return self.compaction.failure
-        refusal = self._parts.log_files.refusal() or self._cleaner.refusal() or self._ban
+        refusal = self._parts.log_files.refusal() or self._cleaner.refusal()
         if refusal is not None:
             return refusal
         if self._flush.is_behind(now.monotonic_ms):
@@ -356,7 +363,7 @@ class Store(Readers):
         """Block until everything appended is on the disk; DiskFailed if it cannot be."""
         self._flush.sync_now(self._log.end_offset(), self._log.last_timestamp)
         if self._flush.failure is not None:
-            self.appender.refusal = self._flush.failure
+            self._note_hindrance(self._flush.failure)
             raise self._flush.failure
         self._note_flushed()
 
