@@ -62,7 +62,32 @@ class CloseChannel(NamedTuple):
     reason: str
 
 
-Effect: TypeAlias = Reply | Write | Dial | CloseChannel
+LinkId = NewType("LinkId", int)
+"""One live HA connection (`ports.replica_link`). Numbers are not used again in the life of a
+process."""
+
+
+class OpenLink(NamedTuple):
+    """Connect to the HA address `host:port`. `on_link_open` or `on_link_failed` follows, once."""
+
+    address: str
+
+
+class LinkWrite(NamedTuple):
+    """Write buffers to a link, in order; they are not copied. See `LinkService.on_link_ready`."""
+
+    link: LinkId
+    buffers: Sequence[bytes | memoryview]
+
+
+class CloseLink(NamedTuple):
+    """Close a link at once: bytes that are not out yet are dropped. `on_link_closed` follows."""
+
+    link: LinkId
+    reason: str
+
+
+Effect: TypeAlias = Reply | Write | Dial | CloseChannel | OpenLink | LinkWrite | CloseLink
 Effects: TypeAlias = list[Effect]
 
 
