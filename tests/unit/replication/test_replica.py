@@ -1,10 +1,10 @@
+import itertools
 import logging
 
 import pytest
 
 from aerobee.ports.service import Effects, LinkId
 from aerobee.replication.replica import (
-    PAUSE_MS_MAX,
     PAUSE_MS_MIN,
     CutAt,
     Follow,
@@ -216,7 +216,7 @@ def test_pauses_double_up_to_five_seconds_while_nobody_answers() -> None:
             tries.append(now_ms)
             slave.replica.on_link_failed(MASTER, "refused", at(now_ms))
         now_ms += slave.replica.rest_ms(at(now_ms))
-    pauses = [later - earlier for earlier, later in zip(tries, tries[1:], strict=False)]
+    pauses = [later - earlier for earlier, later in itertools.pairwise(tries)]
     assert pauses == [200, 400, 800, 1_600, 3_200, 5_000, 5_000]
     status = slave.replica.status(at(now_ms))
     assert status.why_not == f"no connection to {MASTER}: refused"
