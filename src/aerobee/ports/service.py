@@ -75,7 +75,33 @@ class Rebuild(NamedTuple):
     """The log offset at which the log must end; None: it stays as it is."""
 
 
-Effect: TypeAlias = Reply | Write | Dial | CloseChannel | Rebuild
+LinkId = NewType("LinkId", int)
+"""One live HA connection (`ports.replica_link`). Numbers are not used again in the life of a
+process."""
+
+
+class OpenLink(NamedTuple):
+    """Connect to the HA address `host:port`. `on_link_open` or `on_link_failed` follows, once."""
+
+    address: str
+
+
+class LinkWrite(NamedTuple):
+    """Write buffers to a link, in order; they are not copied. See `LinkService.on_link_ready`."""
+
+    link: LinkId
+    buffers: Sequence[bytes | memoryview]
+
+
+class CloseLink(NamedTuple):
+    """Close a link at once: bytes that are not out yet are dropped. `on_link_closed` follows."""
+
+    link: LinkId
+    reason: str
+
+
+LinkEffect: TypeAlias = OpenLink | LinkWrite | CloseLink
+Effect: TypeAlias = Reply | Write | Dial | CloseChannel | LinkEffect | Rebuild
 Effects: TypeAlias = list[Effect]
 
 

@@ -4,7 +4,6 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from aerobee.replication.replica import CutAt, Follow, Refuse, Verdict
 
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Dial, Effects
@@ -12,6 +11,7 @@ from aerobee.protocol.bodies.small_tables import encode_text_table
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.replication.replica import CutAt, Follow, Refuse, Verdict
 from aerobee.service.broker.replication.log_comparison import LogComparison
 
 NOW = Now(1_000, 1_700_000_000_000)
