@@ -1,4 +1,7 @@
-"""BrokerRole: a broker is a master, which takes messages, or a slave, which copies its log."""
+"""BrokerRole: a broker is a master, which takes messages, or a slave, which copies its log.
+
+A role change is a value that the process is asked to carry out (`ports.service.Rebuild`).
+"""
 
 from enum import Enum
 from typing import NamedTuple

@@ -23,7 +23,7 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.ports.clock import Now
 from aerobee.ports.replica_link import READY_BYTES
 from aerobee.ports.service import CloseLink, Effects, LinkId, LinkWrite, Peer
-from aerobee.protocol.message.record import MAGIC_FILLER, MAGIC_V1, MAGIC_V2
+from aerobee.protocol.message.record_check import PLACE_BYTES, begins_at
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.in_sync import Copy, InSync
 from aerobee.replication.replicated_log import ReplicatedLog
@@ -36,7 +36,6 @@ FIRST_REPORT_MS_MAX = 10_000  # Apache's slave takes 5 s
 GATHER_MS = 2
 GATHER_BYTES = 64 << 10
 TOLD_MAX = 64
-_MAGICS = {magic.to_bytes(4, "big", signed=True) for magic in (MAGIC_V1, MAGIC_V2, MAGIC_FILLER)}
 _NEVER = 1 << 62
 
 assert WINDOW_BYTES >= READY_BYTES
@@ -201,8 +200,8 @@ class Primary:
                 " that this master never had or has lost; an Aerobee slave cuts them off by itself,"
                 " empty the store of an Apache slave and start it again"
             )
-        magic = bytes(self._log.log_slices(offset, 8)[4:])
-        if len(magic) == 4 and magic not in _MAGICS:
+        found = self._log.log_slices(offset, PLACE_BYTES)
+        if found and not begins_at(found, offset):
             return (
                 f"it asks for offset {offset}, and no record begins there: its log is not a copy of"
                 " this one; empty its store and start it again"

@@ -84,6 +84,8 @@ class Store(Readers):
             defects,
         )
         self._flush.start_at(parts.log.end_offset(), parts.log.last_timestamp)
+        self.sync_seconds: Histogram = self._flush.sync_seconds
+        """How long syncs of the log took."""
         self.confirmation = Confirmation(parts.log.end_offset, self._flush, config.flush_mode)
         super().__init__(parts.log, parts.derived, parts.records)
         self._reader.crc_from = parts.records.crc_from = parts.crc_from
@@ -190,23 +192,13 @@ class Store(Readers):
 
     @property
     def flushed_offset(self) -> int:
-        """How far the log is on the disk. For progress that is saved: `lasting_offset`."""
+        """How far the log is on the disk. For progress that is saved: `confirmation.lasting_offset`."""
         return self._flush.flushed
-
-    @property
-    def lasting_offset(self) -> int:
-        """See `Confirmation`."""
-        return self.confirmation.lasting_offset
 
     @property
     def dispatched_offset(self) -> int:
         """Everything below can be read by queue and key."""
         return self._dispatcher.offset
-
-    @property
-    def sync_seconds(self) -> Histogram:
-        """How long syncs of the log took."""
-        return self._flush.sync_seconds
 
     def disk_used_ratio(self) -> float:
         return self._cleaner.disk_used_ratio()

@@ -1,4 +1,7 @@
-"""Header fields of READ_LOG, which is ours: bytes of a broker's commit log, for its replicas."""
+"""Header fields of READ_LOG, which is ours, and of its answer.
+
+A replica compares its commit log with its master's by it. The body of the answer has the bytes.
+"""
 
 from dataclasses import dataclass
 

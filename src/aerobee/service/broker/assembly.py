@@ -18,12 +18,9 @@ from aerobee.service.broker.broker import Broker, Duties
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.deduplication.finish_round_handlers import FinishRoundHandlers
 from aerobee.service.broker.deduplication.open_producer_handlers import OpenProducerHandlers
-from aerobee.service.broker.fast_path import NoFastPath
 from aerobee.service.broker.membership.membership_assembly import membership_rows
 from aerobee.service.broker.metrics.pending_metrics import PendingMetrics
 from aerobee.service.broker.parts import Parts, build_parts
-from aerobee.service.broker.replication.log_reading_handlers import LogReadingHandlers
-from aerobee.service.broker.replication.slave_requests import slave_rows
 from aerobee.service.broker.request_table import RequestTable, request_table
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
 from aerobee.service.broker.staging.staging_handlers import StagingHandlers
@@ -68,11 +65,11 @@ def build_broker(
         parts.transactions.outcomes,
     )
     providers = (pending.metrics, parts.pops.shown.metrics)
-    name_servers = (addresses, parts.registration.strangers)
+    name_servers = (addresses, parts.cluster.registration.strangers)
     return Broker(
         parts.sends.path,
         parts.pulls,
-        parts.pops.fast_path if identity.is_master else NoFastPath(),
+        parts.replication.only_on_master(parts.pops.fast_path),
         _table(identity, config, store, parts, publishing),
         parts.peers,
         _duties(parts, store, masters),
@@ -92,7 +89,7 @@ def _table(
     known, epochs, _, round_completion = tables.deduplication
     opens = OpenProducerHandlers(known, epochs, tables.topics.queues_of)
     finishes = FinishRoundHandlers(known, round_completion)
-    asked = (parts.calls, parts.watching.statistics, parts.registration.when_told)
+    asked = (parts.calls, parts.watching.statistics, parts.cluster.registration.when_told)
     delete = partial(delete_messages, store, round_completion, parts.pops.forget_topic)
     staging = StagingHandlers(
         tables.topics, parts.sends.writer, publishing, config.current.body_bytes_max
@@ -104,14 +101,13 @@ def _table(
         *staging.rows(),
         *parts.transactions.rows(),
         *parts.pulls.rows(),
-        *parts.pops.rows(parts.routes),
+        *parts.pops.rows(parts.cluster.routes),
         *membership_rows(tables, store, parts.lifecycle, parts.peers),
         *admin_rows(identity, tables, store, *asked, delete),
         *parts.status.rows(config, parts.delays),
         *parts.timers.rows(),
-        *LogReadingHandlers(store).rows(),
     ]
-    return request_table(rows if identity.is_master else slave_rows(rows, parts.side.master))
+    return request_table(parts.replication.rows(rows))
 
 
 class _MasterDuties(NamedTuple):
@@ -156,7 +152,7 @@ def _master_duties(parts: Parts, publishing: RoundPublishing) -> _MasterDuties:
 
 def _duties(parts: Parts, store: Store, masters: _MasterDuties) -> Duties:
     """The duties, in the order in which they are called."""
-    tables, registration, side = parts.tables, parts.registration, parts.side
+    tables, registration, side = parts.tables, parts.cluster.registration, parts.replication.side
 
     def closed(channel: ChannelId, now: Now) -> None:
         parts.lifecycle.on_closed(channel)
@@ -165,7 +161,7 @@ def _duties(parts: Parts, store: Store, masters: _MasterDuties) -> Duties:
         parts.calls.drop_channel(channel)
 
     def answered(ticket: object, answer: RemotingCommand | None, now: Now) -> None:
-        parts.routes.on_answer(ticket, answer, now)
+        parts.cluster.routes.on_answer(ticket, answer, now)
         registration.on_answer(ticket, answer, now)
         side.on_answer(ticket, answer, now)
 

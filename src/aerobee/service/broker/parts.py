@@ -11,26 +11,21 @@ from aerobee.ports.service import Effects
 from aerobee.service.broker.admin.broker.broker_status import BrokerStatus
 from aerobee.service.broker.clients.client_calls import ClientCalls
 from aerobee.service.broker.clients.peers import Peers
-from aerobee.service.broker.cluster.registration import Registration
-from aerobee.service.broker.cluster.topic_routes import TopicRoutes
+from aerobee.service.broker.cluster.cluster_assembly import ClusterAssembly
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.delay.delay_levels import DelayLevels
-from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.membership.member_lifecycle import MemberLifecycle
 from aerobee.service.broker.metrics.metrics_assembly import MetricsAssembly
 from aerobee.service.broker.pop.pop_assembly import PopAssembly
 from aerobee.service.broker.pop.pop_fast_path import Outlets
-from aerobee.service.broker.pull.broker_suggestion import BrokerSuggestion
 from aerobee.service.broker.pull.pull_assembly import PullAssembly
-from aerobee.service.broker.replication.master_side import MasterSide
-from aerobee.service.broker.replication.slave_side import SlaveSide
+from aerobee.service.broker.replication.replication_assembly import ReplicationAssembly
 from aerobee.service.broker.send.send_assembly import SendAssembly, SendCounts
 from aerobee.service.broker.send.send_diversion import SendDiversion
 from aerobee.service.broker.state.tables import Ground, Tables, open_tables
 from aerobee.service.broker.timer.timer_assembly import TimerAssembly
 from aerobee.service.broker.transaction.transaction_assembly import TransactionAssembly
 from aerobee.service.live_config import LiveConfig
-from aerobee.storage.store import Store
 
 
 class Parts(NamedTuple):
@@ -45,13 +40,11 @@ class Parts(NamedTuple):
     delays: DelayLevels
     timers: TimerAssembly
     transactions: TransactionAssembly
-    routes: TopicRoutes
+    cluster: ClusterAssembly
     pops: PopAssembly
     lifecycle: MemberLifecycle
     status: BrokerStatus
-    registration: Registration
-    side: MasterSide | SlaveSide
-    """The side of replication that this broker is on."""
+    replication: ReplicationAssembly
 
 
 def build_parts(
@@ -65,30 +58,23 @@ def build_parts(
     store = ground.store
     tables = open_tables(identity, config, ground, now)
     outbox: Effects = []
-    registration = Registration(identity, config, tables.topics, addresses, outbox)
-    # First: whether answers wait for slaves decides how the send room is built.
-    side = _side(identity, store, registration, outbox)
+    cluster = ClusterAssembly(identity, config, tables.topics, addresses, outbox)
+    replication = ReplicationAssembly(
+        identity,
+        store,
+        cluster.registration,
+        outbox,
+        lambda: config.current.sync_timeout_ms,
+        tables.groups.find,
+    )
     peers = Peers()
     watching = MetricsAssembly(identity, config, tables, store, now)
     statistics = watching.statistics
-    took_send, count_returned = watching.took_send, statistics.count_returned
-    answers = SafeAnswers(
-        store,
-        lambda: config.current.sync_timeout_ms,
-        side if isinstance(side, MasterSide) and side.waits else None,
-    )
-    sends = SendAssembly(
-        identity,
-        config,
-        tables,
-        store,
-        peers,
-        outbox,
-        answers,
-        SendCounts(took_send, count_returned),
-    )
+    counts = SendCounts(watching.took_send, statistics.count_returned)
+    answers = replication.answers
+    sends = SendAssembly(identity, config, tables, store, peers, outbox, answers, counts)
     writer = sends.writer
-    suggestion = BrokerSuggestion(identity, store, tables.groups.find, side.has_slave)
+    suggestion = replication.suggestion
     pulls = PullAssembly(config, tables, ground, statistics, watching.took_pull, suggestion)
     levels_ms = store.config.delay_levels_ms
     delays = DelayLevels(store, writer, tables.delay_offsets, ground.worker, levels_ms, now)
@@ -102,7 +88,6 @@ def build_parts(
         transactions.terms,
     )
     sends.fast_send.divert(diversion, transactions.ends, identity.name)
-    routes = TopicRoutes(addresses, outbox)
     outlets = Outlets(outbox, statistics.count_out, watching.times.note)
     pops = PopAssembly(identity, config, tables, ground, writer, timers.timers, outlets, now)
     pulls.tell_arrivals(pops.note_arrival)
@@ -126,20 +111,9 @@ def build_parts(
         delays,
         timers,
         transactions,
-        routes,
+        cluster,
         pops,
         lifecycle,
         status,
-        registration,
-        side,
+        replication,
     )
-
-
-def _side(
-    identity: BrokerIdentity, store: Store, registration: Registration, outbox: Effects
-) -> MasterSide | SlaveSide:
-    if identity.is_master:
-        return MasterSide(store, identity.replication, outbox)
-    side = SlaveSide(store, identity.replication, outbox, registration.look_for_master)
-    registration.tell_of_master(side.hear_of_master)
-    return side

@@ -17,7 +17,7 @@ from typing import Protocol, TypeAlias
 
 from aerobee.ports.clock import Now
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.request import Answer
+from aerobee.service.request import Answer, Request
 from aerobee.storage.store import Store
 
 Answerable: TypeAlias = Callable[[ResponseCode], None]
@@ -85,6 +85,15 @@ class SafeAnswers:
         waiting = _Waiting(end_offset, self.deadline_ms(now), then)
         self._waiting.append(waiting)
         self._confirmation.wait_confirmed(end_offset, waiting)
+
+    def answer(self, request: Request, end_offset: int, answer: Answer, doubt: str) -> None:
+        """Answer a request when the log is confirmed up to here; `doubt` is what is not known if it
+        takes too long."""
+        self.wait(
+            end_offset,
+            request.now,
+            lambda code: request.answer(answer_if_safe(answer, code, doubt)),
+        )
 
     def on_tick(self, now: Now) -> None:
         """Call those back that have waited too long."""

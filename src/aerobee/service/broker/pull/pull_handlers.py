@@ -24,9 +24,9 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.cold_reads import ColdReads
-from aerobee.service.broker.pull.broker_suggestion import BrokerSuggestion
 from aerobee.service.broker.pull.held_pulls import HeldPull, HeldPulls, PullPlan, QueueKey
 from aerobee.service.broker.pull.pull_checks import PullChecks
+from aerobee.service.broker.replication.broker_suggestion import BrokerSuggestion
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.live_config import LiveConfig

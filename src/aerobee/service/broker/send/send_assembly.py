@@ -22,7 +22,6 @@ from aerobee.service.broker.send.send_once import SendOnce
 from aerobee.service.broker.send.send_path import SendPath, Took
 from aerobee.service.broker.send.send_stamp import SendStamp
 from aerobee.service.broker.send.topic_creation import topic_maker
-from aerobee.service.broker.send.unique_ids import UniqueIds
 from aerobee.service.broker.state.tables import Tables
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
@@ -57,13 +56,12 @@ class SendAssembly:
         self._store = store
         self._peers = peers
         self._count_returned = counts.returned
-        host, port = _split(identity.address)
         self._stamp = SendStamp(
             told.region,
             told.traces,
             identity.cluster,
             storage.store_host,
-            UniqueIds(host, port),
+            _split(identity.address),
             told.body_bytes_max,
         )
         self.once = SendOnce(tables.deduplication.known, lambda: store.end_offset)

@@ -23,7 +23,6 @@ from aerobee.service.broker.log_access.retry_destination import (
     place_to_return,
     times_allowed,
 )
-from aerobee.service.broker.log_access.safe_answers import answer_if_safe
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
@@ -136,11 +135,7 @@ class SendBackHandlers:
         group = place.topic.split("%", 2)[2]
         self._count_returned(copy.properties[RETRY_TOPIC], group, place.level == 0)
 
-        self._writer.answers.wait(
-            stored.end_offset,
-            request.now,
-            lambda code: request.answer(answer_if_safe(OK, code, "it may not be stored")),
-        )
+        self._writer.answers.answer(request, stored.end_offset, OK, "it may not be stored")
         return None
 
     def _queues_of(self, place: RetryPlace) -> int:

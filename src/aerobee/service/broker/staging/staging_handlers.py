@@ -20,7 +20,6 @@ from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.log_access.message_writer import MessageWriter
-from aerobee.service.broker.log_access.safe_answers import answer_if_safe
 from aerobee.service.broker.log_access.store_refusals import message_too_large, refused_by_store
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
@@ -68,11 +67,7 @@ class StagingHandlers:
         except StorageError as error:
             return refused_by_store(error)
         answer = Answer(fields=write_header(StagedBatchHeader(stored.log_offset)))
-        self._writer.answers.wait(
-            stored.end_offset,
-            request.now,
-            lambda code: request.answer(answer_if_safe(answer, code, "it may not be staged")),
-        )
+        self._writer.answers.answer(request, stored.end_offset, answer, "it may not be staged")
         return None
 
     def _find_fault(self, header: StageBatchHeader, body: bytes) -> Answer | None:
