@@ -192,7 +192,7 @@ class Store(Readers):
 
     @property
     def flushed_offset(self) -> int:
-        """How far the log is on the disk. For progress that is saved: `confirmation.lasting_offset`."""
+        """How far the log is on the disk. Saved progress goes by `confirmation`."""
         return self._flush.flushed
 
     @property

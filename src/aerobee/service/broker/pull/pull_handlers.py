@@ -11,7 +11,6 @@ rejects every message of the read: then it waits on. No message is copied here.
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-from aerobee.model.broker_role import MASTER_ID
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.headers.pulling import (
     COMMIT_OFFSET,
@@ -26,7 +25,6 @@ from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.cold_reads import ColdReads
 from aerobee.service.broker.pull.held_pulls import HeldPull, HeldPulls, PullPlan, QueueKey
 from aerobee.service.broker.pull.pull_checks import PullChecks
-from aerobee.service.broker.replication.broker_suggestion import BrokerSuggestion
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.live_config import LiveConfig
@@ -54,6 +52,10 @@ CountOut: TypeAlias = Callable[[str, str, int, int], None]
 """Called for messages that were handed out: (group, topic, messages, bytes)."""
 
 
+Suggested: TypeAlias = Callable[[QueueRead, str], int]
+"""(read, group) → the id of the broker that the group should pull from next."""
+
+
 class PullOutlets(NamedTuple):
     """Callbacks of pulls."""
 
@@ -61,6 +63,7 @@ class PullOutlets(NamedTuple):
     """Called for every pull that found messages at once, and that may be repeated here: a grant can
     be made of it."""
     count_out: CountOut
+    suggested: Suggested
 
 
 class PullHandlers:
@@ -73,10 +76,9 @@ class PullHandlers:
         cold_reads: ColdReads,
         config: LiveConfig[BrokerConfig],
         outlets: PullOutlets,
-        suggestion: BrokerSuggestion,
     ) -> None:
         self._found = outlets.found
-        self._suggestion = suggestion
+        self._suggested = outlets.suggested
         self._store = store
         self._checks = checks
         self._offsets = offsets
@@ -171,8 +173,8 @@ class PullHandlers:
             if plan.offset != 0:
                 code = ResponseCode.PULL_OFFSET_MOVED
         self._offsets.note_pulled(plan.group, name, queue_id, next_offset)
-        broker_id = self._suggestion.after(read, plan.group)
-        self._stays = broker_id == MASTER_ID
+        broker_id = self._suggested(read, plan.group)
+        self._stays = broker_id == 0
         return Answer(
             code,
             status.name,
