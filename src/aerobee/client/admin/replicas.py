@@ -9,7 +9,7 @@ import contextlib
 from aerobee.client.admin.brokers import settings_in
 from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.client.admin.replica_group import ReplicaGroup, ReplicaMember
-from aerobee.errors import AerobeeError, NotFound
+from aerobee.errors import AerobeeError, NotFound, RemoteAnswer
 from aerobee.model.replica_status import ReplicaStatus
 from aerobee.model.route import BrokerData
 from aerobee.protocol.bodies.epoch_cache import EpochCache, decode_epoch_cache
@@ -18,6 +18,7 @@ from aerobee.protocol.bodies.topic_route import decode_member_group
 from aerobee.protocol.headers.replication import (
     ChangedRoleHeader,
     ChangeRoleHeader,
+    ExchangeHaHeader,
     MemberGroupHeader,
     ResetFlushOffsetHeader,
 )
@@ -79,6 +80,16 @@ class ReplicaAdmin:
         )
         return decode_member_group(bytes(answer.body))
 
+    async def ha_address(self, address: str) -> str:
+        """Where a master serves its log to slaves; empty: it does not say."""
+        try:
+            answer = await self._fan_out.broker(
+                address, RequestCode.EXCHANGE_BROKER_HA_INFO, ExchangeHaHeader()
+            )
+        except RemoteAnswer:
+            return ""
+        return read_header(ExchangeHaHeader, answer.ext_fields).master_ha_address or ""
+
     async def epochs(self, address: str) -> EpochCache:
         """The masters' terms in a broker's log; only brokers with a controller have them."""
         answer = await self._fan_out.broker(address, RequestCode.GET_BROKER_EPOCH_CACHE)
@@ -98,7 +109,10 @@ class ReplicaAdmin:
         """Give a broker another role: a master has id 0, a slave another and the address of the
         master that it is to follow. Only Aerobee's brokers know the request.
         """
-        header = ChangeRoleHeader(role, broker_id, master_address or None, is_forced)
+        ha_address = await self.ha_address(master_address) if master_address else ""
+        header = ChangeRoleHeader(
+            role, broker_id, master_address or None, ha_address or None, is_forced
+        )
         answer = await self._fan_out.broker(address, RequestCode.CHANGE_BROKER_ROLE, header)
         return read_header(ChangedRoleHeader, answer.ext_fields)
 

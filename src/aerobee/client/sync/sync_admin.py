@@ -139,6 +139,7 @@ class SyncReplicaAdmin(Facade[ReplicaAdmin]):
     group = verb(ReplicaAdmin.group)
     member = verb(ReplicaAdmin.member)
     members = verb(ReplicaAdmin.members)
+    ha_address = verb(ReplicaAdmin.ha_address)
     epochs = verb(ReplicaAdmin.epochs)
     change_role = verb(ReplicaAdmin.change_role)
     reset_flush_offset = verb(ReplicaAdmin.reset_flush_offset)

@@ -76,7 +76,9 @@ class ChangeRoleHeader:
     broker_id: Int64
     """0 for a master, more for a slave."""
     master_address: str | None = None
-    """For a slave: where clients reach the master that it is to follow."""
+    """For a slave: where clients reach the master that it is to follow. None: name servers tell."""
+    master_ha_address: str | None = None
+    """Where that master serves its log. None: it is asked, or name servers tell."""
     force: bool = False
     """The change is made although the broker sees a reason against it: its master still answers,
     or it holds less than it has heard of."""

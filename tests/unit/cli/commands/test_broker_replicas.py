@@ -9,7 +9,7 @@ import pytest
 from aerobee.model.replica_status import ReplicaLag
 from aerobee.protocol.headers.replication import ChangeRoleHeader
 from tests.cli_kit import OnTerminal, Said, aerobee
-from tests.replica_kit import Replica, ReplicaScript, lone_master, master, slave
+from tests.replica_script import Replica, ReplicaScript, lone_master, master, slave
 from tests.server_kit import Server
 
 LINK, OTHER = "127.0.0.1:7", "127.0.0.1:8"

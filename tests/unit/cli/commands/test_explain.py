@@ -16,7 +16,7 @@ from aerobee.cli.mqadmin import catalog
 from aerobee.cli.mqadmin.options import read
 from aerobee.model.replica_status import DIVERGED
 from tests.cli_kit import aerobee
-from tests.replica_kit import ReplicaScript, master, slave
+from tests.replica_script import ReplicaScript, master, slave
 from tests.server_kit import Server
 
 TOPIC, GROUP = "CliExplained", "cli-explaining"

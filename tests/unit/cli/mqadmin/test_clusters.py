@@ -4,7 +4,7 @@ from aerobee.cli.mqadmin.java_text import time_with_ms
 from aerobee.model.replica_status import ReplicaLag
 from aerobee.protocol.bodies.epoch_cache import EpochCache, EpochEntry
 from tests.mqadmin_kit import Fails, Place, Works
-from tests.replica_kit import ReplicaScript, master, slave
+from tests.replica_script import ReplicaScript, master, slave
 from tests.user_keeper import UserKeeper
 
 WORKS = (

@@ -10,7 +10,7 @@ from aerobee.protocol.headers.replication import ChangedRoleHeader, ChangeRoleHe
 from aerobee.testing import Cluster
 from tests.admin_kit import with_admin
 from tests.net_kit import in_loop
-from tests.replica_kit import Replica, ReplicaScript, lone_master, master, slave
+from tests.replica_script import Replica, ReplicaScript, lone_master, master, slave
 
 LINK = "127.0.0.1:7"
 
@@ -75,7 +75,10 @@ def test_a_role_is_changed_at_an_address() -> None:
         told = await change(old.address, "SLAVE", 1, master_address=new.address, is_forced=True)
         assert told == ChangedRoleHeader("SLAVE", 600)
         assert new.changes == [ChangeRoleHeader("ASYNC_MASTER", 0)]
-        assert old.changes == [ChangeRoleHeader("SLAVE", 1, new.address, True)]
+        assert old.changes == [ChangeRoleHeader("SLAVE", 1, new.address, force=True)]
+        new.ha_address = "10.0.0.2:10912"
+        await change(old.address, "SLAVE", 1, master_address=new.address)
+        assert old.changes[1] == ChangeRoleHeader("SLAVE", 1, new.address, new.ha_address)
 
     with_script(test, old, new)
 

@@ -49,8 +49,14 @@ from aerobee.protocol.remoting.declared_header import read_header, write_header
         (ExchangeHaHeader(), {}),
         (ResetFlushOffsetHeader(-1), {"masterFlushOffset": "-1"}),
         (
-            ChangeRoleHeader(SLAVE, 1, "m:1", True),
-            {"role": "SLAVE", "brokerId": "1", "masterAddress": "m:1", "force": "true"},
+            ChangeRoleHeader(SLAVE, 1, "m:1", "m:2", True),
+            {
+                "role": "SLAVE",
+                "brokerId": "1",
+                "masterAddress": "m:1",
+                "masterHaAddress": "m:2",
+                "force": "true",
+            },
         ),
         (ChangedRoleHeader("SLAVE", 510), {"role": "SLAVE", "endOffset": "510"}),
     ],

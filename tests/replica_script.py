@@ -26,6 +26,7 @@ from aerobee.protocol.headers.replication import (
     SLAVE,
     ChangedRoleHeader,
     ChangeRoleHeader,
+    ExchangeHaHeader,
     ResetFlushOffsetHeader,
 )
 from aerobee.protocol.remoting.declared_header import read_header, write_header
@@ -48,6 +49,8 @@ class Replica:
     """Nobody is at its address."""
     is_registered: bool = True
     epochs: EpochCache | None = None
+    ha_address: str = ""
+    """Empty: it does not know the question."""
     address: str = ""
     changes: list[ChangeRoleHeader] = field(default_factory=list)
     resets: list[int] = field(default_factory=list)
@@ -151,6 +154,9 @@ def _answer(broker: Replica, command: RemotingCommand) -> RemotingCommand:
         return reply_to(command, 0, body=encode_text_table({"commitLogDiskRatio": "0.1"}))
     if code == RequestCode.GET_BROKER_EPOCH_CACHE and broker.epochs is not None:
         return reply_to(command, 0, body=encode_epoch_cache(broker.epochs))
+    if code == RequestCode.EXCHANGE_BROKER_HA_INFO and broker.ha_address:
+        told = ExchangeHaHeader(broker.ha_address, 0, broker.address)
+        return reply_to(command, 0, ext_fields=write_header(told))
     if code == RequestCode.RESET_MASTER_FLUSH_OFFSET:
         header = read_header(ResetFlushOffsetHeader, command.ext_fields)
         broker.resets.append(header.master_flush_offset)
