@@ -51,7 +51,7 @@ _REMEDIES = {
     ),
     Cause.DIVERGED: _Remedy(
         BAD,
-        "have it cut its log and follow again; docs/replication.md says how",
+        "save its store aside and have it copy everything; docs/replication.md says how",
         "it holds messages that its master never had, and copies nothing",
     ),
     Cause.NOT_FOLLOWING: _Remedy(

@@ -96,7 +96,7 @@ def _of_slaves(group: ReplicaGroup) -> Iterator[CauseFinding]:
                 Cause.DIVERGED,
                 f"the slave {slave.address} has records that its master has not, and copies "
                 f"nothing: {slave.status.why or 'it does not say since when'}",
-                f"aerobee broker demote {slave.address} --dry-run",
+                _replicas(group),
             )
         else:
             yield from _of_standing(group, slave)

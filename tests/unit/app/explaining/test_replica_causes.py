@@ -90,7 +90,7 @@ def test_a_slave_that_has_diverged_is_told_apart() -> None:
     found = explain_replicas(group(master(IN_SYNC), slave(state=DIVERGED, why="since 300")))
     assert [one.cause for one in found] == [Cause.DIVERGED]
     assert found[0].text.endswith("since 300")
-    assert found[0].next == "aerobee broker demote 10.0.0.2:10911 --dry-run"
+    assert found[0].next == "aerobee broker replicas broker-a"
 
 
 def test_a_slave_in_sync_is_behind_beyond_a_bound() -> None:
