@@ -120,7 +120,9 @@ class LocalCluster:
 
     def short_pulls(self, name: str) -> int:
         """How many pulls a broker has taken by the short way."""
-        driver = self._brokers[name]._driver
+        life = self._brokers[name]._life
+        assert life is not None
+        driver = life._driver
         assert driver is not None
         count: int = driver._service._pull_assembly._fast_pull.answered  # type: ignore[attr-defined]
         return count

@@ -15,17 +15,22 @@ from aerobee.service.broker.cluster.registration import Registration
 from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.delay.delay_levels import DelayLevels
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.membership.member_lifecycle import MemberLifecycle
 from aerobee.service.broker.metrics.metrics_assembly import MetricsAssembly
 from aerobee.service.broker.pop.pop_assembly import PopAssembly
 from aerobee.service.broker.pop.pop_fast_path import Outlets
+from aerobee.service.broker.pull.broker_suggestion import BrokerSuggestion
 from aerobee.service.broker.pull.pull_assembly import PullAssembly
-from aerobee.service.broker.send.send_assembly import SendAssembly
+from aerobee.service.broker.replication.master_side import MasterSide
+from aerobee.service.broker.replication.slave_side import SlaveSide
+from aerobee.service.broker.send.send_assembly import SendAssembly, SendCounts
 from aerobee.service.broker.send.send_diversion import SendDiversion
 from aerobee.service.broker.state.tables import Ground, Tables, open_tables
 from aerobee.service.broker.timer.timer_assembly import TimerAssembly
 from aerobee.service.broker.transaction.transaction_assembly import TransactionAssembly
 from aerobee.service.live_config import LiveConfig
+from aerobee.storage.store import Store
 
 
 class Parts(NamedTuple):
@@ -45,6 +50,8 @@ class Parts(NamedTuple):
     lifecycle: MemberLifecycle
     status: BrokerStatus
     registration: Registration
+    side: MasterSide | SlaveSide
+    """The side of replication that this broker is on."""
 
 
 def build_parts(
@@ -58,13 +65,31 @@ def build_parts(
     store = ground.store
     tables = open_tables(identity, config, ground, now)
     outbox: Effects = []
+    registration = Registration(identity, config, tables.topics, addresses, outbox)
+    # First: whether answers wait for slaves decides how the send room is built.
+    side = _side(identity, store, registration, outbox)
     peers = Peers()
     watching = MetricsAssembly(identity, config, tables, store, now)
     statistics = watching.statistics
     took_send, count_returned = watching.took_send, statistics.count_returned
-    sends = SendAssembly(identity, config, tables, store, peers, outbox, took_send, count_returned)
+    answers = SafeAnswers(
+        store,
+        lambda: config.current.sync_timeout_ms,
+        side if isinstance(side, MasterSide) and side.waits else None,
+    )
+    sends = SendAssembly(
+        identity,
+        config,
+        tables,
+        store,
+        peers,
+        outbox,
+        answers,
+        SendCounts(took_send, count_returned),
+    )
     writer = sends.writer
-    pulls = PullAssembly(config, tables, ground, statistics, watching.took_pull)
+    suggestion = BrokerSuggestion(identity, store, tables.groups.find, side.has_slave)
+    pulls = PullAssembly(config, tables, ground, statistics, watching.took_pull, suggestion)
     levels_ms = store.config.delay_levels_ms
     delays = DelayLevels(store, writer, tables.delay_offsets, ground.worker, levels_ms, now)
     timers = TimerAssembly(identity, config, tables, ground, writer, peers, now)
@@ -105,5 +130,16 @@ def build_parts(
         pops,
         lifecycle,
         status,
-        Registration(identity, config, tables.topics, addresses, outbox),
+        registration,
+        side,
     )
+
+
+def _side(
+    identity: BrokerIdentity, store: Store, registration: Registration, outbox: Effects
+) -> MasterSide | SlaveSide:
+    if identity.is_master:
+        return MasterSide(store, identity.replication, outbox)
+    side = SlaveSide(store, identity.replication, outbox, registration.look_for_master)
+    registration.tell_of_master(side.hear_of_master)
+    return side

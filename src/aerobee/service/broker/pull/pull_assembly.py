@@ -14,10 +14,11 @@ from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.cold_reads import ColdReads
+from aerobee.service.broker.pull.broker_suggestion import BrokerSuggestion
 from aerobee.service.broker.pull.fast_pull import FastPull
 from aerobee.service.broker.pull.held_pulls import HeldPulls, PullPlan
 from aerobee.service.broker.pull.pull_checks import PullChecks
-from aerobee.service.broker.pull.pull_handlers import PullHandlers
+from aerobee.service.broker.pull.pull_handlers import PullHandlers, PullOutlets
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.state.tables import Ground, Tables
 from aerobee.service.broker.statistics.statistics import Statistics
@@ -39,6 +40,7 @@ class PullAssembly:
         ground: Ground,
         statistics: Statistics,
         took: Took,
+        suggestion: BrokerSuggestion,
     ) -> None:
         self._statistics = statistics
         self._took = took
@@ -65,8 +67,8 @@ class PullAssembly:
             self._held,
             self._cold_reads,
             config,
-            self._learn,
-            statistics.count_out,
+            PullOutlets(self._learn, statistics.count_out),
+            suggestion,
         )
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> int:

@@ -23,6 +23,7 @@ from aerobee.service.broker.log_access.retry_destination import (
     place_to_return,
     times_allowed,
 )
+from aerobee.service.broker.log_access.safe_answers import answer_if_safe
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
@@ -135,14 +136,11 @@ class SendBackHandlers:
         group = place.topic.split("%", 2)[2]
         self._count_returned(copy.properties[RETRY_TOPIC], group, place.level == 0)
 
-        def safe(is_safe: bool) -> None:
-            request.answer(
-                OK
-                if is_safe
-                else Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it may not be stored")
-            )
-
-        self._writer.when_safe(stored.end_offset, safe)
+        self._writer.answers.wait(
+            stored.end_offset,
+            request.now,
+            lambda code: request.answer(answer_if_safe(OK, code, "it may not be stored")),
+        )
         return None
 
     def _queues_of(self, place: RetryPlace) -> int:

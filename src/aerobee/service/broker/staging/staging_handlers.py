@@ -20,14 +20,13 @@ from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.log_access.safe_answers import answer_if_safe
 from aerobee.service.broker.log_access.store_refusals import message_too_large, refused_by_store
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
 from aerobee.service.broker.staging.staged_batch import StagedBatch, staged_message
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Answer, Request
-
-_NOT_SAFE = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it is not known to be staged")
 
 
 class StagingHandlers:
@@ -69,8 +68,10 @@ class StagingHandlers:
         except StorageError as error:
             return refused_by_store(error)
         answer = Answer(fields=write_header(StagedBatchHeader(stored.log_offset)))
-        self._writer.when_safe(
-            stored.end_offset, lambda is_safe: request.answer(answer if is_safe else _NOT_SAFE)
+        self._writer.answers.wait(
+            stored.end_offset,
+            request.now,
+            lambda code: request.answer(answer_if_safe(answer, code, "it may not be staged")),
         )
         return None
 

@@ -24,6 +24,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.log_access.safe_answers import answer_if_safe
 from aerobee.service.broker.log_access.store_refusals import refused_by_store
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import Answer, Request
@@ -66,9 +67,10 @@ class RecallHandlers:
         except AerobeeError as error:
             return Answer(ResponseCode.SYSTEM_ERROR, str(error))
         answer = Answer(fields={"msgId": handle.unique_id, MESSAGE_REGION: self._config().region})
-        refusal = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it may not be taken back")
-        self._writer.when_safe(
-            stored.end_offset, lambda is_safe: request.answer(answer if is_safe else refusal)
+        self._writer.answers.wait(
+            stored.end_offset,
+            request.now,
+            lambda code: request.answer(answer_if_safe(answer, code, "it may not be taken back")),
         )
         return None
 
