@@ -24,8 +24,8 @@ core's thread only; notes and removals are disk jobs.
 A replica is told of a deletion later than of the messages behind it (`delete_before`). Its queues
 may hold messages of the topic's next life already, and get more at any time: so nothing is hidden
 first, and files are removed by the core's thread, between two messages. Queues that end before the
-deletion are cleared once the note is on the disk; the others stay. A crash between that and the next
-mark makes the next start build all queues again.
+deletion are cleared once the note is on the disk; the others stay. A crash between that and the
+next mark makes the next start build all queues again.
 """
 
 from collections.abc import Callable
@@ -196,9 +196,7 @@ class TopicDeletions:
             self._derived.queues.take_dead()
             compacted = self._derived.kept.take_dead()
             if compacted:
-                self._worker.submit(
-                    Lane.BACKGROUND, _RemoveCompacted(self, self._disk, compacted)
-                )
+                self._worker.submit(Lane.BACKGROUND, _RemoveCompacted(self, self._disk, compacted))
         for one in noted:
             if one.over is not None:
                 one.over(None)

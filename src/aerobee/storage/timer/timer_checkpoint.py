@@ -16,9 +16,9 @@ sends to slaves. The seal is ours: with it the numbers belong together and to fi
 package wrote. RocketMQ's own do not (it takes the end of the log before it flushes), and without
 the seal the files are built again.
 
-A slave has no timer log of its own. Its checkpoint says what its master has delivered: in `read` and
-in the master's queue offset; the end of the timer log and `queue offset` are 0. So whoever goes on
-with it, RocketMQ too, processes the whole queue.
+A slave has no timer log of its own. Its checkpoint says what its master has delivered: in `read`
+and in the master's queue offset; the end of the timer log and `queue offset` are 0. So the next
+master, RocketMQ too, processes the whole queue.
 
 Agrees with Apache's TimerCheckpoint.
 """
@@ -26,6 +26,8 @@ Agrees with Apache's TimerCheckpoint.
 import struct
 import zlib
 from typing import NamedTuple
+
+from aerobee.model.topic import DataVersion
 
 FILE_BYTES = 4096
 WIRE_BYTES = 56
@@ -92,6 +94,10 @@ def copied_check(check: TimerCheck, queue_end: int) -> TimerCheck:
     `queue_end`: what the timer's queue holds behind it is not what the checkpoint speaks of."""
     taken_in = min(check.taken_in, queue_end)
     return check._replace(log_end=0, queue_offset=0, master_queue_offset=taken_in)
+
+
+def version_of(check: TimerCheck) -> DataVersion:
+    return DataVersion(check.state_version, check.counter, check.timestamp)
 
 
 def wire_check(check: TimerCheck) -> bytes:

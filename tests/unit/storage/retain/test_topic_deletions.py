@@ -430,4 +430,5 @@ def test_a_queue_that_a_replica_cleared_begins_at_0_again() -> None:
     kit.append(draft(b"Gone", 1, b"anew, too"))
     assert kit.store.appender.queue_offset == 0
     kit.settle()
+    assert bodies_of(kit.store, b"Gone", 1) == [b"anew, too"]
     assert bodies_of(kit.reopen().store, b"Gone", 1) == [b"anew, too"]
