@@ -7,9 +7,7 @@ the end.
 
 from collections.abc import Callable
 
-from aerobee.model.topic import DataVersion
 from aerobee.ports.clock import Now
-from aerobee.ports.disk import Disk
 from aerobee.ports.service import Effects
 from aerobee.protocol.bodies.broker_state import BrokerVersions
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
@@ -17,7 +15,7 @@ from aerobee.service.broker.replication.broker_state_handlers import BrokerState
 from aerobee.service.broker.replication.copied_files import CopiedFiles
 from aerobee.service.broker.replication.metadata_copy import LOOK_MS, MetadataCopy
 from aerobee.service.broker.replication.offset_hand_back import OffsetHandBack
-from aerobee.service.broker.replication.own_progress import fit_to_log
+from aerobee.service.broker.replication.own_progress import fit_to_log, timer_version
 from aerobee.service.broker.replication.slave_state import SlaveState
 from aerobee.service.broker.replication.snapshot_applying import (
     DELAYS,
@@ -29,7 +27,6 @@ from aerobee.service.broker.replication.snapshot_applying import (
 )
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.state.tables import Ground, Tables
-from aerobee.storage.timer.timer_checkpoint import check_path, decode_check, version_of
 
 
 class MetadataAssembly:
@@ -52,7 +49,7 @@ class MetadataAssembly:
             TOPICS: tables.topics.version,
             GROUPS: tables.groups.version,
             DELAYS: tables.delay_offsets.version,
-            TIMER: _timer_version(ground.disk, store.root),
+            TIMER: timer_version(store, ground.disk),
         }
         file = ground.config_file("slaveState.json")
         self._state = SlaveState(file, ground.worker, present, offsets.find, now)
@@ -99,9 +96,3 @@ def state_rows(tables: Tables, ground: Ground, now: Now) -> list[Row]:
         lambda: BrokerVersions(topics.version, groups.version, started_ms),
     )
     return handlers.rows()
-
-
-def _timer_version(disk: Disk, root: str) -> DataVersion:
-    path = check_path(root)
-    found = decode_check(disk.read(path)) if disk.exists(path) else None
-    return DataVersion() if found is None else version_of(found[0])

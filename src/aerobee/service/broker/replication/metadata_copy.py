@@ -96,7 +96,7 @@ class _Held(NamedTuple):
 
 class MetadataCopy:
     """M1. At most one request is under way, that of `_round`. M2. `_address` is the master that
-    `_held` and all that was applied last are of."""
+    `_round` and `_held` are of."""
 
     def __init__(
         self,
@@ -125,18 +125,18 @@ class MetadataCopy:
         """Monotonic time at which a snapshot was applied last; None: none was."""
 
     def on_tick(self, now: Now) -> None:
+        address = self._master_address()
+        if address not in ("", self._own_address, self._address):
+            self._begin_with(address)
         self._apply_held(now)
         if self._round is not None or self._applying.is_busy or now.monotonic_ms < self._look_ms:
             return
         held = self._held
         if held is not None and now.monotonic_ms - held.looked_ms < HELD_MS_MAX:
             return
-        address = self._master_address()
         if address in ("", self._own_address):
             self._look_ms = now.monotonic_ms + LOOK_MS
             return
-        if address != self._address:
-            self._begin_with(address)
         known, seen = self._applying.known(), self._seen
         if seen is None or held is not None or now.monotonic_ms >= self._copy_ms:
             question = copy_all(known, asks_state=self._asks_state)
@@ -168,10 +168,12 @@ class MetadataCopy:
         return max(0, self._look_ms - now.monotonic_ms) if self._round is None else LOOK_MS
 
     def _begin_with(self, address: str) -> None:
-        """The master is another one: what was known of the last says nothing."""
+        """The master is another one: what was asked of the last, or is held of it, is dropped."""
         self._address = address
+        self._round = None
         self._held = None
         self._seen = None
+        self._look_ms = 0
         self._asks_state = True
         self._applying.forget_master()
 

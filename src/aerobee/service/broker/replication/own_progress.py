@@ -17,6 +17,7 @@ from collections.abc import Mapping
 
 from aerobee.errors import CorruptFile, ProtocolError
 from aerobee.model.names import SCHEDULE_TOPIC, TIMER_TOPIC
+from aerobee.model.topic import DataVersion
 from aerobee.ports.disk import Disk
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import Key, Parsed, Value
@@ -24,10 +25,13 @@ from aerobee.service.broker.state.delay_offsets import delay_offsets_from
 from aerobee.storage.metadata.config_file import BACKUP_SUFFIX, ConfigFile
 from aerobee.storage.store import Store
 from aerobee.storage.timer.timer_checkpoint import (
+    Seal,
+    TimerCheck,
     check_path,
     copied_check,
     decode_check,
     encode_check,
+    version_of,
 )
 
 
@@ -39,15 +43,25 @@ def fit_to_log(store: Store, disk: Disk) -> None:
     _fit_rounds(store, disk)
 
 
+def timer_version(store: Store, disk: Disk) -> DataVersion:
+    """The version of the timer's checkpoint."""
+    found = _timer_check(store, disk)
+    return DataVersion() if found is None else version_of(found[0])
+
+
 def _fit_timer(store: Store, disk: Disk) -> None:
-    path = check_path(store.root)
-    found = decode_check(disk.read(path)) if disk.exists(path) else None
+    found = _timer_check(store, disk)
     if found is None:
         return
     check, seal = found
     fitted = copied_check(check, _end_of(store, TIMER_TOPIC, 0))
     if seal is not None or fitted != check:
-        disk.replace(path, encode_check(fitted, None))
+        disk.replace(check_path(store.root), encode_check(fitted, None))
+
+
+def _timer_check(store: Store, disk: Disk) -> tuple[TimerCheck, Seal | None] | None:
+    path = check_path(store.root)
+    return decode_check(disk.read(path)) if disk.exists(path) else None
 
 
 def _fit_delays(store: Store, disk: Disk) -> None:

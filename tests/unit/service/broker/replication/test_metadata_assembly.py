@@ -165,9 +165,9 @@ def test_commits_at_the_slave_reach_the_master_after_restarts_of_both() -> None:
     slave.run(1_000)
     slave.commit(7)
     slave = slave.caught_up()
-    slave.master = master.after_power_cut()  # which takes the master's commit, too
+    again = slave.master = master.after_power_cut()  # which takes the master's commit, too
     slave.run(4_000)
-    assert (slave.offset(), slave.master.committed()) == (7, 7)  # type: ignore[attr-defined]
+    assert (slave.offset(), again.committed()) == (7, 7)
 
 
 def test_a_reset_at_the_master_reaches_the_slave() -> None:

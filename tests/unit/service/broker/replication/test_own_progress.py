@@ -1,7 +1,8 @@
 import pytest
 
 from aerobee.errors import CorruptFile
-from aerobee.service.broker.replication.own_progress import fit_to_log
+from aerobee.model.topic import DataVersion
+from aerobee.service.broker.replication.own_progress import fit_to_log, timer_version
 from aerobee.storage.timer.timer_checkpoint import Seal, TimerCheck, decode_check, encode_check
 from tests.store_kit import ROOT, StoreKit, draft
 
@@ -30,6 +31,7 @@ def test_the_timers_wheel_is_not_used_again(count: int, taken_in: int, seal: Sea
     fit_to_log(kit.store, kit.disk)
     fitted = CHECK._replace(log_end=0, queue_offset=0, master_queue_offset=taken_in)
     assert decode_check(kit.disk.read(f"{CONFIG}/timercheck")) == (fitted, None)
+    assert timer_version(kit.store, kit.disk) == DataVersion(0, 3, 99)
 
 
 def test_offsets_of_delay_levels_are_cut_to_the_ends_of_their_queues() -> None:
@@ -83,7 +85,10 @@ def test_files_that_fit_are_left_alone() -> None:
         put(kit, name, content)
     fit_to_log(kit.store, kit.disk)
     assert {name: kit.disk.read(f"{CONFIG}/{name}") for name in files} == files
-    fit_to_log(kit.store, StoreKit().disk)  # nor is anything made
+    empty = StoreKit().disk
+    fit_to_log(kit.store, empty)
+    assert not empty.exists(CONFIG), "nor is anything made"
+    assert timer_version(kit.store, empty) == DataVersion()
 
 
 @pytest.mark.parametrize("name", ["delayOffset.json", "stagedRounds.json"])

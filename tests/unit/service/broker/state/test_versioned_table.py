@@ -4,7 +4,7 @@ from aerobee.errors import CorruptFile
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.bodies.topic_config import topic_config_from, topic_config_json
 from aerobee.protocol.text.json_members import Members
-from aerobee.protocol.text.json_text import parse, write_pretty
+from aerobee.protocol.text.json_text import Value, parse, write_pretty
 from aerobee.service.broker.state.versioned_table import (
     CopiedTable,
     Form,
@@ -142,12 +142,13 @@ def test_a_file_that_cannot_be_believed_is_an_error_that_names_it(content: bytes
 
 def test_a_masters_table_is_taken_over_with_its_version_and_unknown_members() -> None:
     table = loaded(FILE_WITH_MORE)
-    body = {
+    rows: dict[str, Value] = {
+        "Orders": topic_config_json(ORDERS),
+        "Bills": {**topic_config_json(BILLS), "colour": "red"},
+    }
+    body: dict[str, Value] = {
         "dataVersion": {"counter": 2, "stateVersion": 0, "timestamp": 5},
-        "topicConfigTable": {
-            "Orders": dict(topic_config_json(ORDERS)),
-            "Bills": {**topic_config_json(BILLS), "colour": "red"},
-        },
+        "topicConfigTable": rows,
         "mappingDataVersion": {},
     }
     copied = copied_table(Members(parse(write_pretty(body)), "an answer"), FORM)
