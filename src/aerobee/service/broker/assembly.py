@@ -16,11 +16,10 @@ from aerobee.service.broker.admin.admin_assembly import admin_rows
 from aerobee.service.broker.admin.topic.topic_deletion import delete_messages
 from aerobee.service.broker.broker import Broker, Duties
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
-from aerobee.service.broker.deduplication.finish_round_handlers import FinishRoundHandlers
-from aerobee.service.broker.deduplication.open_producer_handlers import OpenProducerHandlers
 from aerobee.service.broker.membership.membership_assembly import membership_rows
 from aerobee.service.broker.metrics.pending_metrics import PendingMetrics
 from aerobee.service.broker.parts import Parts, build_parts
+from aerobee.service.broker.replication.metadata_assembly import state_rows
 from aerobee.service.broker.request_table import RequestTable, request_table
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
 from aerobee.service.broker.staging.staging_handlers import StagingHandlers
@@ -43,7 +42,8 @@ def build_broker(
 ) -> Broker:
     """`addresses` are the name servers to register with. CorruptFile: one of its files is
     damaged."""
-    parts = build_parts(identity, config, Ground(store, disk, worker), addresses, now)
+    ground = Ground(store, disk, worker)
+    parts = build_parts(identity, config, ground, addresses, now)
     tables = parts.tables
     known = tables.deduplication.known
     publishing = RoundPublishing(
@@ -70,7 +70,7 @@ def build_broker(
         parts.sends.path,
         parts.pulls,
         parts.replication.only_on_master(parts.pops.fast_path),
-        _table(identity, config, store, parts, publishing),
+        _table(identity, config, ground, parts, publishing, now),
         parts.peers,
         _duties(parts, store, masters),
         parts.outbox,
@@ -81,14 +81,13 @@ def build_broker(
 def _table(
     identity: BrokerIdentity,
     config: LiveConfig[BrokerConfig],
-    store: Store,
+    ground: Ground,
     parts: Parts,
     publishing: RoundPublishing,
+    now: Now,
 ) -> RequestTable:
-    tables = parts.tables
-    known, epochs, _, round_completion = tables.deduplication
-    opens = OpenProducerHandlers(known, epochs, tables.topics.queues_of)
-    finishes = FinishRoundHandlers(known, round_completion)
+    tables, store = parts.tables, ground.store
+    round_completion = tables.deduplication.round_completion
     asked = (parts.calls, parts.watching.statistics, parts.cluster.registration.when_told)
     delete = partial(delete_messages, store, round_completion, parts.pops.forget_topic)
     staging = StagingHandlers(
@@ -96,8 +95,7 @@ def _table(
     )
     rows = [
         *parts.sends.rows(parts.calls, parts.transactions.ledger),
-        *opens.rows(),
-        *finishes.rows(),
+        *tables.deduplication.rows(tables.topics.queues_of),
         *staging.rows(),
         *parts.transactions.rows(),
         *parts.pulls.rows(),
@@ -106,6 +104,7 @@ def _table(
         *admin_rows(identity, tables, store, *asked, delete),
         *parts.status.rows(config, parts.delays),
         *parts.timers.rows(),
+        *state_rows(tables, ground, now),
     ]
     return request_table(parts.replication.rows(rows))
 

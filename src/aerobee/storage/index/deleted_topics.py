@@ -34,20 +34,8 @@ class DeletedTopics:
     def load(cls, disk: Disk, root: str) -> "DeletedTopics":
         """What the disk says; nothing, if there is no file. CorruptFile if it cannot be read."""
         path = f"{root}/{FILE_NAME}"
-        offsets = {}
-        if disk.exists(path):
-            for line in disk.read(path).splitlines():
-                digits, _, topic = line.partition(b" ")
-                is_number = digits.isdigit() and len(digits) <= _DIGITS_MAX
-                if not is_number or not is_folder_name(topic):
-                    raise CorruptFile(
-                        f"a line that names no topic: {line[:300]!r}",
-                        path=path,
-                        hint="remove the file; topics that were deleted may come back if queues "
-                        "have to be built again",
-                    )
-                offsets[topic] = int(digits)
-        return cls(disk, root, offsets)
+        content = disk.read(path) if disk.exists(path) else b""
+        return cls(disk, root, parse_deleted(content, path))
 
     def fit_to(self, end_offset: int) -> bool:
         """Make it fit the log that a stop left; whether that changed what must be saved.
@@ -75,3 +63,20 @@ class DeletedTopics:
     def save(self, content: bytes) -> None:
         """Put what `encode` said on the disk. Blocks; on any thread."""
         self._disk.replace(self._path, content)
+
+
+def parse_deleted(content: bytes, path: str) -> dict[bytes, int]:
+    """The log offsets in a file, by topic. CorruptFile: it is not valid."""
+    offsets = {}
+    for line in content.splitlines():
+        digits, _, topic = line.partition(b" ")
+        is_number = digits.isdigit() and len(digits) <= _DIGITS_MAX
+        if not is_number or not is_folder_name(topic):
+            raise CorruptFile(
+                f"a line that names no topic: {line[:300]!r}",
+                path=path,
+                hint="remove the file; topics that were deleted may come back if queues "
+                "have to be built again",
+            )
+        offsets[topic] = int(digits)
+    return offsets

@@ -69,6 +69,13 @@ class TakenTopic:
                 first += sequence.first_offset() // unit_bytes
         return Fingerprint(count, total, 0, first)
 
+    def clear(self) -> None:
+        """Forget the units and remove the files; folders stay. Blocks, but not for long."""
+        for queue in self._queues:
+            queue.clear()
+        for batch_queue in self._batch_queues:
+            batch_queue.clear()
+
     def let_go(self) -> None:
         """Forget the units; the files are still to be removed."""
         for queue in self._queues:
@@ -135,6 +142,19 @@ class DerivedFiles:
             self.kept.take_topic(topic),
         )
 
+    def ended_before(self, topic: bytes, log_offset: int) -> TakenTopic:
+        """The queues of a topic that hold units, and none of a record at or after a log offset.
+        They stay in the tables: clear them."""
+        return TakenTopic(
+            [queue for queue in self.queues.of_topic(topic) if _has_ended(queue, log_offset)],
+            [
+                queue
+                for queue in self.batch_queues.all()
+                if queue.topic == topic and _has_ended(queue, log_offset)
+            ],
+            [],
+        )
+
     def take_dead(self) -> list[str]:
         """Forget the queues that end before their topic was deleted; their folders."""
         return [
@@ -182,6 +202,11 @@ class DerivedFiles:
         self.batch_queues.close()
         if self.index is not None:
             self.index.close()
+
+
+def _has_ended(queue: ConsumeQueue | BatchConsumeQueue, log_offset: int) -> bool:
+    # One that came far and is empty now may be of the topic's next life.
+    return queue.max_offset > queue.min_offset and queue.log_end <= log_offset
 
 
 def _parent(path: str) -> str:

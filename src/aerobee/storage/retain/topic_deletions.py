@@ -20,11 +20,17 @@ is empty, and takes messages at once.
 
 Topics that are deleted while others are on their way wait for the next round. Called from the
 core's thread only; notes and removals are disk jobs.
+
+A replica is told of a deletion later than of the messages behind it (`delete_before`). Its queues
+may hold messages of the topic's next life already, and get more at any time: so nothing is hidden
+first, and files are removed by the core's thread, between two messages. Queues that end before the
+deletion are cleared once the note is on the disk; the others stay. A crash between that and the
+next mark makes the next start build all queues again.
 """
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from aerobee.errors import DiskFailed
 from aerobee.ports.disk import Disk
@@ -55,6 +61,7 @@ class TopicDeletions:
 
     I1. A topic is in `_going` from `delete` until its files are gone.
     I2. Each of these is in `_waiting`, or in `_round`.
+    I3. Deletions of a master are in `_told`, or in `_noting` while their note is written.
     """
 
     def __init__(
@@ -77,6 +84,8 @@ class TopicDeletions:
         # Deleted since the round that is under way began; of that round.
         self._waiting: list[bytes] = []
         self._round: list[bytes] = []
+        self._told: list[_Told] = []
+        self._noting: list[_Told] = []
         self._job: _Work | None = None
         # The subtraction that the round waits for; 0: none yet.
         self._subtraction = 0
@@ -96,14 +105,26 @@ class TopicDeletions:
         if over is not None:
             going.told.append(over)
 
+    def delete_before(self, topic: bytes, log_offset: int, over: Over | None = None) -> None:
+        """For a replica: its master deleted the topic at this log offset, which the log has
+        reached. What the log holds of it before is dead; queues that end before it go."""
+        if topic in self._going or self._deleted.offsets.get(topic, 0) >= log_offset:
+            if over is not None:
+                over(None)
+            return
+        self._deleted.offsets[topic] = log_offset
+        self._told.append(_Told(topic, log_offset, over))
+        self._marks.is_held = True
+
     def step(self, min_offset: int) -> None:
         """Go on with what can go on. `min_offset`: where the log begins."""
         if self._job is not None or self.failure is not None:
             return
-        if not self._round and self._waiting:
+        if not self._round and (self._waiting or self._told):
             # The files of earlier ones are gone from the disk. Those of this round are not.
             self._deleted.forget_before(min_offset, self._going)
             self._round, self._waiting = self._waiting, []
+            self._noting, self._told = self._told, []
             self._start(_Note(self, self._deleted))
         elif self._round and 0 < self._subtraction <= self._marks.durable_subtraction:
             folders = self._folders_of_round()
@@ -114,6 +135,8 @@ class TopicDeletions:
     def stop(self, failure: DiskFailed) -> None:
         """The store takes no more writes: tell all callers that wait for a deletion."""
         told = [over for going in self._going.values() for over in going.take_told()]
+        told += [one.over for one in (*self._noting, *self._told) if one.over is not None]
+        self._noting, self._told = [], []
         for over in told:
             over(failure)
 
@@ -121,10 +144,12 @@ class TopicDeletions:
         """Block until every deletion is noted (stop)."""
         if self._job is not None:
             self._worker.wait(self._job)
-        if self._waiting and self.failure is None:
+        if (self._waiting or self._told) and self.failure is None:
             self._round += self._waiting
             self._waiting = []
+            self._noting, self._told = self._told, []
             self._deleted.save(self._deleted.encode())
+            self._clear_noted()
             self._let_go_of_round()
 
     def remove_now(self) -> None:
@@ -141,11 +166,9 @@ class TopicDeletions:
     def _finish(self, job: "_Work", error: BaseException | None) -> None:
         self._job = None
         if error is not None:
-            self.failure = DiskFailed(
-                f"a topic could not be deleted: {error}",
-                hint="the store takes no more writes; check the disk, then restart",
-            )
+            self._fail(error)
         elif isinstance(job, _Note):
+            self._clear_noted()
             if self._folders_of_round():
                 self._subtraction = self._marks.subtract(self._share_at)
             self._let_go_of_round()
@@ -153,6 +176,30 @@ class TopicDeletions:
                 self._end_round()  # topics without queues have no files to remove
         else:
             self._end_round()
+
+    def _fail(self, error: BaseException) -> None:
+        self.failure = DiskFailed(
+            f"a topic could not be deleted: {error}",
+            hint="the store takes no more writes; check the disk, then restart",
+        )
+
+    def _clear_noted(self) -> None:
+        """Clear what ended before the deletions of a master that are noted now."""
+        noted, self._noting = self._noting, []
+        for one in noted:
+            ended = self._derived.ended_before(one.topic, one.log_offset)
+            if ended.folders:
+                self._marks.subtract(ended.share_at)
+                ended.clear()
+        if noted:
+            # Queues that are empty now are made again with the offset of the deletion.
+            self._derived.queues.take_dead()
+            compacted = self._derived.kept.take_dead()
+            if compacted:
+                self._worker.submit(Lane.BACKGROUND, _RemoveCompacted(self, self._disk, compacted))
+        for one in noted:
+            if one.over is not None:
+                one.over(None)
 
     def _share_at(self, log_offset: int) -> Fingerprint:
         shares = [self._going[topic].taken.share_at(log_offset) for topic in self._round]
@@ -162,7 +209,7 @@ class TopicDeletions:
         """Unmap the files of the round: the mark does not count them any more."""
         for topic in self._round:
             self._going[topic].taken.let_go()
-        self._marks.is_held = bool(self._waiting)
+        self._marks.is_held = bool(self._waiting or self._told)
 
     def _end_round(self) -> None:
         told = []
@@ -172,6 +219,14 @@ class TopicDeletions:
         self._round = []
         for over in told:
             over(None)
+
+
+class _Told(NamedTuple):
+    """A deletion of a master."""
+
+    topic: bytes
+    log_offset: int
+    over: Over | None
 
 
 class _Going:
@@ -219,6 +274,14 @@ class _Remove(_Work):
 
     def run(self) -> None:
         remove_folders(self._disk, self._folders)
+
+
+class _RemoveCompacted(_Remove):
+    """The files of a compacted topic that a master deleted: nothing waits for it."""
+
+    def done(self, error: BaseException | None) -> None:
+        if error is not None:
+            self._deletions._fail(error)
 
 
 def remove_folders(disk: Disk, folders: list[str]) -> None:

@@ -16,12 +16,18 @@ sends to slaves. The seal is ours: with it the numbers belong together and to fi
 package wrote. RocketMQ's own do not (it takes the end of the log before it flushes), and without
 the seal the files are built again.
 
+A slave has no timer log of its own. Its checkpoint says what its master has delivered: in `read`
+and in the master's queue offset; the end of the timer log and `queue offset` are 0. So the next
+master, RocketMQ too, processes the whole queue.
+
 Agrees with Apache's TimerCheckpoint.
 """
 
 import struct
 import zlib
 from typing import NamedTuple
+
+from aerobee.model.topic import DataVersion
 
 FILE_BYTES = 4096
 WIRE_BYTES = 56
@@ -43,6 +49,12 @@ class TimerCheck(NamedTuple):
     timestamp: int = 0
     counter: int = 0
 
+    @property
+    def taken_in(self) -> int:
+        """What the timer's queue holds before this offset was known to the timer that wrote `read`:
+        a slave's checkpoint has its master's. RocketMQ's own queue offset is never higher."""
+        return max(self.queue_offset, self.master_queue_offset)
+
 
 class Seal(NamedTuple):
     """What the wheel was laid out for."""
@@ -50,6 +62,11 @@ class Seal(NamedTuple):
     precision_ms: int
     window_ms: int
     slots: int
+
+
+def check_path(root: str) -> str:
+    """The file in a store directory."""
+    return f"{root}/config/timercheck"
 
 
 def encode_check(check: TimerCheck, seal: Seal | None) -> bytes:
@@ -70,6 +87,17 @@ def decode_check(data: bytes) -> tuple[TimerCheck, Seal | None] | None:
     if min(check[:3]) < 0:
         return None
     return check, _seal_in(data)
+
+
+def copied_check(check: TimerCheck, queue_end: int) -> TimerCheck:
+    """The checkpoint of a slave that has this one from its master, or from its own time as master.
+    `queue_end`: what the timer's queue holds behind it is not what the checkpoint speaks of."""
+    taken_in = min(check.taken_in, queue_end)
+    return check._replace(log_end=0, queue_offset=0, master_queue_offset=taken_in)
+
+
+def version_of(check: TimerCheck) -> DataVersion:
+    return DataVersion(check.state_version, check.counter, check.timestamp)
 
 
 def wire_check(check: TimerCheck) -> bytes:

@@ -6,6 +6,7 @@ from aerobee.protocol.text.json_text import (
     Value,
     by_number,
     parse,
+    parse_tables,
     quoted,
     write_compact,
     write_pretty,
@@ -207,3 +208,36 @@ def test_a_plain_text_is_read_the_same_with_a_dialect_key_beside_it() -> None:
     found = parse(b"{0:" + plain + b"}")
     assert found == {0: parse(plain)}
     assert str(found) == str({0: parse(plain)})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"t@g":{0:12,1:-4},"u@g":{ 10 : 7 , 11:8}}',
+        b'{"a":{"0":1},"b":[1,2,3],"c":"plain"}',
+        b'{"in a text {1:2} and ,3:4":{5:6}}',
+        b'{{"brokerName":"b","queueId":0}:7}',
+    ],
+)
+def test_a_table_by_number_is_read_fast_and_by_number_the_same(text: bytes) -> None:
+    fast, slow = parse_tables(text), parse(text)
+    assert isinstance(fast, dict)
+    assert isinstance(slow, dict)
+    assert len(fast) == len(slow)
+    for name, table in slow.items():
+        found = fast[name]
+        if isinstance(table, dict) and isinstance(found, dict):
+            assert by_number(found) == by_number(table)
+        else:
+            assert found == table
+
+
+@pytest.mark.parametrize("text", [b"{", b'{0:1,"0":2}', b'{"a":{1:2,1:3}}', b"\xff", b'{"a" 1:2}'])
+def test_a_table_that_is_no_json_is_refused(text: bytes) -> None:
+    with pytest.raises(BadJson):
+        parse_tables(text)
+
+
+def test_a_table_over_the_limit_is_not_read() -> None:
+    with pytest.raises(BadJson, match="at most 5"):
+        parse_tables(b'{"a":1}', bytes_max=5)

@@ -195,3 +195,23 @@ def test_the_share_of_a_topic_counts_the_files_that_retention_left() -> None:
     assert (before.first_total, before.unit_total) == (4 + 2, 12)
     assert sum(share.first_total for share in shares) == before.first_total
     assert sum(share.unit_total for share in shares) == before.unit_total
+
+
+def test_queues_that_end_before_a_log_offset_are_cleared_and_others_stay() -> None:
+    disk = SimDisk()
+    derived = filled(disk)
+    derived.queues.find_or_make(b"Orders", 2).append(0, 7000, 100, 0)
+    before = derived.fingerprint()
+    assert derived.ended_before(b"Orders", 5099).folders == []
+    ended = derived.ended_before(b"Orders", 5100)
+    assert ended.folders == ["store/consumequeue/Orders/1"]
+    share = ended.share_at(1 << 40)
+    ended.clear()
+    after = derived.fingerprint()
+    assert after[:2] == (before[0] - share[0], before[1] - share[1])
+    assert [queue.max_offset for queue in derived.queues.of_topic(b"Orders")] == [0, 1]
+    assert disk.list_directory("store/consumequeue/Orders/1") == []
+    batches = derived.ended_before(b"Batches", 1 << 40)
+    batches.clear()
+    assert derived.fingerprint()[:2] == (1, 1)
+    assert derived.ended_before(b"Batches", 1 << 40).folders == []

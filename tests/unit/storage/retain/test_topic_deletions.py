@@ -12,6 +12,7 @@ from aerobee.storage.config import StorageConfig
 from aerobee.storage.recover.durable_mark import DurableMarkFile
 from aerobee.storage.retain.topic_deletions import remove_folders
 from tests.compaction_kit import TOPIC, CompactionKit, seen
+from tests.slave_kit import copy_log
 from tests.store_kit import (
     INNER_BATCH,
     ROOT,
@@ -326,3 +327,108 @@ def test_a_topic_that_was_made_again_keeps_its_offsets_when_its_messages_have_ex
         after.put("k", b"goes on")
         after.settle()
         assert [one.offset for one in seen(after.store)] == [3]
+
+
+# Deletions of a master.
+
+
+def replica_after_a_deletion() -> tuple[StoreKit, int]:
+    """The log of a store that deleted `Gone` and made it again, on a replica that does not know;
+    and the log offset of the deletion."""
+    master = two_topics()
+    offset = master.store.end_offset
+    master.store.delete_topic(b"Gone")
+    finish(master)
+    master.append(draft(b"Gone", 0, b"anew"))
+    master.append(draft(b"Kept", 0, b"last"))
+    master.settle()
+    disk = SimDisk()
+    copy_log(master.disk, disk)
+    return StoreKit(disk), offset
+
+
+def delete_before(kit: StoreKit, offset: int, topic: bytes = b"Gone") -> list[DiskFailed | None]:
+    told: list[DiskFailed | None] = []
+    kit.store._deletions.delete_before(topic, offset, told.append)
+    return told
+
+
+def test_a_replica_clears_what_ended_before_the_deletion_and_keeps_the_topics_next_life() -> None:
+    kit, offset = replica_after_a_deletion()
+    assert [len(bodies_of(kit.store, b"Gone", queue)) for queue in range(2)] == [1, 3]
+    told = delete_before(kit, offset)
+    assert told == []
+    finish(kit)
+    assert told == [None]
+    assert kit.store.born_at(b"Gone") == offset
+    opened = [kit, StoreKit(kit.disk.kill()), StoreKit(kit.disk.power_cut())]
+    for step in range(4):
+        again = opened[step] if step < len(opened) else kit.reopen()
+        assert bodies_of(again.store, b"Gone", 0) == [b"anew"]
+        assert bodies_of(again.store, b"Gone", 1) == []
+        assert len(bodies_of(again.store, b"Kept")) == 6
+        assert again.store.born_at(b"Gone") == offset
+
+
+def test_a_deletion_that_a_replica_knows_changes_nothing() -> None:
+    kit, offset = replica_after_a_deletion()
+    delete_before(kit, offset)
+    finish(kit)
+    begun = len(kit.disk.faults.calls)
+    assert delete_before(kit, offset) == [None]
+    assert delete_before(kit, offset - 1) == [None]
+    kit.step(0)
+    assert len(kit.disk.faults.calls) == begun
+    assert bodies_of(kit.store, b"Gone", 0) == [b"anew"]
+
+
+def test_a_replica_that_stops_before_the_note_is_written_writes_it() -> None:
+    kit, offset = replica_after_a_deletion()
+    told = delete_before(kit, offset)
+    again = kit.reopen()
+    assert told == [None]
+    assert bodies_of(again.store, b"Gone", 1) == []
+    assert again.store.born_at(b"Gone") == offset
+
+
+def test_messages_that_come_while_the_note_is_written_stay() -> None:
+    kit, offset = replica_after_a_deletion()
+    delete_before(kit, offset)
+    kit.step(0)
+    kit.store.append(draft(b"Gone", 0, b"later"), kit.clock.now().wall_ms)
+    kit.store.dispatch()
+    finish(kit)
+    assert bodies_of(kit.store, b"Gone", 0) == [b"anew", b"later"]
+
+
+def test_the_next_start_of_a_replica_need_not_build_all_queues_again() -> None:
+    kit, offset = replica_after_a_deletion()
+    kit.settle()
+    delete_before(kit, offset)
+    finish(kit)
+    disk = kit.disk.kill()
+    begun = len(disk.faults.calls)
+    StoreKit(disk)
+    made = [call.path for call in disk.faults.calls[begun:] if call.name == "create_sparse"]
+    assert not any("/Kept/" in path for path in made)
+
+
+def test_a_replica_whose_disk_fails_at_the_note_takes_no_more_writes() -> None:
+    kit, offset = replica_after_a_deletion()
+    kit.disk.faults.fail_sync("*/deleted_topics*")
+    told = delete_before(kit, offset)
+    finish(kit)
+    assert kit.store.failure is not None
+    (error,) = told
+    assert isinstance(error, DiskFailed)
+
+
+def test_a_queue_that_a_replica_cleared_begins_at_0_again() -> None:
+    kit, offset = replica_after_a_deletion()
+    delete_before(kit, offset)
+    finish(kit)
+    kit.append(draft(b"Gone", 1, b"anew, too"))
+    assert kit.store.appender.queue_offset == 0
+    kit.settle()
+    assert bodies_of(kit.store, b"Gone", 1) == [b"anew, too"]
+    assert bodies_of(kit.reopen().store, b"Gone", 1) == [b"anew, too"]

@@ -2,12 +2,15 @@ import struct
 
 import pytest
 
+from aerobee.model.topic import DataVersion
 from aerobee.storage.timer.timer_checkpoint import (
     FILE_BYTES,
     Seal,
     TimerCheck,
+    copied_check,
     decode_check,
     encode_check,
+    version_of,
     wire_check,
 )
 
@@ -49,3 +52,20 @@ def test_what_is_no_checkpoint_is_none(data: bytes) -> None:
 
 def test_a_short_file_of_a_foreign_kind_has_no_seal() -> None:
     assert decode_check(encode_check(CHECK, SEAL)[:200]) == (CHECK, None)
+
+
+def test_a_slaves_checkpoint_has_what_its_master_knew_and_no_files_of_its_own() -> None:
+    copied = copied_check(CHECK, queue_end=1_000)
+    assert copied == TimerCheck(CHECK.read_ms, 0, 0, 100, 0, CHECK.timestamp, CHECK.counter)
+    assert copied.taken_in == CHECK.taken_in == 100
+    assert copied_check(copied, queue_end=1_000) == copied
+    assert version_of(copied) == DataVersion(0, 9, 1_700_000_000_123)
+
+
+def test_a_slaves_checkpoint_speaks_of_no_message_behind_the_end_of_its_queue() -> None:
+    assert copied_check(CHECK, queue_end=40).taken_in == 40
+
+
+def test_rocketmqs_slave_has_the_masters_queue_offset_beside_its_own() -> None:
+    assert CHECK._replace(queue_offset=60).taken_in == 100
+    assert CHECK._replace(master_queue_offset=0).taken_in == 100

@@ -9,7 +9,7 @@ pulls.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from aerobee.errors import CorruptFile, ProtocolError, RemoteProtocolError
@@ -47,6 +47,11 @@ class RequestModes:
             return changed
 
         self._saved.change(change, done)
+
+    def take_over(self, modes: Iterable[RequestMode], done: Done) -> None:
+        """Have the modes of a master from now on."""
+        copied = {(mode.topic, mode.group): mode for mode in modes}
+        self._saved.change(lambda table: table if table == copied else copied, done)
 
     def body(self) -> bytes:
         """The content of the file, for GET_ALL_MESSAGE_REQUEST_MODE."""

@@ -16,7 +16,7 @@ after that are dropped when the file is loaded: a topic that was made under the 
 other messages.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from aerobee.errors import ProtocolError, RemoteProtocolError
@@ -36,6 +36,7 @@ from aerobee.service.broker.state.offset_table import (
     UNKNOWN,
     OffsetTable,
     Picture,
+    TopicGroup,
     key_text,
     parse_key,
 )
@@ -50,6 +51,8 @@ MaxOffset: TypeAlias = Callable[[str, int], int]
 """(topic, queue) → the end of that queue."""
 BornAt: TypeAlias = Callable[[str], int]
 """Topic → the log offset at which a topic of this name was deleted; 0: none was."""
+OnCommit: TypeAlias = Callable[[str, str, int, int], None]
+"""(topic, group, queue, offset) of a commit."""
 _NO_LOG_OFFSET = -1  # in a file that has no `logOffset`: Apache's, or an older one of ours
 
 
@@ -65,6 +68,8 @@ class ConsumerOffsets:
         self.is_dirty = False
         # Checkpoints of pops before this log offset are counted; -1: none was written.
         self.popped_to = NOTHING_POPPED
+        # Told of every changed commit, if set: a slave hands them to its master.
+        self.on_commit: OnCommit | None = None
 
     # Consuming.
 
@@ -73,8 +78,11 @@ class ConsumerOffsets:
         if self._resets and (group, topic, queue_id) in self._resets:
             return
         # Consumers repeat commits: only a changed offset makes the table dirty.
-        if self._committed.put(topic, group, queue_id, max(0, min(offset, max_offset))):
+        kept = max(0, min(offset, max_offset))
+        if self._committed.put(topic, group, queue_id, kept):
             self.is_dirty = True
+            if self.on_commit is not None:
+                self.on_commit(topic, group, queue_id, kept)
 
     def find(self, group: str, topic: str, queue_id: int) -> int:
         """The committed offset, or the one that an operator set; UNKNOWN if there is none."""
@@ -156,6 +164,21 @@ class ConsumerOffsets:
         for topic, group in sorted(self._committed):
             yield topic, group, self._committed.of(topic, group)
 
+    # Copying from a master.
+
+    def take_over(self, changed: Picture, gone: Iterable[TopicGroup], popped_to: int) -> None:
+        """Replace the offsets of some (topic, group) pairs by a master's, remove others, and count
+        checkpoints of pops as the master does."""
+        for (topic, group), offsets in changed.items():
+            self._committed.replace(topic, group, offsets)
+            self.is_dirty = True
+        pairs = frozenset(gone)
+        if pairs:
+            self._remove(lambda topic, group: (topic, group) in pairs)
+        if popped_to != self.popped_to:
+            self.popped_to = popped_to
+            self.is_dirty = True
+
     # The file.
 
     def load(self, saved: Mapping[Key, Parsed], max_offset: MaxOffset, born_at: BornAt) -> None:
@@ -228,6 +251,22 @@ class ConsumerOffsetsSnapshot(NamedTuple):
         if self.log_offset >= 0:
             head["logOffset"] = self.log_offset
         return head
+
+
+def offsets_from(members: Members) -> ConsumerOffsetsSnapshot:
+    """The offsets in an answer of a master, without those of pulls. ProtocolError: it is not
+    valid."""
+    committed: dict[TopicGroup, Mapping[int, int]] = {}
+    for name, offsets in members.object("offsetTable").objects():
+        key = parse_key(name)
+        if key is not None:
+            committed[key] = offsets.numbers_by_number()
+    return ConsumerOffsetsSnapshot(
+        data_version_from(members.object("dataVersion")),
+        committed,
+        {},
+        members.int64("popLogOffset", NOTHING_POPPED),
+    )
 
 
 def _load(

@@ -10,13 +10,14 @@ that are no longer configured stay in the file: they may be configured again.
 
 import logging
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from aerobee.errors import CorruptFile, ProtocolError, RemoteProtocolError
 from aerobee.model.topic import DataVersion
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.bodies.topic_config import data_version_from, data_version_json
 from aerobee.protocol.text.json_members import Members
-from aerobee.protocol.text.json_text import Value, by_number, write_compact
+from aerobee.protocol.text.json_text import Value, by_number, write_compact, write_pretty
 from aerobee.storage.metadata.background_save import BackgroundSave
 from aerobee.storage.metadata.config_file import ConfigFile
 
@@ -39,10 +40,13 @@ class DelayOffsets:
             _log.warning("delayed messages may be delivered again: %s", loaded.fault)
         try:
             members = Members(loaded.value, file.path)
-            self._version = data_version_from(members.object("dataVersion"))
-            self.saved = _offsets_in(members)
+            self._version, self.saved = delay_offsets_from(members)
         except ProtocolError as error:
             raise CorruptFile(error.message, path=file.path) from None
+
+    @property
+    def version(self) -> DataVersion:
+        return self._version
 
     @property
     def is_saving(self) -> bool:
@@ -72,6 +76,24 @@ class DelayOffsets:
         else:
             # Nothing is lost: the file has lower offsets, and the save is tried again.
             _log.error("%s was not saved: %s", self._file.path, error)
+
+
+class CopiedDelayOffsets(NamedTuple):
+    """The offsets that a master saved."""
+
+    version: DataVersion
+    offsets: Mapping[int, int]
+
+    def text(self) -> bytes:
+        """The content of the file."""
+        return write_pretty(_json(self.version, self.offsets))
+
+
+def delay_offsets_from(members: Members) -> CopiedDelayOffsets:
+    """The offsets in a file, or in an answer of a master. ProtocolError: it is not valid."""
+    return CopiedDelayOffsets(
+        data_version_from(members.object("dataVersion")), _offsets_in(members)
+    )
 
 
 def _json(version: DataVersion, table: Mapping[int, int]) -> dict[str, Value]:

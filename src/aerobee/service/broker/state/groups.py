@@ -24,7 +24,12 @@ from aerobee.protocol.bodies.group_config import group_config_from, group_config
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import Parsed
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.state.versioned_table import Form, VersionedTable, load_table
+from aerobee.service.broker.state.versioned_table import (
+    CopiedTable,
+    Form,
+    VersionedTable,
+    load_table,
+)
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.metadata.saved_value import Done, SavedValue
@@ -52,7 +57,7 @@ Edit: TypeAlias = Callable[[Find], Iterable[GroupConfig]]
 change. May refuse with an AerobeeError."""
 Forbidden: TypeAlias = Mapping[str, Mapping[str, int]]
 _Table: TypeAlias = VersionedTable[GroupConfig]
-_FORM = Form("subscriptionGroupTable", group_config_from, group_config_json)
+GROUP_FORM = Form("subscriptionGroupTable", group_config_from, group_config_json)
 _FORBIDDEN = "forbiddenTable"
 
 
@@ -66,7 +71,7 @@ class Groups:
         groups_max: int = GROUPS_MAX,
     ) -> None:
         """Reads the file. CorruptFile: it is damaged, and so is its backup."""
-        loaded = load_table(file, _FORM, wall_ms)
+        loaded = load_table(file, GROUP_FORM, wall_ms)
         self.fault = loaded.fault
         """Empty, or why the backup was used: worth a warning."""
         self._config = config
@@ -161,12 +166,35 @@ class Groups:
 
         def removed(error: BaseException | None) -> None:
             if error is None:
-                self._removed |= dict.fromkeys(names)
-                while len(self._removed) > self._groups_max:
-                    del self._removed[next(iter(self._removed))]
+                self._note_removed(names)
             done(error)
 
         self._change(change, list(names), removed)
+
+    def take_over(self, copied: CopiedTable[GroupConfig], forbidden: Forbidden, done: Done) -> None:
+        """Have the groups of a master, their version and the forbidden table from now on; others
+        are removed, but for system groups."""
+        removed = [config.name for config in self.all() if config.name not in copied.rows]
+
+        def taken(error: BaseException | None) -> None:
+            if error is None:
+                self._note_removed(name for name in removed if self.find(name) is None)
+                for name in copied.rows:
+                    self._removed.pop(name, None)
+            done(error)
+
+        self._change(
+            lambda table: table.taken_over(
+                copied, SYSTEM_GROUPS_AT_START, {_FORBIDDEN: dict(forbidden)}
+            ),
+            list(copied.rows),
+            taken,
+        )
+
+    def _note_removed(self, names: Iterable[str]) -> None:
+        self._removed |= dict.fromkeys(names)
+        while len(self._removed) > self._groups_max:
+            del self._removed[next(iter(self._removed))]
 
     def _change(self, change: Callable[[_Table], _Table], names: list[str], done: Done) -> None:
         def changed(table: _Table) -> _Table:
@@ -220,14 +248,21 @@ class Groups:
 def _with_forbidden(table: _Table, path: str) -> _Table:
     """The table with a valid forbidden table: 4.x writes none."""
     try:
-        found = Members(cast("Parsed", table.rest), path).object(_FORBIDDEN)
-        forbidden = {
-            group: {topic: topics.int32(topic, 0) for topic in topics.names()}
-            for group, topics in found.objects()
-        }
+        forbidden = forbidden_from(Members(cast("Parsed", table.rest), path))
     except ProtocolError as error:
         raise CorruptFile(error.message, path=path) from None
-    return VersionedTable(_FORM, table.version, table.rows, {**table.rest, _FORBIDDEN: forbidden})
+    return VersionedTable(
+        GROUP_FORM, table.version, table.rows, {**table.rest, _FORBIDDEN: forbidden}
+    )
+
+
+def forbidden_from(members: Members) -> Forbidden:
+    """The forbidden table in a file, or in an answer of a master. ProtocolError: it is not
+    valid."""
+    return {
+        group: {topic: topics.int32(topic, 0) for topic in topics.names()}
+        for group, topics in members.object(_FORBIDDEN).objects()
+    }
 
 
 def _forbidden_of(table: _Table) -> Forbidden:

@@ -55,6 +55,13 @@ class OffsetTable:
         offsets[queue_id] = offset
         return True
 
+    def replace(self, topic: str, group: str, offsets: Mapping[int, int]) -> None:
+        """Set all offsets of a group in a topic, whether there is room for them or not."""
+        key = (topic, group)
+        self._count += len(offsets) - len(self._offsets.get(key, ()))
+        self._owned.add(key)
+        self._offsets[key] = dict(offsets)
+
     def remove(self, is_gone: Callable[[str, str], bool]) -> bool:
         """Remove the (topic, group) pairs that the predicate selects; whether there was any."""
         gone = [key for key in self._offsets if is_gone(*key)]

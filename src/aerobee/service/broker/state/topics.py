@@ -36,7 +36,12 @@ from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.bodies.topic_config import topic_config_from, topic_config_json
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.state.topic_entry import TopicEntry
-from aerobee.service.broker.state.versioned_table import Form, VersionedTable, load_table
+from aerobee.service.broker.state.versioned_table import (
+    CopiedTable,
+    Form,
+    VersionedTable,
+    load_table,
+)
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.metadata.saved_value import Done, SavedValue
@@ -54,7 +59,7 @@ Edit: TypeAlias = Callable[[Find], Iterable[TopicConfig]]
 """Called with the lookup of topics when it is the change's turn; returns the topics to make or
 change. May refuse with an AerobeeError."""
 _Table: TypeAlias = VersionedTable[TopicConfig]
-_FORM = Form("topicConfigTable", topic_config_from, topic_config_json)
+TOPIC_FORM = Form("topicConfigTable", topic_config_from, topic_config_json)
 
 
 class Topics:
@@ -68,10 +73,11 @@ class Topics:
         topics_max: int = TOPICS_MAX,
     ) -> None:
         """Reads the file. CorruptFile: it is damaged, and so is its backup."""
-        loaded = load_table(file, _FORM, wall_ms)
+        loaded = load_table(file, TOPIC_FORM, wall_ms)
         self.fault = loaded.fault
         """Empty, or why the backup was used: worth a warning."""
         self._config = config
+        self._system = tuple(topic.name for topic in system_topics(identity))
         self._topics_max = topics_max
         table = _with_system_topics(loaded.table, identity, config.current, wall_ms)
         self._saved: SavedValue[_Table] = SavedValue(
@@ -119,6 +125,11 @@ class Topics:
 
     def remove(self, names: Sequence[str], now: Now, done: Done) -> None:
         self._change(lambda table: table.changed(dict.fromkeys(names), now.wall_ms), done)
+
+    def take_over(self, copied: CopiedTable[TopicConfig], done: Done) -> None:
+        """Have the topics of a master, and their version, from now on; others are removed, but for
+        system topics."""
+        self._change(lambda table: table.taken_over(copied, self._system), done)
 
     def _change(self, change: Callable[[_Table], _Table], done: Done) -> None:
         names: list[str] = []

@@ -13,7 +13,7 @@ The texts of rows are made by the disk job that writes the table, one at a time;
 called from the core's thread.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar, cast
 
 from aerobee.errors import CorruptFile, ProtocolError
@@ -44,6 +44,9 @@ class VersionedRow(Generic[C]):
         self.config = config
         self.unknown = unknown
         self._text: bytes | None = None
+
+    def is_same(self, other: "VersionedRow[C]") -> bool:
+        return self.config == other.config and self.unknown == other.unknown
 
     def text(self, name: str, form: Form[C]) -> bytes:
         """The row as it stands in the file, its name included."""
@@ -97,6 +100,21 @@ class VersionedTable(Generic[C]):
             self._form, self.version.next(wall_ms), self.rows, {**self.rest, name: value}
         )
 
+    def taken_over(
+        self, copied: "CopiedTable[C]", kept: Iterable[str], rest: Mapping[str, Value] = _NOTHING
+    ) -> "VersionedTable[C]":
+        """The table with the rows and the version of a master's. `kept` names rows that stay if the
+        master has none, `rest` other members of the file that are replaced."""
+        rows: dict[str, VersionedRow[C]] = {
+            name: row for name in kept if (row := self.rows.get(name)) is not None
+        }
+        for name, row in copied.rows.items():
+            old = self.rows.get(name)
+            rows[name] = old if old is not None and old.is_same(row) else row
+        names = {**self.rows, **rows}
+        news = [name for name in names if rows.get(name) is not self.rows.get(name)]
+        return VersionedTable(self._form, copied.version, rows, {**self.rest, **rest}, news)
+
     def text(self) -> bytes:
         """The content of the file."""
         form = self._form
@@ -109,10 +127,23 @@ class VersionedTable(Generic[C]):
         return frame[: -len("}\n}")] + b"\n" + rows + b"\n\t}\n}"
 
 
+class CopiedTable(NamedTuple, Generic[C]):
+    """The rows of a master's table and their version."""
+
+    version: DataVersion
+    rows: Mapping[str, VersionedRow[C]]
+
+
 class LoadedTable(NamedTuple, Generic[C]):
     table: VersionedTable[C]
     fault: str
     """Empty, or why the backup was used: worth a warning."""
+
+
+def copied_table(members: Members, form: Form[C]) -> CopiedTable[C]:
+    """The table in an answer of a master, or one page of it: it is written as in the file.
+    ProtocolError: it is not valid."""
+    return CopiedTable(data_version_from(members.object(_VERSION)), _rows_from(members, form))
 
 
 def load_table(file: ConfigFile, form: Form[C], wall_ms: int) -> LoadedTable[C]:
@@ -123,9 +154,7 @@ def load_table(file: ConfigFile, form: Form[C], wall_ms: int) -> LoadedTable[C]:
         return LoadedTable(VersionedTable(form, DataVersion(timestamp=wall_ms), {}), "")
     try:
         members = Members(loaded.value, file.path)
-        rows = {
-            name: _row_from(row, name, form) for name, row in members.object(form.member).objects()
-        }
+        rows = _rows_from(members, form)
         version = data_version_from(members.object(_VERSION))
         rest = {name: members.plain()[name] for name in members.names()}
     except ProtocolError as error:
@@ -135,6 +164,10 @@ def load_table(file: ConfigFile, form: Form[C], wall_ms: int) -> LoadedTable[C]:
     return LoadedTable(
         VersionedTable(form, version, rows, cast("dict[str, Value]", rest)), loaded.fault
     )
+
+
+def _rows_from(members: Members, form: Form[C]) -> dict[str, VersionedRow[C]]:
+    return {name: _row_from(row, name, form) for name, row in members.object(form.member).objects()}
 
 
 def _row_from(members: Members, name: str, form: Form[C]) -> VersionedRow[C]:

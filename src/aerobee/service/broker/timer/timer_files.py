@@ -3,7 +3,8 @@
 They are used if the checkpoint is sealed, was made for the same layout, and the files match it.
 Otherwise wheel and log are removed, and the whole queue is processed again, which has everything
 that is needed. The checkpoint, sealed or not, tells which messages were delivered; without one
-every message that is still in the log is delivered again: rather twice than never.
+every message that is still in the log is delivered again: rather twice than never. So it is at a
+broker that was a slave: its checkpoint is its master's, unsealed, and it has no other file.
 """
 
 import logging
@@ -12,9 +13,14 @@ from typing import NamedTuple
 from aerobee.model.names import TIMER_TOPIC
 from aerobee.ports.disk import Disk
 from aerobee.service.broker.timer.enqueue import Done
-from aerobee.service.broker.timer.timer_saving import check_path
 from aerobee.storage.store import Store
-from aerobee.storage.timer.timer_checkpoint import Seal, TimerCheck, decode_check, encode_check
+from aerobee.storage.timer.timer_checkpoint import (
+    Seal,
+    TimerCheck,
+    check_path,
+    decode_check,
+    encode_check,
+)
 from aerobee.storage.timer.timer_log import TimerLog
 from aerobee.storage.timer.timer_wheel import TimerWheel
 
@@ -53,5 +59,5 @@ def open_timer_files(store: Store, disk: Disk, layout: Seal, log_file_bytes: int
         disk.replace(path, encode_check(check, None))
     log.reset()
     wheel.reset()
-    done = Done(min(check.queue_offset, queue_end), check.read_ms)
+    done = Done(min(check.taken_in, queue_end), check.read_ms)
     return TimerFiles(wheel, log, check, 0, done, None)

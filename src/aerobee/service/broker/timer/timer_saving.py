@@ -22,7 +22,7 @@ from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.storage.files.lack_of_room import is_out_of_handles, is_out_of_room
 from aerobee.storage.store import Store
-from aerobee.storage.timer.timer_checkpoint import Seal, TimerCheck, encode_check
+from aerobee.storage.timer.timer_checkpoint import Seal, TimerCheck, check_path, encode_check
 from aerobee.storage.timer.timer_log import TimerLog
 from aerobee.storage.timer.timer_wheel import TimerWheel
 
@@ -193,7 +193,3 @@ class _Job:
 
     def done(self, error: BaseException | None) -> None:
         self._done(error)
-
-
-def check_path(root: str) -> str:
-    return f"{root}/config/timercheck"

@@ -5,7 +5,6 @@ They get the saved progress, as in the checkpoint. There is one engine, the whee
 switch to RocksDB's is refused.
 """
 
-from aerobee.model.topic import DataVersion
 from aerobee.protocol.bodies.topic_config import data_version_json
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
@@ -14,7 +13,7 @@ from aerobee.protocol.text.json_text import write_compact
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.request import Answer, Request
-from aerobee.storage.timer.timer_checkpoint import wire_check
+from aerobee.storage.timer.timer_checkpoint import version_of, wire_check
 
 
 class TimerStatusHandlers:
@@ -40,11 +39,8 @@ class TimerStatusHandlers:
         """RocketMQ counts by topic; this broker does not, so the table is empty."""
         if not self._timers.is_enabled:
             return Answer(ResponseCode.SYSTEM_ERROR, "The timerMessageStore is null")
-        saved = self._timers.saved
-        version = DataVersion(saved.state_version, saved.counter, saved.timestamp)
-        return Answer(
-            body=write_compact({"dataVersion": data_version_json(version), "timingCount": {}})
-        )
+        version = data_version_json(version_of(self._timers.saved))
+        return Answer(body=write_compact({"dataVersion": version, "timingCount": {}}))
 
     def _switch(self, request: Request, header: NoHeader) -> Answer:
         return Answer(

@@ -247,7 +247,7 @@ class Timers:
         self._wheel.reset()
         saved, queue = self._saving.saved, self._enqueue.queue()
         end = queue.max_offset if queue is not None else 0
-        self._enqueue.start_at(0, Done(min(saved.queue_offset, end), saved.read_ms))
+        self._enqueue.start_at(0, Done(min(saved.taken_in, end), saved.read_ms))
         self._read_ms = self._scale.floor(now.wall_ms)
 
     # Saving.

@@ -60,3 +60,21 @@ def test_a_file_that_says_nonsense_is_refused_by_name() -> None:
     ConfigFile(disk, PATH).store({"messageRequestModeMap": {"T": {"g": {"mode": 7}}}})
     with pytest.raises(CorruptFile, match="messageRequestMode"):
         Rig(disk)
+
+
+def test_the_modes_of_a_master_replace_all() -> None:
+    rig = Rig()
+    rig.put(RequestMode("Gone", "g", POP, 2))
+    rig.worker.run_all()
+    rig.worker.collect()
+    rig.modes.take_over([MODE], rig.told.append)
+    rig.worker.run_all()
+    rig.worker.collect()
+    assert rig.told == [None, None]
+    for modes in (rig.modes, Rig(rig.disk.power_cut()).modes):
+        assert modes.find("Orders", "g") == MODE
+        assert modes.find("Gone", "g") is None
+    writes = len(rig.disk.faults.calls)
+    rig.modes.take_over([MODE], rig.told.append)
+    rig.worker.run_all()
+    assert (len(rig.disk.faults.calls), rig.told[-1]) == (writes, None)

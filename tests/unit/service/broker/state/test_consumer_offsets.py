@@ -6,8 +6,13 @@ import pytest
 
 from aerobee.errors import ProtocolError
 from aerobee.model.topic import DataVersion
+from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import parse, write_pretty
-from aerobee.service.broker.state.consumer_offsets import UNKNOWN, ConsumerOffsets
+from aerobee.service.broker.state.consumer_offsets import (
+    UNKNOWN,
+    ConsumerOffsets,
+    offsets_from,
+)
 from tests.fixture_store import STORES, expected, files
 
 EVERYTHING = 1 << 60
@@ -298,3 +303,54 @@ def test_a_file_that_does_not_say_where_the_log_ended_is_believed() -> None:
     empty_log = read(b'{"logOffset":0,"offsetTable":{"t@g":{0:0}}}')
     offsets.load(empty_log, lambda topic, queue_id: 10, never_deleted)
     assert offsets.of("g", "t") == {0: 0}
+
+
+# Copying from a master.
+
+
+def test_every_changed_commit_is_told_and_no_other() -> None:
+    offsets = ConsumerOffsets()
+    told: list[tuple[str, str, int, int]] = []
+    offsets.on_commit = lambda *said: told.append(said)
+    offsets.commit("g", "t", 0, 99, max_offset=10)
+    offsets.commit("g", "t", 0, 10, max_offset=10)
+    offsets.commit("g", "t", 1, 3, max_offset=10)
+    assert told == [("t", "g", 0, 10), ("t", "g", 1, 3)]
+    offsets.take_over({("t", "g"): {0: 5}}, [], 7)
+    assert len(told) == 2
+
+
+def test_a_masters_offsets_replace_those_of_their_pairs() -> None:
+    offsets = ConsumerOffsets()
+    for topic in ("t", "u", "v"):
+        offsets.commit("g", topic, 0, 5, max_offset=10)
+    offsets.note_pulled("g", "u", 0, 6)
+    offsets.is_dirty = False
+    offsets.take_over({("t", "g"): {1: 2}}, [("u", "g")], 77)
+    assert list(offsets) == [("t", "g", {1: 2}), ("v", "g", {0: 5})]
+    assert offsets.find_pulled("g", "u", 0) == UNKNOWN
+    assert (offsets.popped_to, offsets.is_dirty) == (77, True)
+    offsets.is_dirty = False
+    offsets.take_over({}, [], 77)
+    assert not offsets.is_dirty
+
+
+def test_what_a_master_answers_is_read() -> None:
+    offsets = ConsumerOffsets()
+    offsets.commit("g", "t", 3, 5, max_offset=10)
+    offsets.note_pulled("g", "t", 3, 6)
+    offsets.popped_to = 88
+    picture = offsets.picture()
+    found = offsets_from(Members(read(write_pretty(picture.json())), "the answer"))
+    assert found == picture._replace(pulled={})
+    apaches = b'{"dataVersion":{"counter":2},"offsetTable":{"t@g":{"0":7},"no key":{0:1}}}'
+    found = offsets_from(Members(read(apaches), "the answer"))
+    assert (found.committed, found.popped_to) == ({("t", "g"): {0: 7}}, -1)
+
+
+@pytest.mark.parametrize(
+    "text", [b'{"offsetTable":{"t@g":{"0":"x"}}}', b'{"offsetTable":{"t@g":1}}']
+)
+def test_what_are_no_offsets_of_a_master_is_refused(text: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        offsets_from(Members(read(text), "the answer"))

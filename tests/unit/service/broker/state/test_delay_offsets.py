@@ -1,7 +1,10 @@
 import pytest
 
 from aerobee.errors import CorruptFile
-from aerobee.service.broker.state.delay_offsets import DelayOffsets
+from aerobee.model.topic import DataVersion
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import parse
+from aerobee.service.broker.state.delay_offsets import DelayOffsets, delay_offsets_from
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.metadata.config_file import ConfigFile
@@ -110,3 +113,11 @@ def test_a_table_that_cannot_be_believed_is_an_error_that_names_the_file(table: 
     with pytest.raises(CorruptFile) as raised:
         Rig(b'{"offsetTable":' + table + b"}")
     assert raised.value.path == PATH
+
+
+def test_the_offsets_of_a_master_are_written_as_its_file_is() -> None:
+    copied = delay_offsets_from(Members(parse(APACHES), "the answer"))
+    assert copied.version == DataVersion(0, 6, 1794734482075)
+    assert copied.offsets == {1: 1, 3: 4, 18: 0}
+    assert copied.text() == APACHES
+    assert Rig(copied.text()).offsets.version == copied.version

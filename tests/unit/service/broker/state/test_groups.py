@@ -4,8 +4,10 @@ import pytest
 
 from aerobee.errors import CorruptFile, RemoteProtocolError
 from aerobee.model.group import GroupConfig
+from aerobee.model.topic import DataVersion
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.state.groups import SYSTEM_GROUPS_AT_START
+from aerobee.service.broker.state.versioned_table import CopiedTable, VersionedRow
 from aerobee.sim.disk import SimDisk
 from tests.fixture_store import STORES, files
 from tests.tables_kit import GROUPS_PATH, TablesKit
@@ -263,3 +265,36 @@ def test_a_file_of_4_9_is_read() -> None:
 def test_a_file_that_cannot_be_believed_ends_the_start(content: bytes) -> None:
     with pytest.raises(CorruptFile, match=GROUPS_PATH):
         TablesKit(disk_with(content))
+
+
+def test_the_groups_of_a_master_replace_all_but_system_groups() -> None:
+    kit = TablesKit()
+    now = kit.clock.now()
+    kit.groups.put([GroupConfig("stays"), GroupConfig("gone")], now, kit.told.append)
+    kit.groups.set_readable("gone", "T", is_readable=False, now=now, done=kit.told.append)
+    kit.finish()
+    kit.groups.remove(["new"], now, kit.told.append)
+    kit.finish()
+    rows = {name: VersionedRow(GroupConfig(name, retries_max=3)) for name in ("stays", "new")}
+    copied = CopiedTable(DataVersion(0, 2, 5), rows)
+    kit.groups.take_over(copied, {"new": {"U": 4}}, kit.told.append)
+    kit.finish()
+    assert kit.told[-1] is None
+    for groups in (kit.groups, TablesKit(kit.disk.power_cut()).groups):
+        assert groups.find("stays") == GroupConfig("stays", retries_max=3)
+        assert groups.find("gone") is None
+        assert groups.find("CID_RMQ_SYS_TRANS") is not None
+        assert groups.forbidden == {"new": {"U": 4}}
+    assert kit.groups.version == DataVersion(0, 2, 5)
+    assert kit.groups.was_removed("gone")
+    assert not kit.groups.was_removed("new")
+    assert not kit.groups.was_removed("CID_RMQ_SYS_TRANS")
+
+
+def test_a_group_that_its_consumer_made_meanwhile_stays() -> None:
+    kit = TablesKit()
+    kit.groups.take_over(CopiedTable(DataVersion(0, 2, 5), {}), {}, kit.told.append)
+    kit.groups.ensure("mine", kit.clock.now())
+    kit.finish()
+    assert kit.groups.find("mine") is not None
+    assert not kit.groups.was_removed("mine")

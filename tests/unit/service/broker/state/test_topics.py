@@ -6,11 +6,13 @@ from aerobee.errors import CorruptFile, RemoteProtocolError
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.state.topics import Find, system_topics
+from aerobee.service.broker.state.versioned_table import CopiedTable, VersionedRow
 from aerobee.sim.disk import SimDisk
 from tests.fixture_store import STORES, expected, files
 from tests.tables_kit import IDENTITY, TOPICS_PATH, TablesKit
 
 ORDERS = TopicConfig("Orders", 4, 4)
+BILLS = TopicConfig("Bills", 2, 2)
 
 # As 4.9 writes it: no attributes, no state version.
 OLD_FILE = (
@@ -297,3 +299,41 @@ def test_no_topic_is_made_while_that_is_switched_off_or_of_a_bad_name() -> None:
     assert kit.topics.from_template("New", "DefaultCluster", 4) is not None
     kit.change(autoCreateTopicEnable="true")
     assert kit.topics.from_template("New", "TBW102", 4) is not None
+
+
+# Topics of a master.
+
+
+def copied(version: DataVersion, *configs: TopicConfig) -> CopiedTable[TopicConfig]:
+    return CopiedTable(version, {config.name: VersionedRow(config) for config in configs})
+
+
+def test_the_topics_of_a_master_replace_all_but_system_topics() -> None:
+    kit = TablesKit()
+    put(kit, ORDERS, TopicConfig("Gone"))
+    kit.finish()
+    kit.topics.take_changed()
+    version = DataVersion(0, 2, 5)
+    kit.topics.take_over(copied(version, TopicConfig("Orders", 9, 9), BILLS), kit.told.append)
+    assert kit.topics.find("Bills") is None, "not before it is on the disk"
+    kit.finish()
+    assert kit.told[-1] is None
+    for topics in (kit.topics, TablesKit(kit.disk.power_cut()).topics):
+        assert topics.find("Orders") == TopicConfig("Orders", 9, 9)
+        assert topics.find("Bills") == BILLS
+        assert topics.find("Gone") is None
+        assert topics.find("SCHEDULE_TOPIC_XXXX") is not None
+    assert kit.topics.version == version
+    assert kit.topics.entries[b"Orders"].write_queues == 9
+    assert b"Gone" not in kit.topics.entries
+    assert {"Orders", "Bills", "Gone"} <= set(kit.topics.take_changed())
+
+
+def test_topics_of_a_master_that_cannot_be_saved_are_not_taken_over() -> None:
+    kit = TablesKit()
+    kit.disk.faults.fail_sync(f"{TOPICS_PATH}*")
+    version = kit.topics.version
+    kit.topics.take_over(copied(DataVersion(0, 2, 5), BILLS), kit.told.append)
+    kit.finish()
+    assert isinstance(kit.told[-1], OSError)
+    assert (kit.topics.version, kit.topics.find("Bills")) == (version, None)

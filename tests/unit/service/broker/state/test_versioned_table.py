@@ -3,11 +3,14 @@ import pytest
 from aerobee.errors import CorruptFile
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.bodies.topic_config import topic_config_from, topic_config_json
-from aerobee.protocol.text.json_text import parse, write_pretty
+from aerobee.protocol.text.json_members import Members
+from aerobee.protocol.text.json_text import Value, parse, write_pretty
 from aerobee.service.broker.state.versioned_table import (
+    CopiedTable,
     Form,
     VersionedRow,
     VersionedTable,
+    copied_table,
     load_table,
 )
 from aerobee.sim.disk import SimDisk
@@ -16,6 +19,16 @@ from aerobee.storage.metadata.config_file import ConfigFile
 PATH = "config/topics.json"
 FORM = Form("topicConfigTable", topic_config_from, topic_config_json)
 ORDERS = TopicConfig("Orders", 4, 4)
+FILE_WITH_MORE = write_pretty(
+    {
+        "dataVersion": {"counter": 7, "stateVersion": 0, "timestamp": 100},
+        "owner": "us",
+        "topicConfigTable": {
+            name: dict(topic_config_json(TopicConfig(name, 4, 4)))
+            for name in ("Orders", "Gone", "System")
+        },
+    }
+)
 BILLS = TopicConfig("Bills", 2, 2, attributes={"message.type": "FIFO"})
 
 
@@ -125,3 +138,30 @@ def test_without_a_file_the_table_is_new() -> None:
 def test_a_file_that_cannot_be_believed_is_an_error_that_names_it(content: bytes) -> None:
     with pytest.raises(CorruptFile, match=PATH):
         loaded(content)
+
+
+def test_a_masters_table_is_taken_over_with_its_version_and_unknown_members() -> None:
+    table = loaded(FILE_WITH_MORE)
+    rows: dict[str, Value] = {
+        "Orders": topic_config_json(ORDERS),
+        "Bills": {**topic_config_json(BILLS), "colour": "red"},
+    }
+    body: dict[str, Value] = {
+        "dataVersion": {"counter": 2, "stateVersion": 0, "timestamp": 5},
+        "topicConfigTable": rows,
+        "mappingDataVersion": {},
+    }
+    copied = copied_table(Members(parse(write_pretty(body)), "an answer"), FORM)
+    taken = table.taken_over(copied, ["System", "Never"])
+    assert taken.version == DataVersion(0, 2, 5)
+    assert list(taken.rows) == ["System", "Orders", "Bills"]
+    assert taken.rows["Orders"] is table.rows["Orders"], "its text need not be made again"
+    assert b'"colour":"red"' in taken.text()
+    assert taken.rest == table.rest
+    assert sorted(taken.news) == ["Bills", "Gone"]
+
+
+def test_other_members_of_the_file_are_replaced_where_the_master_has_some() -> None:
+    copied = CopiedTable[TopicConfig](DataVersion(0, 9, 9), {})
+    taken = loaded(FILE_WITH_MORE).taken_over(copied, [], {"owner": "them"})
+    assert (taken.rows, taken.rest) == ({}, {"owner": "them"})

@@ -5,7 +5,7 @@ import pytest
 
 from aerobee.service.broker.timer.enqueue import Done
 from aerobee.service.broker.timer.timer_files import open_timer_files
-from aerobee.storage.timer.timer_checkpoint import Seal, decode_check, encode_check
+from aerobee.storage.timer.timer_checkpoint import Seal, copied_check, decode_check, encode_check
 from tests.timer_kit import CHECK_PATH, LOG_PATH, TOLD, WHEEL_PATH, WINDOW_MS, TimerKit
 
 LAYOUT = Seal(1_000, WINDOW_MS, 64)
@@ -130,3 +130,11 @@ def test_a_start_with_other_settings_delivers_all_the_same() -> None:
     assert kit.bodies() == []
     kit.run(2_000)
     assert kit.bodies() == [b"hi"]
+
+
+def test_a_former_slave_builds_its_files_again_and_knows_what_its_master_delivered() -> None:
+    kit = stopped_with(3)
+    found = decode_check(kit.disk.read(CHECK_PATH))
+    assert found is not None
+    kit.disk.replace(CHECK_PATH, encode_check(copied_check(found[0], queue_end=2), None))
+    assert opened(kit) == (0, Done(2, found[0].read_ms), False)

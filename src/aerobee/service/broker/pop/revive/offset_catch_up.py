@@ -19,7 +19,7 @@ import logging
 from collections.abc import Iterator
 
 from aerobee.errors import ProtocolError, StorageError
-from aerobee.model.message import StoredMessage, unpack_host
+from aerobee.model.message import StoredMessage
 from aerobee.protocol.bodies.revive_records import decode_checkpoint
 from aerobee.protocol.message.stored_message import decode_records
 from aerobee.protocol.primitives.java_hash import tag_code
@@ -77,8 +77,8 @@ def _checkpoints(store: Store, queue: ConsumeQueue, offset: int) -> Iterator[Sto
 
 def _raise(store: Store, offsets: ConsumerOffsets, record: StoredMessage) -> bool:
     text = record.properties.get(POPPED_TO, "")
-    # Only the broker's own: a client can send to any topic.
-    if record.born_host != unpack_host(store.config.store_host) or not text.isdigit():
+    # Only a broker's own, this one's or a master's before it: a client can send to any topic.
+    if record.born_host != record.store_host or not text.isdigit():
         return False
     try:
         checkpoint = decode_checkpoint(record.body)
