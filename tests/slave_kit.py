@@ -22,8 +22,8 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.admin.topic.topic_cleanup import set_cleanup
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
 from aerobee.service.broker.membership.request_modes import RequestModes
-from aerobee.service.broker.replication.metadata_assembly import MetadataAssembly
-from aerobee.service.broker.replication.snapshot_applying import Hooks
+from aerobee.service.broker.replication.metadata.metadata_assembly import MetadataAssembly
+from aerobee.service.broker.replication.metadata.snapshot_applying import Hooks
 from aerobee.service.broker.state.tables import Ground, open_tables
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from aerobee.sim.disk import SimDisk

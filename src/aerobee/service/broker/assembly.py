@@ -19,7 +19,7 @@ from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.membership.membership_assembly import membership_rows
 from aerobee.service.broker.metrics.pending_metrics import PendingMetrics
 from aerobee.service.broker.parts import Parts, build_parts
-from aerobee.service.broker.replication.metadata_assembly import state_rows
+from aerobee.service.broker.replication.metadata.metadata_assembly import state_rows
 from aerobee.service.broker.request_table import RequestTable, request_table
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
 from aerobee.service.broker.staging.staging_handlers import StagingHandlers

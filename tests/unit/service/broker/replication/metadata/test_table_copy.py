@@ -7,7 +7,11 @@ from aerobee.model.group import GroupConfig
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.bodies.topic_table import encode_topic_table
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.replication.table_copy import PAGES_MAX, copy_groups, copy_topics
+from aerobee.service.broker.replication.metadata.table_copy import (
+    PAGES_MAX,
+    copy_groups,
+    copy_topics,
+)
 from tests.question_kit import answered, run_question
 from tests.tables_kit import AdminKit
 

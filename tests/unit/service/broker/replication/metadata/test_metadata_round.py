@@ -5,14 +5,14 @@ import pytest
 from aerobee.errors import AerobeeError, RemoteProtocolError
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.replication.metadata_round import (
+from aerobee.service.broker.replication.metadata.metadata_round import (
     Known,
     Look,
     MetadataSnapshot,
     copy_all,
     look_again,
 )
-from aerobee.service.broker.replication.question import Question
+from aerobee.service.broker.replication.metadata.question import Question
 from tests.once_kit import open_producer
 from tests.pop_kit import PopKit
 from tests.question_kit import answered, run_question

@@ -3,7 +3,7 @@ import zlib
 import pytest
 
 from aerobee.errors import CorruptFile
-from aerobee.service.broker.replication.copied_files import CopiedFiles, FileCopy
+from aerobee.service.broker.replication.metadata.copied_files import CopiedFiles, FileCopy
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.metadata.config_file import ConfigFile

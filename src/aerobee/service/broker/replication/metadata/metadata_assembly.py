@@ -11,13 +11,13 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
 from aerobee.protocol.bodies.broker_state import BrokerVersions
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.replication.broker_state_handlers import BrokerStateHandlers
-from aerobee.service.broker.replication.copied_files import CopiedFiles
-from aerobee.service.broker.replication.metadata_copy import LOOK_MS, MetadataCopy
-from aerobee.service.broker.replication.offset_hand_back import OffsetHandBack
-from aerobee.service.broker.replication.own_progress import fit_to_log, timer_version
-from aerobee.service.broker.replication.slave_state import SlaveState
-from aerobee.service.broker.replication.snapshot_applying import (
+from aerobee.service.broker.replication.metadata.broker_state_handlers import BrokerStateHandlers
+from aerobee.service.broker.replication.metadata.copied_files import CopiedFiles
+from aerobee.service.broker.replication.metadata.metadata_copy import LOOK_MS, MetadataCopy
+from aerobee.service.broker.replication.metadata.offset_hand_back import OffsetHandBack
+from aerobee.service.broker.replication.metadata.own_progress import fit_to_log, timer_version
+from aerobee.service.broker.replication.metadata.slave_state import SlaveState
+from aerobee.service.broker.replication.metadata.snapshot_applying import (
     DELAYS,
     GROUPS,
     TIMER,

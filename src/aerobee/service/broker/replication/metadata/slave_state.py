@@ -23,7 +23,7 @@ from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.bodies.topic_config import data_version_from, data_version_json
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import Value
-from aerobee.service.broker.replication.copied_offsets import OwedCommit
+from aerobee.service.broker.replication.metadata.copied_offsets import OwedCommit
 from aerobee.service.broker.state.offset_table import TopicGroup, key_text, parse_key
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.metadata.periodic_save import PeriodicSave, Save

@@ -6,14 +6,14 @@ import pytest
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import Dial, Effects
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.replication.metadata_copy import (
+from aerobee.service.broker.replication.metadata.metadata_copy import (
     COPY_MS,
     COPY_MS_MAX,
     HELD_MS_MAX,
     LOOK_MS,
     MetadataCopy,
 )
-from aerobee.service.broker.replication.metadata_round import Known, MetadataSnapshot
+from aerobee.service.broker.replication.metadata.metadata_round import Known, MetadataSnapshot
 from aerobee.sim.clock import SimClock
 from tests.pop_kit import PopKit
 from tests.question_kit import answered

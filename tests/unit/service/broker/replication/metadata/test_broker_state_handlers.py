@@ -8,7 +8,7 @@ from aerobee.protocol.bodies.broker_state import BrokerVersions, decode_broker_v
 from aerobee.protocol.headers.replicating import CopiedStateHeader
 from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.replication.broker_state_handlers import (
+from aerobee.service.broker.replication.metadata.broker_state_handlers import (
     READS_MAX,
     BrokerStateHandlers,
 )

@@ -4,8 +4,8 @@ import pytest
 
 from aerobee.ports.service import Dial, Effects
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.replication.copied_offsets import OwedCommit
-from aerobee.service.broker.replication.offset_hand_back import FLIGHT_MAX, OffsetHandBack
+from aerobee.service.broker.replication.metadata.copied_offsets import OwedCommit
+from aerobee.service.broker.replication.metadata.offset_hand_back import FLIGHT_MAX, OffsetHandBack
 from tests.question_kit import answered
 
 QUERY, UPDATE = 14, 15

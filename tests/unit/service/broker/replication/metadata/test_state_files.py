@@ -1,4 +1,4 @@
-from aerobee.service.broker.replication.state_files import (
+from aerobee.service.broker.replication.metadata.state_files import (
     DELETED_TOPICS,
     READ_ORDER,
     STATE_FILES,

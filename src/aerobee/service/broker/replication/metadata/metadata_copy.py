@@ -27,14 +27,14 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import Dial, Effects
 from aerobee.protocol.bodies.broker_state import BrokerVersions
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.replication.metadata_round import (
+from aerobee.service.broker.replication.metadata.metadata_round import (
     Known,
     Look,
     MetadataSnapshot,
     copy_all,
     look_again,
 )
-from aerobee.service.broker.replication.question import Question
+from aerobee.service.broker.replication.metadata.question import Question
 
 _log = logging.getLogger(__name__)
 

@@ -28,10 +28,14 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.protocol.text.fields import Fields
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import parse, parse_tables
-from aerobee.service.broker.replication.file_copy import copy_file
-from aerobee.service.broker.replication.question import Question, ask, require
-from aerobee.service.broker.replication.state_files import DELETED_TOPICS, READ_ORDER
-from aerobee.service.broker.replication.table_copy import CopiedGroups, copy_groups, copy_topics
+from aerobee.service.broker.replication.metadata.file_copy import copy_file
+from aerobee.service.broker.replication.metadata.question import Question, ask, require
+from aerobee.service.broker.replication.metadata.state_files import DELETED_TOPICS, READ_ORDER
+from aerobee.service.broker.replication.metadata.table_copy import (
+    CopiedGroups,
+    copy_groups,
+    copy_topics,
+)
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsetsSnapshot, offsets_from
 from aerobee.service.broker.state.delay_offsets import CopiedDelayOffsets, delay_offsets_from
 from aerobee.service.broker.state.versioned_table import CopiedTable

@@ -2,7 +2,7 @@ import pytest
 
 from aerobee.errors import CorruptFile
 from aerobee.model.topic import DataVersion
-from aerobee.service.broker.replication.own_progress import fit_to_log, timer_version
+from aerobee.service.broker.replication.metadata.own_progress import fit_to_log, timer_version
 from aerobee.storage.timer.timer_checkpoint import Seal, TimerCheck, decode_check, encode_check
 from tests.store_kit import ROOT, StoreKit, draft
 

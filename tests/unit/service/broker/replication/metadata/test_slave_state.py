@@ -3,8 +3,8 @@ import logging
 import pytest
 
 from aerobee.model.topic import DataVersion
-from aerobee.service.broker.replication.copied_offsets import OwedCommit
-from aerobee.service.broker.replication.slave_state import COMMITS_MAX, SAVE_MS, SlaveState
+from aerobee.service.broker.replication.metadata.copied_offsets import OwedCommit
+from aerobee.service.broker.replication.metadata.slave_state import COMMITS_MAX, SAVE_MS, SlaveState
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker

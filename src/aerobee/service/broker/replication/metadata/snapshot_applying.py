@@ -21,11 +21,11 @@ from typing import NamedTuple
 
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.bodies.assignment import RequestMode
-from aerobee.service.broker.replication.copied_files import CopiedFiles, FileCopy
-from aerobee.service.broker.replication.copied_offsets import OwedCommit, merge_offsets
-from aerobee.service.broker.replication.metadata_round import Known, MetadataSnapshot
-from aerobee.service.broker.replication.slave_state import SlaveState
-from aerobee.service.broker.replication.state_files import WRITE_ORDER
+from aerobee.service.broker.replication.metadata.copied_files import CopiedFiles, FileCopy
+from aerobee.service.broker.replication.metadata.copied_offsets import OwedCommit, merge_offsets
+from aerobee.service.broker.replication.metadata.metadata_round import Known, MetadataSnapshot
+from aerobee.service.broker.replication.metadata.slave_state import SlaveState
+from aerobee.service.broker.replication.metadata.state_files import WRITE_ORDER
 from aerobee.service.broker.state.consumer_offsets import NOTHING_POPPED
 from aerobee.service.broker.state.offset_table import Picture
 from aerobee.service.broker.state.tables import Tables

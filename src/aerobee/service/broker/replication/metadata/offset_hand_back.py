@@ -24,7 +24,7 @@ from aerobee.protocol.remoting.declared_header import read_header, write_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.replication.copied_offsets import OwedCommit
+from aerobee.service.broker.replication.metadata.copied_offsets import OwedCommit
 
 _log = logging.getLogger(__name__)
 

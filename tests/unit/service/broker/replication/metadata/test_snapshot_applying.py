@@ -7,12 +7,12 @@ from aerobee.model.group import GroupConfig
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.bodies.assignment import RequestMode
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
-from aerobee.service.broker.replication.copied_files import CopiedFiles
-from aerobee.service.broker.replication.copied_offsets import OwedCommit
-from aerobee.service.broker.replication.metadata_round import MetadataSnapshot
-from aerobee.service.broker.replication.slave_state import SlaveState
-from aerobee.service.broker.replication.snapshot_applying import Hooks, SnapshotApplying
-from aerobee.service.broker.replication.table_copy import CopiedGroups
+from aerobee.service.broker.replication.metadata.copied_files import CopiedFiles
+from aerobee.service.broker.replication.metadata.copied_offsets import OwedCommit
+from aerobee.service.broker.replication.metadata.metadata_round import MetadataSnapshot
+from aerobee.service.broker.replication.metadata.slave_state import SlaveState
+from aerobee.service.broker.replication.metadata.snapshot_applying import Hooks, SnapshotApplying
+from aerobee.service.broker.replication.metadata.table_copy import CopiedGroups
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsetsSnapshot
 from aerobee.service.broker.state.delay_offsets import CopiedDelayOffsets
 from aerobee.service.broker.state.tables import Ground, open_tables

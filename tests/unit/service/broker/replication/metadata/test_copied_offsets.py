@@ -1,6 +1,6 @@
 import pytest
 
-from aerobee.service.broker.replication.copied_offsets import (
+from aerobee.service.broker.replication.metadata.copied_offsets import (
     OffsetMerge,
     OwedCommit,
     merge_offsets,

@@ -16,7 +16,7 @@ from aerobee.protocol.headers.replicating import CopiedStateHeader, CopyStateHea
 from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.replication.state_files import (
+from aerobee.service.broker.replication.metadata.state_files import (
     PIECE_BYTES_MAX,
     STATE_BYTES_MAX,
     STATE_FILES,
