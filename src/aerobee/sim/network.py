@@ -1,6 +1,6 @@
 """Hosts, the links between them, and the processes on them.
 
-A link has two directions, each with its latency, and each can be cut and healed by itself. A
+A link has two directions, each with its latency; each can be slowed, cut and healed by itself. A
 process has a loop, listens and connects. It can be killed: its system closes what it had open. A
 host can be switched off: then nobody is told anything.
 """
@@ -27,12 +27,23 @@ class HostLink:
         self._random = generator
         self._latency_ms = latency_ms
         self._jitter_ms = jitter_ms
+        self._free_ms = 0
         self.is_cut = False
+        self.rate_bytes: int | None = None
+        """How much gets through in a second; None: everything."""
 
     def delay_ms(self) -> int:
         if self._jitter_ms and self._random.random() < _JITTER_SHARE:
             return self._latency_ms + self._random.randint(0, self._jitter_ms)
         return self._latency_ms
+
+    def transfer_ms(self, size: int, now_ms: int) -> int:
+        """How long some bytes take, behind those that are on their way."""
+        if self.rate_bytes is None:
+            return 0
+        begin_ms = max(now_ms, self._free_ms)
+        self._free_ms = begin_ms + -(-1000 * size // self.rate_bytes)
+        return self._free_ms - now_ms
 
 
 class Process:
@@ -168,14 +179,18 @@ class Network:
         """Nothing gets from one host to the other; the way back is another link."""
         self.link(source, target).is_cut = True
 
+    def slow(self, source: str, target: str, rate_bytes: int) -> None:
+        """No more than this gets from one host to the other in a second."""
+        self.link(source, target).rate_bytes = rate_bytes
+
     def heal(self, source: str, target: str) -> None:
-        self.link(source, target).is_cut = False
+        link = self.link(source, target)
+        link.is_cut, link.rate_bytes = False, None
         self.wire.pump()
 
     def heal_all(self) -> None:
-        for link in self._links.values():
-            link.is_cut = False
-        self.wire.pump()
+        for source, target in self._links:
+            self.heal(source, target)
 
     def end(self) -> None:
         """The story is over: nothing happens any more."""

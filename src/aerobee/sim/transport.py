@@ -33,6 +33,8 @@ class Link(Protocol):
 
     def delay_ms(self) -> int: ...
 
+    def transfer_ms(self, size: int, now_ms: int) -> int: ...
+
 
 class Machine(Protocol):
     """The host of a side."""
@@ -189,6 +191,8 @@ class SimTransport(asyncio.Transport):
         timeline = self._wire.timeline
         now_ms = timeline.now_ms
         due_ms = now_ms + self._link_in.delay_ms()
+        if isinstance(what, bytes):
+            due_ms += self._link_in.transfer_ms(len(what), now_ms)
         if self._incoming:
             last_ms, last = self._incoming[-1]
             due_ms = max(due_ms, last_ms)
