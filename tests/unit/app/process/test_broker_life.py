@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +12,9 @@ from aerobee.app.process.lifecycle import CannotStart
 from aerobee.app.settings.broker_settings import BrokerSettings
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.service import Rebuild
+from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.system.clock import SystemClock
-from tests.net_kit import in_loop
+from tests.net_kit import ECHO, in_loop
 from tests.unit.app.process.test_broker_process import Standin, no_failure, settings
 
 
@@ -44,15 +44,15 @@ def test_who_connects_between_two_lives_is_served_by_the_next(tmp_path: Path) ->
         with doors() as at:
             first = await lived(told, at)
             await first.stop()
-            knocking = socket.create_connection(("127.0.0.1", at.port), timeout=10)
-            with knocking:
-                second = await lived(told, at)
-                async with asyncio.timeout(10):
-                    while second.connections() == 0:
-                        await asyncio.sleep(0.01)
-                await second.stop()
+            reader, writer = await asyncio.open_connection("127.0.0.1", at.port)
+            second = await lived(told, at)
+            writer.write(b"".join(encode(RemotingCommand(ECHO, body=b"hello"))))
+            async with asyncio.timeout(10):
+                assert b"hello" in await reader.read(1000)
+            writer.close()
+            await second.stop()
 
-    in_loop(test())
+    in_loop(test)
 
 
 def test_a_cut_that_cannot_be_made_is_no_start(tmp_path: Path) -> None:
@@ -65,4 +65,4 @@ def test_a_cut_that_cannot_be_made_is_no_start(tmp_path: Path) -> None:
             again = await lived(settings(tmp_path), at)  # nothing was changed, nothing is locked
             await again.stop()
 
-    in_loop(test())
+    in_loop(test)

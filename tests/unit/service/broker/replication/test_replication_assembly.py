@@ -20,7 +20,7 @@ def test_a_slave_stops_with_everything_that_it_copied_saved() -> None:
     pair.send()
     pair.run(8_000)
     pair.slave.stop()
-    names = [name for name in pair.slave.disk.list_directory("store/config")]
+    names = list(pair.slave.disk.list_directory("store/config"))
     assert "topics.json" in names
     assert "slaveState.json" in names
 

@@ -64,7 +64,7 @@ def test_a_slave_that_lost_its_link_follows_again_from_where_it_is() -> None:
     pair.drop_link()
     for _ in range(5):
         pair.send()
-    pair.run()
+    pair.run(1_000)
     status = side_of(pair.slave).status(pair.slave.clock.now())
     assert status.state != FOLLOWING
     assert "no connection" in status.why
