@@ -10,7 +10,7 @@ from aerobee.client.admin.brokers import settings_in
 from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.client.admin.replica_group import ReplicaGroup, ReplicaMember
 from aerobee.errors import AerobeeError, NotFound, RemoteAnswer
-from aerobee.model.replica_status import ReplicaStatus
+from aerobee.model.replica_status import ReplicationStatus
 from aerobee.model.route import BrokerData
 from aerobee.protocol.bodies.epoch_cache import EpochCache, decode_epoch_cache
 from aerobee.protocol.bodies.ha_status import decode_ha_status
@@ -32,7 +32,7 @@ class ReplicaAdmin:
 
     # State.
 
-    async def status(self, *, on: Where = None) -> dict[str, ReplicaStatus]:
+    async def status(self, *, on: Where = None) -> dict[str, ReplicationStatus]:
         """The replication of brokers, as each of them sees it. A slave is named by its address."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_BROKER_HA_STATUS)
         return {name: decode_ha_status(bytes(one.body)) for name, one in answers.items()}
