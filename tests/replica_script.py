@@ -14,7 +14,7 @@ from aerobee.model.replica_status import (
     FOLLOWING,
     MasterStatus,
     ReplicaLag,
-    ReplicationStatus,
+    ReplicaStatus,
     SlaveStatus,
 )
 from aerobee.model.route import BrokerData, ClusterInfo
@@ -43,7 +43,7 @@ class Replica:
     """One broker of the script."""
 
     broker_id: int
-    status: ReplicationStatus
+    status: ReplicaStatus
     settings: dict[str, str] = field(default_factory=dict)
     is_silent: bool = False
     """Nobody is at its address."""

@@ -69,4 +69,4 @@ class SlaveStatus(NamedTuple):
     """The slave's own end of the HA connection: its master lists it under this address."""
 
 
-ReplicationStatus: TypeAlias = MasterStatus | SlaveStatus
+ReplicaStatus: TypeAlias = MasterStatus | SlaveStatus

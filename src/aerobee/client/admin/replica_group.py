@@ -13,7 +13,7 @@ from aerobee.model.replica_status import (
     UNKNOWN,
     MasterStatus,
     ReplicaLag,
-    ReplicationStatus,
+    ReplicaStatus,
     SlaveStatus,
 )
 from aerobee.model.route import MASTER_ID
@@ -29,7 +29,7 @@ class ReplicaMember:
 
     broker_id: int
     address: str
-    status: ReplicationStatus | None = None
+    status: ReplicaStatus | None = None
     """None: it did not answer."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Its configuration under RocketMQ's names, as far as it told."""

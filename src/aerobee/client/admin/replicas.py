@@ -10,7 +10,7 @@ from aerobee.client.admin.brokers import settings_in
 from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.client.admin.replica_group import ReplicaGroup, ReplicaMember
 from aerobee.errors import AerobeeError, NotFound, RemoteAnswer
-from aerobee.model.replica_status import ReplicationStatus
+from aerobee.model.replica_status import ReplicaStatus
 from aerobee.model.route import BrokerData
 from aerobee.protocol.bodies.epoch_cache import EpochCache, decode_epoch_cache
 from aerobee.protocol.bodies.ha_status import decode_ha_status
@@ -32,7 +32,7 @@ class ReplicaAdmin:
 
     # State.
 
-    async def status(self, *, on: Where = None) -> dict[str, ReplicationStatus]:
+    async def status(self, *, on: Where = None) -> dict[str, ReplicaStatus]:
         """The replication of brokers, as each of them sees it. A slave is named by its address."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_BROKER_HA_STATUS)
         return {name: decode_ha_status(bytes(one.body)) for name, one in answers.items()}
@@ -104,14 +104,15 @@ class ReplicaAdmin:
         broker_id: int,
         *,
         master_address: str = "",
+        master_ha_address: str = "",
         is_forced: bool = False,
     ) -> ChangedRoleHeader:
-        """Give a broker another role: a master has id 0, a slave another and the address of the
-        master that it is to follow. Only Aerobee's brokers know the request.
+        """Give a broker another role: a master has id 0, a slave another. A slave follows the
+        master that name servers tell, or, for good, the one at `master_ha_address`. Only Aerobee's
+        brokers know the request.
         """
-        ha_address = await self.ha_address(master_address) if master_address else ""
         header = ChangeRoleHeader(
-            role, broker_id, master_address or None, ha_address or None, is_forced
+            role, broker_id, master_address or None, master_ha_address or None, is_forced
         )
         answer = await self._fan_out.broker(address, RequestCode.CHANGE_BROKER_ROLE, header)
         return read_header(ChangedRoleHeader, answer.ext_fields)

@@ -13,7 +13,7 @@ from aerobee.model.replica_status import (
     UNKNOWN,
     MasterStatus,
     ReplicaLag,
-    ReplicationStatus,
+    ReplicaStatus,
     SlaveStatus,
 )
 from aerobee.protocol.text.json_members import Members
@@ -28,7 +28,7 @@ _NO_MASTER: dict[str, Value] = {
 }
 
 
-def encode_ha_status(status: ReplicationStatus) -> bytes:
+def encode_ha_status(status: ReplicaStatus) -> bytes:
     if isinstance(status, SlaveStatus):
         return _body(_slave_json(status), [], 0, is_master=False, end_offset=0, copies_wanted=1)
     return _body(
@@ -41,7 +41,7 @@ def encode_ha_status(status: ReplicationStatus) -> bytes:
     )
 
 
-def decode_ha_status(body: bytes) -> ReplicationStatus:
+def decode_ha_status(body: bytes) -> ReplicaStatus:
     members = Members(parse(body), "the state of replication")
     if not members.is_true("master"):
         return _slave_from(members.object("haClientRuntimeInfo"))

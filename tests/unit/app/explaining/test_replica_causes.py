@@ -6,7 +6,7 @@ from aerobee.model.replica_status import (
     FOLLOWING,
     MasterStatus,
     ReplicaLag,
-    ReplicationStatus,
+    ReplicaStatus,
     SlaveStatus,
 )
 
@@ -14,7 +14,7 @@ LINK = "10.0.0.2:7"
 IN_SYNC = ReplicaLag(LINK, 510, 0, 0, True)
 
 
-def member(broker_id: int, status: ReplicationStatus | None, **settings: str) -> ReplicaMember:
+def member(broker_id: int, status: ReplicaStatus | None, **settings: str) -> ReplicaMember:
     address = f"10.0.0.{broker_id + 1}:10911"
     return ReplicaMember(broker_id, address, status, settings, "" if status else "no connection")
 

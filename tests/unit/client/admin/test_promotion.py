@@ -8,10 +8,10 @@ from aerobee.client.admin.promotion import (
 )
 from aerobee.client.admin.replica_group import ReplicaGroup, ReplicaMember
 from aerobee.errors import NotFound
-from aerobee.model.replica_status import FOLLOWING, MasterStatus, ReplicationStatus, SlaveStatus
+from aerobee.model.replica_status import FOLLOWING, MasterStatus, ReplicaStatus, SlaveStatus
 
 
-def member(broker_id: int, status: ReplicationStatus | None, **settings: str) -> ReplicaMember:
+def member(broker_id: int, status: ReplicaStatus | None, **settings: str) -> ReplicaMember:
     address = f"10.0.0.{broker_id}:10911"
     return ReplicaMember(broker_id, address, status, settings, "" if status else "no connection")
 

@@ -13,7 +13,7 @@ from aerobee.model.replica_status import (
     UNKNOWN,
     MasterStatus,
     ReplicaLag,
-    ReplicationStatus,
+    ReplicaStatus,
     SlaveStatus,
 )
 
@@ -26,7 +26,7 @@ def slave(
     )
 
 
-def member(broker_id: int, status: ReplicationStatus | None, host: str = "") -> ReplicaMember:
+def member(broker_id: int, status: ReplicaStatus | None, host: str = "") -> ReplicaMember:
     address = f"{host or f'10.0.0.{broker_id + 1}'}:10911"
     problem = "" if status is not None else "no connection"
     return ReplicaMember(broker_id, address, status, problem=problem)

@@ -9,7 +9,7 @@ from aerobee.model.replica_status import (
     UNKNOWN,
     MasterStatus,
     ReplicaLag,
-    ReplicationStatus,
+    ReplicaStatus,
     SlaveStatus,
 )
 from aerobee.protocol.bodies.ha_status import decode_ha_status, encode_ha_status
@@ -38,7 +38,7 @@ def test_a_master_without_slaves_is_shown_as_apache_shows_one() -> None:
         SLAVE._replace(state=DIVERGED, why="at 300", lag_bytes=UNKNOWN, lag_ms=UNKNOWN, link=""),
     ],
 )
-def test_a_status_is_read_as_it_was_written(status: ReplicationStatus) -> None:
+def test_a_status_is_read_as_it_was_written(status: ReplicaStatus) -> None:
     assert decode_ha_status(encode_ha_status(status)) == status
 
 

@@ -13,7 +13,7 @@ from aerobee.model.replica_status import (
     UNKNOWN,
     MasterStatus,
     ReplicaLag,
-    ReplicationStatus,
+    ReplicaStatus,
     SlaveStatus,
 )
 from aerobee.ports.clock import Now
@@ -22,14 +22,14 @@ from aerobee.ports.clock import Now
 class ReplicaMetrics:
     """A provider of metrics, over the function that returns a broker's status."""
 
-    def __init__(self, status: Callable[[Now], ReplicationStatus]) -> None:
+    def __init__(self, status: Callable[[Now], ReplicaStatus]) -> None:
         self._status = status
 
     def metrics(self, now: Now) -> Iterator[Metric]:
         yield from replica_metrics(self._status(now))
 
 
-def replica_metrics(status: ReplicationStatus) -> Iterator[Metric]:
+def replica_metrics(status: ReplicaStatus) -> Iterator[Metric]:
     is_master = isinstance(status, MasterStatus)
     yield single_gauge("aerobee_replica_is_master", "1 for a master, 0 for a slave", int(is_master))
     yield single_gauge(

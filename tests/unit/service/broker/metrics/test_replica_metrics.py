@@ -5,7 +5,7 @@ from aerobee.model.replica_status import (
     UNKNOWN,
     MasterStatus,
     ReplicaLag,
-    ReplicationStatus,
+    ReplicaStatus,
     SlaveStatus,
 )
 from aerobee.ports.clock import Now
@@ -16,7 +16,7 @@ FAR = ReplicaLag("10.0.0.3:41235", 200, 310, 4_500, False)
 SLAVE = SlaveStatus("10.0.0.1:10912", FOLLOWING, 500, 480, 510, 10, 30)
 
 
-def values(status: ReplicationStatus) -> dict[str, object]:
+def values(status: ReplicaStatus) -> dict[str, object]:
     """The values of all metrics by name, of those with labels by replica."""
     return {metric.name: _value(metric) for metric in replica_metrics(status)}
 
@@ -65,7 +65,7 @@ def test_a_slave_shows_its_own_lag_as_far_as_it_knows_it() -> None:
 def test_a_page_shows_the_status_of_its_moment() -> None:
     asked: list[Now] = []
 
-    def status(now: Now) -> ReplicationStatus:
+    def status(now: Now) -> ReplicaStatus:
         asked.append(now)
         return SLAVE
 

@@ -12,7 +12,7 @@ back, which is all that the request asks for.
 from collections.abc import Callable
 from typing import TypeAlias
 
-from aerobee.model.replica_status import MasterStatus, ReplicationStatus, SlaveStatus
+from aerobee.model.replica_status import MasterStatus, ReplicaStatus, SlaveStatus
 from aerobee.ports.clock import Now
 from aerobee.protocol.bodies.ha_status import encode_ha_status
 from aerobee.protocol.headers.replication import ExchangeHaHeader, ResetFlushOffsetHeader
@@ -23,7 +23,7 @@ from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import OK, Answer, Request
 
-StatusAt: TypeAlias = Callable[[Now], ReplicationStatus]
+StatusAt: TypeAlias = Callable[[Now], ReplicaStatus]
 """Returns the status of the broker's replication at a time."""
 Follow: TypeAlias = Callable[[str, str], None]
 """Is given the address and the HA address of a master, for a slave to follow."""
