@@ -13,10 +13,11 @@ slave follows and has all of it.
 import random
 from collections.abc import Callable
 
+from aerobee.model.broker_role import BrokerRole
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Effects, Peer, Service
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.replication.config import ReplicationConfig, Role
+from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.in_sync import InSync
 from aerobee.replication.primary import WINDOW_BYTES, Primary
 from aerobee.replication.replica import CutAt, Follow, Refuse, Replica, ReplicaState, Verdict
@@ -171,7 +172,7 @@ class Story(Fate):
         self.network = Network(self.timeline, self.random)
         self.failures: list[str] = []
         self.acks_flushed = acks_flushed
-        role = Role.SYNC_MASTER if k > 1 else Role.ASYNC_MASTER
+        role = BrokerRole.SYNC_MASTER if k > 1 else BrokerRole.ASYNC_MASTER
         self.config = ReplicationConfig(
             role=role,
             in_sync_replicas=k,
@@ -180,7 +181,7 @@ class Story(Fate):
             silence_ms_max=SILENCE_MS,
         )
         self.slave_config = ReplicationConfig(
-            role=Role.SLAVE,
+            role=BrokerRole.SLAVE,
             master_ha_address=f"{MASTER_HOST}:{HA_PORT}",
             heartbeat_interval_ms=BEAT_MS,
             silence_ms_max=SILENCE_MS,
