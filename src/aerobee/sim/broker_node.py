@@ -48,6 +48,7 @@ class BrokerNode(Node):
     ) -> None:
         super().__init__(name, host, port, fate, delay_ms)
         self.plan = plan
+        self.ha_port = port + 1
         self.role = RoleChange(
             plan.replication.role, plan.broker_id, plan.replication.master_ha_address
         )
@@ -115,10 +116,7 @@ class BrokerNode(Node):
 
     @property
     def ha_address(self) -> str:
-        return str(Peer(self.host.name, self.ha_ports()[0]))
-
-    def ha_ports(self) -> Sequence[int]:
-        return (self.port + 1,)
+        return str(Peer(self.host.name, self.ha_port))
 
     def _become(self, wanted: Rebuild) -> None:
         self.role = wanted.role or self.role

@@ -1,11 +1,12 @@
 """Hosts, the links between them, and the processes on them.
 
-A link has two directions, each with its latency; each can be slowed, cut and healed by itself. A
-process has a loop, listens and connects. It can be killed: its system closes what it had open. A
-host can be switched off: then nobody is told anything.
+A link has two directions, each with its latency, and each can be slowed down, cut and healed by
+itself. A process has a loop, listens and connects. It can be killed: its system closes what it had
+open. A host can be switched off: then nobody is told anything.
 """
 
 import asyncio
+import math
 import random
 from collections.abc import Callable
 
@@ -27,23 +28,23 @@ class HostLink:
         self._random = generator
         self._latency_ms = latency_ms
         self._jitter_ms = jitter_ms
-        self._free_ms = 0
+        # When the bytes that it has taken over so far are through, if it is slow.
+        self._busy_until_ms = 0.0
         self.is_cut = False
-        self.rate_bytes: int | None = None
-        """How much gets through in a second; None: everything."""
+        self.bytes_per_second = 0
+        """What it carries, over all connections; 0: anything, at once."""
 
     def delay_ms(self) -> int:
         if self._jitter_ms and self._random.random() < _JITTER_SHARE:
             return self._latency_ms + self._random.randint(0, self._jitter_ms)
         return self._latency_ms
 
-    def transfer_ms(self, size: int, now_ms: int) -> int:
-        """How long some bytes take, behind those that are on their way."""
-        if self.rate_bytes is None:
+    def carry_ms(self, size: int, now_ms: int) -> int:
+        if not self.bytes_per_second:
             return 0
-        begin_ms = max(now_ms, self._free_ms)
-        self._free_ms = begin_ms + -(-1000 * size // self.rate_bytes)
-        return self._free_ms - now_ms
+        begun_ms = max(self._busy_until_ms, now_ms)
+        self._busy_until_ms = begun_ms + 1000 * size / self.bytes_per_second
+        return math.ceil(self._busy_until_ms - now_ms)
 
 
 class Process:
@@ -179,13 +180,13 @@ class Network:
         """Nothing gets from one host to the other; the way back is another link."""
         self.link(source, target).is_cut = True
 
-    def slow(self, source: str, target: str, rate_bytes: int) -> None:
-        """No more than this gets from one host to the other in a second."""
-        self.link(source, target).rate_bytes = rate_bytes
+    def slow(self, source: str, target: str, bytes_per_second: int) -> None:
+        """No more than this gets from one host to the other."""
+        self.link(source, target).bytes_per_second = bytes_per_second
 
     def heal(self, source: str, target: str) -> None:
         link = self.link(source, target)
-        link.is_cut, link.rate_bytes = False, None
+        link.is_cut, link.bytes_per_second = False, 0
         self.wire.pump()
 
     def heal_all(self) -> None:

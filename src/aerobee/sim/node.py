@@ -12,7 +12,6 @@ A disk call can be where the power goes (`SimFaults.power_cut_at`), in the middl
 
 import asyncio
 import socket
-from collections.abc import Sequence
 from typing import cast
 
 from aerobee.errors import StorageError
@@ -60,6 +59,8 @@ class Node:
         self.host = host
         self.port = port
         self.disk = SimDisk()
+        self.ha_port = 0
+        """Where it accepts HA links; 0: nowhere."""
         self.is_kill_planned = False
         """Whether the next `PowerCut` of the disk takes the process only."""
         self._fate = fate
@@ -113,7 +114,10 @@ class Node:
         process.loop.create_task(self._serve(driver))
 
     async def _serve(self, driver: Driver) -> None:
-        await driver.start(_sockets([self.port]), self._gave_up, _sockets(self.ha_ports()))
+        bound, *ha_bound = (
+            cast(socket.socket, SimSocket(port)) for port in (self.port, self.ha_port) if port
+        )
+        await driver.start([bound], self._gave_up, ha_bound)
         self._fate.started(self)
 
     def rebuild(self, wanted: Rebuild) -> None:
@@ -206,17 +210,9 @@ class Node:
     def _become(self, wanted: Rebuild) -> None:
         """The next service is to be like this."""
 
-    def ha_ports(self) -> Sequence[int]:
-        """Where slaves connect."""
-        return ()
-
     def _forget(self) -> None:
         """The service is over: nothing of it may be looked at any more."""
 
     def may_fail(self) -> bool:
         """Whether something was done to its disk that it need not survive as a process."""
         return False
-
-
-def _sockets(ports: Sequence[int]) -> list[socket.socket]:
-    return [cast(socket.socket, SimSocket(port)) for port in ports]

@@ -89,7 +89,7 @@ def test_a_story_that_is_over_goes_no_further() -> None:
 def test_a_slow_link_lets_so_much_through_in_a_second_and_keeps_the_order() -> None:
     place = Place()
     near, far = place.connect()
-    place.network.slow("near", "far", rate_bytes=1_000)
+    place.network.slow("near", "far", bytes_per_second=1_000)
     near.transport.write(b"a" * 2_000)
     near.transport.write(b"b" * 1_000)
     place.run(2_500)
