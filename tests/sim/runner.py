@@ -45,9 +45,7 @@ def run_seed(
     return run_plan(plan, generator, defects=defects, is_traced=is_traced)
 
 
-def run_replica_seed(
-    seed: int, *, defects: Defects = NO_DEFECTS, is_traced: bool = False
-) -> Told:
+def run_replica_seed(seed: int, *, defects: Defects = NO_DEFECTS, is_traced: bool = False) -> Told:
     """Tell the story of replication of a seed, as `run_seed` does."""
     plan, generator = draw_replica_plan(seed)
     world = ReplicaWorld(plan, generator, defects=defects, is_traced=is_traced)

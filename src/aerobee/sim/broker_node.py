@@ -109,9 +109,7 @@ class BrokerNode(Node):
             role.broker_id,
             self.address,
             self.ha_address,
-            replace(
-                self.plan.replication, role=role.role, master_ha_address=role.master_address
-            ),
+            replace(self.plan.replication, role=role.role, master_ha_address=role.master_address),
         )
 
     @property
