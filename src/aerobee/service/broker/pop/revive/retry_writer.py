@@ -21,6 +21,7 @@ from aerobee.service.broker.log_access.retry_destination import RetryPlace
 from aerobee.service.broker.pop.revive.retry_copy import Origin, copy_to_revive, place_to_revive
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.groups import Groups
+from aerobee.service.broker.state.offset_table import UNKNOWN
 from aerobee.service.broker.state.topics import Topics
 from aerobee.storage.read.queue_read import QueueRead, ReadStatus
 from aerobee.storage.store import Store
@@ -136,7 +137,10 @@ class RetryWriter:
         def made(error: BaseException | None) -> None:
             if error is None:
                 del self._making[place.topic]
-                self._tables.offsets.commit(group, place.topic, 0, 0, 0)
+                offsets = self._tables.offsets
+                # A slave that became the master may know the offset, and not the topic yet.
+                if offsets.find(group, place.topic, 0) == UNKNOWN:
+                    offsets.commit(group, place.topic, 0, 0, 0)
             else:
                 self._making[place.topic] = now.monotonic_ms + TOPIC_RETRY_MS
                 _log.error("popped messages wait: %s cannot be made: %s", place.topic, error)

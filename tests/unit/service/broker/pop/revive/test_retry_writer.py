@@ -34,6 +34,14 @@ def test_the_retry_topic_is_on_the_disk_before_the_first_message() -> None:
     assert rig.retrying.revived == 1
 
 
+def test_a_retry_topic_that_is_made_again_keeps_the_offset_of_its_group() -> None:
+    rig = Rig()
+    rig.offsets.commit("g", RETRY.decode(), 0, 2, 2)
+    assert not put(rig)
+    rig.tables.finish()
+    assert rig.offsets.find("g", RETRY.decode(), 0) == 2
+
+
 def test_what_nobody_can_want_any_more_is_done_with() -> None:
     rig = Rig(config=BrokerConfig(creates_groups=False))
     assert put(rig, replace(CHECKPOINT, group="gone"))
