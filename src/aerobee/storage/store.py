@@ -236,7 +236,7 @@ class Store(Readers):
         self._collect()
         self._flush.step(self._log.end_offset(), self._log.last_timestamp, now.monotonic_ms)
         # Not only since the last line: a roll that waits for its file collects, too.
-        if self._flush.flushed != self._parts.marking.mark.flushed:
+        if self._flush.flushed != self._parts.marking.mark.flushed or self._is_copied_further():
             self._note_flushed()
         if Defect.MARK_BEFORE_SYNC in self._defects:
             self._parts.marking.note_flushed(self._log.end_offset(), self._log.last_timestamp)
@@ -364,6 +364,14 @@ class Store(Readers):
             self._note_hindrance(self._flush.failure)
             raise self._flush.failure
         self._note_flushed()
+
+    def _is_copied_further(self) -> bool:
+        """Whether copies have confirmed more than the next start would know of."""
+        confirmation = self.confirmation
+        return (
+            confirmation.waits_for_copies
+            and confirmation.lasting_offset > self._parts.marking.confirmed
+        )
 
     def _note_flushed(self) -> None:
         self._parts.marking.confirmed = self.confirmation.lasting_offset

@@ -5,6 +5,9 @@
                                                               not: be built anew with the log cut
 
 Nothing else is appended to a slave's log: every send is refused, with the master's address.
+
+Before the logs were compared, readers see no more than was confirmed when the last process had the
+log: a master that returns as a slave may have a tail that nobody else has, and that will be cut.
 """
 
 import logging
@@ -15,9 +18,10 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects, LinkId, Peer, Rebuild
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.replication.config import ReplicationConfig
-from aerobee.replication.replica import Replica, ReplicaState, Verdict
+from aerobee.replication.replica import Follow, Replica, ReplicaState, Verdict
 from aerobee.service.broker.replication.log_comparison import LogComparison
 from aerobee.service.broker.replication.slave_requests import not_master
+from aerobee.storage.commit.confirmation import NO_COPIES
 from aerobee.storage.config import FlushMode
 from aerobee.storage.store import Store
 
@@ -50,6 +54,7 @@ class SlaveSide:
         )
         self._master_address = _beside(config.master_ha_address)
         store.refuse_appends(not_master(self._master_address))
+        store.confirmation.expect_copies(store.confirmed_at_start)
 
     def master(self) -> str:
         """Where the master answers requests; empty: not known."""
@@ -100,6 +105,8 @@ class SlaveSide:
         def told(verdict: Verdict, now: Now) -> None:
             self._outbox.extend(self.replica.checked(ticket, verdict, now))
             self._cut_if_needed()
+            if isinstance(verdict, Follow):
+                self._store.confirmation.note_copied(NO_COPIES)
 
         self._comparison.begin(self._master_address, told, now)
         return []

@@ -8,6 +8,7 @@ from aerobee.service.broker.replication.slave_side import SlaveSide
 from tests.broker_kit import BrokerKit
 from tests.pair_kit import MASTER, Pair, slave_identity
 from tests.send_rig import send_frame
+from tests.store_kit import EVERYTHING, messages_of
 from tests.wire import JAVA_FIELDS
 
 TOPIC = TopicConfig(JAVA_FIELDS["b"], 8, 8)
@@ -23,6 +24,14 @@ def logs(pair: Pair) -> tuple[bytes, bytes]:
     return tuple(
         bytes(kit.store.log_slices(0, kit.store.end_offset)) for kit in (pair.master, pair.slave)
     )  # type: ignore[return-value]
+
+
+def shown(kit: BrokerKit) -> list[bytes]:
+    """Bodies that readers get, of all queues."""
+    reads = [
+        kit.store.read(TOPIC.name.encode(), n, 0, 100, EVERYTHING) for n in range(TOPIC.read_queues)
+    ]
+    return [message.body for read in reads for message in messages_of(read)]
 
 
 def test_a_slave_has_the_bytes_of_its_master_and_shows_its_messages() -> None:
@@ -97,3 +106,22 @@ def test_a_log_that_has_more_than_its_masters_asks_to_be_cut() -> None:
     (wish,) = [one for one in returned.wanted if isinstance(one, Rebuild)]
     assert wish.cut_at == at
     assert side_of(returned).status(returned.clock.now()).state == "diverged"
+
+
+def test_a_master_that_returns_shows_no_tail_of_its_own_before_the_logs_were_compared() -> None:
+    pair = Pair(TOPIC, in_sync=2)
+    pair.run()
+    pair.send(b"both have it")
+    pair.run(1_000)
+    assert pair.answers() == [ResponseCode.SUCCESS]
+    pair.is_cut = True
+    pair.send(b"only the old master has it")
+    pair.run(1_000)
+    old = BrokerKit(
+        disk=pair.master.disk.kill(), identity=slave_identity(), clock=pair.master.clock
+    )
+    old.tick(10)
+    assert shown(old) == [b"both have it"]
+    follower = Pair(master=pair.master, slave=old)
+    follower.run()
+    assert shown(old) == [b"both have it", b"only the old master has it"]
