@@ -51,6 +51,10 @@ class Operator:
         if self._promote_ms is None:
             self._promote_ms = self._world.timeline.now_ms + ms
 
+    def calm(self) -> None:
+        """No trouble is to come: the master stays, if it can."""
+        self.unreachable = self._promote_ms = None
+
     def look(self) -> None:
         for node in self._world.replicas:
             if node is not self.unreachable and node.lives_as != self.role_of(node):

@@ -61,6 +61,7 @@ class ReplicaTrouble(Enum):
     CUT = "nothing gets from one broker to another"
     FLAP = "a link between brokers comes and goes"
     SLOW = "a link between brokers is slow"
+    LEAVE_BEHIND = "the master has messages that no slave gets, and ends"
     ISOLATE = "the master reaches nobody but clients, and goes on"
     SWITCH = "somebody makes a slave the master"
     REPLACE = "the disk of a broker is gone for good"

@@ -26,9 +26,20 @@ class ReplicaNode(BrokerNode):
         self.lives_as = self.role
         """The role of the service that runs."""
         self._is_cutting = is_cutting
+        self._has_given_up = False
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether its disk failed, so that its end may lose what was not synced."""
+        return self._has_given_up and self.plan.storage.flush_mode is FlushMode.ASYNC
+
+    def _gave_up(self, error: BaseException) -> None:
+        self._has_given_up = True
+        super()._gave_up(error)
 
     def _build(self, worker: TimedDiskWorker) -> Service:
         self.lives_as = self.role
+        self._has_given_up = False
         return super()._build(worker)
 
     def rebuild(self, wanted: Rebuild) -> None:

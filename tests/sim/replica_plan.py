@@ -14,7 +14,7 @@ from aerobee.replication.config import ReplicationConfig
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.storage.config import FlushMode, StorageConfig
 from tests.sim.consumer import Taste
-from tests.sim.plan import DELAY_LEVELS_MS, TOPICS, Blow, Plan, ReplicaTrouble, Trouble
+from tests.sim.plan import DELAY_LEVELS_MS, POPPERS, TOPICS, Blow, Plan, ReplicaTrouble, Trouble
 from tests.sim.producer import Load
 
 _TROUBLES: Sequence[Trouble | ReplicaTrouble] = (
@@ -22,6 +22,8 @@ _TROUBLES: Sequence[Trouble | ReplicaTrouble] = (
     ReplicaTrouble.KILL_MASTER,
     ReplicaTrouble.POWER_CUT_MASTER,
     ReplicaTrouble.POWER_CUT_MASTER,
+    ReplicaTrouble.LEAVE_BEHIND,
+    ReplicaTrouble.LEAVE_BEHIND,
     ReplicaTrouble.SWITCH,
     ReplicaTrouble.ISOLATE,
     ReplicaTrouble.CUT,
@@ -94,12 +96,17 @@ def draw_replica_plan(seed: int) -> tuple[ReplicaPlan, random.Random]:
             )
             for _ in range(draw((1, 2, 2, 3)))
         ],
-        [],
-        [],
         [
-            Taste(f"group-{number}", TOPICS, draw((0, 20, 200)), 0.0)
-            for number in range(draw((1, 1, 2)))
+            Load(TOPICS[: draw((1, 2))], draw((4, 15)), trouble_ms // 30, (), 3_000, draw((1, 3)))
+            for _ in range(draw((0, 0, 1)))
         ],
+        [Load((), 12, trouble_ms // 24, (), 300, 1 + seed % 3)] if draw((True, False)) else [],
+        [
+            Taste(f"group-{number}", TOPICS, draw((0, 20, 200)), draw((0.0, 0.0, 0.1)))
+            for number in range(draw((1, 1, 2)))
+        ]
+        + [Taste(POPPERS, TOPICS[:1], 50, draw((0.0, 0.1, 0.3)), is_popping=True)]
+        * draw((0, 0, 1)),
         draw((1, 2)),
         blows,
         trouble_ms,
@@ -139,8 +146,13 @@ def _draw_config(generator: random.Random) -> BrokerConfig:
         offsets_interval_ms=draw((50, 300, 2_000)),
         client_ms_max=3_000,
         sync_timeout_ms=draw((100, 1_000, 5_000)),
+        transaction_timeout_ms=draw((200, 1_000)),
+        transaction_check_interval_ms=draw((300, 1_000)),
+        transaction_checks_max=draw((2, 15)),
         timer_precision_ms=100,
         timer_wheel_slots=512,
         timer_window_slots=200,
         timer_log_file_bytes=40 * 52 + 20,
+        timer_save_interval_ms=draw((50, 300, 1_000)),
+        recalls=True,
     )

@@ -10,6 +10,7 @@ Beside everything that a `World` checks:
 """
 
 import random
+from collections.abc import Callable
 from functools import partial
 
 from aerobee.model.broker_role import BrokerRole
@@ -50,8 +51,7 @@ class ReplicaWorld(World):
             node.role = self.operator.role_of(node)
         self._tails: dict[int, tuple[int, bytes]] = {}
         self._compared: dict[tuple[int, int, int, int], int] = {}
-        self.cuts = 0
-        self.figures = {"looks": 0, "bytes compared": 0}
+        self._cut_count = self._looks = self._compared_bytes = 0
 
     def _make_broker(
         self, number: int, storage: StorageConfig, nameservers: list[str]
@@ -109,9 +109,12 @@ class ReplicaWorld(World):
         slave = draw.choice([node for node in self.replicas if node is not master])
         match trouble:
             case ReplicaTrouble.KILL_MASTER:
-                master.kill()
+                self._when_behind(master, slave, DIRTY_TRIES, master.kill)
             case ReplicaTrouble.POWER_CUT_MASTER:
-                self._cut_power(master, draw.choice((0, 3, 20)), DIRTY_TRIES)
+                if draw.random() < 0.5:
+                    self._cut_power(master, draw.choice((0, 3, 20)), DIRTY_TRIES)
+                else:
+                    self._when_behind(master, slave, DIRTY_TRIES, master.cut_power)
             case ReplicaTrouble.KILL_SLAVE:
                 slave.kill()
             case ReplicaTrouble.POWER_CUT_SLAVE:
@@ -131,6 +134,8 @@ class ReplicaWorld(World):
                     )
             case ReplicaTrouble.SLOW:
                 self._slow_between(master, slave)
+            case ReplicaTrouble.LEAVE_BEHIND:
+                self._leave_behind(master)
             case ReplicaTrouble.ISOLATE:
                 self._isolate(master)
             case ReplicaTrouble.SWITCH:
@@ -139,6 +144,18 @@ class ReplicaWorld(World):
                 node = draw.choice(self.replicas)
                 if node is not master or self.operator.is_safe():
                     self._replace(node)
+
+    def _when_behind(
+        self, master: ReplicaNode, slave: ReplicaNode, tries: int, action: Callable[[], None]
+    ) -> None:
+        """When the slave lacks something, if that comes soon."""
+        if self.is_calm or not master.is_master or master is not self.operator.master:
+            return
+        is_behind = slave.is_serving and slave.safe_offset < master.store.end_offset
+        if tries == 0 or is_behind:
+            action()
+        else:
+            self.timeline.after(1, lambda: self._when_behind(master, slave, tries - 1, action))
 
     def _cut_between(self, one: BrokerNode, other: BrokerNode, ms: int) -> None:
         ways = [(one.host.name, other.host.name), (other.host.name, one.host.name)]
@@ -157,6 +174,21 @@ class ReplicaWorld(World):
         ):
             self.network.slow(source, target, rate_bytes)
             self.timeline.after(ms, partial(self.network.heal, source, target))
+
+    def _leave_behind(self, master: ReplicaNode) -> None:
+        if not master.is_master:
+            return
+        is_kill, ms = self.random.random() < 0.5, self.random.randint(50, 500)
+        for node in self.replicas:
+            if node is not master:
+                self._cut_between(master, node, ms + 50)
+
+        def end() -> None:
+            if not self.is_calm and master.is_master:
+                master.kill() if is_kill else master.cut_power()
+                self.operator.plan_promotion(self.random.randint(0, 300))
+
+        self.timeline.after(ms, end)
 
     def _isolate(self, master: ReplicaNode) -> None:
         """It goes on, and clients that know it go on with it."""
@@ -197,7 +229,7 @@ class ReplicaWorld(World):
         self._tails.pop(node.number, None)
 
     def _calm(self) -> None:
-        self.operator.unreachable = None
+        self.operator.calm()
         super()._calm()
 
     # Fate.
@@ -208,12 +240,14 @@ class ReplicaWorld(World):
         self.operator.opened(node)
         self._check_tail_saved(node)
         if node is self.operator.master and node.lives_as.role.is_master:
+            # What is done at most once in each life may be done again.
+            self.ends.setdefault(node.name, []).append((self.timeline.now_ms, "opened as master"))
             super().opened(node)
 
     def _broker_ended(self, node: BrokerNode, how: str) -> None:
         assert isinstance(node, ReplicaNode)
         is_async = node.plan.storage.flush_mode is FlushMode.ASYNC
-        has_lost = is_async and (how == "without power" or node.has_failing_disk)
+        has_lost = (is_async and how == "without power") or node.has_lost
         node.has_failing_disk = False
         self._tails.pop(node.number, None)
         if node is self.operator.master:
@@ -251,7 +285,7 @@ class ReplicaWorld(World):
         )
 
     def _compare(self) -> None:
-        self.figures["looks"] += 1
+        self._looks += 1
         for master in self.replicas:
             if not master.is_master:
                 continue
@@ -271,7 +305,7 @@ class ReplicaWorld(World):
                 f"{node.host.name} has [{start}, {end}) and {master.host.name} has other bytes"
                 f" there, or ends at {master.store.end_offset}",
             )
-        self.figures["bytes compared"] += end - start
+        self._compared_bytes += end - start
         self._compared[lives] = end
         for copy in master.copies():
             if copy.peer.host == node.host.name and copy.ack_offset > node.safe_offset:
@@ -290,7 +324,7 @@ class ReplicaWorld(World):
     def _note_cut(self, node: ReplicaNode, cut_at: int) -> None:
         end = node.store.end_offset
         self._tails[node.number] = (cut_at, node.log_bytes(cut_at, end))
-        self.cuts += 1
+        self._cut_count += 1
         self.say(f"{node.host.name} is cut at {cut_at} of {end}")
 
     def _check_tail_saved(self, node: ReplicaNode) -> None:
@@ -300,6 +334,16 @@ class ReplicaWorld(World):
         path = f"{ROOT}/diverged/{start:020d}-{start + len(tail):020d}"
         if node.store.end_offset != start or node.disk.read(path) != tail:
             self.history.breach("tail not saved", f"{node.host.name}: {path}")
+
+    def figures(self) -> dict[str, int]:
+        """What happened, for the figures."""
+        return {
+            "promotions": self.operator.promotions,
+            "of what was left": self.operator.disasters,
+            "cuts": self._cut_count,
+            "looks": self._looks,
+            "bytes compared": self._compared_bytes,
+        }
 
     # The end.
 

@@ -119,4 +119,5 @@ def _counts(world: World) -> dict[str, int]:
         ),
         "virtual ms": world.timeline.now_ms,
         **ends,
+        **(world.figures() if isinstance(world, ReplicaWorld) else {}),
     }

@@ -20,10 +20,17 @@ from aerobee.protocol.headers.recalling import RecallHeader
 from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.response_codes import SendOutcome, outcome_of
+from aerobee.protocol.response_codes import SendOutcome
 from tests.log_check import Outcome
 from tests.sim.history import NAME_END, OUTCOMES, Alarm, name_of
-from tests.sim.producer import SEND_MS_MAX, TRIES_MAX, Producer, Target, send_fields
+from tests.sim.producer import (
+    SEND_MS_MAX,
+    TRIES_MAX,
+    Producer,
+    Target,
+    outcome_of_send,
+    send_fields,
+)
 
 if TYPE_CHECKING:
     from tests.sim.stored import StoredView
@@ -57,7 +64,7 @@ class Timekeeper(Producer):
             alarm = Alarm(name, target.broker, deliver_ms, self.history.now_ms())
             self.history.alarms[name] = alarm
             answer = await self.ask(target.address, self._alarm(target, alarm), SEND_MS_MAX)
-            outcome = SendOutcome.UNKNOWN if answer is None else outcome_of(answer.code)
+            outcome = outcome_of_send(answer)
             alarm.outcome = OUTCOMES[outcome]
             if answer is not None and outcome is SendOutcome.ACKED:
                 handle = answer.ext_fields.get("recallHandle")
@@ -81,7 +88,7 @@ class Timekeeper(Producer):
         alarm.recall_began_ms = self.history.now_ms()
         answer = await self.ask(target.address, command, SEND_MS_MAX)
         if answer is not None:
-            alarm.recalled = OUTCOMES[outcome_of(answer.code)]
+            alarm.recalled = OUTCOMES[outcome_of_send(answer)]
 
 
 # What became of them.

@@ -14,9 +14,17 @@ from aerobee.protocol.message.stored_message import decode_record
 from aerobee.protocol.remoting.declared_header import read_header, write_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.response_codes import SendOutcome, outcome_of
+from aerobee.protocol.response_codes import SendOutcome
 from tests.sim.history import NAME_END, Attempt, Ending, Place, name_of
-from tests.sim.producer import SEND_MS_MAX, TRIES_MAX, Load, Producer, Target, send_fields
+from tests.sim.producer import (
+    SEND_MS_MAX,
+    TRIES_MAX,
+    Load,
+    Producer,
+    Target,
+    outcome_of_send,
+    send_fields,
+)
 
 BEAT_MS = 600
 LATE_MS_MAX = 400
@@ -70,7 +78,7 @@ class Trader(Producer):
             attempt = self.history.begin(name, place, body)
             attempt.ending = ending
             answer = await self.ask(target.address, self._half(topic, target, attempt), SEND_MS_MAX)
-            outcome = SendOutcome.UNKNOWN if answer is None else outcome_of(answer.code)
+            outcome = outcome_of_send(answer)
             is_there = answer is not None and outcome is SendOutcome.ACKED
             offset = int(answer.ext_fields["queueOffset"]) if answer and is_there else None
             self.history.end([attempt], outcome, offset)

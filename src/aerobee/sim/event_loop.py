@@ -169,8 +169,13 @@ class SimLoop:
         whole = self._watched(work)
         self._begun[whole] = work
         task = asyncio.Task(whole, loop=self.as_loop)
-        task.add_done_callback(lambda _: self._begun.pop(whole, None))
+        task.add_done_callback(lambda _: self._over(whole))
         return task
+
+    def _over(self, whole: Coroutine[Any, Any, Any]) -> None:
+        work = self._begun.pop(whole, None)
+        if work is not None and inspect.getcoroutinestate(work) == inspect.CORO_CREATED:
+            work.close()  # cancelled before it began
 
     async def _watched(self, work: Coroutine[Any, Any, T]) -> T | None:
         """A task whose error is heard of at once, and not when somebody asks for it."""

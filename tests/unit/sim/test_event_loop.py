@@ -122,6 +122,23 @@ def test_nothing_of_a_process_happens_after_its_end() -> None:
     assert place.failures == []
 
 
+def test_a_task_that_is_cancelled_before_it_began_leaves_nothing_behind() -> None:
+    place = Place()
+    seen: list[str] = []
+
+    async def work() -> None:
+        seen.append("never")
+
+    async def cancel() -> None:
+        asyncio.get_running_loop().create_task(work()).cancel()  # noqa: RUF006
+
+    place.spawn(cancel())
+    place.run(100)
+    gc.collect()  # a coroutine that nobody waited for would warn here
+    assert seen == []
+    assert place.failures == []
+
+
 def test_a_sum_of_floats_costs_no_millisecond() -> None:
     loop = SimLoop(Timeline(), Network(Timeline(), Place().random).host("a").start(print), print)
     handle = loop.call_at(0.1 + 0.2, print)
