@@ -322,3 +322,25 @@ def test_pops_are_not_counted_beyond_the_end_of_the_log() -> None:
     former.disk.replace(path, b'{"popLogOffset":%d,"offsetTable":{}}' % (1 << 40))
     slave = SlaveKit(master, former.disk)
     assert slave.tables.offsets.popped_to == slave.store.end_offset
+
+
+def test_state_files_of_the_master_lie_at_the_slave_byte_for_byte() -> None:
+    master = PopKit(queues=4)
+    open_producer(master)
+    master.fill(3)
+    assert len(master.pop(order="true")) == 3
+    master.run(6_000)
+    large = b'{"writes":{%s}}' % b",".join(
+        b'"%d":{"roundId":1,"places":[],"isDone":true,"usedMs":1}' % number
+        for number in range(30_000)
+    )
+    assert len(large) > 1 << 20, "more than one piece"
+    master.disk.replace("store/config/stagedRounds.json", large)
+    slave = SlaveKit(master)
+    slave.run(1_000)
+    for name in ("stagedRounds.json", "producerEpochs.json", "consumerOrderInfo.json"):
+        path = f"store/config/{name}"
+        assert slave.disk.power_cut().read(path) == master.disk.read(path)
+    master.disk.remove("store/config/stagedRounds.json")
+    slave.run(20_000)  # after a large copy the next one comes later
+    assert not slave.disk.exists("store/config/stagedRounds.json")
