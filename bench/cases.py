@@ -191,7 +191,7 @@ def case_sync(root: str, count: int, waiting: int) -> Figure:
                 store.append(draft, session.clock.now().wall_ms)
                 store.wait_for(store.end_offset, under_way)
                 under_way += 1
-            released = len(store.step(session.clock.now()).durable)
+            released = len(store.step(session.clock.now()).safe)
             acknowledged += released
             under_way -= released
             if not released:

@@ -29,6 +29,7 @@ from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.stored_message import decode_records
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
 from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.state.tables import Ground
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.live_config import ChangesFile, LiveConfig
@@ -81,7 +82,7 @@ class Life:
         disk, storage = MappedDisk(), StorageConfig()
         self.store = Store.open(disk, root, storage, self.worker)
         self.store_seconds = time.perf_counter() - began
-        intake = MessageWriter(self.store, storage.flush_mode, 18)
+        intake = MessageWriter(self.store, SafeAnswers(self.store, lambda: 5_000), 18)
         changes = ChangesFile(disk, f"{root}/config/changes", {})
         told = LiveConfig(BrokerConfig(), SETTINGS, changes, self.worker, {})
         self.timers = Timers(Ground(self.store, disk, self.worker), intake, told, self.now())

@@ -17,7 +17,16 @@ from dataclasses import replace
 from aerobee.errors import ProtocolError
 from aerobee.model.message import StoredMessage
 from aerobee.model.topic import TopicConfig
-from aerobee.ports.service import ChannelId, CloseChannel, Dial, Effects, Peer, Reply, Write
+from aerobee.ports.service import (
+    ChannelId,
+    CloseChannel,
+    Dial,
+    Effect,
+    Effects,
+    Peer,
+    Reply,
+    Write,
+)
 from aerobee.protocol.bodies.heartbeat import ConsumerBeat, Heartbeat, encode_heartbeat
 from aerobee.protocol.bodies.subscription import make_subscription
 from aerobee.protocol.message.stored_message import decode_records
@@ -79,6 +88,8 @@ class BrokerKit:
             identity, live, self.store, self.disk, self.worker, addresses, self.clock.now()
         )
         self.dialed: list[Dial] = []
+        self.wanted: list[Effect] = []
+        """Other effects: of replication, and changes of role."""
         self.closed: list[ChannelId] = []
         self._lines: dict[ChannelId, Line] = {}
         for channel in (CLIENT, OTHER):
@@ -275,6 +286,9 @@ class BrokerKit:
         for effect in effects:
             if isinstance(effect, Dial):
                 self.dialed.append(effect)
+                continue
+            if not isinstance(effect, Reply | Write | CloseChannel):
+                self.wanted.append(effect)
                 continue
             line = self._lines.get(effect.channel)
             if line is None:

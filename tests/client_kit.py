@@ -1,7 +1,9 @@
 """A name server and brokers in this process, on real sockets and a real disk, for client tests."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import shutil
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from aerobee.app.process.broker_process import BrokerPart
@@ -10,9 +12,16 @@ from aerobee.app.settings import broker_settings, nameserver_settings
 from aerobee.app.settings.config import Given
 from aerobee.client.client import Client, connect
 from aerobee.client.connection.session import Session
+from aerobee.ports.clock import Now
+from aerobee.ports.service import Service
 from aerobee.protocol.message.stored_message import client_messages
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.assembly import build_broker
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.live_config import LiveConfig
+from aerobee.storage.store import Store
+from aerobee.system.disk import MappedDisk
+from aerobee.system.disk_worker import ThreadDiskWorker
 from tests.broker_kit import pull_fields
 from tests.net_kit import in_loop
 
@@ -61,11 +70,22 @@ class LocalCluster:
         await self._nameserver.stop()
 
     async def start_broker(self, name: str, port: int = 0) -> None:
+        self._brokers[name] = await self._started(name, name, 0, port)
+
+    async def start_slave(self, name: str, broker_id: int = 1) -> str:
+        """A broker with a copy of what another has now, registered as its slave; its address. It
+        copies nothing more, and takes what it is sent: that is for a client to get right."""
+        folder = f"{name}-{broker_id}"
+        shutil.copytree(self._folder / name, self._folder / folder)
+        self._brokers[folder] = await self._started(name, folder, broker_id, 0)
+        return self._brokers[folder].address
+
+    async def _started(self, name: str, folder: str, broker_id: int, port: int) -> BrokerPart:
         settings = broker_settings.read_settings(
             None,
             {},
             [
-                Given("storePathRootDir", str(self._folder / name), "test"),
+                Given("storePathRootDir", str(self._folder / folder), "test"),
                 Given("brokerName", name, "test"),
                 *(
                     Given(key, text, "test")
@@ -78,16 +98,31 @@ class LocalCluster:
             ],
             [],
         )
-        broker = BrokerPart(settings, build_broker, nameservers=lambda: [self.address])
+
+        def build(
+            identity: BrokerIdentity,
+            config: LiveConfig[BrokerConfig],
+            store: Store,
+            disk: MappedDisk,
+            worker: ThreadDiskWorker,
+            nameservers: Sequence[str],
+            now: Now,
+        ) -> Service:
+            identity = replace(identity, broker_id=broker_id)
+            return build_broker(identity, config, store, disk, worker, nameservers, now)
+
+        broker = BrokerPart(settings, build, nameservers=lambda: [self.address])
         await broker.start(_failed)
-        self._brokers[name] = broker
+        return broker
 
     async def stop_broker(self, name: str) -> None:
         await self._brokers.pop(name).stop()
 
     def short_pulls(self, name: str) -> int:
         """How many pulls a broker has taken by the short way."""
-        driver = self._brokers[name]._driver
+        life = self._brokers[name]._life
+        assert life is not None
+        driver = life._driver
         assert driver is not None
         count: int = driver._service._pull_assembly._fast_pull.answered  # type: ignore[attr-defined]
         return count

@@ -23,6 +23,11 @@ class Query(NamedTuple):
         found = _METRIC.findall(_SELECTOR.sub("", self.expression))
         return {_OF_HISTOGRAM.sub("", name) for name in found}
 
+    @property
+    def is_of_replicas(self) -> bool:
+        """Whether only a master with slaves, or a slave, has an answer."""
+        return any(name.startswith(("aerobee_replica", "aerobee_slave")) for name in self.metrics())
+
     def labels(self) -> set[str]:
         """Every label that it asks for, but for the bound of a histogram."""
         found = set()

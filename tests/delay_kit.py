@@ -14,6 +14,7 @@ from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
 from aerobee.model.properties import DELAY
 from aerobee.service.broker.delay.delay_levels import DelayLevels
 from aerobee.service.broker.log_access.message_writer import MessageWriter, StoredAt
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.state.delay_offsets import DelayOffsets
 from aerobee.sim.clock import SimClock
 from aerobee.sim.disk import SimDisk
@@ -57,7 +58,9 @@ class DelayKit:
         self.kit = StoreKit(disk, config, clock=clock)
         self.disk, self.store, self.clock = self.kit.disk, self.kit.store, self.kit.clock
         self.worker = self.kit.worker
-        self.intake = MessageWriter(self.store, config.flush_mode, len(config.delay_levels_ms))
+        self.intake = MessageWriter(
+            self.store, SafeAnswers(self.store, lambda: 5_000), len(config.delay_levels_ms)
+        )
         self.offsets = DelayOffsets(ConfigFile(self.disk, OFFSETS_PATH), self.worker)
         self.levels = DelayLevels(
             self.store,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from aerobee.model.topic import DataVersion, TopicConfig
-from aerobee.ports.service import ChannelId, CloseChannel, Reply
+from aerobee.ports.service import ChannelId, CloseChannel, Dial, Reply
 from aerobee.protocol.bodies.register_broker import (
     RegisterBroker,
     body_crc,
@@ -34,6 +34,7 @@ class NameServerKit:
         self.disk = disk or SimDisk()
         self.worker = SimDiskWorker()
         self.closed: list[ChannelId] = []
+        self.dialed: list[Dial] = []
         key_values = KeyValues(ConfigFile(self.disk, KEY_VALUES_PATH, is_pretty=False), self.worker)
         live = LiveConfig(
             config or NameServerConfig(),
@@ -49,6 +50,7 @@ class NameServerKit:
         effects = self.service.on_command(channel, command, self.clock.now())
         self.worker.run_all()
         effects += self.service.on_tick(self.clock.now())
+        self.dialed += [e for e in effects if isinstance(e, Dial)]
         return [e.command for e in effects if isinstance(e, Reply) and e.channel == channel]
 
     def ask(

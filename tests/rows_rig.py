@@ -8,6 +8,7 @@ from aerobee.service.broker.clients.peers import Peers
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
 from aerobee.service.broker.delay.delay_levels import DelayLevels
 from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.membership.member_lifecycle import MemberLifecycle
 from aerobee.service.broker.membership.membership_assembly import membership_rows
 from aerobee.service.broker.request_table import Row, request_table
@@ -37,7 +38,7 @@ class RowsRig:
         )
         delay_offsets = DelayOffsets(ground.config_file("delayOffset.json"), kit.worker)
         levels_ms = store.config.delay_levels_ms
-        intake = MessageWriter(store, store.config.flush_mode, len(levels_ms))
+        intake = MessageWriter(store, SafeAnswers(store, lambda: 5_000), len(levels_ms))
         delays = DelayLevels(store, intake, delay_offsets, kit.worker, levels_ms, now)
         self.consumer = membership_rows(tables, store, membership, Peers())
         statistics = Statistics([], lambda topic: False, now)

@@ -116,9 +116,9 @@ class StoreKit:
         """Step and run the disk until all is on it; the tickets that were released meanwhile."""
         durable: list[object] = []
         for _ in range(4):
-            durable += self.step(self.config.checkpoint_interval_ms).durable
+            durable += self.step(self.config.checkpoint_interval_ms).safe
             self.worker.run_all()
-        durable += self.step().durable
+        durable += self.step().safe
         return durable
 
     def reopen(self, **changes: Any) -> "StoreKit":

@@ -19,6 +19,7 @@ from aerobee.model.properties import (
 )
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
 from aerobee.service.broker.log_access.message_writer import MessageWriter, StoredAt
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.state.tables import Ground
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.live_config import ChangesFile, LiveConfig
@@ -63,7 +64,9 @@ class TimerKit:
         self.kit = StoreKit(disk, storage, clock=clock)
         self.disk, self.store, self.clock = self.kit.disk, self.kit.store, self.kit.clock
         self.worker = self.kit.worker
-        self.intake = MessageWriter(self.store, storage.flush_mode, len(storage.delay_levels_ms))
+        self.intake = MessageWriter(
+            self.store, SafeAnswers(self.store, lambda: 5_000), len(storage.delay_levels_ms)
+        )
         changes = ChangesFile(self.disk, f"{ROOT}/config/changes", {})
         self.timers = Timers(
             Ground(self.store, self.disk, self.worker),

@@ -23,6 +23,7 @@ from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
 from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.transaction.half_timing import HalfTiming
 from aerobee.service.broker.transaction.ledger import OPEN_MAX, Ledger
@@ -150,7 +151,7 @@ class Book:
         self.kit = StoreKit(disk, storage, clock=clock)
         self.disk, self.store, self.clock = self.kit.disk, self.kit.store, self.kit.clock
         self.offsets = offsets or ConsumerOffsets()
-        self.intake = MessageWriter(self.store, storage.flush_mode, 18)
+        self.intake = MessageWriter(self.store, SafeAnswers(self.store, lambda: 5_000), 18)
         self.config = LiveConfig(
             config or BrokerConfig(),
             SETTINGS,

@@ -196,8 +196,8 @@ def write_until_killed(root: str, mode: FlushMode) -> None:
         before = acknowledged
         if mode is FlushMode.ASYNC:
             acknowledged = written  # in the page cache: a kill does not take it back
-        elif result.durable:
-            acknowledged = max(ticket for ticket in result.durable if isinstance(ticket, int))
+        elif result.safe:
+            acknowledged = max(ticket for ticket in result.safe if isinstance(ticket, int))
         if acknowledged != before:
             os.write(sys.stdout.fileno(), b"%d\n" % acknowledged)
         else:

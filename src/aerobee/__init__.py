@@ -22,6 +22,7 @@ to the linter, and a test compares the two.
     net        sockets ⇄ bytes, and the loop that drives a service
     service    name server and broker: commands in, effects out
     system     the core on the real one: mapped files, disk threads, clocks
+    replication  the log on other brokers: what a master sends, what a slave appends and reports
     storage    the store: commit log, consume queues, key index, recovery, retention
     ports      what the core may ask of the world: protocols without code
     protocol   bytes ⇄ frames and headers, bytes ⇄ records; knows no socket and no file

@@ -8,6 +8,7 @@
     ├── StorageError
     │   ├── CorruptRecord            damage at a named place; nothing was changed
     │   ├── CorruptFile              a whole file that cannot be believed
+    │   ├── RawRecordRefused         bytes of another log that do not belong into this one
     │   ├── MessageIllegal           this message cannot be stored as it is
     │   │   └── MessageTooLarge          because some part of it is too large
     │   ├── StoreLocked              another process has this directory
@@ -86,6 +87,16 @@ class CorruptFile(StorageError):
         super().__init__(f"{reason}: {path}", hint=hint)
         self.reason = reason
         self.path = path
+
+
+class RawRecordRefused(StorageError):
+    """Bytes of another broker's log are no sound record of the place that they are meant for, and
+    were not written. Whole records before them were."""
+
+    def __init__(self, finding: str, *, offset: int, hint: str = "") -> None:
+        super().__init__(f"found {finding} at log offset {offset}", hint=hint)
+        self.finding = finding
+        self.offset = offset
 
 
 class MessageIllegal(StorageError):

@@ -168,7 +168,7 @@ class Story:
     def _step(self, ms: int) -> None:
         result = self.store.step(self.clock.advance(ms))
         assert not result.failed
-        for ticket in result.durable:
+        for ticket in result.safe:
             assert isinstance(ticket, _Ticket)
             self._acknowledge(ticket.first, ticket.messages)
             self.durable_to = max(self.durable_to, ticket.end)

@@ -163,7 +163,7 @@ class Writer:
             self._finished.clear()
             appended = self._append_some()
             now = self._clock.now()
-            durable = self._store.step(now).durable
+            durable = self._store.step(now).safe
             if self._store.failure is not None:
                 raise self._store.failure
             self._acknowledge(

@@ -264,7 +264,7 @@ class Life:
     def _step(self, ms: int) -> None:
         store = self.store
         result = store.step(self.clock.advance(ms))
-        for ticket in result.durable:
+        for ticket in result.safe:
             assert isinstance(ticket, _Ticket)
             assert not self._has_failed, "acknowledged after a failure"
             self._waiting.remove(ticket)

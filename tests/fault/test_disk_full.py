@@ -49,7 +49,7 @@ class Producer:
         """A step, with the disk work done at once."""
         result = self.kit.step(ms)
         assert result.failed == []
-        self.acknowledged += [ticket for ticket in result.durable if isinstance(ticket, bytes)]
+        self.acknowledged += [ticket for ticket in result.safe if isinstance(ticket, bytes)]
         self.kit.worker.run_all()
 
     def fill(self, count: int = 1000) -> None:
@@ -361,7 +361,7 @@ def story_of_a_sync_without_room(defects: Defects) -> None:
     kit.store.wait_for(kit.store.end_offset, b"lost")
     durable: list[object] = []
     for _ in range(5):
-        durable += kit.step().durable
+        durable += kit.step().safe
         kit.worker.run_all()
     after = StoreKit(kit.disk.power_cut())
     assert [ticket for ticket in durable if ticket not in bodies_of(after.store)] == []

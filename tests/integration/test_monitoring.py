@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from aerobee.model.replica_status import FOLLOWING, MasterStatus, ReplicaLag, SlaveStatus
+from aerobee.protocol.text.metric_text import metrics_text
+from aerobee.service.broker.metrics.replica_metrics import replica_metrics
 from tests.dashboard import queries, read_page
 from tests.process_kit import Started
 from tests.watched_traffic import GROUP, TOPIC, Traffic, shown
@@ -61,10 +64,12 @@ def test_it_is_well_and_ready(ports: dict[str, int]) -> None:
 
 
 def test_everything_that_the_dashboard_asks_for_is_exported(ports: dict[str, int]) -> None:
-    exported = read_page(shown(ports["metrics"], "/metrics").text)
+    up = read_page(shown(ports["metrics"], "/metrics").text)
+    replicas = read_page(_replicas_page())
     asked = queries()
     assert len(asked) > 30
     for query in asked:
+        exported = replicas if query.is_of_replicas else up
         names = query.metrics()
         assert names, query
         for name in names:
@@ -74,12 +79,21 @@ def test_everything_that_the_dashboard_asks_for_is_exported(ports: dict[str, int
             assert bool(is_counted) == (exported.kinds[name] != "gauge"), query
 
 
+def _replicas_page() -> str:
+    """What a master with a slave, and the slave, would show of replication."""
+    master = MasterStatus(510, 2, [ReplicaLag("10.0.0.2:41234", 500, 10, 3, True)])
+    slave = SlaveStatus("10.0.0.1:10912", FOLLOWING, 500, 500, 510, 10, 3)
+    shared = {"cluster": "c", "node_type": "broker", "node_id": "broker-a"}
+    metrics = [*replica_metrics(master), *replica_metrics(slave)]
+    return b"".join(metrics_text(metrics, shared)).decode()
+
+
 def test_everything_that_is_exported_is_explained(ports: dict[str, int]) -> None:
     page = METRICS_PAGE.read_text()
     named = set(re.findall(r"`((?:rocketmq|aerobee|process)_[a-z_]+)`", page))
     for name, also in re.findall(r"`([a-z_]+)`, `…(_[a-z]+)`", page):
         named.add(name + also)
-    exported = read_page(shown(ports["metrics"], "/metrics").text)
+    exported = read_page(shown(ports["metrics"], "/metrics").text + _replicas_page())
     assert set(exported.kinds) <= named
 
 

@@ -55,8 +55,11 @@ class World:
         self.store = module("aerobee.storage.store").Store.open(
             self.disk, ROOT, config, self.worker
         )
+        answers = module("aerobee.service.broker.log_access.safe_answers").SafeAnswers(
+            self.store, lambda: 5_000
+        )
         intake = module("aerobee.service.broker.log_access.message_writer").MessageWriter(
-            self.store, config.flush_mode, 2
+            self.store, answers, 2
         )
         ground = module("aerobee.service.broker.state.tables").Ground(
             self.store, self.disk, self.worker

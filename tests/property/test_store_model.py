@@ -149,7 +149,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.kit.worker.run_next(lane)
         result = self.kit.step(ms)
         assert result.failed == []
-        for end in result.durable:
+        for end in result.safe:
             assert isinstance(end, int)
             assert end <= self.kit.store.flushed_offset
             self.waiting.remove(end)

@@ -18,10 +18,10 @@ from aerobee.service.broker.delay.delay_levels import DelayLevels
 from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.redelivery import Redelivery
 from aerobee.service.broker.log_access.retry_destination import copy_to_return, place_to_return
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.state.delay_offsets import DelayOffsets
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
-from aerobee.storage.config import FlushMode
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.store import Store
 from aerobee.system.disk import MappedDisk
@@ -99,7 +99,7 @@ def test_apaches_offsets_are_taken_over_and_nothing_is_delivered_again(
     assert offsets.saved == {1: 1, 2: 1, 3: 4, 18: 0}
     newest = max(one.store_timestamp for one in all_of(store, SCHEDULE))
     start = Now(newest + 1_000, 0)
-    intake = MessageWriter(store, CONFIG.flush_mode, len(CONFIG.delay_levels_ms))
+    intake = MessageWriter(store, SafeAnswers(store, lambda: 5_000), len(CONFIG.delay_levels_ms))
     levels = DelayLevels(store, intake, offsets, worker, CONFIG.delay_levels_ms, start)
     assert levels.progress() == {1: (1, 1), 2: (1, 1), 3: (4, 4), 18: (0, 1)}
     levels.on_tick(start)
@@ -123,7 +123,9 @@ def test_our_file_is_apaches_file_byte_for_byte() -> None:
 def stored(message: StoredMessage) -> StoredMessage:
     """What becomes of a message that is put into a broker of 18 levels."""
     kit = StoreKit(config=SMALL_CONFIG)
-    MessageWriter(kit.store, FlushMode.ASYNC, 18).put(message, kit.clock.now())
+    MessageWriter(kit.store, SafeAnswers(kit.store, lambda: 5_000), 18).put(
+        message, kit.clock.now()
+    )
     kit.store.dispatch()
     (queue,) = kit.store.queues()
     (found,) = read_all(kit.store, queue.topic, queue.queue_id)

@@ -16,13 +16,13 @@ from aerobee.protocol.bodies.revive_records import (
     encode_checkpoint,
 )
 from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.pop.revive.in_flight import InFlight
 from aerobee.service.broker.pop.revive.retry_copy import Origin
 from aerobee.service.broker.pop.revive.retry_writer import RetryTables, RetryWriter
 from aerobee.service.broker.pop.revive.revive_queue import ReviveQueue
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.sim.disk_worker import SimDiskWorker
-from aerobee.storage.config import FlushMode
 from aerobee.storage.store import Store
 from tests.fixture_store import unpack
 from tests.store_kit import read_all
@@ -71,7 +71,7 @@ def test_what_apache_brought_back_is_brought_back_and_nothing_else(store: Store)
     for name in ("fix-pop", group):
         tables.groups.ensure(name, now)
     tables.finish()
-    intake = MessageWriter(store, FlushMode.ASYNC, 18)
+    intake = MessageWriter(store, SafeAnswers(store, lambda: 5_000), 18)
     retrying = RetryWriter(
         store,
         SimDiskWorker(inline=True),

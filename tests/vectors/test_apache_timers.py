@@ -14,6 +14,7 @@ from aerobee.protocol.message.stored_message import encode_record
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
 from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.redelivery import Redelivery
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.state.tables import Ground
 from aerobee.service.broker.timer.slot_walk import SlotWalk
 from aerobee.service.broker.timer.tick_scale import TickScale
@@ -132,7 +133,7 @@ def test_what_waits_in_apaches_store_is_delivered_at_its_time_and_nothing_again(
     worker = SimDiskWorker(inline=True)
     told = BrokerConfig(timer_log_file_bytes=LOG_FILE_BYTES)
     config = LiveConfig(told, SETTINGS, ChangesFile(SimDisk(), "changes", {}), worker, {})
-    intake = MessageWriter(store, CONFIG.flush_mode, len(CONFIG.delay_levels_ms))
+    intake = MessageWriter(store, SafeAnswers(store, lambda: 5_000), len(CONFIG.delay_levels_ms))
     now = Now(max(one.store_timestamp for one in read_all(store, TIMER, 0)) + 60_000, 0)
     before = store.end_offset
     timers = Timers(Ground(store, MappedDisk(), worker), intake, config, now)

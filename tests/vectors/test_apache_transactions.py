@@ -13,6 +13,7 @@ from aerobee.model.message import Host, StoredMessage
 from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.transaction.half_message import committed
 from aerobee.service.broker.transaction.half_timing import HalfTiming
@@ -104,7 +105,7 @@ def test_a_transaction_that_apaches_broker_began_ends_with_ours(store: Store, ro
     now = Now(newest.store_timestamp + 1_000, 0)
     ledger = Ledger(
         store,
-        MessageWriter(store, CONFIG.flush_mode, 18),
+        MessageWriter(store, SafeAnswers(store, lambda: 5_000), 18),
         offsets,
         HalfTiming(BrokerConfig, CONFIG.retention_ms),
         Host("127.0.0.1", 50_961),

@@ -7,6 +7,7 @@ need nothing else of it. A kind refuses a text with a ValueError in words that c
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 C = TypeVar("C")
@@ -57,6 +58,22 @@ class Whole:
 
     def write(self, value: int) -> str:
         return str(value // self.scale)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of an enum's members, by its value."""
+
+    members: type[Enum]
+
+    def read(self, text: str) -> Enum:
+        for member in self.members:
+            if member.value == text.upper():
+                return member
+        raise ValueError(" or ".join(str(member.value) for member in self.members))
+
+    def write(self, value: Enum) -> str:
+        return str(value.value)
 
 
 class Setting(NamedTuple):

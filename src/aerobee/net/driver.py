@@ -1,7 +1,8 @@
 """The driver: feeds a service with commands, ticks and answers, and carries out its effects.
 
-It owns the listening sockets, the channels and the dialed connections of one service. Everything
-happens on the loop's thread, one event after another: the service never sees two at once.
+It owns the listening sockets, the channels, the dialed connections and the HA links of one service.
+Everything happens on the loop's thread, one event after another: the service never sees two at
+once.
 
 A tick comes a few milliseconds after whatever happened, and at once after `tick_soon`. In between,
 a service that says for how long it has nothing to do is left alone for so long.
@@ -17,17 +18,23 @@ from typing import cast
 from aerobee.errors import LocalProtocolError
 from aerobee.net.channel import Channel
 from aerobee.net.dialer import Dialer
+from aerobee.net.replica_channel import ReplicaLinks
 from aerobee.net.round import Round
 from aerobee.ports.clock import Clock, Now
+from aerobee.ports.replica_link import LinkedService
 from aerobee.ports.service import (
     ChannelId,
     CloseChannel,
+    CloseLink,
     Dial,
     Effects,
     EndingService,
     FastService,
+    LinkWrite,
+    OpenLink,
     PatientService,
     Peer,
+    Rebuild,
     Reply,
     Service,
     Write,
@@ -67,8 +74,10 @@ class Driver:
         connections_max: int,
         *,
         drops_idle: bool = True,
+        rebuild: Callable[[Rebuild], None] = lambda wanted: None,
     ) -> None:
-        """`drops_idle` is off where a test moves the clock: silence says nothing there."""
+        """`drops_idle` is off where a test moves the clock: silence says nothing there. `rebuild`
+        is called when the service asks for another one in its place."""
         self._service = service
         self._fast = cast(FastService, service) if hasattr(service, "take") else None
         self._ending = cast(EndingService, service) if hasattr(service, "stop") else None
@@ -77,10 +86,12 @@ class Driver:
         self._limits = limits
         self._connections_max = connections_max
         self._drops_idle = drops_idle
+        self._rebuild = rebuild
         self._channels: dict[ChannelId, Channel] = {}
         self._next_channel = 0
         self._round = Round(self._begin_round)
         self._dialer = Dialer(self._answered, limits)
+        self._links = self._links_of(service)
         self._servers: list[asyncio.Server] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._failed: Failed = _unheard
@@ -89,15 +100,33 @@ class Driver:
         self._is_woken = False
         self._checked_ms = 0
 
+    def _links_of(self, service: Service) -> ReplicaLinks | None:
+        if not hasattr(service, "links"):
+            return None
+        links = cast(LinkedService, service).links
+        return ReplicaLinks(links, self._round, self.now, self._carry_out)
+
     # Starting and stopping.
 
-    async def start(self, sockets: Sequence[socket.socket], failed: Failed) -> None:
+    async def start(
+        self,
+        sockets: Sequence[socket.socket],
+        failed: Failed,
+        ha_sockets: Sequence[socket.socket] = (),
+    ) -> None:
         """Accept connections on bound sockets, which are the driver's from now on, and tick.
-        `failed` is told if a tick cannot be done: nothing of the service can be relied on then."""
+        `failed` is told if a tick cannot be done: nothing of the service can be relied on then.
+        HA links are accepted on `ha_sockets`, if the service has links."""
         loop = asyncio.get_running_loop()
         for bound in sockets:
             factory = cast(Callable[[], asyncio.Protocol], self._make_channel)
             self._servers.append(await loop.create_server(factory, sock=bound, backlog=BACKLOG))
+        for bound in ha_sockets:
+            if self._links is None:
+                bound.close()  # nobody would be answered
+            else:
+                accept = self._links.accept
+                self._servers.append(await loop.create_server(accept, sock=bound, backlog=BACKLOG))
         self._loop = loop
         self._failed = failed
         self._checked_ms = self.now().monotonic_ms
@@ -123,12 +152,14 @@ class Driver:
         self._loop = None
         if self._timer is not None:
             self._timer.cancel()
+        if self._links is not None:
+            self._links.stop()
         for channel in list(self._channels.values()):
             channel.close()
         await self._dialer.close()
         try:
             async with asyncio.timeout(STOP_SECONDS_MAX):
-                while self._channels:
+                while self._channels or (self._links is not None and self._links.count()):
                     await asyncio.sleep(TICK_SECONDS)
         except TimeoutError:
             for channel in list(self._channels.values()):
@@ -252,8 +283,13 @@ class Driver:
                     channel = self._channels.get(number)
                     if channel is not None:
                         channel.write([frames])
+                case LinkWrite() | OpenLink() | CloseLink():
+                    if self._links is not None:
+                        self._links.carry_out(effect)
                 case Dial():
                     self._dialer.dial(effect)
+                case Rebuild():
+                    self._rebuild(effect)
                 case CloseChannel(number, reason):
                     channel = self._channels.get(number)
                     if channel is not None:

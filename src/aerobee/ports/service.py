@@ -11,6 +11,7 @@ each, and append the answers to the channel's output.
 from collections.abc import Sequence
 from typing import NamedTuple, NewType, Protocol, TypeAlias
 
+from aerobee.model.broker_role import RoleChange
 from aerobee.ports.clock import Now
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
@@ -62,7 +63,45 @@ class CloseChannel(NamedTuple):
     reason: str
 
 
-Effect: TypeAlias = Reply | Write | Dial | CloseChannel
+class Rebuild(NamedTuple):
+    """Stop this service and build another on the same store, behind the same sockets: the broker's
+    role changes, or its log has to be cut. The process does it after the effects before this one;
+    the service gets no further event but its stop."""
+
+    reason: str
+    role: RoleChange | None = None
+    """None: the role stays."""
+    cut_at: int | None = None
+    """The log offset at which the log must end; None: it stays as it is."""
+
+
+LinkId = NewType("LinkId", int)
+"""One live HA connection (`ports.replica_link`). Numbers are not used again in the life of a
+process."""
+
+
+class OpenLink(NamedTuple):
+    """Connect to the HA address `host:port`. `on_link_open` or `on_link_failed` follows, once."""
+
+    address: str
+
+
+class LinkWrite(NamedTuple):
+    """Write buffers to a link, in order; they are not copied. See `LinkService.on_link_ready`."""
+
+    link: LinkId
+    buffers: Sequence[bytes | memoryview]
+
+
+class CloseLink(NamedTuple):
+    """Close a link at once: bytes that are not out yet are dropped. `on_link_closed` follows."""
+
+    link: LinkId
+    reason: str
+
+
+LinkEffect: TypeAlias = OpenLink | LinkWrite | CloseLink
+Effect: TypeAlias = Reply | Write | Dial | CloseChannel | LinkEffect | Rebuild
 Effects: TypeAlias = list[Effect]
 
 

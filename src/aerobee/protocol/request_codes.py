@@ -189,6 +189,8 @@ class RequestCode(IntEnum):
     PUBLISH_STAGED = 28005, "B", "core"
     FINISH_ROUND = 28006, "B", "core"
     COPY_BROKER_STATE = 28007, "B", "ha"
+    CHANGE_BROKER_ROLE = 28008, "B", "admin ha"
+    READ_LOG = 28009, "B", "ha"
     POP_MESSAGE = 200050, "B", "pop"
     ACK_MESSAGE = 200051, "B", "pop"
     PEEK_MESSAGE = 200052, "B", "pop rare"

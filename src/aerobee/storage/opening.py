@@ -10,7 +10,6 @@ Imports more than 15 modules because it is the one place that builds the parts o
 
 from typing import NamedTuple
 
-from aerobee.errors import StoreLocked
 from aerobee.ports.disk import Disk, FileLock
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.message.record import RecordWriter
@@ -22,10 +21,11 @@ from aerobee.storage.dispatch.dispatcher import Dispatcher
 from aerobee.storage.index.deleted_topics import DeletedTopics
 from aerobee.storage.index.derived_files import DerivedFiles
 from aerobee.storage.read.record_reader import RecordReader
-from aerobee.storage.recover.abort_flag import AbortFlag
+from aerobee.storage.recover.abort_flag import AbortFlag, take_lock
 from aerobee.storage.recover.checkpoint import Checkpoint
 from aerobee.storage.recover.derived_recovery import DispatchStart, open_derived
 from aerobee.storage.recover.durable_mark import DurableMarkFile
+from aerobee.storage.recover.log_cut import LogCut
 from aerobee.storage.recover.log_recovery import Progress, last_timestamp
 from aerobee.storage.recover.marking import Marking
 from aerobee.storage.recover.recovery import RecoveredLog, recover_log
@@ -59,25 +59,16 @@ def open_parts(
     worker: DiskWorker,
     progress: Progress,
     defects: Defects,
+    cut_at: int | None = None,
 ) -> StoreParts:
-    """Lock, recover, dispatch what is missing, and mark the store as in use."""
+    """Lock, recover, cut, dispatch what is missing, and mark the store as in use."""
     disk.make_directory(f"{root}/commitlog")
-    lock = _take_lock(disk, root)
+    lock = take_lock(disk, root)
     try:
-        return _open_locked(disk, root, config, worker, progress, defects, lock)
+        return _open_locked(disk, root, config, worker, progress, defects, cut_at, lock)
     except BaseException:
         lock.release()
         raise
-
-
-def _take_lock(disk: Disk, root: str) -> FileLock:
-    try:
-        return disk.lock(f"{root}/lock")
-    except BlockingIOError as error:
-        raise StoreLocked(
-            f"another process has the store {root} open",
-            hint="stop it, or give this one a directory of its own",
-        ) from error
 
 
 def _open_locked(
@@ -87,16 +78,19 @@ def _open_locked(
     worker: DiskWorker,
     progress: Progress,
     defects: Defects,
+    cut_at: int | None,
     lock: FileLock,
 ) -> StoreParts:
     abort_flag = AbortFlag(disk, root)
     last_stop = abort_flag.last_stop()
     mark_file = DurableMarkFile.open(disk, f"{root}/durable_mark")
     checkpoint = Checkpoint.open(disk, f"{root}/checkpoint")
-    directory = f"{root}/commitlog"
     recovered = recover_log(
-        disk, directory, config, last_stop, mark_file, checkpoint, progress, defects
+        disk, f"{root}/commitlog", config, last_stop, mark_file, checkpoint, progress, defects
     )
+    if cut_at is not None:
+        log_cut = LogCut(disk, root, mark_file, checkpoint, abort_flag, defects)
+        recovered = log_cut.cut(recovered, cut_at)
     deleted = DeletedTopics.load(disk, root)
     if deleted.fit_to(recovered.state.end_offset):
         deleted.save(deleted.encode())
@@ -112,8 +106,7 @@ def _open_locked(
         defects,
     )
     records.index = start.derived.index
-    end_offset = recovered.state.end_offset
-    newest = start.derived.newest_record()
+    end_offset, newest = recovered.state.end_offset, start.derived.newest_record()
     derived_timestamp = records.store_timestamp_at(newest) or 0
     timestamp = recovered.last_timestamp or last_timestamp(recovered.sequence, newest)
     marking = Marking(disk, mark_file, checkpoint, worker, config, defects)

@@ -8,6 +8,7 @@
     checkpoint            RocketMQ's                         recover
     durable_mark          ours                               recover
     abort                 there while a process writes       recover
+    diverged/             cut off by `open`, ours            recover
     lock                  held while a process writes
 
 It delegates everything: appends to the appender, reads to the readers, recovery to `opening`.
@@ -26,14 +27,14 @@ from aerobee.ports.disk import Disk, DiskSpace
 from aerobee.ports.disk_worker import DiskWorker, Lane
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.storage.appender import Appender
+from aerobee.storage.commit.confirmation import Confirmation
 from aerobee.storage.commit.flush import Flush
 from aerobee.storage.config import FlushMode, StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.opening import StoreParts, open_parts
+from aerobee.storage.raw_appender import RawAppender
 from aerobee.storage.read.hot_records import HotRecords
-from aerobee.storage.read.kept_reader import KeptReader
-from aerobee.storage.read.queue_reader import QueueReader
 from aerobee.storage.read.readers import Readers
 from aerobee.storage.recover.log_recovery import Progress
 from aerobee.storage.retain.cleaner import Cleaner, shortage_of
@@ -46,8 +47,8 @@ _RECORDS_A_DISPATCH = 1 << 40  # whatever was appended since
 class StepResult(NamedTuple):
     """What became of those who waited."""
 
-    durable: list[object]
-    """Tickets whose bytes are on the disk: they may be acknowledged."""
+    safe: list[object]
+    """Tickets whose bytes are as safe as they waited for."""
     failed: list[object]
     """Tickets whose bytes may be lost: they must not be."""
 
@@ -83,17 +84,19 @@ class Store(Readers):
             defects,
         )
         self._flush.start_at(parts.log.end_offset(), parts.log.last_timestamp)
-        super().__init__(
-            parts.derived.queues,
-            QueueReader(parts.log.sequence),
-            parts.records,
-            KeptReader(parts.derived.kept),
-            parts.log.sequence,
-        )
+        self.sync_seconds: Histogram = self._flush.sync_seconds
+        """How long syncs of the log took."""
+        self.confirmation = Confirmation(parts.log.end_offset, self._flush, config.flush_mode)
+        super().__init__(parts.log, parts.derived, parts.records)
         self._reader.crc_from = parts.records.crc_from = parts.crc_from
         # Older records were not written by this process: reads check their checksums.
         self._opened_at = parts.log.end_offset()
+        self.confirmed_at_start = parts.marking.confirmed
+        """How far the log was lasting when the last process had it, as far as is known."""
         self._is_closed = False
+        # Why nothing can be appended, and why no draft may be.
+        self._hindrance: StorageError | None = None
+        self._ban: StorageError | None = None
         # Which topics are compacted is told it after every start, before the first step.
         self.compaction = Compaction(
             parts.log.sequence, parts.derived, worker, config, parts.crc_from
@@ -117,8 +120,9 @@ class Store(Readers):
         )
         # For callers who append or look per message and cannot spare a call in between.
         self.hot_records = HotRecords(parts.log.sequence, self._reader)
+        self._raw_appender = RawAppender(parts, self._flush, self._reader, self.compaction)
         self.appender = Appender(parts.log, self._queues)
-        self.appender.refusal = self._cleaner.refusal()
+        self._note_hindrance(self._cleaner.refusal())
         self._bound_reads()
 
     @classmethod
@@ -131,14 +135,18 @@ class Store(Readers):
         *,
         progress: Progress = _silent,
         defects: Defects = NO_DEFECTS,
+        cut_at: int | None = None,
     ) -> "Store":
         """Open a store directory, new or as any stop left it, RocketMQ's too.
 
         CorruptRecord, CorruptFile, StoreLocked: it cannot be opened as it is; nothing was changed.
         DiskFull: there is no room for what is missing in it.
+
+        `cut_at`: a log offset at which a record ends, where the log is to end. What lies behind it
+        is saved in `diverged/` first. Misuse: no record ends there; the log is as it was.
         """
         try:
-            parts = open_parts(disk, root, config, worker, progress, defects)
+            parts = open_parts(disk, root, config, worker, progress, defects, cut_at)
         except OSError as error:
             shortage = shortage_of(error)
             if shortage is None:
@@ -152,9 +160,26 @@ class Store(Readers):
         """Store a draft; the log offset of its (first) record. See `Appender.append`."""
         return self.appender.append(draft, wall_ms)
 
+    def refuse_appends(self, ban: StorageError | None) -> None:
+        """Refuse drafts with this error from now on; None: take them, unless the disk forbids."""
+        self._ban = ban
+        self._note_hindrance(self._hindrance)
+
+    def _note_hindrance(self, hindrance: StorageError | None) -> None:
+        """The disk hinders appends of any kind, or does not."""
+        self._hindrance = hindrance
+        self.appender.refusal = hindrance or self._ban
+
+    def append_raw(self, log_offset: int, data: memoryview) -> int:
+        """Append the whole records and fillers at the begin of bytes of another broker's log; how
+        many bytes that were. For a replica, which takes no drafts. See `RawAppender.append`."""
+        if self._hindrance is not None:
+            raise self._hindrance
+        return self._raw_appender.append(log_offset, data)
+
     def wait_for(self, end_offset: int, ticket: object) -> None:
-        """Have `step` return `ticket` once the log is on the disk up to here, or cannot be."""
-        self._flush.wait_for(end_offset, ticket)
+        """Have `step` return `ticket` once the log is lasting up to here, or cannot be."""
+        self.confirmation.wait_lasting(end_offset, ticket)
 
     @property
     def end_offset(self) -> int:
@@ -167,22 +192,13 @@ class Store(Readers):
 
     @property
     def flushed_offset(self) -> int:
+        """How far the log is on the disk. Saved progress goes by `confirmation`."""
         return self._flush.flushed
 
     @property
     def dispatched_offset(self) -> int:
         """Everything below can be read by queue and key."""
         return self._dispatcher.offset
-
-    @property
-    def sync_seconds(self) -> Histogram:
-        """How long syncs of the log took."""
-        return self._flush.sync_seconds
-
-    def earliest_timestamp(self) -> int:
-        """When the oldest record was stored; -1 if there is none."""
-        stamp = self._parts.records.store_timestamp_at(self._log.min_offset())
-        return -1 if stamp is None else stamp
 
     def disk_used_ratio(self) -> float:
         return self._cleaner.disk_used_ratio()
@@ -211,7 +227,7 @@ class Store(Readers):
         even until the next step: in ASYNC mode it would be acknowledged."""
         self._worker.collect()
         if self._flush.failure is not None:
-            self.appender.refusal = self._flush.failure
+            self._note_hindrance(self._flush.failure)
 
     def step(self, now: Now) -> StepResult:
         """Do what is due: finished disk work, syncs, dispatch, marks, cleaning."""
@@ -227,7 +243,7 @@ class Store(Readers):
         self._derive(now)
         self._parts.log_files.step(self._log.is_half_full(), now.monotonic_ms)
         self._parts.log_files.make_ready(self._log.end_offset(), self._log.is_large)
-        self.appender.refusal = self._refusal(now)
+        self._note_hindrance(self._refusal(now))
         failure = self.failure
         if failure is None:
             durable_to = self._parts.marking.dispatched_durably
@@ -239,7 +255,7 @@ class Store(Readers):
             self._flush.stop(failure)
             self._deletions.stop(failure)
             self._bound_reads()
-        return StepResult(self._flush.take_released(), self._flush.take_failed())
+        return StepResult(self.confirmation.take_released(), self.confirmation.take_failed())
 
     def _derive(self, now: Now) -> None:
         """Dispatch, and have it remembered. Without room for a file both wait: a mark would speak
@@ -267,22 +283,17 @@ class Store(Readers):
         self._bound_reads()
 
     def _visible_to(self) -> int:
-        """ASYNC: what is appended. SYNC: what is on the disk, so that no reader sees a message
-        that a power cut can take back."""
-        if self._flush.failure is not None:
-            return self._flush.flushed
-        if (
-            self.config.flush_mode is FlushMode.SYNC
-            and Defect.DISPATCH_AHEAD_OF_SYNC not in self._defects
-        ):
-            return self._flush.flushed
-        return self._log.end_offset()
+        """What is confirmed, so that no reader sees a message that can be taken back. On the disk
+        of a store that has failed, nothing more is."""
+        if Defect.DISPATCH_AHEAD_OF_SYNC in self._defects and self._flush.failure is None:
+            return self._log.end_offset()
+        return self.confirmation.confirmed_offset
 
     def _bound_reads(self) -> None:
         """Tell the readers how far they may go, and what they may believe unchecked."""
         readable_to = self._dispatcher.offset
-        if self._flush.failure is not None and Defect.READ_AFTER_FAILED_SYNC not in self._defects:
-            readable_to = min(readable_to, self._flush.flushed)
+        if self._flush.failure is None or Defect.READ_AFTER_FAILED_SYNC not in self._defects:
+            readable_to = min(readable_to, self._visible_to())
         self._reader.readable_to = self._parts.records.readable_to = readable_to
         self._reader.dispatched_to = self._dispatcher.offset
         self._reader.hot_from = max(self._opened_at, self._log.end_offset() - self.config.hot_bytes)
@@ -344,11 +355,12 @@ class Store(Readers):
         """Block until everything appended is on the disk; DiskFailed if it cannot be."""
         self._flush.sync_now(self._log.end_offset(), self._log.last_timestamp)
         if self._flush.failure is not None:
-            self.appender.refusal = self._flush.failure
+            self._note_hindrance(self._flush.failure)
             raise self._flush.failure
         self._note_flushed()
 
     def _note_flushed(self) -> None:
+        self._parts.marking.confirmed = self.confirmation.lasting_offset
         self._parts.marking.note_flushed(self._flush.flushed, self._flush.flushed_timestamp)
 
     def close(self) -> None:

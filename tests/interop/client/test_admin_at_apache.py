@@ -11,6 +11,7 @@ from aerobee.client.admin.admin import Admin
 from aerobee.client.admin.message_tracks import Track
 from aerobee.model.group import GroupConfig
 from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.model.replica_status import MasterStatus
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.assignment import POP, RequestMode
 from tests.interop.apache import Jars
@@ -170,8 +171,8 @@ def test_brokers_and_name_servers(name_server: str) -> None:
         config = (await admin.brokers.config())["broker-a"]
         assert config["brokerName"] == "broker-a"
         await admin.brokers.set_config({"traceOn": "true"})
-        assert (await admin.brokers.replication())["broker-a"].is_master
-        assert list((await admin.brokers.members("DefaultCluster", "broker-a")).addresses) == [0]
+        assert isinstance((await admin.replicas.status())["broker-a"], MasterStatus)
+        assert list((await admin.replicas.members("DefaultCluster", "broker-a")).addresses) == [0]
         await admin.brokers.delay_offsets()
         await admin.brokers.waiting_for_a_time()
         assert await admin.brokers.stats("TOPIC_PUT_NUMS", "nothing") == {"broker-a": None}

@@ -202,6 +202,8 @@ BROKERS: tuple[Pair | BothFail | Step, ...] = (
     Pair(f"cleanUnusedTopic {_AT}"),
     Pair(f"deleteExpiredCommitLog {_AT}"),
     Pair(f"haStatus {_AT}", is_fixed_order=True),
+    Pair(f"resetMasterFlushOffset {_AT} -o 0"),
+    BothFail(f"getBrokerEpoch {_IN}", "only for controllerMode"),
     Pair(f"getColdDataFlowCtrInfo {_AT}", is_fixed_order=True),
     Pair(f"getBrokerLiteInfo {_AT}", is_fixed_order=True),
 )
@@ -240,6 +242,8 @@ AT_APACHE: tuple[Pair | BothFail | Step, ...] = (
     Pair("clusterList", is_fixed_order=True),
     Pair(f"getBrokerConfig {_AT}"),
     Pair(f"haStatus {_AT}", is_fixed_order=True),
+    Pair(f"resetMasterFlushOffset {_AT} -o 0"),
+    BothFail(f"getBrokerEpoch {_IN}", "only for controllerMode"),
     Pair(f"createUser {_AT} -u ann{{side}} -p secret12 -t Normal"),
     Pair(f"updateUser {_AT} -u ann{{side}} -s disable"),
     Pair(f"getUser {_AT} -u ann{{side}}", _HIDDEN, (r"secret12|\*{6}  ",)),

@@ -9,7 +9,7 @@ from aerobee.protocol.request_codes import (
 
 def test_every_number_and_every_name_stands_once() -> None:
     """An enumeration would turn a number that comes twice into an alias without a word."""
-    assert len(RequestCode) == len(RequestCode.__members__) == 175
+    assert len(RequestCode) == len(RequestCode.__members__) == 177
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,7 @@ def test_every_number_and_every_name_stands_once() -> None:
         (903, "REMOVE_BROKER", "X", ("rare",)),
         (1013, "CONTROLLER_APPLY_BROKER_ID", "K", ("raft",)),
         (3010, "AUTH_LIST_ACL", "B", ("admin",)),
+        (28008, "CHANGE_BROKER_ROLE", "B", ("admin", "ha")),
         (200050, "POP_MESSAGE", "B", ("pop",)),
         (200151, "BATCH_ACK_MESSAGE", "B", ("pop",)),
     ],

@@ -136,7 +136,7 @@ def test_those_who_wait_together_share_a_sync() -> None:
         kit.store.wait_for(kit.store.end_offset, number)
     kit.step()
     assert kit.worker.run_all([Lane.SYNC]) == 1
-    assert kit.step().durable == [0, 1, 2, 3, 4]
+    assert kit.step().safe == [0, 1, 2, 3, 4]
 
 
 def test_a_ticket_for_what_is_on_the_disk_comes_back_at_once() -> None:
@@ -144,7 +144,7 @@ def test_a_ticket_for_what_is_on_the_disk_comes_back_at_once() -> None:
     kit.append(draft())
     kit.settle()
     kit.store.wait_for(kit.store.end_offset, "late")
-    assert kit.step().durable == ["late"]
+    assert kit.step().safe == ["late"]
 
 
 def test_sync_appends_that_are_over_are_synced_without_waiting_for_a_step() -> None:
@@ -161,11 +161,11 @@ def test_sync_appends_that_are_over_are_synced_without_waiting_for_a_step() -> N
     kit.worker.run_all()
     assert kit.store.flush_soon(kit.clock.now()) == first
     assert kit.worker.pending(Lane.SYNC) == 1  # for what came meanwhile
-    assert kit.step().durable == ["first"]
+    assert kit.step().safe == ["first"]
     kit.worker.run_all()
     assert kit.store.flush_soon(kit.clock.now()) == kit.store.end_offset
     assert kit.worker.pending(Lane.SYNC) == 0
-    assert kit.step().durable == ["second"]
+    assert kit.step().safe == ["second"]
 
 
 def test_async_appends_that_are_over_wait_for_the_interval_all_the_same() -> None:
@@ -200,7 +200,7 @@ def test_syncing_blocks_until_everything_is_on_the_disk() -> None:
     kit.store.wait_for(kit.store.end_offset, "ticket")
     kit.store.sync()
     assert kit.store.flushed_offset == kit.store.end_offset
-    assert kit.step().durable == ["ticket"]
+    assert kit.step().safe == ["ticket"]
     assert bodies_of(StoreKit(kit.disk.power_cut()).store) == [b"one"]
 
 
@@ -211,7 +211,7 @@ def test_a_roll_that_waits_for_its_file_does_not_lose_a_finished_sync() -> None:
     kit.step()
     sync_log(kit)
     kit.append(draft(body=bytes(3000)))  # rolls
-    assert kit.step().durable == ["ticket"]
+    assert kit.step().safe == ["ticket"]
     assert kit.store._parts.marking.mark.flushed == kit.store.flushed_offset > 0
 
 

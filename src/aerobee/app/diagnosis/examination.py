@@ -15,6 +15,7 @@ from aerobee.app.diagnosis.disk import disk_findings
 from aerobee.app.diagnosis.finding import Finding
 from aerobee.app.diagnosis.kernel import kernel_findings
 from aerobee.app.diagnosis.neighbours import look_at
+from aerobee.app.diagnosis.replicas import replica_findings
 from aerobee.app.diagnosis.runtime import runtime_findings
 from aerobee.app.diagnosis.settings import SettingsFacts, settings_findings
 from aerobee.app.settings import broker_settings
@@ -44,6 +45,7 @@ def examine(subject: Subject) -> list[Finding]:
         *clock_findings(clock),
         *address_findings(neighbours.name_servers, neighbours.brokers),
         *missing_somewhere(neighbours.brokers, answering),
+        *replica_findings(neighbours.replicas),
         *settings,
     ]
 

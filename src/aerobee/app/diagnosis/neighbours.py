@@ -13,6 +13,7 @@ from aerobee.app.diagnosis.addresses import AddressFacts, NameServerFacts
 from aerobee.app.diagnosis.clock import broker_offset
 from aerobee.app.load.measure.cluster_facts import is_here
 from aerobee.client.admin.admin import Admin, admin
+from aerobee.client.admin.replica_group import ReplicaGroup
 from aerobee.client.core.target import parse_target
 from aerobee.errors import AerobeeError
 from aerobee.model.route import MASTER_ID
@@ -26,6 +27,8 @@ class Neighbours:
     name_servers: list[NameServerFacts] = field(default_factory=list)
     brokers: list[AddressFacts] = field(default_factory=list)
     offsets: dict[str, float] = field(default_factory=dict)
+    replicas: list[ReplicaGroup] = field(default_factory=list)
+    """Masters and slaves, as the first name server that answers has them."""
 
 
 async def look_at(target: str, *, is_chosen: bool) -> Neighbours:
@@ -44,6 +47,7 @@ async def look_at(target: str, *, is_chosen: bool) -> Neighbours:
                 ]
                 found.name_servers.append(NameServerFacts(address, is_chosen=is_chosen))
                 await _look_at_brokers(one, address, brokers, found)
+                found.replicas = found.replicas or await one.replicas.groups()
         except AerobeeError as error:
             found.name_servers.append(NameServerFacts(address, error.message, is_chosen))
     return found

@@ -38,6 +38,17 @@ class Cause(Enum):
     SILENT = "silent"
     BEHIND = "behind"
     DEAD_LETTERS = "dead letters"
+    # Of a master and its slaves.
+    NO_MASTER = "no master"
+    NO_ANSWER = "no answer"
+    TWO_MASTERS = "two masters"
+    TOO_FEW_COPIES = "too few copies"
+    NO_PROMISE = "no promise"
+    DIVERGED = "diverged"
+    NOT_FOLLOWING = "not following"
+    SLAVE_BEHIND = "slave behind"
+    NOT_REGISTERED = "not registered"
+    # Of a group, or of a master and its slaves.
     WELL = "well"
 
 

@@ -57,6 +57,11 @@ class Monitor:
         self._watch = watch
         self._connections = connections
 
+    def hide(self) -> None:
+        """The service is about to stop: show the state "starting" until there is another."""
+        self._watch = None
+        self._connections = lambda: 0
+
     def pages(self) -> Pages:
         return {"/metrics": self._metrics, "/healthz": self._health, "/readyz": self._readiness}
 

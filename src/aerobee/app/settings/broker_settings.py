@@ -28,12 +28,14 @@ from aerobee.app.settings.setting_kinds import (
     HOST,
     NAME,
     BytesOfUnits,
-    Choice,
     Delays,
     Only,
     Percent,
 )
-from aerobee.model.setting import TEXT, TRUTH, Setting, Whole, texts
+from aerobee.model.broker_role import MASTER_ID, RoleChange
+from aerobee.model.setting import TEXT, TRUTH, Choice, Setting, Whole, texts
+from aerobee.replication.config import SETTINGS as REPLICATION_SETTINGS
+from aerobee.replication.config import ReplicationConfig, Severity, contradictions
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
 from aerobee.storage.config import FlushMode, StorageConfig
 
@@ -73,6 +75,8 @@ class BrokerNames:
     """Where clients reach it; empty: where it listens, or this machine's address."""
     ha_port: int = 0
     """0: the port after the broker's own."""
+    broker_id: int = MASTER_ID
+    """A master's is 0 whatever is said; those of its slaves are larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +121,6 @@ class DiskPatience:
 class Fixed:
     """Settings that have only one valid value here."""
 
-    role: str = "ASYNC_MASTER"
-    number: str = "0"
     has_dledger: str = "false"
     has_controller: str = "false"
     store_type: str = "default"
@@ -138,7 +140,7 @@ _PLACES = {
     "checkpoint": "checkpoint",
     "abort": "abort",
 }
-_NO_COPIES = "copies on other brokers are not there yet"
+_NO_FAILOVER = "a master is chosen by a person: see `aerobee broker promote`"
 _NO_ACCESS = "nobody is asked yet who it is"
 _SAY_WHERE = "give the addresses with namesrvAddr"
 
@@ -151,6 +153,7 @@ NAME_SETTINGS = (
     Setting("brokerClusterName", "cluster", NAME),
     Setting("brokerIP1", "host", HOST),
     Setting("haListenPort", "ha_port", Whole(0, 65535)),
+    Setting("brokerId", "broker_id", Whole(0, _INT32_MAX)),
 )
 LINK_SETTINGS = (Setting("namesrvAddr", "nameservers", ADDRESSES),)
 PATH_SETTINGS = (
@@ -183,10 +186,8 @@ PATIENCE_SETTINGS = (
     Setting("osPageCacheBusyTimeOutMills", "busy_ms_max", Whole(100, _BUSY_MS_MAX)),
 )
 FIXED_SETTINGS = (
-    Setting("brokerRole", "role", Only("ASYNC_MASTER", _NO_COPIES)),
-    Setting("brokerId", "number", Only("0", _NO_COPIES)),
-    Setting("enableDLegerCommitLog", "has_dledger", Only("false", _NO_COPIES)),
-    Setting("enableControllerMode", "has_controller", Only("false", _NO_COPIES)),
+    Setting("enableDLegerCommitLog", "has_dledger", Only("false", _NO_FAILOVER)),
+    Setting("enableControllerMode", "has_controller", Only("false", _NO_FAILOVER)),
     Setting("storeType", "store_type", Only("default", "there is one kind of store")),
     Setting("messageStorePlugIn", "plug_in", Only("", "there is one kind of store")),
     Setting("aclEnable", "has_acl", Only("false", _NO_ACCESS)),
@@ -203,6 +204,7 @@ ALL_SETTINGS = (
     *MONITOR_SETTINGS,
     *PATH_SETTINGS,
     *STORAGE_SETTINGS,
+    *REPLICATION_SETTINGS,
     *PATIENCE_SETTINGS,
     *FIXED_SETTINGS,
     *SETTINGS,
@@ -220,11 +222,29 @@ class BrokerSettings:
     monitor: MonitorConfig
     paths: BrokerPaths
     storage: StorageConfig
+    replication: ReplicationConfig
     service: BrokerConfig
     changes: Mapping[str, str]
     """What the file of changes says, as it says it."""
     ignored: Sequence[str]
+    warnings: Sequence[str]
+    """Settings that promise less than they seem to, with what to write instead."""
     effective: str
+
+    @property
+    def broker_id(self) -> int:
+        return MASTER_ID if self.replication.role.is_master else self.names.broker_id
+
+    def with_role(self, change: RoleChange | None) -> "BrokerSettings":
+        """The settings of the same broker in another role; None: in the same."""
+        if change is None:
+            return self
+        address = change.master_address
+        return replace(
+            self,
+            names=replace(self.names, broker_id=change.broker_id),
+            replication=replace(self.replication, role=change.role, master_ha_address=address),
+        )
 
     def shown(self) -> dict[str, str]:
         """Settings, besides the service's own, that clients may read: no path."""
@@ -234,6 +254,7 @@ class BrokerSettings:
             **texts(BrokerLinks(self.nameservers), LINK_SETTINGS),
             **texts(self.monitor, MONITOR_SETTINGS),
             **texts(self.storage, STORAGE_SETTINGS),
+            **texts(self.replication, REPLICATION_SETTINGS),
             **texts(Fixed(), FIXED_SETTINGS),
         }
 
@@ -262,6 +283,9 @@ def read_settings(
     reading.build(Fixed(), FIXED_SETTINGS)
     service = reading.build(BrokerConfig(), SETTINGS)
     storage = replace(_storage(reading), retention_ms=service.retention_ms)
+    replication = reading.build(ReplicationConfig(), REPLICATION_SETTINGS)
+    wrong, warnings = _contradicted(names, replication)
+    reading.refuse(wrong)
     reading.finish()
     return BrokerSettings(
         listen,
@@ -270,11 +294,31 @@ def read_settings(
         monitor,
         paths,
         storage,
+        replication,
         service,
         {key: text for key, text, _ in changed},
         reading.ignored(),
+        warnings,
         reading.effective(),
     )
+
+
+def _contradicted(
+    names: BrokerNames, replication: ReplicationConfig
+) -> tuple[list[str], list[str]]:
+    """Return settings that do not fit together: those that are refused, and warnings."""
+    found = contradictions(replication)
+    wrong = [one.text for one in found if one.severity is Severity.ERROR]
+    warnings = [one.text for one in found if one.severity is Severity.WARNING]
+    role = replication.role
+    if not role.is_master and names.broker_id == MASTER_ID:
+        wrong.append("brokerRole=SLAVE needs a brokerId above 0: write brokerId=1")
+    if role.is_master and names.broker_id != MASTER_ID:
+        warnings.append(
+            f"brokerId={names.broker_id} has no effect with brokerRole={role.value}, a master's is "
+            "0: write brokerRole=SLAVE, or leave brokerId out"
+        )
+    return wrong, warnings
 
 
 def _nameservers_in(environment: Mapping[str, str]) -> list[Given]:

@@ -135,6 +135,10 @@ class Reading:
         self._effective |= texts(config, settings)
         return config
 
+    def refuse(self, mistakes: Sequence[str]) -> None:
+        """Add mistakes in how the settings fit together."""
+        self._mistakes.extend(mistakes)
+
     def finish(self) -> None:
         """BadConfig lists everything that is wrong."""
         for key, items in self._given.items():

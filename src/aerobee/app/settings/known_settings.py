@@ -12,6 +12,8 @@ from typing import NamedTuple
 from aerobee.app.settings import broker_settings, config, nameserver_settings
 from aerobee.app.settings.monitor_settings import MONITOR_SETTINGS, MonitorConfig
 from aerobee.model.setting import Kind, Setting, texts
+from aerobee.replication.config import SETTINGS as REPLICATION_SETTINGS
+from aerobee.replication.config import ReplicationConfig
 from aerobee.service.broker.config import SETTINGS as BROKER_SERVICE
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.nameserver.config import SETTINGS as NAME_SERVER_SERVICE
@@ -70,6 +72,7 @@ def _of_broker() -> Iterator[tuple[object, Sequence[Setting]]]:
     yield MonitorConfig(), MONITOR_SETTINGS
     yield broker_settings.BrokerPaths(), broker_settings.PATH_SETTINGS
     yield StorageConfig(), broker_settings.STORAGE_SETTINGS
+    yield ReplicationConfig(), REPLICATION_SETTINGS
     yield broker_settings.DiskPatience(), broker_settings.PATIENCE_SETTINGS
     yield broker_settings.Fixed(), broker_settings.FIXED_SETTINGS
     yield BrokerConfig(), BROKER_SERVICE

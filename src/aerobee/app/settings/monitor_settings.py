@@ -6,8 +6,8 @@ The page has no access control, so it is off unless it is configured.
 from dataclasses import dataclass
 from enum import Enum
 
-from aerobee.app.settings.setting_kinds import HOST, Choice
-from aerobee.model.setting import Setting, Whole
+from aerobee.app.settings.setting_kinds import HOST
+from aerobee.model.setting import Choice, Setting, Whole
 
 
 class Exporter(Enum):

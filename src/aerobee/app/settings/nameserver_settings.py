@@ -73,7 +73,6 @@ IGNORED = frozenset(
         "clusterTest",
         "deleteTopicWithBrokerRegistration",
         "enableControllerInNamesrv",
-        "notifyMinBrokerIdChanged",
     }
 )
 

@@ -1,11 +1,10 @@
-"""Kinds of settings that only a configuration file has: names, addresses, choices, sizes, times as
+"""Kinds of settings that only a configuration file has: names, addresses, sizes, times as
 RocketMQ writes them. `model/setting.py` defines a kind.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 
 _NAME = re.compile(r"[%|a-zA-Z0-9_.-]{1,127}")
 _HOST = re.compile(r"[a-zA-Z0-9_.%:-]{0,253}")
@@ -52,22 +51,6 @@ class AddressesKind:
 
     def write(self, value: tuple[str, ...]) -> str:
         return ";".join(value)
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One of an enum's members, by its value."""
-
-    members: type[Enum]
-
-    def read(self, text: str) -> Enum:
-        for member in self.members:
-            if member.value == text.upper():
-                return member
-        raise ValueError(" or ".join(str(member.value) for member in self.members))
-
-    def write(self, value: Enum) -> str:
-        return str(value.value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING
 
 from aerobee.cli.cluster_verbs import Verbs
-from aerobee.cli.commands.broker_admin import EXAMPLES, add_running
+from aerobee.cli.commands import broker_admin, broker_replicas
 from aerobee.cli.server_verbs import (
     Flag,
     add_server,
@@ -39,15 +39,15 @@ _SETTINGS = (
 
 
 def add_to(nouns: Verbs) -> None:
-    verbs = add_server(
-        nouns, "broker", "take messages, keep them, hand them out", _EXAMPLES + EXAMPLES
-    )
+    examples = _EXAMPLES + broker_admin.EXAMPLES + broker_replicas.EXAMPLES
+    verbs = add_server(nouns, "broker", "take messages, keep them, hand them out", examples)
     for name, verb, text in (
         ("start", start, "run a broker in the foreground"),
         ("config", print_config, "print the configuration that would hold"),
     ):
         parser = add_server_verb(verbs, name, text, verb, (_FILE, *_SETTINGS), _EXAMPLES)
-    add_running(verbs, parser)
+    broker_admin.add_running(verbs, parser)
+    broker_replicas.add_replicas(verbs)
 
 
 def start(parsed: argparse.Namespace) -> int:

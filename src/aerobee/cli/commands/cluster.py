@@ -116,7 +116,7 @@ async def _broker_health(admin: "Admin", broker: "BrokerData") -> list[Record]:
         return [_checked("broker", name, "it has no master: nothing can be sent to it")]
     try:
         info = (await admin.brokers.runtime(on=name))[name]
-        replication = (await admin.brokers.replication(on=name))[name]
+        group = await admin.replicas.group(name)
     except AerobeeError as error:
         return [_checked("broker", name, error.message)]
     found = [_checked("broker", name, None)]
@@ -124,10 +124,12 @@ async def _broker_health(admin: "Admin", broker: "BrokerData") -> list[Record]:
     is_full = ratio >= DISK_RATIO_MAX
     fault = f"{ratio:.0%} is used: old messages go before their time" if is_full else None
     found.append(_checked("disk", name, fault))
-    for replica in replication.replicas:
-        is_behind = replica.behind_bytes > BEHIND_BYTES_MAX
-        fault = f"{replica.behind_bytes} bytes behind its master" if is_behind else None
-        found.append(_checked("slave", f"{name} {replica.address}", fault))
+    for slave in group.slaves:
+        standing = group.standing(slave)
+        fault = standing.why or None
+        if not fault and standing.lag_bytes > BEHIND_BYTES_MAX:
+            fault = f"{standing.lag_bytes} bytes behind its master"
+        found.append(_checked("slave", f"{name} {slave.address}", fault))
     return found
 
 

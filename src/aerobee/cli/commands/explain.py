@@ -1,4 +1,5 @@
-"""`aerobee explain …`: explains why a message was not consumed, and the state of a group.
+"""`aerobee explain …`: explains why a message was not consumed, the state of a group, and what is
+wrong with the slaves of a broker.
 
 People get a few lines, each cause with the command to run next; programs get the same facts as
 named fields, and the cause as one word.
@@ -27,6 +28,7 @@ _EXAMPLES = """\
   aerobee explain message C0A8000100002A9F0000000000000F00 --topic orders --group billing
   aerobee explain group billing                   who has which queue, and what is wrong
   aerobee explain group billing -o json
+  aerobee explain broker broker-a                 master and slaves, and what is wrong
 """
 _COLUMNS = 80
 
@@ -41,6 +43,8 @@ def add_to(nouns: Verbs) -> None:
     message.add_argument("--group", default="", help="by this group: else all that consume it")
     group = add_verb(verbs, "group", "what a group does, and what is wrong", explain_group)
     group.add_argument("group")
+    broker = add_verb(verbs, "broker", "a master and its slaves, and what is wrong", explain_broker)
+    broker.add_argument("broker", help="its name")
 
 
 def explain_message(parsed: argparse.Namespace) -> int:
@@ -106,6 +110,22 @@ def explain_group(parsed: argparse.Namespace) -> int:
         whole = {**report, "queues": queues, "findings": _records(findings)}
         write_report(whole, parsed.output, sys.stdout)
     return NOT_FOUND if Cause.NO_GROUP in [one.cause for one in findings] else OK
+
+
+def explain_broker(parsed: argparse.Namespace) -> int:
+    from aerobee.app.explaining.replica_causes import explain_replicas
+    from aerobee.cli.commands.broker_replicas import replica_records
+
+    group = asked(parsed, lambda admin: admin.replicas.group(parsed.broker))
+    findings = explain_replicas(group)
+    records = list(replica_records(group))
+    if parsed.output == TABLE:
+        sys.stdout.write(table(records, _width()))
+        _write_findings(findings)
+    else:
+        whole = {"broker": group.name, "replicas": records, "findings": _records(findings)}
+        write_report(whole, parsed.output, sys.stdout)
+    return OK
 
 
 def _queue_records(facts: "GroupFacts") -> list[Record]:

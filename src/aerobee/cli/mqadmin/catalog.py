@@ -20,14 +20,14 @@ FAMILIES = {
     "deleteExpiredCommitLog getBrokerConfig updateBrokerConfig getColdDataFlowCtrInfo "
     "updateColdDataFlowCtrGroupConfig removeColdDataFlowCtrGroupConfig setCommitLogReadAheadMode "
     "switchTimerEngine getBrokerLiteInfo",
-    "clusters": "clusterList haStatus",
+    "clusters": "clusterList haStatus resetMasterFlushOffset getBrokerEpoch",
     "name_servers": "addWritePerm wipeWritePerm deleteKvConfig updateKvConfig getNamesrvConfig "
     "updateNamesrvConfig",
     "exports": "exportConfigs exportMetadata exportMetrics",
     "access": "createUser updateUser deleteUser getUser listUser copyUser createAcl updateAcl "
     "deleteAcl getAcl listAcl copyAcl",
-    "refused": "getSyncStateSet getBrokerEpoch getControllerMetaData getControllerConfig "
-    "updateControllerConfig electMaster cleanBrokerMetadata resetMasterFlushOffset addBroker "
+    "refused": "getSyncStateSet getControllerMetaData getControllerConfig "
+    "updateControllerConfig electMaster cleanBrokerMetadata addBroker "
     "removeBroker checkRocksdbCqWriteProgress rocksDBConfigToJson exportMetadataInRocksDB "
     "exportPopRecord updateStaticTopic remappingStaticTopic getParentTopicInfo getLiteTopicInfo "
     "getLiteClientInfo getLiteGroupInfo triggerLiteDispatch dumpCompactionLog startMonitoring",

@@ -1,19 +1,23 @@
 """Sub-commands about clusters: the live brokers, their load, their replicas.
 
-A broker that does not answer is listed with empty columns.
+A broker that does not answer is listed with empty columns. Terms of masters are kept only by
+RocketMQ's brokers that have a controller; others refuse to show them.
 """
 
 import asyncio
 import time
 from collections.abc import Mapping
 
-from aerobee.cli.mqadmin.command import WHERE, Call, Command
+from aerobee.cli.mqadmin.command import BROKER, CLUSTER, WHERE, Call, Command, required
+from aerobee.cli.mqadmin.java_text import time_with_ms
 from aerobee.cli.mqadmin.options import Option
 from aerobee.client.admin.brokers import RuntimeInfo
-from aerobee.errors import AerobeeError
+from aerobee.errors import AerobeeError, NotFound
+from aerobee.model.replica_status import SlaveStatus
 from aerobee.model.route import BrokerData
 
 _HOUR_MS = 3_600_000
+_NAME = Option("b", "brokerName", "the name of a broker: its master and slaves")
 _INTERVAL = Option("i", "interval", "again after so many seconds, for ever")
 
 
@@ -113,9 +117,12 @@ async def show_replication(call: Call) -> None:
 
 
 async def _say_replication(call: Call, address: str) -> None:
-    (told,) = (await call.admin.brokers.replication(on=address)).values()
+    (told,) = (await call.admin.replicas.status(on=address)).values()
+    if isinstance(told, SlaveStatus):
+        _say_slave(call, told)
+        return
     call.say(
-        f"\n#MasterAddr\t{address}\n#MasterCommitLogMaxOffset\t{told.log_end}\n"
+        f"\n#MasterAddr\t{address}\n#MasterCommitLogMaxOffset\t{told.end_offset}\n"
         f"#SlaveNum\t{len(told.replicas)}\n#InSyncSlaveNum\t{told.in_sync}"
     )
     call.say(
@@ -125,8 +132,57 @@ async def _say_replication(call: Call, address: str) -> None:
     for one in told.replicas:
         status = "OK" if one.is_in_sync else "Fall Behind"
         call.say(
-            f"{one.address:<32}  {one.acked_offset:<16} {one.behind_bytes:>16} {'-':>16} "
-            f"{status:>16} {'-':>16}"
+            f"{one.address:<32}  {one.ack_offset:<16} {one.lag_bytes:>16} "
+            f"{one.bytes_per_second / 1024:>16.2f} {status:>16} {one.transfer_from:>16}"
+        )
+
+
+def _say_slave(call: Call, told: SlaveStatus) -> None:
+    call.say(f"\n#MasterAddr\t{told.master}")
+    call.say(f"#CommitLogMaxOffset\t{told.end_offset}")
+    call.say(f"#TransferSpeed(KB/s)\t{told.bytes_per_second / 1024:.2f}")
+    call.say(f"#LastReadTime\t{time_with_ms(told.last_read_ms)}")
+    call.say(f"#LastWriteTime\t{time_with_ms(told.last_write_ms)}")
+    call.say(f"#MasterFlushOffset\t{told.master_offset}")
+
+
+async def reset_flush_offset(call: Call) -> None:
+    offset = call.given.number("offset")
+    await call.admin.replicas.reset_flush_offset(offset, on=call.given.text(BROKER.long))
+    call.say(f"reset master flush offset to {offset} success")
+
+
+async def show_epochs(call: Call) -> None:
+    wanted = call.given.one_of(_NAME.long, CLUSTER.long)
+    name = call.given.text(wanted)
+    while True:
+        brokers = [
+            one
+            for one in (await call.admin.cluster()).brokers
+            if name == (one.name if wanted == _NAME.long else one.cluster)
+        ]
+        if not brokers:
+            raise NotFound(
+                f"there is no broker or cluster {name!r}", hint="see mqadmin clusterList"
+            )
+        for broker in sorted(brokers, key=lambda one: one.name):
+            for _, address in sorted(broker.addresses.items()):
+                await _say_epochs(call, address)
+        if "interval" not in call.given:
+            return
+        await asyncio.sleep(call.given.number("interval") or 3)
+
+
+async def _say_epochs(call: Call, address: str) -> None:
+    cache = await call.admin.replicas.epochs(address)
+    call.say(
+        f"\n#clusterName\t{cache.cluster}\n#brokerName\t{cache.broker_name}\n"
+        f"#brokerAddr\t{address}\n#brokerId\t{cache.broker_id}"
+    )
+    for one in cache.epochs:
+        call.say(
+            f"#Epoch: EpochEntry{{epoch={one.epoch}, startOffset={one.start_offset}, "
+            f"endOffset={one.end_offset}}}"
         )
 
 
@@ -142,4 +198,16 @@ COMMANDS = (
         list_brokers,
     ),
     Command("haStatus", "Fetch ha runtime status data.", (*WHERE, _INTERVAL), show_replication),
+    Command(
+        "resetMasterFlushOffset",
+        "Reset master flush offset in slave.",
+        (required(BROKER), required(Option("o", "offset", "what the slave is to take for it"))),
+        reset_flush_offset,
+    ),
+    Command(
+        "getBrokerEpoch",
+        "Fetch broker epoch entries.",
+        (_NAME, CLUSTER, _INTERVAL),
+        show_epochs,
+    ),
 )

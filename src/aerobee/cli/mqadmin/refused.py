@@ -5,7 +5,7 @@ They send no request: Aerobee's brokers do not have the feature.
 
 from aerobee.cli.mqadmin.command import Command
 
-_NO_CONTROLLER = "brokers have no controller: a master is whoever is started as one"
+_NO_CONTROLLER = "brokers have no controller: a master is whoever is started or promoted as one"
 _NO_CONTAINER = "a process runs one broker: there is no container to add it to or take it from"
 _NO_ROCKSDB = "nothing is kept in RocksDB: queues and tables are plain files"
 _NO_STATIC = "static topics are not supported: queues belong to their broker"
@@ -25,7 +25,6 @@ COMMANDS = tuple(
             _NO_CONTROLLER,
             "mqadmin haStatus -b ADDRESS shows the slaves of a master",
         ),
-        ("getBrokerEpoch", "Fetch broker epoch entries.", _NO_CONTROLLER, _SEE_CLUSTER),
         (
             "getControllerMetaData",
             "Get controller cluster's metadata.",
@@ -44,18 +43,17 @@ COMMANDS = tuple(
             _NO_CONTROLLER,
             "mqadmin updateBrokerConfig changes a broker's",
         ),
-        ("electMaster", "Re-elect the specified broker as master.", _NO_CONTROLLER, _SEE_CLUSTER),
+        (
+            "electMaster",
+            "Re-elect the specified broker as master.",
+            _NO_CONTROLLER,
+            "aerobee broker promote BROKER makes a slave the master",
+        ),
         (
             "cleanBrokerMetadata",
             "Clean metadata of broker on controller.",
             _NO_CONTROLLER,
             "name servers forget brokers that are gone by themselves",
-        ),
-        (
-            "resetMasterFlushOffset",
-            "Reset master flush offset in slave.",
-            "a master without slaves has no such offset: copies on other brokers are not there yet",
-            _SEE_CLUSTER,
         ),
         ("addBroker", "Add a broker to specified container.", _NO_CONTAINER, _START_BROKER),
         ("removeBroker", "Remove a broker from specified container.", _NO_CONTAINER, _START_BROKER),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from aerobee.client.admin.name_servers import NameServerAdmin
     from aerobee.client.admin.offsets import OffsetAdmin
     from aerobee.client.admin.queues import QueueAdmin
+    from aerobee.client.admin.replicas import ReplicaAdmin
     from aerobee.client.admin.topics import TopicAdmin
     from aerobee.client.admin.transactions import TransactionAdmin
     from aerobee.client.admin.tuning import TuningAdmin
@@ -106,6 +107,12 @@ class Admin:
         from aerobee.client.admin.brokers import BrokerAdmin
 
         return BrokerAdmin(self._fan_out)
+
+    @cached_property
+    def replicas(self) -> "ReplicaAdmin":
+        from aerobee.client.admin.replicas import ReplicaAdmin
+
+        return ReplicaAdmin(self._fan_out)
 
     @cached_property
     def name_servers(self) -> "NameServerAdmin":

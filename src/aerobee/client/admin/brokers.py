@@ -1,4 +1,4 @@
-"""`BrokerAdmin` reads and changes brokers: runtime figures, settings, replication, cleaning up.
+"""`BrokerAdmin` reads and changes brokers: runtime figures, settings, cleaning up.
 
 Results are by broker name: brokers of one cluster need not be alike.
 """
@@ -9,11 +9,8 @@ from math import isfinite
 
 from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.errors import RemoteAnswer
-from aerobee.model.route import BrokerData
-from aerobee.protocol.bodies.absent_parts import Replication, decode_replication
 from aerobee.protocol.bodies.small_tables import decode_text_table
 from aerobee.protocol.bodies.stats_data import StatsData, decode_stats_data
-from aerobee.protocol.bodies.topic_route import decode_member_group
 from aerobee.protocol.headers.status import StatsDataHeader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
@@ -94,20 +91,6 @@ class BrokerAdmin:
             return decode_stats_data(bytes(answer.body))
 
         return await self._fan_out.each(await self._fan_out.masters(on), ask)
-
-    async def replication(self, *, on: Where = None) -> dict[str, Replication]:
-        """The slaves of a master, and how many bytes each is behind."""
-        answers = await self._fan_out.on_masters(on, RequestCode.GET_BROKER_HA_STATUS)
-        return {name: decode_replication(bytes(one.body)) for name, one in answers.items()}
-
-    async def members(self, cluster: str, name: str) -> BrokerData:
-        """Master and slaves of one broker name, as a name server knows them. RocketMQ has this
-        since 5.0.
-        """
-        answer = await self._fan_out.name_server(
-            RequestCode.GET_BROKER_MEMBER_GROUP, {"clusterName": cluster, "brokerName": name}
-        )
-        return decode_member_group(bytes(answer.body))
 
     async def delay_offsets(self, *, on: Where = None) -> dict[str, dict[int, int]]:
         """The offset up to which each delay level was delivered."""

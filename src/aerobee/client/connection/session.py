@@ -25,6 +25,7 @@ from aerobee.client.connection.name_servers import NameServers
 from aerobee.client.connection.process_id import process_id
 from aerobee.client.connection.request_dispatch import RequestDispatch
 from aerobee.client.connection.route_cache import RouteCache
+from aerobee.client.core.consume.silent_brokers import SilentBrokers
 from aerobee.client.core.identity import UniqueIds, client_id
 from aerobee.client.core.send.outgoing import Codec
 from aerobee.client.core.trace_records import TraceBuffer
@@ -61,6 +62,8 @@ class Session:
         self.name_servers = NameServers(self.connections, options.name_servers, options.timeout)
         self.routes = RouteCache(self.name_servers)
         self.members = Heartbeats(self.client_id, self.connections, self.routes, options.timeout)
+        self.silent = SilentBrokers()
+        """Brokers that did not answer a read."""
         self._month_start_ms = self._month_end_ms = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._closers: list[Periodic] = []

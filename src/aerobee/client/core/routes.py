@@ -9,7 +9,7 @@ R2. A topic that does not exist may be sent to if the default topic does: with i
     more queues than a producer may ask for.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 
 from aerobee.model.flags import is_readable, is_writable
@@ -35,15 +35,22 @@ class ClientRoute:
         broker = self.brokers.get(broker_name)
         return None if broker is None else broker.addresses.get(MASTER_ID)
 
-    def address(self, broker_name: str, broker_id: int = MASTER_ID) -> str | None:
+    def address(
+        self, broker_name: str, broker_id: int = MASTER_ID, avoided: Container[str] = ()
+    ) -> str | None:
         """The address of this broker id; else of the next slave, else of any: for reading, any will
-        do.
+        do. One of `avoided` is the last choice.
         """
         broker = self.brokers.get(broker_name)
         if broker is None:
             return None
         found = broker.addresses
-        return found.get(broker_id) or found.get(broker_id + 1) or next(iter(found.values()), None)
+        first = found.get(broker_id) or found.get(broker_id + 1)
+        if first is not None and first not in avoided:
+            return first
+        others = (found[number] for number in sorted(found))
+        better = next((one for one in others if one not in avoided), None)
+        return better or first or next(iter(found.values()), None)
 
 
 def client_route(topic: str, route: TopicRoute, *, advertised_by: str = "") -> ClientRoute:

@@ -39,13 +39,24 @@ class GroupRequests:
         self.group = group
         self._session = session
 
-    async def address(self, topic: str, broker_name: str, broker_id: int = MASTER_ID) -> str:
-        """The address of a broker by the route, which is fetched again if it does not name it."""
-        routes = self._session.routes
+    async def address(
+        self,
+        topic: str,
+        broker_name: str,
+        broker_id: int = MASTER_ID,
+        *,
+        is_reading: bool = False,
+    ) -> str:
+        """The address of a broker by the route, which is fetched again if it does not name it.
+        `is_reading`: a slave will do as well, while the master does not answer.
+        """
+        routes, silent = self._session.routes, self._session.silent
+        now_ms = self._session.clock.monotonic_ms
+        avoided = silent.avoided(now_ms()) if is_reading and silent else ()
         route = routes.find(topic) or await routes.refresh(topic)
-        found = route.address(broker_name, broker_id)
+        found = route.address(broker_name, broker_id, avoided)
         if found is None:
-            found = (await routes.refresh(topic)).address(broker_name, broker_id)
+            found = (await routes.refresh(topic)).address(broker_name, broker_id, avoided)
         if found is None:
             raise Unreachable(
                 f"no broker {broker_name} has the topic {topic}",
@@ -83,8 +94,10 @@ class GroupRequests:
     async def members(self, topic: str) -> tuple[str, ...] | None:
         """The ids of all clients of the group; None: no broker of the topic can say."""
         route = self._session.routes.find(topic)
-        for broker in () if route is None else route.brokers.values():
-            address = broker.addresses.get(MASTER_ID) or next(iter(broker.addresses.values()))
+        brokers = () if route is None else route.brokers.values()
+        addresses = [broker.addresses[number] for broker in brokers for number in broker.addresses]
+        masters = {broker.addresses.get(MASTER_ID) for broker in brokers}
+        for address in sorted(addresses, key=lambda one: one not in masters):
             try:
                 answer = await ask(
                     self._session,
@@ -104,7 +117,7 @@ class GroupRequests:
         """
         answer = await ask(
             self._session,
-            await self.address(queue.topic, queue.broker_name),
+            await self.address(queue.topic, queue.broker_name, is_reading=True),
             RequestCode.QUERY_CONSUMER_OFFSET,
             QueryOffsetHeader(self.group, queue.topic, queue.queue_id, not is_exact),
         )
@@ -113,8 +126,10 @@ class GroupRequests:
         return _offset(answer)
 
     async def commit(self, queue: MessageQueue, offset: int, *, is_certain: bool = False) -> None:
-        """Commit the group's offset in a queue. `is_certain`: wait for the answer."""
-        address = await self.address(queue.topic, queue.broker_name)
+        """Commit the group's offset in a queue. `is_certain`: wait for the answer. A slave takes
+        it for its master while that does not answer.
+        """
+        address = await self.address(queue.topic, queue.broker_name, is_reading=True)
         header = CommitOffsetHeader(self.group, queue.topic, queue.queue_id, offset)
         code = RequestCode.UPDATE_CONSUMER_OFFSET
         if is_certain:
@@ -190,7 +205,7 @@ class GroupRequests:
         )
 
     async def _offset(self, queue: MessageQueue, code: RequestCode, header: object) -> int:
-        address = await self.address(queue.topic, queue.broker_name)
+        address = await self.address(queue.topic, queue.broker_name, is_reading=True)
         return _offset(await ask(self._session, address, code, header))
 
     async def _lock(self, broker_name: str, queues: list[MessageQueue]) -> set[MessageQueue]:

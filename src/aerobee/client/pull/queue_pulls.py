@@ -3,6 +3,11 @@
 A broker holds a pull that finds nothing until a message comes, for `poll_seconds` at most; its
 answer may name another broker id (a slave) for the next pull. The group's offset goes along with
 each pull to a master, so that separate commits are rare.
+
+While the master is in no route, or does not answer, a slave is pulled from. A master that did not
+answer is tried again after a while by a pull that it need not hold, so that a hanging one costs one
+short timeout each time. A slave may have less than its master: that it lacks an offset moves
+nobody, the pull is tried again until a slave has it or the master is back.
 """
 
 from dataclasses import dataclass
@@ -11,7 +16,7 @@ from enum import Enum
 from aerobee.client.connection.remote_call import Answer, ask, checked
 from aerobee.client.connection.session import Session
 from aerobee.client.group.group_requests import GroupRequests
-from aerobee.errors import Refused, RemoteProtocolError
+from aerobee.errors import NoAnswer, Refused, RemoteProtocolError, Retriable
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.route import MASTER_ID
 from aerobee.model.subscription import Subscription
@@ -88,27 +93,47 @@ class QueuePulls:
         """Messages from an offset on. `commit`: the group's offset, if the broker is to store it.
         An error that is not NoAnswer is the broker's.
         """
-        is_committing = commit is not None and commit > 0 and self._broker_id == MASTER_ID
+        queue, silent = self.queue, self._session.silent
+        address = await self._calls.address(
+            queue.topic, queue.broker_name, self._broker_id, is_reading=True
+        )
+        is_committing = commit is not None and commit > 0 and self._is_master(address)
+        flag, seconds = self._flag, self._timeout
+        if silent and silent.is_on_trial(address):
+            flag, seconds = flag & ~SUSPEND, self._session.options.timeout
         fields = self._fields
         fields["queueOffset"] = str(offset)
-        fields["sysFlag"] = str(self._flag | COMMIT_OFFSET if is_committing else self._flag)
+        fields["sysFlag"] = str(flag | COMMIT_OFFSET if is_committing else flag)
         fields["commitOffset"] = str(commit if is_committing else 0)
-        queue = self.queue
-        address = await self._calls.address(queue.topic, queue.broker_name, self._broker_id)
-        answer = await ask(
-            self._session, address, RequestCode.PULL_MESSAGE, fields, seconds=self._timeout
-        )
+        try:
+            answer = await ask(
+                self._session, address, RequestCode.PULL_MESSAGE, fields, seconds=seconds
+            )
+        except NoAnswer:
+            silent.note(address, self._session.clock.monotonic_ms())
+            raise
+        if silent:
+            silent.answered(address)
         code = answer.code
         if code == ResponseCode.SUCCESS:
             return self._found(answer)
         if code in _OUTCOMES:
             header = read_header(PullAnswerHeader, answer.ext_fields)
             self._broker_id = header.suggest_which_broker_id
+            if not self._is_master(address) and _is_lacking(code, header, offset):
+                silent.note(address, self._session.clock.monotonic_ms())
+                raise Retriable(f"the slave {address} does not have {queue} at {offset}", code=code)
             return Pulled(_OUTCOMES[code], header.next_begin_offset)
         if code in _WITHOUT_SUBSCRIPTION:
             await self._session.members.beat()
+        elif not self._is_master(address):  # a slave that does not let anybody read
+            silent.note(address, self._session.clock.monotonic_ms())
         checked(answer)
         raise Refused(f"a pull of {queue} was answered with {code}: {answer.remark}", code=code)
+
+    def _is_master(self, address: str) -> bool:
+        route = self._session.routes.find(self.queue.topic)
+        return route is not None and route.master(self.queue.broker_name) == address
 
     def _found(self, answer: Answer) -> Pulled:
         said = answer.ext_fields
@@ -122,6 +147,14 @@ class QueuePulls:
         """Pull from the master again after a failure, at its present address."""
         self._broker_id = MASTER_ID
         await self._session.routes.refresh(self.queue.topic)
+
+
+def _is_lacking(code: int, header: PullAnswerHeader, offset: int) -> bool:
+    """Whether a slave's answer shows that it lacks an offset: RocketMQ's slaves answer so with the
+    same offset again, which would be pulled for ever without a pause."""
+    if code == ResponseCode.PULL_OFFSET_MOVED:
+        return True
+    return code == ResponseCode.PULL_RETRY_IMMEDIATELY and header.next_begin_offset <= offset
 
 
 _OUTCOMES: dict[int, PullOutcome] = {

@@ -50,7 +50,14 @@ _log = logging.getLogger(__name__)
 
 RETRIES = 2
 _TIMER_VERSION = 413  # RocketMQ 5.0.0: the first that delivers at any time
-_ROUTE_CODES = frozenset({ResponseCode.TOPIC_NOT_EXIST, ResponseCode.NO_PERMISSION})
+_ROUTE_CODES = frozenset(
+    {
+        ResponseCode.TOPIC_NOT_EXIST,
+        ResponseCode.NO_PERMISSION,
+        # A broker that is a slave now: another one of its name is the master.
+        ResponseCode.SERVICE_NOT_AVAILABLE,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +228,12 @@ class Delivery:
 
     async def _route(self, topic: str, seconds: float) -> ClientRoute:
         route = self._session.routes.find(topic)
-        if route is not None:
+        if route is not None and route.writable:
             return route
         try:
             async with asyncio.timeout(seconds):
-                return await self._session.routes.of(topic, may_be_new=True)
+                # A route without a master is asked for again: one may have been promoted.
+                return await self._session.routes.refresh(topic, may_be_new=True)
         except TimeoutError:
             servers = ";".join(self._session.name_servers.addresses)
             raise Unreachable(

@@ -97,7 +97,7 @@ class Spill:
         try:
             self._file = await self._on_thread(partial(SpillFile, self._path))
         except BaseException:
-            self._thread.shutdown(wait=False)
+            self._thread.shutdown()  # its only job is over
             raise
         self.waiting, self.waiting_bytes = await self._on_thread(self._opened().waiting)
         if self.waiting:
@@ -119,7 +119,7 @@ class Spill:
             await asyncio.gather(self._adder, return_exceptions=True)
         await self._on_thread(self._opened().close)
         assert self._thread is not None
-        self._thread.shutdown(wait=False)
+        self._thread.shutdown()  # its last job is over
         self._file = None
         for delivered in self._promised.values():
             delivered.cancel()

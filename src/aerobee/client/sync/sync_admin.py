@@ -1,6 +1,7 @@
 """The admin client for callers without an event loop: the same sections and methods, which wait.
 
-Each line names an asynchronous method; its arguments and result are documented there.
+Each line names an asynchronous method; its arguments and result are documented there. Imports more
+than 15 modules because it has every section.
 """
 
 from aerobee.client.admin.access import AccessAdmin
@@ -13,6 +14,7 @@ from aerobee.client.admin.messages import MessageAdmin
 from aerobee.client.admin.name_servers import NameServerAdmin
 from aerobee.client.admin.offsets import OffsetAdmin
 from aerobee.client.admin.queues import QueueAdmin
+from aerobee.client.admin.replicas import ReplicaAdmin
 from aerobee.client.admin.topics import TopicAdmin
 from aerobee.client.admin.transactions import TransactionAdmin
 from aerobee.client.admin.tuning import TuningAdmin
@@ -120,8 +122,6 @@ class SyncTransactionAdmin(Facade[TransactionAdmin]):
 class SyncBrokerAdmin(Facade[BrokerAdmin]):
     runtime = verb(BrokerAdmin.runtime)
     stats = verb(BrokerAdmin.stats)
-    replication = verb(BrokerAdmin.replication)
-    members = verb(BrokerAdmin.members)
     delay_offsets = verb(BrokerAdmin.delay_offsets)
     waiting_for_a_time = verb(BrokerAdmin.waiting_for_a_time)
     config = verb(BrokerAdmin.config)
@@ -131,6 +131,18 @@ class SyncBrokerAdmin(Facade[BrokerAdmin]):
     clean_unused_topics = verb(BrokerAdmin.clean_unused_topics)
     clean_expired_queues = verb(BrokerAdmin.clean_expired_queues)
     delete_expired_log = verb(BrokerAdmin.delete_expired_log)
+
+
+class SyncReplicaAdmin(Facade[ReplicaAdmin]):
+    status = verb(ReplicaAdmin.status)
+    groups = verb(ReplicaAdmin.groups)
+    group = verb(ReplicaAdmin.group)
+    member = verb(ReplicaAdmin.member)
+    members = verb(ReplicaAdmin.members)
+    ha_address = verb(ReplicaAdmin.ha_address)
+    epochs = verb(ReplicaAdmin.epochs)
+    change_role = verb(ReplicaAdmin.change_role)
+    reset_flush_offset = verb(ReplicaAdmin.reset_flush_offset)
 
 
 class SyncNameServerAdmin(Facade[NameServerAdmin]):
@@ -180,6 +192,7 @@ class SyncAdmin(Facade[Admin]):
         self.connections = SyncConnectionAdmin(subject.connections, portal)
         self.transactions = SyncTransactionAdmin(subject.transactions, portal)
         self.brokers = SyncBrokerAdmin(subject.brokers, portal)
+        self.replicas = SyncReplicaAdmin(subject.replicas, portal)
         self.name_servers = SyncNameServerAdmin(subject.name_servers, portal)
         self.access = SyncAccessAdmin(subject.access, portal)
         self.tuning = SyncTuningAdmin(subject.tuning, portal)

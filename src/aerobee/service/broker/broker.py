@@ -7,11 +7,11 @@ knows nothing else of it.
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from aerobee.errors import DiskFailed
 from aerobee.ports.clock import Now
-from aerobee.ports.service import ChannelId, Effects, Peer
+from aerobee.ports.service import ChannelId, Effects, LinkId, Peer
 from aerobee.ports.watch import Watch
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
@@ -28,6 +28,20 @@ from aerobee.service.request import Answer, Heard, Request, answer_with
 _log = logging.getLogger(__name__)
 
 
+class LinkEvents(Protocol):
+    """Events of HA links (`ports.replica_link`); effects go to the broker's outbox."""
+
+    def on_link_open(self, link: LinkId, peer: Peer, is_dialed: bool, now: Now) -> None: ...
+
+    def on_link_failed(self, address: str, reason: str, now: Now) -> None: ...
+
+    def on_link_bytes(self, link: LinkId, data: bytes, now: Now) -> None: ...
+
+    def on_link_ready(self, link: LinkId, now: Now) -> None: ...
+
+    def on_link_closed(self, link: LinkId, now: Now) -> None: ...
+
+
 class Duties(NamedTuple):
     """Callbacks of the rooms for events other than requests."""
 
@@ -39,6 +53,8 @@ class Duties(NamedTuple):
     """The answer to a `Dial`."""
     on_stop: Sequence[Callable[[Now], None]]
     rest_ms: Sequence[Callable[[Now], int]]
+    links: LinkEvents
+    """The side of replication that this broker is on."""
     on_round: Sequence[Callable[[Now], None]] = ()
     """A round of reads is over: store what is written once for all of them."""
     heard: Heard | None = None
@@ -122,6 +138,36 @@ class Broker:
 
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> Effects:
         self._duties.on_answer(ticket, answer, now)
+        return self._sent()
+
+    # HA links.
+
+    @property
+    def links(self) -> "Broker":
+        """It takes events of HA links itself (`ports.replica_link.LinkedService`)."""
+        return self
+
+    def on_link_open(self, link: LinkId, peer: Peer, is_dialed: bool, now: Now) -> Effects:
+        self._duties.links.on_link_open(link, peer, is_dialed, now)
+        return self._sent()
+
+    def on_link_failed(self, address: str, reason: str, now: Now) -> Effects:
+        self._duties.links.on_link_failed(address, reason, now)
+        return self._sent()
+
+    def on_link_bytes(self, link: LinkId, data: bytes, now: Now) -> Effects:
+        """A master hears acknowledgements: answers that waited go out. A slave's log grows."""
+        self._duties.links.on_link_bytes(link, data, now)
+        self._send_path.release(now)
+        self._show(now)
+        return self._sent()
+
+    def on_link_ready(self, link: LinkId, now: Now) -> Effects:
+        self._duties.links.on_link_ready(link, now)
+        return self._sent()
+
+    def on_link_closed(self, link: LinkId, now: Now) -> Effects:
+        self._duties.links.on_link_closed(link, now)
         return self._sent()
 
     # Time.

@@ -5,10 +5,11 @@ runs are marked live in `SETTINGS`: no path, no address and nothing that the fil
 can be changed by a request.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aerobee.model.setting import TEXT, TRUTH, Setting, Whole
 from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX
+from aerobee.replication.config import ReplicationConfig
 
 FRAME_BYTES_BESIDE_BODY = 1 << 20
 
@@ -18,7 +19,7 @@ _HOUR_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class BrokerIdentity:
-    """The name, cluster and addresses of a broker. Never changes in the life of a process."""
+    """The name, role, cluster and addresses of a broker. Another role is another service."""
 
     name: str = "broker-a"
     cluster: str = "DefaultCluster"
@@ -26,6 +27,13 @@ class BrokerIdentity:
     address: str = "127.0.0.1:10911"
     """The address for clients, which name servers hand out."""
     ha_address: str = "127.0.0.1:10912"
+    replication: ReplicationConfig = field(default_factory=ReplicationConfig)
+    memory_bytes: int = 0
+    """Of the machine; 0: not known."""
+
+    @property
+    def is_master(self) -> bool:
+        return self.replication.role.is_master
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,3 +30,13 @@ class FastPath(Protocol):
 
     def recheck(self) -> None:
         """Check every grant again before its next use: something it depends on may have changed."""
+
+
+class NoFastPath:
+    """The fast path of requests that this broker does not serve: it takes none."""
+
+    def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> int:
+        return NONE
+
+    def recheck(self) -> None:
+        pass

@@ -11,8 +11,7 @@ from aerobee.ports.service import Effects
 from aerobee.service.broker.admin.broker.broker_status import BrokerStatus
 from aerobee.service.broker.clients.client_calls import ClientCalls
 from aerobee.service.broker.clients.peers import Peers
-from aerobee.service.broker.cluster.registration import Registration
-from aerobee.service.broker.cluster.topic_routes import TopicRoutes
+from aerobee.service.broker.cluster.cluster_assembly import ClusterAssembly
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.delay.delay_levels import DelayLevels
 from aerobee.service.broker.membership.member_lifecycle import MemberLifecycle
@@ -20,7 +19,8 @@ from aerobee.service.broker.metrics.metrics_assembly import MetricsAssembly
 from aerobee.service.broker.pop.pop_assembly import PopAssembly
 from aerobee.service.broker.pop.pop_fast_path import Outlets
 from aerobee.service.broker.pull.pull_assembly import PullAssembly
-from aerobee.service.broker.send.send_assembly import SendAssembly
+from aerobee.service.broker.replication.replication_assembly import ReplicationAssembly
+from aerobee.service.broker.send.send_assembly import SendAssembly, SendCounts
 from aerobee.service.broker.send.send_diversion import SendDiversion
 from aerobee.service.broker.state.tables import Ground, Tables, open_tables
 from aerobee.service.broker.timer.timer_assembly import TimerAssembly
@@ -40,11 +40,11 @@ class Parts(NamedTuple):
     delays: DelayLevels
     timers: TimerAssembly
     transactions: TransactionAssembly
-    routes: TopicRoutes
+    cluster: ClusterAssembly
     pops: PopAssembly
     lifecycle: MemberLifecycle
     status: BrokerStatus
-    registration: Registration
+    replication: ReplicationAssembly
 
 
 def build_parts(
@@ -58,13 +58,24 @@ def build_parts(
     store = ground.store
     tables = open_tables(identity, config, ground, now)
     outbox: Effects = []
+    cluster = ClusterAssembly(identity, config, tables.topics, addresses, outbox)
+    replication = ReplicationAssembly(
+        identity,
+        store,
+        cluster.registration,
+        outbox,
+        lambda: config.current.sync_timeout_ms,
+        tables.groups.find,
+    )
     peers = Peers()
     watching = MetricsAssembly(identity, config, tables, store, now)
     statistics = watching.statistics
-    took_send, count_returned = watching.took_send, statistics.count_returned
-    sends = SendAssembly(identity, config, tables, store, peers, outbox, took_send, count_returned)
+    counts = SendCounts(watching.took_send, statistics.count_returned)
+    answers = replication.answers
+    sends = SendAssembly(identity, config, tables, store, peers, outbox, answers, counts)
     writer = sends.writer
-    pulls = PullAssembly(config, tables, ground, statistics, watching.took_pull)
+    suggested = replication.suggestion.after
+    pulls = PullAssembly(config, tables, ground, statistics, watching.took_pull, suggested)
     levels_ms = store.config.delay_levels_ms
     delays = DelayLevels(store, writer, tables.delay_offsets, ground.worker, levels_ms, now)
     timers = TimerAssembly(identity, config, tables, ground, writer, peers, now)
@@ -77,7 +88,6 @@ def build_parts(
         transactions.terms,
     )
     sends.fast_send.divert(diversion, transactions.ends, identity.name)
-    routes = TopicRoutes(addresses, outbox)
     outlets = Outlets(outbox, statistics.count_out, watching.times.note)
     pops = PopAssembly(identity, config, tables, ground, writer, timers.timers, outlets, now)
     pulls.tell_arrivals(pops.note_arrival)
@@ -101,9 +111,9 @@ def build_parts(
         delays,
         timers,
         transactions,
-        routes,
+        cluster,
         pops,
         lifecycle,
         status,
-        Registration(identity, config, tables.topics, addresses, outbox),
+        replication,
     )

@@ -24,6 +24,9 @@ class NameServerConfig:
     shows_acting_master: bool = False
     """A slave that stands in for its master is shown under the master's id. On: consumers of old
     clients go on reading when the master is gone."""
+    notifies_min_ids: bool = False
+    """Brokers whose slaves may act as master are told at once when the smallest id of their name
+    changes. Off: they notice when they ask, every second."""
     waits_for_brokers: bool = False
     """Routes are refused until brokers had time to register. On: after a restart, clients keep the
     routes they have instead of hearing that a topic does not exist."""
@@ -39,6 +42,7 @@ SETTINGS = (
     Setting("enableAllTopicList", "lists_all_topics", TRUTH, is_live=True),
     Setting("enableTopicList", "lists_topics", TRUTH, is_live=True),
     Setting("supportActingMaster", "shows_acting_master", TRUTH, is_live=True),
+    Setting("notifyMinBrokerIdChanged", "notifies_min_ids", TRUTH, is_live=True),
     Setting("needWaitForService", "waits_for_brokers", TRUTH, is_live=True),
     Setting("waitSecondsForService", "wait_ms", Whole(0, 3600, scale=1000), is_live=True),
     Setting("scanNotActiveBrokerInterval", "scan_interval_ms", Whole(1, HOUR_MS), is_live=True),

@@ -122,7 +122,8 @@ class BrokerHandlers:
     def _member_group(self, request: Request) -> Answer:
         cluster, name = request.fields.text("clusterName"), request.fields.text("brokerName")
         broker = self._table.find_broker(name)
-        return Answer(body=encode_member_group(broker or BrokerData(cluster, name, {})))
+        members = {} if broker is None else broker.addresses
+        return Answer(body=encode_member_group(BrokerData(cluster, name, members)))
 
     def _register_topic(self, request: Request) -> Answer:
         topic = request.fields.text("topic")

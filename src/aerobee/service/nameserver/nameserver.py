@@ -1,4 +1,5 @@
-"""NameServer dispatches requests to handlers, and removes brokers that fell silent.
+"""NameServer dispatches requests to handlers, removes brokers that fell silent, and tells the
+brokers of a name when the smallest id among them has changed.
 
 Every request gets an answer. Name servers do not know each other: brokers register with every one,
 clients ask any.
@@ -22,6 +23,7 @@ from aerobee.service.nameserver.handlers import (
     RouteHandlers,
 )
 from aerobee.service.nameserver.key_values import KeyValues
+from aerobee.service.nameserver.min_id_notices import min_id_notices
 from aerobee.service.nameserver.nameserver_watch import NameServerWatch
 from aerobee.service.nameserver.route_table import RouteTable
 from aerobee.service.request import Answer, Handler, Request, answer_with, excess_remark
@@ -58,7 +60,7 @@ class NameServer:
         return []
 
     def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
-        if not command.is_response:  # a name server sends no requests, so it expects no responses
+        if not command.is_response:  # its own requests are one-way, so it expects no responses
             request = Request(channel, command, now, self._outbox)
             answer_with(self._handled, request)
         return self._sent()
@@ -86,7 +88,7 @@ class NameServer:
     def on_closed(self, channel: ChannelId, now: Now) -> Effects:
         for address in self._routes.drop_channel(channel):
             _log.warning("a broker's connection closed: it is removed", extra={"address": address})
-        return []
+        return self._sent()
 
     def _handled(self, request: Request) -> Answer | None:
         handler = self._handlers.get(request.command.code)
@@ -100,6 +102,9 @@ class NameServer:
         return handler(request)
 
     def _sent(self) -> Effects:
-        """Take all effects so far, with answers that waited for the disk."""
+        """Take all effects so far, with answers that waited for the disk and news for brokers."""
+        for change in self._routes.take_min_changes():
+            if self._config.current.notifies_min_ids:
+                self._outbox += min_id_notices(change)
         effects, self._outbox[:] = list(self._outbox), []
         return effects

@@ -73,6 +73,17 @@ class Registered(NamedTuple):
     master_ha_address: str = ""
 
 
+class MinIdChange(NamedTuple):
+    """A change of the smallest broker id of one name, whose slaves may act as master."""
+
+    addresses: Mapping[int, str]
+    """Of all members after it, by broker id."""
+    offline_address: str = ""
+    """Of the member that had the smallest id and left; empty: a smaller one came."""
+    ha_address: str = ""
+    """Where the member that came serves its log."""
+
+
 class _Member:
     """One broker process.
 
@@ -182,6 +193,7 @@ class RouteTable:
     def __init__(self, limits: RouteLimits = _LIMITS) -> None:
         self._limits = limits
         self._brokers: dict[str, _Broker] = {}
+        self._min_changes: list[MinIdChange] = []
 
     # Requests of brokers.
 
@@ -202,6 +214,7 @@ class RouteTable:
         self._check_room(broker, place, upload)
         member = _Member(registration, channel, now.monotonic_ms)
         was_overtaken = earlier is not None and member.follow(earlier, upload, broker.topics)
+        smallest = min(broker.members, default=MASTER_ID)
         # Keeps R2: a slave that became the master must not have two ids.
         for number, other in list(broker.members.items()):
             if other.address == place.address:
@@ -213,6 +226,8 @@ class RouteTable:
         knows_acting = registration.is_acting_enabled is not None
         if place.broker_id == (min(broker.members) if knows_acting else MASTER_ID):
             broker.take(upload, was_overtaken=was_overtaken)
+        if place.broker_id < smallest:
+            self._note_min_change(broker, ha_address=member.ha_address)
         return broker.told_of_master(place.broker_id)
 
     def unregister(self, place: BrokerPlace) -> None:
@@ -252,6 +267,11 @@ class RouteTable:
         addresses, channels = self._drop(lambda member: member.is_silent(now))
         in_use = {m.channel for broker in self._brokers.values() for m in broker.members.values()}
         return addresses, channels - in_use
+
+    def take_min_changes(self) -> list[MinIdChange]:
+        """Changes of smallest ids since the last call."""
+        changes, self._min_changes = self._min_changes, []
+        return changes
 
     # Requests of clients.
 
@@ -409,9 +429,18 @@ class RouteTable:
 
     def _remove(self, broker: _Broker, number: int) -> None:
         """Remove a member. Keeps R1."""
-        del broker.members[number]
+        member = broker.members.pop(number)
         if not broker.members:
             del self._brokers[broker.name]
+        elif number < min(broker.members):
+            self._note_min_change(broker, offline_address=member.address)
+
+    def _note_min_change(
+        self, broker: _Broker, *, offline_address: str = "", ha_address: str = ""
+    ) -> None:
+        if broker.is_acting_enabled:
+            addresses = broker.data().addresses
+            self._min_changes.append(MinIdChange(addresses, offline_address, ha_address))
 
 
 def _size(mapping: Mapping[Key, Parsed]) -> int:

@@ -1,7 +1,7 @@
 import cython
 
 from aerobee.protocol.message.batch_cursor cimport BatchCursor
-from aerobee.protocol.primitives.machine cimport byte, load_i32
+from aerobee.protocol.primitives.machine cimport address, byte, copy_bytes, load_i32
 from aerobee.protocol.message.message_draft cimport MessageDraft
 from aerobee.protocol.message.record cimport RecordWriter, write_filler
 from aerobee.storage.commit.write_through cimport WriteThrough
@@ -46,6 +46,13 @@ cdef class CommitLog:
 
     @cython.locals(file=MappedFile)
     cdef void _roll(self) except *
+
+    cpdef void append_raw(self, object data, Py_ssize_t start, Py_ssize_t size, long long last_timestamp) except *
+
+    @cython.locals(file=MappedFile)
+    cpdef void append_raw_filler(self, object data, Py_ssize_t start, Py_ssize_t size) except *
+
+    cdef void _put_raw(self, object data, Py_ssize_t start, Py_ssize_t size, Py_ssize_t size_max) except *
 
     @cython.locals(file=MappedFile, position=Py_ssize_t, _=int)
     cpdef list record_offsets(self, long long first_offset, int count)

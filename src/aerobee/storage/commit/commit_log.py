@@ -8,14 +8,14 @@ L1. Records touch; none crosses a file. A file that cannot take the next one, an
 L2. A batch lies in one file whole.
 L3. Beyond `end_offset` the last file holds zeros (recovery sees to it), so that what lies behind
     the newest record is never mistaken for one.
-L4. Store timestamps never go back, whatever the wall clock does.
+L4. Store timestamps never go back, whatever the wall clock does. (Raw records bring their own.)
 
 Called from the core's thread only.
 """
 
 from typing import TYPE_CHECKING
 
-from aerobee.errors import MessageIllegal, MessageTooLarge
+from aerobee.errors import MessageIllegal, MessageTooLarge, Misuse
 from aerobee.protocol.message.batch_cursor import BatchCursor
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.record import RecordWriter
@@ -30,7 +30,7 @@ else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
     from aerobee.protocol.message.record import write_filler
-    from aerobee.protocol.primitives.big_endian import load_i32
+    from aerobee.protocol.primitives.big_endian import address, copy_bytes, load_i32
 
 BATCH_ENTRIES_MAX = 4096  # far above what a 4 MiB body is used for; bounds one append
 _LARGE_BYTES = LARGE_BYTES
@@ -231,6 +231,32 @@ class CommitLog:
         file = self._files.advance()
         write_filler(self._memory, self._position, self._file.size - self._position)
         self._use(file)
+
+    # Raw records: bytes of another log that begin where this one ends (`raw_walk` judges them).
+
+    def append_raw(self, data: memoryview, start: int, size: int, last_timestamp: int) -> None:
+        """Append whole records that lie together, the last of which was stored then."""
+        self._put_raw(data, start, size, self._file.size - self._position - 8)
+        self._position += size
+        self.last_timestamp = last_timestamp
+
+    def append_raw_filler(self, data: memoryview, start: int, size: int) -> None:
+        """End the current file with the filler of another log and go on in the next file."""
+        if size != self._file.size - self._position:
+            raise Misuse(f"a filler of {size} bytes, not {self._file.size - self._position}")
+        file = self._files.advance()
+        self._put_raw(data, start, size, size)
+        self._use(file)
+
+    def _put_raw(self, data: memoryview, start: int, size: int, size_max: int) -> None:
+        # C would write on behind the file, and read on behind the data.
+        if size <= 0 or size > size_max or start < 0 or start > len(data) - size:
+            raise Misuse(f"{size} bytes from {start} of {len(data)}; {size_max} fit")
+        self.is_large = size >= _LARGE_BYTES
+        if self.is_large:
+            self._through.pass_on(self._file, self._position, data[start : start + size])
+        else:
+            copy_bytes(self._memory, self._position, address(data), start, size)
 
     # Looking back.
 

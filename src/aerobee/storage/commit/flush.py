@@ -13,9 +13,6 @@ Laws:
 Called from the core's thread only; the syncs themselves run on the disk thread.
 """
 
-from collections import deque
-from typing import NamedTuple
-
 from aerobee.errors import DiskFailed
 from aerobee.model.histogram import Histogram
 from aerobee.ports.disk import DiskFile
@@ -26,13 +23,6 @@ from aerobee.storage.files.file_sequence import FileSequence
 from aerobee.storage.files.lack_of_room import is_out_of_room
 
 SYNC_SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10)
-
-
-class Waiter(NamedTuple):
-    """Someone who waits until the log is on the disk up to an offset."""
-
-    end_offset: int
-    ticket: object
 
 
 class Flush:
@@ -54,8 +44,6 @@ class Flush:
         self._lag_ms_max = lag_ms_max
         self._defects = defects
         self._running: _SyncLog | None = None
-        self._waiters: deque[Waiter] = deque()
-        self._released: list[object] = []
         self._now_ms = 0
         # When the oldest byte that no finished or running sync covers was first seen.
         self._dirty_since_ms: int | None = None
@@ -66,33 +54,15 @@ class Flush:
         # How far the log is on the disk, and when the newest record of that part was stored.
         self.flushed = 0
         self.flushed_timestamp = 0
+        # Waits up to here are over (`confirmation`): `flushed`, but for planted defects.
+        self.released_to = 0
+        # ASYNC: somebody waits for a sync, which then begins at once.
+        self.is_awaited = False
         self.failure: DiskFailed | None = None
 
     def start_at(self, flushed: int, timestamp: int) -> None:
-        self.flushed = flushed
+        self.flushed = self.released_to = flushed
         self.flushed_timestamp = timestamp
-
-    # Waiting.
-
-    def wait_for(self, end_offset: int, ticket: object) -> None:
-        """Give `ticket` back from `take_released` once the log is on the disk that far."""
-        if end_offset <= self.flushed:
-            self._released.append(ticket)  # no further sync may ever come
-        else:
-            self._waiters.append(Waiter(end_offset, ticket))
-
-    def take_released(self) -> list[object]:
-        """Tickets whose wait is over: their bytes are on the disk."""
-        released, self._released = self._released, []
-        return released
-
-    def take_failed(self) -> list[object]:
-        """After a failed sync: the tickets that may never be acknowledged."""
-        if self.failure is None:
-            return []
-        failed = [waiter.ticket for waiter in self._waiters]
-        self._waiters.clear()
-        return failed
 
     # Syncing.
 
@@ -104,7 +74,7 @@ class Flush:
             self._started_ms = None
             self.sync_seconds.add(self._last_sync_ms / 1000)
         if Defect.ACKNOWLEDGE_BEFORE_SYNC in self._defects:
-            self._release_to(end_offset)
+            self.released_to = max(self.released_to, end_offset)
         covered = self.flushed if self._running is None else self._running.target
         if end_offset > covered and self._dirty_since_ms is None:
             self._dirty_since_ms = monotonic_ms
@@ -113,7 +83,7 @@ class Flush:
         # By as much earlier as the last sync took: the oldest byte must not wait for two long ones.
         wait_ms = self._interval_ms - self._last_sync_ms
         is_due = monotonic_ms - self._dirty_since_ms >= wait_ms
-        if self._mode is FlushMode.SYNC or is_due or self._waiters:
+        if self._mode is FlushMode.SYNC or is_due or self.is_awaited:
             self._start(end_offset, timestamp)
 
     def is_behind(self, monotonic_ms: int) -> bool:
@@ -156,7 +126,7 @@ class Flush:
             return
         if error is not None:
             if Defect.ACKNOWLEDGE_FAILED_SYNC in self._defects:
-                self._release_to(job.target)
+                self.released_to = job.target
             self.failure = DiskFailed(
                 f"a sync of the commit log failed: {error}",
                 hint="the store takes no more writes; check the disk, then restart",
@@ -164,12 +134,7 @@ class Flush:
             return
         self.flushed = job.target
         self.flushed_timestamp = job.timestamp
-        self._release_to(job.target)
-
-    def _release_to(self, offset: int) -> None:
-        waiters = self._waiters
-        while waiters and waiters[0].end_offset <= offset:
-            self._released.append(waiters.popleft().ticket)
+        self.released_to = max(self.released_to, job.target)
 
 
 class _SyncLog:

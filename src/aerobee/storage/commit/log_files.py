@@ -140,16 +140,20 @@ class LogFiles:
     def prepare_next(self) -> None:
         """Have the next file made, unless it is made or being made."""
         if self._making is None:
-            sequence = self.sequence
-            self._making = _MakeFile(
-                sequence.disk,
-                sequence.directory,
-                sequence.path_of(sequence.end_offset()),
-                sequence.file_size,
-                self._warm_bytes,
-                Defect.NO_DIRECTORY_SYNC_ON_ROLL not in self._defects,
-            )
+            self._making = self._make_at(self.sequence.end_offset())
             self._worker.submit(Lane.BACKGROUND, self._making)
+
+    def _make_at(self, first_offset: int) -> "_MakeFile":
+        """The job that makes the file of an offset."""
+        sequence = self.sequence
+        return _MakeFile(
+            sequence.disk,
+            sequence.directory,
+            sequence.path_of(first_offset),
+            sequence.file_size,
+            self._warm_bytes,
+            Defect.NO_DIRECTORY_SYNC_ON_ROLL not in self._defects,
+        )
 
     def advance(self) -> MappedFile:
         """The next file, now the last of the sequence, durable by name."""
@@ -168,6 +172,31 @@ class LogFiles:
         file = MappedFile(making.file, self.sequence.end_offset())
         self.sequence.files.append(file)
         return file
+
+    def begin_at(self, first_offset: int) -> None:
+        """Have a log without records begin elsewhere. Blocks.
+
+        The old file is gone for good before the new one is made: with both, the files between them
+        would be missing. DiskFailed: the log has no file, which only a start can put right.
+        """
+        making = self._make_at(first_offset)
+        before = list(self.sequence.files)
+        try:
+            self.discard_next()
+            self.sequence.remove_after(0)
+            self.sequence.disk.sync_directory(self.sequence.directory)
+            making.run()
+        except OSError as error:
+            making.is_sync_failed = True
+            making.done(error)
+            self._making = making
+            self.sequence.files[:] = before  # without a name perhaps, but nobody misses a file
+            raise DiskFailed(
+                f"the first commit log file could not be made: {error}",
+                hint="the store takes no more writes; check the disk, then restart",
+            ) from error
+        assert making.file is not None
+        self.sequence.files.append(MappedFile(making.file, first_offset))
 
     def discard_next(self) -> None:
         """Remove a file that was made ahead and is not needed any more."""

@@ -12,4 +12,5 @@ cdef class WriteThrough:
     cdef void begin(self, MappedFile file, Py_ssize_t position)
     cdef Py_ssize_t place(self, Py_ssize_t size) except -1
     cdef void end(self) except *
+    cdef void pass_on(self, MappedFile file, Py_ssize_t position, object data) except *
     cdef void _write(self) except *

@@ -69,12 +69,15 @@ class WriteThrough:
             self._view = memoryview(b"")
             self.memory = address(self._view)
 
-    def _write(self) -> None:
-        if self._filled == 0:
-            return
+    def pass_on(self, file: MappedFile, position: int, data: memoryview) -> None:
+        """Write bytes that lie together already to this position of this file."""
         try:
-            self._file.disk_file.write(self._position, self._view[: self._filled])
+            file.disk_file.write(position, data)
         except OSError:
-            copy_bytes(self._file.memory, self._position, self.memory, 0, self._filled)
-        self._position += self._filled
-        self._filled = 0
+            copy_bytes(file.memory, position, address(data), 0, len(data))
+
+    def _write(self) -> None:
+        if self._filled > 0:
+            self.pass_on(self._file, self._position, self._view[: self._filled])
+            self._position += self._filled
+            self._filled = 0

@@ -117,6 +117,8 @@ class Dispatcher:
         self._touched = []
         for queue in touched:
             queue.is_touched = False
+            if queue.next_offset < queue.max_offset:
+                queue.next_offset = queue.max_offset  # nobody gave these offsets out here
         return touched
 
     def run(self, until: int, records_max: int) -> int:

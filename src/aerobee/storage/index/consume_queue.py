@@ -14,7 +14,8 @@ a gap further on, the third field is where the record before it ends, so that ha
 A unit of size 0 was never written: it ends the queue.
 
 Invariants:
-Q1. min_offset ≤ max_offset ≤ next_offset: kept, dispatched, given out to appends.
+Q1. min_offset ≤ max_offset ≤ next_offset: kept, dispatched, given out to appends. (Units of raw
+    records are ahead of next_offset until `Dispatcher.take_touched`.)
 Q2. Units rise: a later queue offset has a later log offset.
 Q3. Bytes at and after unit max_offset are zero.
 

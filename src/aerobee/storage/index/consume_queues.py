@@ -177,6 +177,10 @@ class ConsumeQueues:
         self._leaving.add(topic)
         return list(queues.values())
 
+    def has_leaving(self) -> bool:
+        """Whether files of a deleted topic are still there."""
+        return bool(self._leaving)
+
     def let_in(self, topic: bytes) -> None:
         """The files of a topic are gone: its queues may be used again."""
         self._leaving.discard(topic)

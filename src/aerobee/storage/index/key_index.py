@@ -17,6 +17,7 @@ Agrees with Apache's IndexService, which names files by its own clock and opens 
 earlier if that record has no keys.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
@@ -133,8 +134,10 @@ class KeyIndex:
         dispatched: int,
         unit_count: int,
         store_timestamp_at: Callable[[int], int | None],
+        cut_at: int | None = None,
     ) -> "KeyIndex":
-        """After a crash: the index of exactly the records below the log offset `dispatched`.
+        """After a crash: the index of exactly the records below the log offset `dispatched`, or
+        below a lower one, at which the log was cut.
 
         All keys of those records were synced, when the last file held `unit_count` units; later
         writes are on the disk in part. `store_timestamp_at` reads a record's store time from the
@@ -143,8 +146,14 @@ class KeyIndex:
         """
         names = index_names(disk, directory)
         files = _open_files(disk, directory, names, config, dispatched)
+        while cut_at is not None and files and files[-1].begin_offset >= cut_at:
+            files.pop().disk_file.close()
+            unit_count = config.units - 1 if files else 0  # K1
         if files:
             try:
+                if cut_at is not None:
+                    dispatched, units = cut_at, range(unit_count + 1)
+                    unit_count = bisect_left(units, cut_at, 1, key=files[-1].unit_offset) - 1
                 _cut(files[-1], dispatched, unit_count, store_timestamp_at)
             except CorruptFile:
                 _close(files)

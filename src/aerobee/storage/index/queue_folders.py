@@ -13,6 +13,11 @@ QUEUE_ID_MAX = 4095  # every id makes a folder: an id of 2**30 must not
 _TOPIC_BYTES = frozenset(b"%|+-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
+def topic_byte_table() -> bytes:
+    """For each of 256 bytes, 1 if a topic may have it."""
+    return bytes(value in _TOPIC_BYTES for value in range(256))
+
+
 def is_folder_name(topic: bytes) -> bool:
     """Whether a topic can be a folder: RocketMQ's characters only, so never a path."""
     return 0 < len(topic) <= 255 and _TOPIC_BYTES.issuperset(topic)

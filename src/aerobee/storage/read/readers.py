@@ -9,11 +9,13 @@ Called from the core's thread only, but for `verify`.
 from collections.abc import Iterator
 
 from aerobee.protocol.message.property_filter import PropertyFilter
-from aerobee.storage.files.file_sequence import FileSequence
+from aerobee.storage.commit.commit_log import CommitLog
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues
+from aerobee.storage.index.derived_files import DerivedFiles
 from aerobee.storage.index.kept_file import KeptFile
 from aerobee.storage.read.kept_reader import KeptReader
+from aerobee.storage.read.log_range import LogRange
 from aerobee.storage.read.log_search import records_holding
 from aerobee.storage.read.queue_read import QueueRead, ReadStatus
 from aerobee.storage.read.queue_reader import QueueReader
@@ -28,19 +30,14 @@ CHECKED_BYTES_MAX = 1 << 20
 class Readers:
     """The readers of one store over its queues."""
 
-    def __init__(
-        self,
-        queues: ConsumeQueues,
-        reader: QueueReader,
-        records: RecordReader,
-        kept: KeptReader,
-        log: FileSequence,
-    ) -> None:
-        self._queues = queues
-        self._reader = reader
+    def __init__(self, log: CommitLog, derived: DerivedFiles, records: RecordReader) -> None:
+        self._queues = derived.queues
+        self._reader = QueueReader(log.sequence)
         self._records = records
-        self._kept = kept
-        self._log_files = log
+        self._kept = KeptReader(derived.kept)
+        self._log_files = log.sequence
+        # For replicas: what a slave compares with its master's log.
+        self.log_range = LogRange(log, records, derived.newest_record)
 
     @property
     def fast_path_readers(self) -> tuple[ConsumeQueues, QueueReader]:
@@ -51,6 +48,16 @@ class Readers:
     def records(self) -> RecordReader:
         """For a caller that is compiled and looks for single records by the hundred thousand."""
         return self._records
+
+    def log_slices(self, offset: int, limit: int) -> memoryview:
+        """Bytes of one log file from a log offset on, at most so many and at most up to the end of
+        the log; empty if there are none. For replicas; see `LogRange`."""
+        return self.log_range.slice(offset, limit)
+
+    def earliest_timestamp(self) -> int:
+        """When the oldest record was stored; -1 if there is none."""
+        stamp = self._records.store_timestamp_at(self._log_files.first_offset())
+        return -1 if stamp is None else stamp
 
     def is_hot(self, log_offset: int) -> bool:
         """Whether a record is so new that it is in memory."""

@@ -1,13 +1,16 @@
-"""`abort`: a file that is there while a process writes the store.
+"""`abort` and `lock`: files that tell whether a process writes the store.
 
-Found at a start, it says that the last stop was not clean. RocketMQ writes its process id into it;
-we write our name, so that a start can tell whose records lie at the end of the log: ours all carry
-the record CRC, RocketMQ's need not.
+`abort` is there while one does. Found at a start, it says that the last stop was not clean.
+RocketMQ writes its process id into it; we write our name, so that a start can tell whose records
+lie at the end of the log: ours all carry the record CRC, RocketMQ's need not.
+
+`lock` is locked while one does, so that no two processes do.
 """
 
 from enum import Enum
 
-from aerobee.ports.disk import Disk
+from aerobee.errors import StoreLocked
+from aerobee.ports.disk import Disk, FileLock
 
 _OURS = b"aerobee"
 
@@ -39,3 +42,14 @@ class AbortFlag:
     def clear(self) -> None:
         self._disk.remove(self._path)
         self._disk.sync_directory(self._root)
+
+
+def take_lock(disk: Disk, root: str) -> FileLock:
+    """The right to write the store. StoreLocked: another process has it."""
+    try:
+        return disk.lock(f"{root}/lock")
+    except BlockingIOError as error:
+        raise StoreLocked(
+            f"another process has the store {root} open",
+            hint="stop it, or give this one a directory of its own",
+        ) from error

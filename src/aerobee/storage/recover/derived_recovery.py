@@ -3,7 +3,8 @@
 One rule serves every stop: derived files are cut back to the log offset that the mark vouches for,
 and the log is dispatched again from there. After a clean stop that is the end of the log, so there
 is nothing to do. Their fingerprint tells if files are missing or of another time; what cannot be
-believed is dropped and built again from the first record.
+believed is dropped and built again from the first record. After a cut of the log (`log_cut`) the
+mark speaks of more than the log has: they are judged as the mark speaks of them, and then cut.
 
 While files that the mark vouches for are made again, the mark must not: a power cut could leave
 holes in them, and all of their ends. `DispatchStart.mark` says what it may say meanwhile.
@@ -74,21 +75,25 @@ def open_derived(
     queues.load(not log.was_clean)
     batch_queues.load(not log.was_clean)
     trusted = _trusted_offset(derived, log, mark)
+    marked = max(trusted, mark.dispatched) if log.has_mark else trusted
     if Defect.QUEUE_NOT_CUT_WITH_LOG not in defects:
-        derived.truncate_queues_to(trusted, not log.was_clean)
+        derived.truncate_queues_to(marked, not log.was_clean)
     queues_from = index_from = trusted
     with_dead = derived.fingerprint()
     dead = derived.take_dead()
     without = derived.fingerprint()
-    count, total, index_count, first = without
     # A topic that was being deleted: the mark speaks of the time before or after.
     is_whole = (mark.queue_count, mark.unit_total) in (with_dead[:2], without[:2])
     # Retention removes first files between two marks, and a crash may bring them back. After a
     # clean stop there may be more of them than the mark knows, never fewer.
-    if log.was_clean and first > mark.first_total:
+    if log.was_clean and without.first_total > mark.first_total:
         is_whole = False
     if defects & {Defect.QUEUE_NOT_CUT_WITH_LOG, Defect.MISSING_FILES_UNNOTICED}:
         is_whole = True
+    if marked > trusted:
+        derived.truncate_queues_to(trusted, not log.was_clean)
+        dead += derived.take_dead()
+    count, total, index_count, first = derived.fingerprint()
     if log.has_mark and not is_whole:
         derived.clear_queues()
         queues_from, total = log.min_offset, NO_COUNT
@@ -138,7 +143,13 @@ def _open_index(
             index.close()  # another program went on with it since
         if log.has_mark and mark.index_count != NO_COUNT:
             index = KeyIndex.recover(
-                disk, directory, sizes, trusted, mark.index_count, store_timestamp_at
+                disk,
+                directory,
+                sizes,
+                mark.dispatched,
+                mark.index_count,
+                store_timestamp_at,
+                cut_at=trusted if trusted < mark.dispatched else None,
             )
             return index, trusted
         if log.was_clean and not log.has_mark:

@@ -90,9 +90,10 @@ def check_against_mark(log: FileSequence, found: LogEnd, flushed: int) -> None:
 
 
 def cut_tail(log: FileSequence, end_offset: int, defects: Defects) -> None:
-    """Make the log end here, on the disk: later files go, the rest of this one becomes zero."""
+    """Make the log end here, on the disk: later files go, the rest of this one becomes zero. The
+    first file stays: its name says where a log without records begins."""
     file_size = log.file_size
-    log.remove_after(end_offset + (-end_offset) % file_size)
+    log.remove_after(max(end_offset + (-end_offset) % file_size, log.first_offset() + 1))
     log.disk.sync_directory(log.directory)
     file = log.find(end_offset)
     if file is not None and Defect.TAIL_NOT_ZEROED not in defects:

@@ -22,7 +22,7 @@ from aerobee.storage.defects import Defect, Defects
 from aerobee.storage.dispatch.dispatcher import Dispatcher
 from aerobee.storage.index.derived_files import DerivedFiles, Fingerprint, UnsyncedFiles
 from aerobee.storage.recover.checkpoint import Checkpoint, CheckpointFields
-from aerobee.storage.recover.durable_mark import DurableMark, DurableMarkFile
+from aerobee.storage.recover.durable_mark import NO_CRC, DurableMark, DurableMarkFile
 
 SYNCS_MAX = 256
 """More files and folders are not synced one by one. Each takes a write of the file system's
@@ -51,6 +51,9 @@ class Marking:
         self._config = config
         self._defects = defects
         self._is_checkpointing = False
+        # The jobs that are under way.
+        self._checkpoint_job: _CheckpointJob | None = None
+        self._mark_job: _MarkSyncJob | None = None
         # Set by the deletion of topics: while it is true, no checkpoint begins.
         self.is_held = False
         # Subtractions are numbered from 1: the newest, the newest that the mark being synced
@@ -60,7 +63,6 @@ class Marking:
         self.durable_subtraction = 0
         # A finished checkpoint that waits for the log it points at to be on the disk too.
         self._finished_job: _CheckpointJob | None = None
-        self._is_mark_syncing = False
         self._is_mark_dirty = False
         self._mark_synced_ms = 0
         self._checkpointed_ms = 0
@@ -73,6 +75,8 @@ class Marking:
         # `dispatched` of the mark that a power cut surely leaves, and of the one being synced.
         self.dispatched_durably = 0
         self._syncing_dispatched = 0
+        # For RocketMQ's file: no power cut and no change of master takes the log below it back.
+        self.confirmed = 0
         self.failure: BaseException | None = None
 
     @property
@@ -89,7 +93,10 @@ class Marking:
         the derived files were stored; on the disk when this returns."""
         self._flushed_timestamp = flushed_ms
         self._derived_timestamp = derived_ms
-        self._dispatch_again_from = min(self._checkpoint.fields.queue_log_offset, mark.dispatched)
+        fields = self._checkpoint.fields
+        self._dispatch_again_from = min(fields.queue_log_offset, mark.dispatched)
+        # The file has no checksum: never more than there is.
+        self.confirmed = max(0, min(fields.confirmed_offset, mark.flushed))
         self._write(mark)
         self.sync_now()
 
@@ -140,7 +147,7 @@ class Marking:
                 queue_timestamp_ms=self._derived_timestamp,
                 index_timestamp_ms=self._derived_timestamp,
                 master_flushed_offset=0,
-                confirmed_offset=0,
+                confirmed_offset=self.confirmed,
                 queue_log_offset=self._dispatch_again_from,
             )
         )
@@ -162,7 +169,7 @@ class Marking:
                 self.start_checkpoint(derived, dispatcher)
         if (
             self._is_mark_dirty
-            and not self._is_mark_syncing
+            and self._mark_job is None
             and self.failure is None
             and now.monotonic_ms - self._mark_synced_ms >= self._config.mark_interval_ms
         ):
@@ -174,7 +181,7 @@ class Marking:
         `mark_interval_ms`, because a client waits for it."""
         if (
             self._subtractions > self.durable_subtraction
-            and not self._is_mark_syncing
+            and self._mark_job is None
             and self.failure is None
         ):
             self._start_mark_sync()
@@ -186,10 +193,13 @@ class Marking:
         if Defect.CHECKPOINT_AHEAD_OF_DATA in self._defects:
             self._note_derived(job)
             job.unsynced = UnsyncedFiles([], [])
+        self._checkpoint_job = job
         self._worker.submit(Lane.BACKGROUND, job)
         return job
 
     def _finish_checkpoint(self, job: "_CheckpointJob", error: BaseException | None) -> None:
+        if self._checkpoint_job is job:
+            self._checkpoint_job = None
         if error is not None:
             self.failure = error
             return
@@ -197,19 +207,19 @@ class Marking:
         self._note_finished_checkpoint()
 
     def _start_mark_sync(self) -> None:
-        self._is_mark_syncing = True
         self._is_mark_dirty = False
         self._syncing_dispatched = self.mark.dispatched
         self._syncing_subtraction = self._subtractions
         self._mark_file.begin_sync()
-        self._worker.submit(Lane.BACKGROUND, _MarkSyncJob(self._sync_files, self._finish_mark_sync))
+        self._mark_job = _MarkSyncJob(self._sync_files, self._finish_mark_sync)
+        self._worker.submit(Lane.BACKGROUND, self._mark_job)
 
     def _sync_files(self) -> None:
         self._mark_file.sync()
         self._checkpoint.sync()
 
     def _finish_mark_sync(self, error: BaseException | None) -> None:
-        self._is_mark_syncing = False
+        self._mark_job = None
         if error is not None:
             self.failure = error
         else:
@@ -229,13 +239,49 @@ class Marking:
 
     def sync_now(self) -> None:
         """Block until the marks are on the disk (start and stop)."""
-        assert not self._is_mark_syncing
+        assert self._mark_job is None
         self._mark_file.begin_sync()
         self._sync_files()
         self._mark_file.note_synced()
         self._is_mark_dirty = False
         self.dispatched_durably = self.mark.dispatched
         self.durable_subtraction = self._subtractions
+
+    # A log that comes from elsewhere.
+
+    def give_up_crc(self) -> None:
+        """Say that no record need carry the record CRC, on the disk when this returns: records
+        without one are about to be appended. Recovery would take them for a torn tail, and cut
+        them off, until the next sync of the mark. A start says anew from where on records do."""
+        self._write_now(self.mark._replace(crc_from=NO_CRC))
+
+    def begin_anew(self) -> None:
+        """Say that nothing is on the disk, and have that on the disk when this returns: a log
+        without records is about to begin elsewhere, and a mark from before would be beyond its
+        end."""
+        if self._checkpoint_job is not None:
+            self._worker.wait_alone(self._checkpoint_job)
+        self._finished_job = None
+        self._is_checkpointing = False
+        self._flushed_timestamp = self._derived_timestamp = self._dispatch_again_from = 0
+        self._write_now(self.mark._replace(flushed=0, dispatched=0))
+
+    def _write_now(self, mark: DurableMark) -> None:
+        """Have a mark on the disk. Blocks, and leaves what other jobs did to `collect`: an append
+        is under way."""
+        if self._mark_job is not None:
+            self._worker.wait_alone(self._mark_job)
+        if self.failure is None:
+            try:
+                self._write(mark)
+                self.sync_now()
+            except OSError as error:
+                self.failure = error
+        if self.failure is not None:
+            raise DiskFailed(
+                f"the durable mark could not be written: {self.failure}",
+                hint="the store takes no more writes; check the disk, then restart",
+            )
 
     def close(self) -> None:
         self._mark_file.close()

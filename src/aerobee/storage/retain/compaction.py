@@ -52,7 +52,8 @@ class Compaction:
         self._kept = derived.kept
         self._worker = worker
         self._config = config
-        self._crc_from = crc_from
+        # Log offset: records from here on carry a CRC.
+        self.crc_from = crc_from
         self._topics: set[bytes] = set()
         self._run: CompactionRun | None = None
         self._job: _Part | None = None
@@ -163,7 +164,7 @@ class Compaction:
             end,
             deletions_before_ms,
             max(1, self._config.compaction_map_bytes // KEY_BYTES),
-            self._crc_from,
+            self.crc_from,
         )
 
     def _units_of(self, run: CompactionRun) -> tuple[list[Unit], int]:

@@ -9,7 +9,7 @@ NOWHERE = "127.0.0.1:1"
 def test_everything_is_looked_at_in_order(tmp_path: Path) -> None:
     config = tmp_path / "broker.conf"
     config.write_text(
-        f"namesrvAddr={NOWHERE}\nstorePathRootDir={tmp_path}/store\nhaSendHeartbeatInterval=1\n"
+        f"namesrvAddr={NOWHERE}\nstorePathRootDir={tmp_path}/store\nflushCommitLogTimed=true\n"
     )
     found = examine(Subject(NOWHERE, False, str(config), environment={}))
     areas = [one.area for one in found]

@@ -7,12 +7,11 @@ from aerobee.app.settings.setting_kinds import (
     HOST,
     NAME,
     BytesOfUnits,
-    Choice,
     Delays,
     Only,
     Percent,
 )
-from aerobee.model.setting import Kind
+from aerobee.model.setting import Choice, Kind
 
 
 class Mode(Enum):

@@ -10,10 +10,13 @@ from aerobee.app.explaining.facts import GroupFacts, MessageFacts
 from aerobee.app.explaining.findings import Cause
 from aerobee.app.explaining.group_causes import explain_group
 from aerobee.app.explaining.message_causes import explain_message
+from aerobee.app.explaining.replica_causes import explain_replicas
 from aerobee.cli.main import parser_for
 from aerobee.cli.mqadmin import catalog
 from aerobee.cli.mqadmin.options import read
+from aerobee.model.replica_status import DIVERGED
 from tests.cli_kit import aerobee
+from tests.replica_script import ReplicaScript, master, slave
 from tests.server_kit import Server
 
 TOPIC, GROUP = "CliExplained", "cli-explaining"
@@ -90,19 +93,38 @@ def test_no_line_is_wider_than_a_terminal_of_80_columns(server: Server, explaine
 
 def test_the_page_has_every_cause_and_its_commands_exist() -> None:
     page = PAGE.read_text()
-    causes = re.findall(r"^\| ([a-z ]+) \| (?:message|group|both) \|", page, re.MULTILINE)
+    causes = re.findall(r"^\| ([a-z ]+) \| (?:message|group|both|broker) \|", page, re.MULTILINE)
     assert causes == [cause.value for cause in Cause]
     for line in page.splitlines():
         if line.startswith("aerobee "):
             parser_for(["explain"]).parse_args(shlex.split(line)[1:])
 
 
+def test_a_master_and_its_slaves_are_explained_to_people_and_to_programs() -> None:
+    with ReplicaScript(master(), slave(1, why="refused")).running() as script:
+        place = Server(script.name_server)
+        said = aerobee(place, "explain", "broker", "broker-a")
+        assert said.status == 0, said.error
+        assert "NOT FOLLOWING: no slave of broker-a is connected" in said.out
+        assert "  next: aerobee broker replicas broker-a\n" in said.out
+        facts = aerobee(place, "explain", "broker", "broker-a", "-o", "json").records
+        assert [one["id"] for one in facts["replicas"]] == [0, 1]
+        assert [one["cause"] for one in facts["findings"]] == ["not following"] * 2
+        missing = aerobee(place, "explain", "broker", "broker-z")
+        assert (missing.status, "there are: broker-a" in missing.error) == (3, True)
+
+
 def _next_commands() -> list[str]:
     """One of each shape that the findings give, names filled in."""
-    from tests.unit.app.explaining import test_group_causes, test_message_causes
+    from tests.unit.app.explaining import (
+        test_group_causes,
+        test_message_causes,
+        test_replica_causes,
+    )
 
     group = test_group_causes.GROUP
     copy, facts = test_message_causes.copy, test_message_causes.facts
+    replicas = test_replica_causes
     found = [
         *explain_group(group),
         *explain_group(GroupFacts("g", 0, is_enabled=False, forbidden=("T",), dead_letters=1)),
@@ -112,6 +134,9 @@ def _next_commands() -> list[str]:
         *explain_message(facts(copy("T")), [test_message_causes.group(9)]),
         *explain_message(facts(copy("T")), [test_message_causes.group(2)]),
         *explain_message(facts(copy("T"), copy("%DLQ%g")), [test_message_causes.group(2)]),
+        *explain_replicas(replicas.group(replicas.slave(state=DIVERGED))),
+        *explain_replicas(replicas.group(replicas.master(role="SYNC_MASTER"))),
+        *explain_replicas(replicas.group(replicas.master(replicas.IN_SYNC, copies=3))),
     ]
     return sorted({one.next for one in found})
 

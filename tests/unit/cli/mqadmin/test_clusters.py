@@ -1,6 +1,10 @@
 from pathlib import Path
 
+from aerobee.cli.mqadmin.java_text import time_with_ms
+from aerobee.model.replica_status import ReplicaLag
+from aerobee.protocol.bodies.epoch_cache import EpochCache, EpochEntry
 from tests.mqadmin_kit import Fails, Place, Works
+from tests.replica_script import ReplicaScript, master, slave
 from tests.user_keeper import UserKeeper
 
 WORKS = (
@@ -26,11 +30,18 @@ WORKS = (
         ),
     ),
     Works("haStatus -c DefaultCluster", (r"^#InSyncSlaveNum\t0$",)),
+    Works(
+        "resetMasterFlushOffset -b {address} -o 7", (r"^reset master flush offset to 7 success$",)
+    ),
 )
 FAILS = (
     Fails("clusterList -c Nowhere", "no cluster 'Nowhere'", status=3),
     Fails("haStatus", "--brokerAddr or --clusterName is needed"),
     Fails("haStatus -b 127.0.0.1:1", "127.0.0.1:1"),
+    Fails("resetMasterFlushOffset -b {address}", "--offset", status=2),
+    Fails("getBrokerEpoch -b {broker}", "only for controllerMode"),
+    Fails("getBrokerEpoch -b nobody", "no broker or cluster 'nobody'", status=3),
+    Fails("getBrokerEpoch", "--brokerName or --clusterName is needed"),
 )
 
 
@@ -39,6 +50,43 @@ def test_brokers_and_their_replicas_are_listed(place: Place) -> None:
         place.see(case)
     for failure in FAILS:
         place.see_refused(failure)
+
+
+def test_replicas_are_shown_in_rocketmqs_columns(tmp_path: Path) -> None:
+    lags = (
+        ReplicaLag("10.0.0.2:41234", 510, 0, 0, True, "", 2048.0, 510),
+        ReplicaLag("10.0.0.3:41234", 200, 310, 9, False, "far", 0.0, 240),
+    )
+    one, two = master(*lags), slave(1)
+    one.epochs = two.epochs = EpochCache("c", "broker-a", 1, [EpochEntry(2, 0, 510)], 510)
+    with ReplicaScript(one, two).running() as script:
+        place = Place(script.name_server, one.address, tmp_path)
+        assert place.run("haStatus -b {address}").out == (
+            f"\n#MasterAddr\t{one.address}\n#MasterCommitLogMaxOffset\t510\n#SlaveNum\t2\n"
+            "#InSyncSlaveNum\t1\n"
+            "#SlaveAddr                        #SlaveAckOffset             #Diff "
+            "#TransferSpeed(KB/s)          #Status #TransferFromWhere\n"
+            "10.0.0.2:41234                    510                             0 "
+            "            2.00               OK              510\n"
+            "10.0.0.3:41234                    200                           310 "
+            "            0.00      Fall Behind              240\n"
+        )
+        shown = place.run(f"haStatus -b {two.address}").out
+        read, written = (time_with_ms(wall_ms) for wall_ms in (1_000, 2_000))
+        assert shown == (
+            "\n#MasterAddr\t127.0.0.1:10912\n#CommitLogMaxOffset\t510\n"
+            f"#TransferSpeed(KB/s)\t2.00\n#LastReadTime\t{read}\n#LastWriteTime\t{written}\n"
+            "#MasterFlushOffset\t510\n"
+        )
+        epochs = place.run("getBrokerEpoch -b {broker}").out
+        assert epochs == "".join(
+            f"\n#clusterName\tc\n#brokerName\tbroker-a\n#brokerAddr\t{broker.address}\n"
+            "#brokerId\t1\n#Epoch: EpochEntry{epoch=2, startOffset=0, endOffset=510}\n"
+            for broker in (one, two)
+        )
+        assert place.run("getBrokerEpoch -c DefaultCluster").out == epochs
+        assert place.run(f"resetMasterFlushOffset -b {two.address} -o 7").status == 0
+        assert two.resets == [7]
 
 
 def test_name_servers_that_know_nobody_are_no_cluster(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ import pytest
 
 from aerobee.client.api.consumer_options import ConsumerKeywords, Mode
 from aerobee.client.api.message import Message
-from aerobee.client.client import connect
+from aerobee.client.client import Client, connect
 from aerobee.client.consumer.consumer import Consumer
 from aerobee.errors import Misuse, Unreachable
 from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.protocol.request_codes import RequestCode
 from aerobee.testing import Cluster
 from tests.client_kit import LocalCluster, turn, until, with_cluster
 from tests.consume_kit import Wire, bodies, numbered, take
@@ -35,6 +36,43 @@ def test_what_was_sent_is_received_and_not_again(tmp_path: Path) -> None:
                 assert bodies(await take(consumer, 1)) == [b"later"]
 
     with_cluster(tmp_path, test)
+
+
+def test_a_consumer_goes_on_from_the_slave_and_back_to_the_master(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            await numbered(client, 6)
+            queue = MessageQueue("orders", "broker-a", QueueId(0))
+            slave = await cluster.start_slave("broker-a")
+            async with client.consumer(
+                "orders",
+                group="g",
+                start="earliest",
+                poll=0.1,
+                commit_every=0.1,
+                pull_batch=1,
+                queue_messages_max=1,
+            ) as consumer:
+                first = await take(consumer, 3)
+                await cluster.stop_broker("broker-a")
+                assert bodies(first + await take(consumer, 3)) == [b"%d" % n for n in range(6)]
+                await until_committed(client, slave, queue, 6)
+                await cluster.start_broker("broker-a")
+                await client._session.routes.refresh_all()
+                await client.send("orders", b"new", order_by="u")
+                assert bodies(await take(consumer, 1)) == [b"new"]  # which the slave has not
+
+    with_cluster(tmp_path, test)
+
+
+async def until_committed(client: Client, address: str, queue: MessageQueue, offset: int) -> None:
+    """Until a broker, by its address, has the offset of the group `g`."""
+    fields = {"consumerGroup": "g", "topic": queue.topic, "queueId": queue.queue_id}
+    while True:
+        answer = await Wire(client).ask(address, RequestCode.QUERY_CONSUMER_OFFSET, fields)
+        if answer.ext_fields.get("offset") == str(offset):
+            return
+        await turn()
 
 
 def test_only_messages_with_the_tags_come(tmp_path: Path) -> None:

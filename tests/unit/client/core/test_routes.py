@@ -62,6 +62,16 @@ def test_a_reader_takes_the_next_best_address() -> None:
     assert route.address("z") is None
 
 
+def test_a_reader_takes_an_address_that_did_not_answer_last_of_all() -> None:
+    route = ClientRoute("t", (), (), {"a": _broker("a", _0="m:1", _2="s:2", _1="s:1")})
+    assert route.address("a", 0, {"m:1"}) == "s:1"
+    assert route.address("a", 1, {"s:1"}) == "m:1"
+    assert route.address("a", 1, {"s:1", "m:1"}) == "s:2"
+    assert route.address("a", 1, {"s:1", "m:1", "s:2"}) == "s:1"
+    alone = ClientRoute("t", (), (), {"a": _broker("a", _3="s:3")})
+    assert alone.address("a", 0, {"s:3"}) == "s:3"
+
+
 def test_a_new_topic_has_no_more_queues_than_a_producer_may_ask_for() -> None:
     default = TopicRoute((QueueData("a", 8, 8, 7, 0),), (_broker("a", _0="a:1"),))
     assert _queues(route_of_new_topic("new", default))[0] == ["a0", "a1", "a2", "a3"]

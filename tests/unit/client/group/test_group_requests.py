@@ -68,6 +68,40 @@ def test_a_lock_is_one_clients_until_it_gives_it_back(tmp_path: Path) -> None:
     with_cluster(tmp_path, test)
 
 
+def test_a_slave_answers_and_takes_offsets_while_the_master_does_not_answer(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            calls, session = await calls_of(client), client._session
+            slave = await cluster.start_slave("broker-a")
+            route = await session.routes.refresh("orders")
+            master = route.master("broker-a")
+            assert master is not None
+            await calls.commit(QUEUE, 1, is_certain=True)
+            session.silent.note(master, session.clock.monotonic_ms())
+            await calls.commit(QUEUE, 2, is_certain=True)
+            assert await calls.committed(QUEUE) == 2
+            assert await calls.end_of(QUEUE) == 3
+            assert await calls.address("orders", "broker-a", is_reading=True) == slave
+            assert await calls.address("orders", "broker-a") == master  # for locks and returns
+            session.silent.answered(master)
+            assert await calls.committed(QUEUE) == 1
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_slave_names_the_members_where_no_master_does(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        async with cluster.client() as client:
+            calls, session = await calls_of(client), client._session
+            await cluster.start_slave("broker-a")
+            await session.routes.refresh("orders")
+            async with client.consumer("orders", group="g"):
+                await cluster.stop_broker("broker-a")
+                assert await calls.members("orders") == (session.client_id,)
+
+    with_cluster(tmp_path, test)
+
+
 def test_a_broker_that_no_route_names_cannot_be_asked(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
         async with cluster.client() as client:

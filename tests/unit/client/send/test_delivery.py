@@ -9,7 +9,7 @@ from aerobee.client.send.delivery import Delivery
 from aerobee.client.send.drafts import Drafts
 from aerobee.errors import Misuse, SendFailed, Stored, TopicNotFound, Unreachable
 from aerobee.model.message_queue import MessageQueue, QueueId
-from tests.client_kit import LocalCluster, with_cluster
+from tests.client_kit import LocalCluster, until, with_cluster
 from tests.net_kit import in_loop
 from tests.scripted_broker import ScriptedBroker
 
@@ -82,6 +82,35 @@ def test_a_key_stays_with_its_queue_for_all_tries_even_if_the_queues_change() ->
             assert tried[1] == tried[2] == tried[3]
             await client.send("t", b"x", order_by="u7")
             assert broker.sends[-1].ext_fields["e"] != tried[2]  # the route has come, too
+
+    in_loop(test)
+
+
+def test_a_route_without_a_master_is_asked_for_with_every_send(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        session = await opened(cluster, timeout=60.0)
+        delivery, drafts = Delivery(session), Drafts(session)
+        await delivery.deliver(drafts.draft("t", b"x"))
+        await cluster.start_slave("broker-a")
+        await cluster.stop_broker("broker-a")
+        assert (await session.routes.refresh("t")).writable == ()
+        with pytest.raises(SendFailed, match="no queue that can be written to"):
+            await delivery.deliver(drafts.draft("t", b"x"))
+        await cluster.start_broker("broker-a")
+        assert (await delivery.deliver(drafts.draft("t", b"x"))).queue.broker_name == "broker-a"
+        await session.close()
+
+    with_cluster(tmp_path, test)
+
+
+def test_a_broker_that_is_no_master_any_more_has_the_route_asked_for() -> None:
+    async def test() -> None:
+        async with ScriptedBroker() as broker, broker.client() as client:
+            await client.send("t", b"x")
+            known = len(broker.looked_up)
+            broker.codes = [14, 0]
+            await client.send("t", b"x")
+            await until(lambda: len(broker.looked_up) > known)
 
     in_loop(test)
 

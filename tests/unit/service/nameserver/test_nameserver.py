@@ -1,7 +1,7 @@
 import pytest
 
 from aerobee.model.topic import TopicConfig
-from aerobee.ports.service import ChannelId, CloseChannel
+from aerobee.ports.service import ChannelId, CloseChannel, Dial
 from aerobee.protocol.remoting.command_header import RESPONSE_FLAG
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
@@ -75,6 +75,46 @@ def test_a_connection_that_closes_takes_its_broker_out_at_once() -> None:
     assert kit.ask(105, {"topic": "Orders"}).code == 0
     assert kit.service.on_closed(BROKER, kit.clock.now()) == []
     assert kit.ask(105, {"topic": "Orders"}).code == 17
+
+
+ACTING = {"enableActingMaster": "true"}
+
+
+def test_brokers_are_told_of_a_new_smallest_id_only_where_that_is_on() -> None:
+    for is_on in (True, False):
+        kit = NameServerKit(NameServerConfig(notifies_min_ids=is_on))
+        kit.register(*TOPICS, fields=ACTING)
+        slave = ("10.0.0.2:10911", "10.0.0.3:10911")
+        for number, address in enumerate(slave, start=1):
+            kit.register(
+                *TOPICS,
+                broker_id=number,
+                address=address,
+                channel=ChannelId(10 + number),
+                fields=ACTING,
+            )
+        told = kit.service.on_closed(BROKER, kit.clock.now())
+        assert [one.address for one in told if isinstance(one, Dial)] == (
+            list(slave) if is_on else []
+        )
+        assert kit.service.on_tick(kit.clock.now()) == []
+
+
+def test_a_master_that_comes_back_is_announced_with_its_registration() -> None:
+    kit = NameServerKit(NameServerConfig(notifies_min_ids=True))
+    kit.register(*TOPICS, broker_id=1, address="10.0.0.2:10911", fields=ACTING)
+    kit.register(*TOPICS, channel=ChannelId(10), fields=ACTING)
+    (told,) = kit.dialed
+    assert (told.address, told.command.code, told.command.is_oneway) == (
+        "10.0.0.2:10911",
+        905,
+        True,
+    )
+    assert told.command.ext_fields == {
+        "minBrokerId": "0",
+        "minBrokerAddr": "10.0.0.1:10911",
+        "haBrokerAddr": "10.0.0.1:10912",
+    }
 
 
 def test_an_answer_that_waits_for_the_disk_comes_with_a_tick() -> None:

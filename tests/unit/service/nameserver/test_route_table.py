@@ -8,6 +8,7 @@ from aerobee.protocol.bodies.register_broker import RegisterBroker
 from aerobee.service.nameserver.route_table import (
     BrokerEntry,
     BrokerPlace,
+    MinIdChange,
     Registered,
     RouteLimits,
     RouteTable,
@@ -217,6 +218,35 @@ def test_a_slave_that_stands_in_lends_no_write_permission_until_the_master_is_ba
     assert shown.brokers[0].addresses == {0: "h:2", 4: "h:4"}
     t.register(*SYSTEM, ORDERS, acting=True)
     assert t.permission("Orders") == 6
+
+
+def test_a_change_of_the_smallest_id_is_told_once_where_a_slave_may_act_as_master() -> None:
+    t = Table()
+    one, two = place(broker_id=1, address="h:1"), place(broker_id=2, address="h:2")
+    t.register(*SYSTEM, where=two, channel=OTHER, acting=True)
+    assert t.table.take_min_changes() == []  # the first of its name finds nobody
+    t.register(*SYSTEM, where=one, acting=True)
+    came = MinIdChange({1: "h:1", 2: "h:2"}, ha_address="ha-h:1")
+    assert t.table.take_min_changes() == [came]
+    t.register(*SYSTEM, where=one, acting=True)
+    assert t.table.take_min_changes() == []
+    t.table.drop_channel(CHANNEL)
+    assert t.table.take_min_changes() == [MinIdChange({2: "h:2"}, offline_address="h:1")]
+    t.register(*SYSTEM, where=place(address="h:2"), channel=OTHER, acting=True)  # promoted
+    assert t.table.take_min_changes() == [MinIdChange({0: "h:2"}, ha_address="ha-h:2")]
+    t.register(*SYSTEM, where=one, acting=True)
+    t.table.unregister(one)  # not the smallest
+    t.table.drop_channel(OTHER)  # the last of its name
+    assert t.table.take_min_changes() == []
+
+
+@pytest.mark.parametrize("acting", [False, None])
+def test_no_change_of_the_smallest_id_is_told_where_no_slave_acts(acting: bool | None) -> None:
+    t = Table()
+    t.register(*SYSTEM, where=place(broker_id=1), acting=acting)
+    t.register(*SYSTEM, where=place(address="h:2"), channel=OTHER, acting=acting)
+    t.table.drop_channel(OTHER)
+    assert t.table.take_min_changes() == []
 
 
 def test_brokers_see_among_themselves_who_is_really_there() -> None:

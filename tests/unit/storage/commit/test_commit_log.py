@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from aerobee.errors import DiskFull, MessageIllegal, MessageTooLarge
+from aerobee.errors import DiskFull, MessageIllegal, MessageTooLarge, Misuse
 from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.record import MAGIC_FILLER, WHOLE, Record, RecordWriter
@@ -361,3 +361,49 @@ def test_an_end_outside_the_last_file_is_a_mistake() -> None:
     )
     with pytest.raises(AssertionError):
         log.start_at(100, 0)
+
+
+# Raw records.
+
+
+def test_raw_records_lie_where_the_log_ended_as_they_came() -> None:
+    source = new_log()
+    for size in (200, 300, 400):
+        source.append(of_size(size), 0, NOW)
+    log = new_log()
+    data = memoryview(bytes(source.sequence.files[0].view))
+    log.append_raw(data, 0, 200, NOW + 1)
+    assert (log.end_offset(), log.last_timestamp, log.is_large) == (200, NOW + 1, False)
+    log.append_raw(data, 200, 700, NOW + 2)
+    assert (log.end_offset(), log.last_timestamp) == (900, NOW + 2)
+    assert image(log)[1][0] == data
+
+
+def test_a_raw_filler_ends_the_file_with_all_its_bytes() -> None:
+    log = new_log()
+    log.append(of_size(4000), 0, NOW)
+    data = memoryview(b"before" + struct.pack(">ii", 96, MAGIC_FILLER) + b"r" * 88)
+    log.append_raw_filler(data, 6, 96)
+    assert log.end_offset() == FILE_BYTES
+    assert [len(file.view) for file in log.sequence.files] == [FILE_BYTES, FILE_BYTES]
+    assert bytes(log.sequence.files[0].view[4000:]) == data[6:]
+    log.append(of_size(200), 1, NOW)
+    assert record_at(log, FILE_BYTES).size == 200
+
+
+@pytest.mark.parametrize(
+    ("start", "size"), [(0, 0), (0, -1), (-1, 10), (95, 10), (0, 97), (100, 1), (1 << 62, 1)]
+)
+def test_raw_records_outside_the_file_or_the_data_are_misuse(start: int, size: int) -> None:
+    log = new_log()
+    log.append(of_size(FILE_BYTES - 104), 0, NOW)
+    before = image(log)
+    with pytest.raises(Misuse):
+        log.append_raw(memoryview(bytes(100)), start, size, NOW)
+    for filler_size in (103, 105):
+        with pytest.raises(Misuse, match="not 104"):
+            log.append_raw_filler(memoryview(bytes(200)), 0, filler_size)
+    with pytest.raises(Misuse):
+        log.append_raw_filler(memoryview(bytes(103)), 0, 104)
+    assert image(log)[1][0] == before[1][0]
+    assert log.end_offset() == before[0]

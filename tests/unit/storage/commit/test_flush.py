@@ -6,6 +6,7 @@ from aerobee.errors import DiskFailed
 from aerobee.ports.disk_worker import Lane
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
+from aerobee.storage.commit.confirmation import Confirmation
 from aerobee.storage.commit.flush import Flush
 from aerobee.storage.config import FlushMode
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
@@ -25,6 +26,7 @@ class FlushKit:
             self.log.create(number * FILE_BYTES)
         self.worker = SimDiskWorker()
         self.flush = Flush(self.log, self.worker, mode, 500, 1000, defects)
+        self.waits = Confirmation(lambda: 3 * FILE_BYTES, self.flush, mode)
         self.disk.faults.calls.clear()
 
     def step(self, end_offset: int, ms: int) -> None:
@@ -92,7 +94,7 @@ def test_asynchronous_the_next_sync_starts_as_much_earlier_as_the_last_one_took(
 
 def test_asynchronous_a_sync_starts_at_once_if_somebody_waits_for_it() -> None:
     kit = FlushKit(FlushMode.ASYNC)
-    kit.flush.wait_for(100, "ticket")
+    kit.waits.wait_lasting(100, "ticket")
     kit.step(100, 1000)
     assert kit.worker.pending() == 1
 
@@ -138,16 +140,16 @@ def test_exactly_the_files_with_unsynced_bytes_are_synced_oldest_first(
 def test_all_who_wait_share_the_next_sync() -> None:
     kit = FlushKit()
     for end in (100, 110, 120):
-        kit.flush.wait_for(end, end)
+        kit.waits.wait_lasting(end, end)
     kit.step(120, 0)
-    kit.flush.wait_for(130, 130)
-    assert kit.flush.take_released() == []
+    kit.waits.wait_lasting(130, 130)
+    assert kit.waits.take_released() == []
     kit.finish()
-    assert kit.flush.take_released() == [100, 110, 120]
-    assert kit.flush.take_released() == []
+    assert kit.waits.take_released() == [100, 110, 120]
+    assert kit.waits.take_released() == []
     kit.step(130, 1)
     kit.finish()
-    assert kit.flush.take_released() == [130]
+    assert kit.waits.take_released() == [130]
     assert kit.synced() == [0, 0]
 
 
@@ -156,18 +158,18 @@ def test_who_waits_for_what_is_on_the_disk_already_is_not_kept_waiting() -> None
     kit = FlushKit()
     kit.step(100, 0)
     kit.finish()
-    kit.flush.wait_for(100, "late")
-    kit.flush.wait_for(0, "no bytes at all")
-    assert kit.flush.take_released() == ["late", "no bytes at all"]
+    kit.waits.wait_lasting(100, "late")
+    kit.waits.wait_lasting(0, "no bytes at all")
+    assert kit.waits.take_released() == ["late", "no bytes at all"]
 
 
 def test_nobody_has_failed_while_syncs_return() -> None:
     kit = FlushKit()
-    kit.flush.wait_for(100, "ticket")
-    assert kit.flush.take_failed() == []
+    kit.waits.wait_lasting(100, "ticket")
+    assert kit.waits.take_failed() == []
     kit.step(100, 0)
     kit.finish()
-    assert kit.flush.take_failed() == []
+    assert kit.waits.take_failed() == []
 
 
 # The bound.
@@ -208,11 +210,11 @@ def test_a_store_that_was_not_stepped_for_long_is_not_behind() -> None:
 def test_everything_is_on_the_disk_when_sync_now_returns() -> None:
     kit = FlushKit(FlushMode.ASYNC)
     kit.step(100, 0)
-    kit.flush.wait_for(600, "ticket")
+    kit.waits.wait_lasting(600, "ticket")
     kit.flush.sync_now(600, STORED)
     assert (kit.flush.flushed, kit.flush.flushed_timestamp) == (600, STORED)
     assert kit.synced() == [0, 1]
-    assert kit.flush.take_released() == ["ticket"]
+    assert kit.waits.take_released() == ["ticket"]
 
 
 def test_sync_now_waits_for_a_sync_under_way_and_then_syncs_the_rest() -> None:
@@ -237,7 +239,7 @@ def test_sync_now_with_nothing_unsynced_touches_nothing() -> None:
 def failed_kit(defects: Defects = NO_DEFECTS) -> FlushKit:
     kit = FlushKit(defects=defects)
     kit.disk.faults.fail_sync("log/*")
-    kit.flush.wait_for(100, "waits")
+    kit.waits.wait_lasting(100, "waits")
     kit.step(100, 0)
     kit.finish()
     return kit
@@ -257,26 +259,26 @@ def test_the_first_sync_that_fails_is_the_last() -> None:
 
 def test_after_a_failed_sync_those_who_waited_are_told_so_and_never_acknowledged() -> None:
     kit = failed_kit()
-    kit.flush.wait_for(120, "came later")
-    assert kit.flush.take_released() == []
-    assert kit.flush.take_failed() == ["waits", "came later"]
-    assert kit.flush.take_failed() == []
-    kit.flush.wait_for(130, "later still")
-    assert kit.flush.take_failed() == ["later still"]
-    assert kit.flush.take_released() == []
+    kit.waits.wait_lasting(120, "came later")
+    assert kit.waits.take_released() == []
+    assert kit.waits.take_failed() == ["waits", "came later"]
+    assert kit.waits.take_failed() == []
+    kit.waits.wait_lasting(130, "later still")
+    assert kit.waits.take_failed() == ["later still"]
+    assert kit.waits.take_released() == []
 
 
 def test_what_was_on_the_disk_before_the_failure_is_still_acknowledged() -> None:
     kit = FlushKit()
-    kit.flush.wait_for(100, "first")
+    kit.waits.wait_lasting(100, "first")
     kit.step(100, 0)
     kit.finish()
     kit.disk.faults.fail_sync("log/*")
-    kit.flush.wait_for(200, "second")
+    kit.waits.wait_lasting(200, "second")
     kit.step(200, 1)
     kit.finish()
-    assert kit.flush.take_released() == ["first"]
-    assert kit.flush.take_failed() == ["second"]
+    assert kit.waits.take_released() == ["first"]
+    assert kit.waits.take_failed() == ["second"]
     assert kit.flush.flushed == 100
 
 
@@ -291,17 +293,17 @@ def test_if_the_second_of_two_files_fails_neither_counts() -> None:
 
 def test_once_stopped_for_another_failure_nothing_is_synced_and_nobody_acknowledged() -> None:
     kit = FlushKit()
-    kit.flush.wait_for(100, "waits")
+    kit.waits.wait_lasting(100, "waits")
     kit.step(100, 0)
     failure = DiskFailed("a sync of something else failed")
     kit.flush.stop(failure)
     kit.finish()
-    assert (kit.flush.take_released(), kit.flush.take_failed()) == ([], ["waits"])
+    assert (kit.waits.take_released(), kit.waits.take_failed()) == ([], ["waits"])
     kit.synced()
-    kit.flush.wait_for(200, "late")
+    kit.waits.wait_lasting(200, "late")
     kit.step(200, 10_000)
     assert kit.worker.pending() == 0
-    assert kit.flush.take_failed() == ["late"]
+    assert kit.waits.take_failed() == ["late"]
     assert kit.flush.flushed == 0
     kit.flush.stop(DiskFailed("another"))
     assert kit.flush.failure is failure
@@ -312,9 +314,9 @@ def test_once_stopped_for_another_failure_nothing_is_synced_and_nobody_acknowled
 
 def test_planted_acknowledge_before_sync() -> None:
     kit = FlushKit(defects=frozenset({Defect.ACKNOWLEDGE_BEFORE_SYNC}))
-    kit.flush.wait_for(100, "ticket")
+    kit.waits.wait_lasting(100, "ticket")
     kit.step(100, 0)
-    assert kit.flush.take_released() == ["ticket"]
+    assert kit.waits.take_released() == ["ticket"]
 
 
 def test_planted_skip_sync() -> None:

@@ -1,5 +1,6 @@
 """The next log file, made ahead of need: its order of syncs, its failures, its end."""
 
+import contextlib
 import errno
 
 import pytest
@@ -8,6 +9,7 @@ from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
 from aerobee.ports.disk_worker import Lane
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
+from aerobee.sim.faults import PowerCut
 from aerobee.storage.commit.log_files import RETRY_INTERVAL_MS, LogFiles
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
 from aerobee.storage.files.file_sequence import FileSequence
@@ -326,3 +328,49 @@ def test_advice_that_is_refused_changes_nothing() -> None:
     kit.files.make_ready(0, True)
     assert kit.calls()[-1] == "read_ahead"
     assert kit.files.refusal() is None
+
+
+# Beginning elsewhere.
+
+
+def test_a_log_without_records_begins_elsewhere_and_goes_on_from_there() -> None:
+    kit = FilesKit()
+    kit.files.advance()
+    kit.files.prepare_next()
+    kit.files.begin_at(7 * SIZE)
+    assert kit.names() == [name_of(7)]
+    assert [file.first_offset for file in kit.sequence.files] == [7 * SIZE]
+    assert kit.files.advance().first_offset == 8 * SIZE
+    assert kit.names() == [name_of(7), name_of(8)]
+
+
+def test_a_power_cut_never_leaves_the_old_begin_beside_the_new_one() -> None:
+    number, seen = 0, set()
+    while True:
+        number += 1
+        kit = FilesKit()
+        kit.files.advance()
+        kit.disk.faults.power_cut_at(number)
+        with contextlib.suppress(PowerCut):
+            kit.files.begin_at(7 * SIZE)
+            break
+        for survivor in kit.disk.crash_states():
+            seen.add(tuple(survivor.list_directory(FOLDER)))
+    assert seen == {(), (name_of(0),), (name_of(7),)}
+    for survivor in kit.disk.crash_states():
+        assert survivor.list_directory(FOLDER) == [name_of(7)]
+
+
+@pytest.mark.parametrize("number", range(1, 5))
+@pytest.mark.parametrize("code", [errno.EIO, errno.ENOSPC])
+def test_a_begin_that_fails_is_final(number: int, code: int) -> None:
+    kit = FilesKit()
+    first = kit.files.advance()
+    kit.disk.faults.fail_call(number, code)
+    with pytest.raises(DiskFailed, match="the first commit log file could not be made"):
+        kit.files.begin_at(7 * SIZE)
+    assert kit.sequence.files == [first]
+    for ms in range(0, 5 * RETRY_INTERVAL_MS, RETRY_INTERVAL_MS):
+        kit.files.step(True, ms)
+        assert isinstance(kit.files.refusal(), DiskFailed)
+    assert kit.worker.pending() == 0

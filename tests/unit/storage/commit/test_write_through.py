@@ -99,3 +99,18 @@ def test_what_the_file_system_refuses_goes_through_the_mapping(failing: int) -> 
     disk.faults.fail_call(failing, errno.EMFILE)
     log.append(batch_of(messages), 0, NOW)
     assert (log.end_offset(), bytes(log.sequence.files[0].view)) == by_small_ones(messages)
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_raw_records_that_are_many_are_written_without_another_copy(refused: bool) -> None:
+    messages = bodies(2 * PIECE_BYTES // 1000, 1000)
+    end, image = by_small_ones(messages)
+    disk = SimDisk()
+    log = new_log(disk)
+    if refused:
+        disk.faults.fail_call(1, errno.EMFILE)
+    data = memoryview(b"..." + image)
+    log.append_raw(data, 3, end, NOW)
+    assert log.is_large
+    assert calls(disk).count("write") == 1
+    assert (log.end_offset(), bytes(log.sequence.files[0].view)) == (end, image)

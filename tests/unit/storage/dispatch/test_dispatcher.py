@@ -400,3 +400,17 @@ def test_without_room_for_a_queue_file_the_record_is_dispatched_later() -> None:
     kit.disk.capacity_bytes = 1 << 20
     assert kit.run() == 1
     assert kit.unit(b"Other") is not None
+
+
+def test_offsets_to_give_out_follow_units_that_nobody_gave_out_here() -> None:
+    kit = DispatchKit()
+    for number in range(3):
+        kit.append(draft(b"copied"), number)
+    kit.run()
+    (queue,) = kit.dispatcher.take_touched()
+    assert (queue.max_offset, queue.next_offset) == (3, 3)
+    queue.next_offset = 9  # given out, not dispatched yet
+    kit.append(draft(b"copied"), 3)
+    kit.run()
+    assert kit.dispatcher.take_touched() == [queue]
+    assert (queue.max_offset, queue.next_offset) == (4, 9)

@@ -276,3 +276,13 @@ def test_where_a_topic_was_deleted_is_known_by_its_name() -> None:
     assert (queues.born_at(b"Gone"), queues.born_at(b"Kept")) == (5000, 0)
     deleted[b"Kept"] = 7000
     assert queues.born_at(b"Kept") == 7000
+
+
+def test_while_a_topic_is_leaving_that_is_known() -> None:
+    queues = new_queues(SimDisk())
+    assert not queues.has_leaving()
+    queues.find_or_make(b"Gone", 0)
+    queues.take_topic(b"Gone")
+    assert queues.has_leaving()
+    queues.let_in(b"Gone")
+    assert not queues.has_leaving()

@@ -1,4 +1,7 @@
-"""The key index over its files: order of keys, names, rolls, look-ups, retention and crashes."""
+"""The key index over its files: order of keys, names, rolls, look-ups, retention and crashes.
+
+Longer than 500 lines because crashes and cuts are judged by the same few helpers.
+"""
 
 import struct
 from datetime import UTC, datetime, timedelta
@@ -498,3 +501,47 @@ def test_the_end_time_is_read_from_the_log_or_else_known_to_the_second() -> None
         again = KeyIndex.recover(disk.kill(), FOLDER, CONFIG, dispatched, unit_count, time_at)
         assert again.end_timestamp == expected
         assert asked == [100]
+
+
+# After a cut of the log.
+
+
+@pytest.mark.parametrize("kept", range(1, 40))
+def test_an_index_of_a_log_that_was_cut_is_that_of_the_shorter_log(kept: int) -> None:
+    disk = SimDisk()
+    index, dispatched, unit_count = marked(disk, 40)
+    put(index, 40)
+    index.close()
+    again = KeyIndex.recover(
+        disk, FOLDER, CONFIG, dispatched, unit_count, time_of, cut_at=100 * kept
+    )
+    shorter = SimDisk()
+    assert settled_contents(disk, again) == settled_contents(shorter, filled(shorter, kept))
+
+
+def test_an_index_all_of_which_was_cut_is_empty() -> None:
+    disk = SimDisk()
+    _, dispatched, unit_count = marked(disk, 40)
+    again = KeyIndex.recover(disk, FOLDER, CONFIG, dispatched, unit_count, time_of, cut_at=0)
+    assert (again.paths, again.unit_count) == ([], 0)
+
+
+@pytest.mark.parametrize("kept", [5, 30])
+def test_an_index_that_was_cut_before_is_reported_or_cut_the_same_way(kept: int) -> None:
+    expected = SimDisk()
+    files = settled_contents(expected, filled(expected, kept))
+    disk = SimDisk()
+    _, dispatched, unit_count = marked(disk, 40)
+    KeyIndex.recover(disk, FOLDER, CONFIG, dispatched, unit_count, time_of, cut_at=100 * kept)
+    outcomes = set()
+    for state in disk.crash_states(random_count=8):
+        try:
+            again = KeyIndex.recover(
+                state, FOLDER, CONFIG, dispatched, unit_count, time_of, cut_at=100 * kept
+            )
+        except CorruptFile:
+            outcomes.add("reported")
+            continue
+        outcomes.add("cut")
+        assert settled_contents(state, again) == files, state.origin
+    assert "cut" in outcomes

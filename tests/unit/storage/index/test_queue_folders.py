@@ -5,6 +5,7 @@ from aerobee.storage.index.queue_folders import (
     QUEUE_ID_MAX,
     is_folder_name,
     queue_folders,
+    topic_byte_table,
     topic_folders,
 )
 
@@ -49,3 +50,10 @@ def test_queues_are_found_by_their_folders_and_other_names_are_left_alone() -> N
 
 def test_where_no_folder_is_no_queue_is() -> None:
     assert list(queue_folders(SimDisk(), ROOT)) == []
+
+
+def test_the_table_of_bytes_says_what_a_name_may_have() -> None:
+    table = topic_byte_table()
+    assert len(table) == 256
+    for value in range(256):
+        assert table[value] == is_folder_name(bytes([value]))

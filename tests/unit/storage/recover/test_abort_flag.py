@@ -2,8 +2,9 @@
 
 import pytest
 
+from aerobee.errors import StoreLocked
 from aerobee.sim.disk import SimDisk
-from aerobee.storage.recover.abort_flag import AbortFlag, LastStop
+from aerobee.storage.recover.abort_flag import AbortFlag, LastStop, take_lock
 
 ROOT = "store"
 
@@ -73,3 +74,12 @@ def test_a_power_cut_while_it_is_set_leaves_the_old_flag_or_the_new() -> None:
         for after in disk.crash_states():
             stops.add(AbortFlag(after, ROOT).last_stop())
     assert stops == {LastStop.OTHERS_UNCLEAN, LastStop.OURS_UNCLEAN}
+
+
+def test_a_store_is_locked_by_one_at_a_time() -> None:
+    disk = SimDisk()
+    lock = take_lock(disk, ROOT)
+    with pytest.raises(StoreLocked, match="another process has the store store open"):
+        take_lock(disk, ROOT)
+    lock.release()
+    take_lock(disk, ROOT)

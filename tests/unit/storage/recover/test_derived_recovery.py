@@ -96,9 +96,20 @@ def test_an_older_mark_cuts_queues_and_index_back(was_clean: bool) -> None:
 def test_units_of_a_log_that_was_cut_go_with_it() -> None:
     kit = DerivedKit()
     end = kit.offsets[CUT]
-    start = kit.open(kit.older._replace(dispatched=kit.end), was_clean=False, end=end)
-    assert start.offset == end
+    start = kit.open(kit.mark, was_clean=False, end=end)
+    assert start.offset == start.queues_from == end
     assert kit.counts(start) == {b"Orders": 4, b"Trades": 3}
+    assert start.derived.index is not None
+    assert start.derived.index.unit_count == CUT
+    assert start.mark == kit.older._replace(flushed=kit.mark.flushed)
+
+
+def test_a_log_that_was_cut_has_queues_built_again_that_were_not_whole_before() -> None:
+    kit = DerivedKit()
+    end = kit.offsets[CUT]
+    start = kit.open(kit.mark._replace(unit_total=11), was_clean=False, end=end)
+    assert (start.offset, start.queues_from) == (0, 0)
+    assert start.derived.queues.all() == []
 
 
 def test_a_defect_leaves_units_of_a_log_that_was_cut() -> None:

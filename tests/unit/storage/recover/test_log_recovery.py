@@ -186,10 +186,12 @@ def test_a_cut_between_two_files_leaves_the_first_whole() -> None:
     assert disk.power_cut().read(f"{DIRECTORY}/{0:020d}") == whole
 
 
-def test_a_cut_at_the_begin_of_the_log_leaves_no_file() -> None:
+def test_a_cut_at_the_begin_of_the_log_leaves_its_first_file_empty() -> None:
     disk, log, _ = log_of(11)
     cut_tail(log, 0, NO_DEFECTS)
-    assert disk.power_cut().list_directory(DIRECTORY) == []
+    survivor = disk.power_cut()
+    assert survivor.list_directory(DIRECTORY) == [f"{0:020d}"]
+    assert not survivor.read(f"{DIRECTORY}/{0:020d}").strip(b"\0")
 
 
 def test_a_defect_leaves_the_tail() -> None:

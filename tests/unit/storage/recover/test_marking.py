@@ -24,7 +24,7 @@ from aerobee.storage.index.derived_files import DerivedFiles, Fingerprint
 from aerobee.storage.index.kept_files import KeptFiles
 from aerobee.storage.index.key_index import KeyIndex, KeyIndexConfig
 from aerobee.storage.recover.checkpoint import Checkpoint
-from aerobee.storage.recover.durable_mark import DurableMark, DurableMarkFile
+from aerobee.storage.recover.durable_mark import NO_CRC, DurableMark, DurableMarkFile
 from aerobee.storage.recover.marking import SYNCS_MAX, Marking
 from tests.store_kit import SMALL, draft, properties
 
@@ -542,3 +542,67 @@ def test_while_it_is_held_no_checkpoint_begins() -> None:
     kit.marking.is_held = False
     kit.step(0)
     assert kit.worker.pending() == 1
+
+
+# A log that comes from elsewhere.
+
+
+def test_the_record_crc_is_given_up_on_the_disk_at_once() -> None:
+    kit = MarkingKit()
+    kit.marking.start_at(DurableMark(crc_from=100), 0, 0)
+    end = kit.dispatch()
+    kit.flush()
+    kit.marking.give_up_crc()
+    assert kit.durable() == DurableMark(flushed=end, crc_from=NO_CRC)
+    kit.dispatch()
+    kit.flush()
+    assert kit.marking.mark.crc_from == NO_CRC
+
+
+def test_the_record_crc_is_given_up_behind_a_sync_that_is_under_way() -> None:
+    kit = MarkingKit()
+    kit.marking.start_at(DurableMark(crc_from=100), 0, 0)
+    kit.dispatch()
+    kit.flush()
+    kit.step(1000)
+    assert kit.worker.pending(Lane.BACKGROUND) > 0
+    kit.marking.give_up_crc()
+    assert kit.durable().crc_from == NO_CRC
+    kit.finish()
+    kit.step(1000)
+    kit.finish()
+    assert kit.durable().crc_from == NO_CRC
+
+
+@pytest.mark.parametrize("is_under_way", [False, True])
+def test_a_record_crc_that_cannot_be_given_up_ends_the_marks(is_under_way: bool) -> None:
+    kit = MarkingKit()
+    kit.marking.start_at(DurableMark(crc_from=100), 0, 0)
+    kit.dispatch()
+    kit.flush()
+    kit.disk.faults.fail_sync(MARK)
+    if is_under_way:
+        kit.step(1000)
+    with pytest.raises(DiskFailed, match="the durable mark could not be written"):
+        kit.marking.give_up_crc()
+    assert kit.marking.failure is not None
+    assert kit.durable().crc_from == 100
+    with pytest.raises(DiskFailed):
+        kit.marking.give_up_crc()
+
+
+def test_a_log_that_begins_anew_has_nothing_on_the_disk() -> None:
+    kit = MarkingKit()
+    kit.marking.start_at(DurableMark(flushed=4096, crc_from=4096), STORED, STORED)
+    kit.dispatch()
+    kit.flush()
+    kit.step(5000)  # a checkpoint is under way
+    kit.marking.begin_anew()
+    mark = kit.durable()
+    assert (mark.flushed, mark.dispatched, mark.crc_from) == (0, 0, 4096)
+    assert Checkpoint.open(kit.disk.power_cut(), CHECKPOINT).fields == (0, 0, 0, 0, 0, 0)
+    kit.finish()
+    assert kit.marking.mark == mark, "a checkpoint of what was before has no say"
+    kit.step(5000)
+    kit.finish()
+    assert kit.marking.mark.dispatched == 0, "nor has the next one before the log is flushed"

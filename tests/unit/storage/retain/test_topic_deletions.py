@@ -12,7 +12,7 @@ from aerobee.storage.config import StorageConfig
 from aerobee.storage.recover.durable_mark import DurableMarkFile
 from aerobee.storage.retain.topic_deletions import remove_folders
 from tests.compaction_kit import TOPIC, CompactionKit, seen
-from tests.replica_kit import copy_log
+from tests.slave_kit import copy_log
 from tests.store_kit import (
     INNER_BATCH,
     ROOT,

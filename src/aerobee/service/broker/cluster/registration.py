@@ -22,7 +22,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from aerobee.model.flags import Permission
 from aerobee.model.topic import DataVersion, TopicConfig
@@ -52,9 +52,15 @@ PROBE_TIMEOUT_MS = 3_000
 GOODBYE_TIMEOUT_MS = 1_000
 TOLD_MS_MAX = 2_000
 """Limit of the wait for name servers in `when_told`. Java's clients wait 3 s for an answer."""
+MASTER_RETRY_MS = 1_000
+"""Between two looks of a slave for a master that no name server knows."""
 RETRY_MS_MIN = 500
 RETRY_MS_MAX = 10_000
 _READ_AND_WRITE = int(Permission.READ | Permission.WRITE)
+
+
+HearOfMaster: TypeAlias = Callable[[str, str, Now], None]
+"""Called with the addresses of this broker's master for clients and for HA; both may be empty."""
 
 
 class TopicTable(Protocol):
@@ -170,6 +176,17 @@ class Registration:
         self._is_over = False
         self._asked: list[Callable[[], None]] = []
         self._waiting: list[_Waiting] = []
+        self._hear_of_master: HearOfMaster | None = None
+
+    def tell_of_master(self, hear: HearOfMaster) -> None:
+        """A slave's: call back with the master's addresses whenever a name server says them. While
+        none is known, name servers are asked every MASTER_RETRY_MS."""
+        self._hear_of_master = hear
+
+    def look_for_master(self) -> None:
+        """Ask the name servers again, at once, where the master is."""
+        for teller in self._tellers:
+            teller.all_due_ms = None
 
     def when_told(self, told: Callable[[], None]) -> None:
         """Call back once the name servers that know the broker have been told of all changes so
@@ -206,7 +223,7 @@ class Registration:
             return
         # A name server that does not support QUERY_DATA_VERSION has not failed.
         if answer is not None and (answer.code == 0 or kind is _Kind.PROBE):
-            self._accepted(teller, kind, answer, now.monotonic_ms)
+            self._accepted(teller, kind, answer, now)
         else:
             self._failed(teller, kind, answer, now.monotonic_ms)
         self._call_back(now.monotonic_ms)
@@ -341,9 +358,9 @@ class Registration:
 
     # Answers.
 
-    def _accepted(self, teller: _Teller, kind: _Kind, answer: RemotingCommand, now_ms: int) -> None:
-        """A request was answered. The order configuration and the master address in an answer are
-        not used: this broker is the only master of its name."""
+    def _accepted(self, teller: _Teller, kind: _Kind, answer: RemotingCommand, now: Now) -> None:
+        """A request was answered. The order configuration in an answer is not used."""
+        now_ms = now.monotonic_ms
         teller.was_tried = True
         teller.retry_ms = RETRY_MS_MIN
         teller.probe_due_ms = now_ms + PROBE_INTERVAL_MS
@@ -354,6 +371,11 @@ class Registration:
             _log.info("registered with a name server", extra={"address": teller.address})
         if kind is _Kind.PROBE and answer.ext_fields.get("changed") == "true":
             teller.all_due_ms = None
+        if kind is _Kind.ALL and self._hear_of_master is not None:
+            master = answer.ext_fields.get("masterAddr", "")
+            if not master:
+                teller.all_due_ms = now_ms + MASTER_RETRY_MS
+            self._hear_of_master(master, answer.ext_fields.get("haServerAddr", ""), now)
 
     def _failed(
         self, teller: _Teller, kind: _Kind, answer: RemotingCommand | None, now_ms: int

@@ -67,7 +67,10 @@ class SequencesFile:
             self._next_ms = now.monotonic_ms + SAVE_MS
             self._known.forget_idle(now.wall_ms)
             self._taken = self._snapshot()
-        if self._taken is not None and self._store.flushed_offset >= self._taken.log_offset:
+        if (
+            self._taken is not None
+            and self._store.confirmation.lasting_offset >= self._taken.log_offset
+        ):
             self._save(self._taken)
 
     def stop(self, now: Now) -> None:

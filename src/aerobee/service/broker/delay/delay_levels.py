@@ -261,7 +261,7 @@ class DelayLevels:
         if self._offsets.is_saving:
             return
         self._saved_ms = now.monotonic_ms
-        flushed = self._store.flushed_offset
+        flushed = self._store.confirmation.lasting_offset
         safe = {}
         for level in self._levels:
             level.note_flushed(flushed)

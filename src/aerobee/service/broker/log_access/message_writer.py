@@ -28,11 +28,11 @@ from aerobee.ports.clock import Now
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.stored_message import fill_draft
 from aerobee.service.broker.log_access.redelivery import Redelivery
-from aerobee.storage.config import FlushMode
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.storage.store import Store
 
 Safe = Callable[[bool], None]
-"""Called with True when the bytes are as safe as the flush mode promises, False on disk failure."""
+"""Called with True when the bytes are as safe as the mode promises, False on disk failure."""
 
 
 _TIMER_TOPIC = TIMER_TOPIC.encode()
@@ -77,10 +77,10 @@ class HalfKeeper(Protocol):
 class MessageWriter:
     """Appends messages, and calls back when they are safe, so that they may be acknowledged."""
 
-    def __init__(self, store: Store, flush_mode: FlushMode, delay_levels: int) -> None:
+    def __init__(self, store: Store, answers: SafeAnswers, delay_levels: int) -> None:
         self._store = store
-        self.is_sync = flush_mode is FlushMode.SYNC
-        """SYNC_FLUSH: appended messages are safe only after the next sync."""
+        self.answers = answers
+        """Answers to requests that wait until what was appended is safe."""
         self._delay_levels = delay_levels
         self._draft = MessageDraft()
         self._timer: Diversion | None = None
@@ -146,9 +146,10 @@ class MessageWriter:
         return (log_offset,) if appender.count == 1 else appender.record_offsets(log_offset)
 
     def when_safe(self, end_offset: int, then: Safe) -> None:
-        """Call `then` once the log is safe up to here: at once, or after the sync."""
-        if self.is_sync:
-            self._store.wait_for(end_offset, then)
+        """Call `then` once the log is confirmed up to here, however long that takes; to answer a
+        request, use `answers`."""
+        if self.answers.are_later:
+            self._store.confirmation.wait_confirmed(end_offset, then)
         else:
             then(True)
 

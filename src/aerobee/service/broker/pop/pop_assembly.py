@@ -122,7 +122,7 @@ class PopAssembly:
     def on_tick(self, now: Now) -> None:
         parts = self._parts
         parts.ack_writer.settle(now)
-        parts.offsets.commit_safe(self._store.flushed_offset)
+        parts.offsets.commit_safe(self._store.confirmation.lasting_offset)
         parts.revive_queues.on_tick(now)
         for group, topic, queue_id in parts.orders.take_free(now.wall_ms):
             for waiting in (queue_id, ANY_QUEUE):
@@ -148,6 +148,6 @@ class PopAssembly:
     def stop(self, now: Now) -> None:
         """Commit offsets that are safe, and save the order info. Blocks on the disk."""
         self._parts.ack_writer.settle(now)
-        self._parts.offsets.commit_safe(self._store.flushed_offset)
+        self._parts.offsets.commit_safe(self._store.confirmation.lasting_offset)
         self._parts.revive_queues.stop(now)
         self._parts.orders.saving.close(now)

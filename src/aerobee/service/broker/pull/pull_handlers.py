@@ -9,7 +9,7 @@ rejects every message of the read: then it waits on. No message is copied here.
 """
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.headers.pulling import (
@@ -52,6 +52,20 @@ CountOut: TypeAlias = Callable[[str, str, int, int], None]
 """Called for messages that were handed out: (group, topic, messages, bytes)."""
 
 
+Suggested: TypeAlias = Callable[[QueueRead, str], int]
+"""(read, group) → the id of the broker that the group should pull from next."""
+
+
+class PullOutlets(NamedTuple):
+    """Callbacks of pulls."""
+
+    found: Found
+    """Called for every pull that found messages at once, and that may be repeated here: a grant can
+    be made of it."""
+    count_out: CountOut
+    suggested: Suggested
+
+
 class PullHandlers:
     def __init__(
         self,
@@ -61,18 +75,19 @@ class PullHandlers:
         held: HeldPulls,
         cold_reads: ColdReads,
         config: LiveConfig[BrokerConfig],
-        found: Found,
-        count_out: CountOut,
+        outlets: PullOutlets,
     ) -> None:
-        """`found` is called for every pull that found messages at once, to make a grant of it."""
-        self._found = found
+        self._found = outlets.found
+        self._suggested = outlets.suggested
         self._store = store
         self._checks = checks
         self._offsets = offsets
         self._held = held
         self._cold_reads = cold_reads
         self._config = config
-        self._count_out = count_out
+        # Whether the last answer suggested the master, as answers of the fast path do.
+        self._stays = True
+        self._count_out = outlets.count_out
 
     def rows(self) -> list[Row]:
         return [
@@ -93,7 +108,7 @@ class PullHandlers:
             return self._moved(plan, moved)
         answer = self._answered(request, plan, self._hold_ms(header))
         is_found = answer is not None and answer.code is ResponseCode.SUCCESS
-        if is_found and not plan.is_bulk and not request.command.is_oneway:
+        if is_found and not plan.is_bulk and not request.command.is_oneway and self._stays:
             self._found(request.channel, header, plan)
         return answer
 
@@ -158,12 +173,14 @@ class PullHandlers:
             if plan.offset != 0:
                 code = ResponseCode.PULL_OFFSET_MOVED
         self._offsets.note_pulled(plan.group, name, queue_id, next_offset)
+        broker_id = self._suggested(read, plan.group)
+        self._stays = broker_id == 0
         return Answer(
             code,
             status.name,
             write_header(
                 PullAnswerHeader(
-                    0,
+                    broker_id,
                     next_offset,
                     read.min_offset,
                     read.max_offset,

@@ -1,9 +1,9 @@
-"""Answers to sends that are held back until their messages are on the disk (SYNC_FLUSH).
+"""Answers to sends that are held back until their messages are confirmed (`confirmation`).
 
 The answers of one read are encoded at once, because everything in them is known, and kept together
-until the log is synced up to the end of their last record. End offsets rise, so the oldest is
-always first. Answers that wait too long are sent with FLUSH_DISK_TIMEOUT: stored, but not known to
-be durable.
+until the log is confirmed up to the end of their last record. End offsets rise, so the oldest is
+always first. Answers that wait too long are sent with a code such as FLUSH_DISK_TIMEOUT: stored,
+but not known to be safe.
 """
 
 from collections import deque
@@ -20,8 +20,6 @@ from aerobee.protocol.remoting.frame import (
 )
 from aerobee.protocol.response_codes import ResponseCode
 
-_TIMEOUT = int(ResponseCode.FLUSH_DISK_TIMEOUT)
-
 
 class PendingAnswers(NamedTuple):
     """The answers to the sends of one read from one connection."""
@@ -36,18 +34,18 @@ class PendingAnswers(NamedTuple):
     since_ms: int = 0
     """The number of requests that are answered, and when they arrived (monotonic clock)."""
 
-    def as_unsafe(self) -> bytes:
-        """The same answers with the code FLUSH_DISK_TIMEOUT. They are not decoded: the ids of a
-        large batch are longer than a header that we accept from peers."""
+    def as_unsafe(self, code: ResponseCode) -> bytes:
+        """The same answers with a code that says what is missing. They are not decoded: the ids of
+        a large batch are longer than a header that we accept from peers."""
         frames = FrameReader(FrameLimits(FRAME_BYTES_MAX, HEADER_BYTES_MAX))
         frames.receive(self.answers)
         parts: list[bytes | memoryview] = []
         while frames.advance():
             header = frames.header()
             if frames.serialize_type == BINARY_TYPE:
-                header = _TIMEOUT.to_bytes(2, "big") + header[2:]
+                header = code.to_bytes(2, "big") + header[2:]
             else:
-                header = header.replace(b'"code":0', b'"code":%d' % _TIMEOUT, 1)
+                header = header.replace(b'"code":0', b'"code":%d' % code, 1)
             parts += encode_frame(header, frames.body(), frames.serialize_type)
         return b"".join(parts)
 
@@ -71,15 +69,15 @@ class AnswersInWait:
         self._waiting.append(pending)
         self.size += len(pending.answers)
 
-    def take_flushed(self, flushed: int) -> list[PendingAnswers]:
-        """Answers whose records are on the disk."""
+    def take_confirmed(self, confirmed: int) -> list[PendingAnswers]:
+        """Answers whose records are confirmed."""
         done = []
-        while self._waiting and self._waiting[0].end_offset <= flushed:
+        while self._waiting and self._waiting[0].end_offset <= confirmed:
             done.append(self._take_first())
         return done
 
     def take_late(self, monotonic_ms: int) -> list[PendingAnswers]:
-        """Answers that have waited too long: their messages are not known to be durable."""
+        """Answers that have waited too long: their messages are not known to be safe."""
         late = []
         while self._waiting and self._waiting[0].deadline_ms <= monotonic_ms:
             late.append(self._take_first())

@@ -3,12 +3,15 @@
 Imports more than 15 modules because it puts the others together.
 """
 
+from typing import NamedTuple
+
 from aerobee.ports.service import Effects, Peer
 from aerobee.protocol.send.send_answer_writer import SendAnswerWriter
 from aerobee.service.broker.clients.client_calls import ClientCalls
 from aerobee.service.broker.clients.peers import Peers
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.log_access.message_writer import HalfKeeper, MessageWriter
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.send.fast_send import FastSend
 from aerobee.service.broker.send.reply_handlers import ReplyHandlers
@@ -19,10 +22,16 @@ from aerobee.service.broker.send.send_once import SendOnce
 from aerobee.service.broker.send.send_path import SendPath, Took
 from aerobee.service.broker.send.send_stamp import SendStamp
 from aerobee.service.broker.send.topic_creation import topic_maker
-from aerobee.service.broker.send.unique_ids import UniqueIds
 from aerobee.service.broker.state.tables import Tables
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
+
+
+class SendCounts(NamedTuple):
+    """Where the room reports to."""
+
+    took: Took
+    returned: CountReturned
 
 
 class SendAssembly:
@@ -37,8 +46,8 @@ class SendAssembly:
         store: Store,
         peers: Peers,
         outbox: Effects,
-        took: Took,
-        count_returned: CountReturned,
+        answers: SafeAnswers,
+        counts: SendCounts,
     ) -> None:
         told, storage = config.current, store.config
         self._identity = identity
@@ -46,18 +55,17 @@ class SendAssembly:
         self._tables = tables
         self._store = store
         self._peers = peers
-        self._count_returned = count_returned
-        host, port = _split(identity.address)
+        self._count_returned = counts.returned
         self._stamp = SendStamp(
             told.region,
             told.traces,
             identity.cluster,
             storage.store_host,
-            UniqueIds(host, port),
+            _split(identity.address),
             told.body_bytes_max,
         )
         self.once = SendOnce(tables.deduplication.known, lambda: store.end_offset)
-        self.writer = MessageWriter(store, storage.flush_mode, len(storage.delay_levels_ms))
+        self.writer = MessageWriter(store, answers, len(storage.delay_levels_ms))
         self.fast_send = FastSend(
             store.appender,
             tables.topics.entries,
@@ -65,7 +73,7 @@ class SendAssembly:
             self._stamp.properties_text(),
             told.body_bytes_max,
         )
-        self.path = SendPath(self.fast_send, store, storage.flush_mode, config, outbox, took)
+        self.path = SendPath(self.fast_send, store, answers, outbox, counts.took)
 
     def rows(self, calls: ClientCalls, half_keeper: HalfKeeper) -> list[Row]:
         topics, groups = self._tables.topics, self._tables.groups

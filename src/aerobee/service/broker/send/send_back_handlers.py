@@ -135,14 +135,7 @@ class SendBackHandlers:
         group = place.topic.split("%", 2)[2]
         self._count_returned(copy.properties[RETRY_TOPIC], group, place.level == 0)
 
-        def safe(is_safe: bool) -> None:
-            request.answer(
-                OK
-                if is_safe
-                else Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it may not be stored")
-            )
-
-        self._writer.when_safe(stored.end_offset, safe)
+        self._writer.answers.answer(request, stored.end_offset, OK, "it may not be stored")
         return None
 
     def _queues_of(self, place: RetryPlace) -> int:

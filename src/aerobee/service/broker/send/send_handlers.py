@@ -118,10 +118,14 @@ class SendHandlers:
             return self._stamp.on_storage_error(error)
         # Built now, so that the message is not kept in memory until the disk has it.
         answer = self._answer(sending, stored)
-        refusal = self._stamp.on_refusal(_NOT_KNOWN)
-        self._writer.when_safe(
-            stored.end_offset, lambda is_safe: request.answer(answer if is_safe else refusal)
-        )
+
+        def answerable(code: ResponseCode) -> None:
+            if code is ResponseCode.SYSTEM_ERROR:
+                request.answer(self._stamp.on_refusal(_NOT_KNOWN))
+            else:
+                request.answer(answer._replace(code=code))
+
+        self._writer.answers.wait(stored.end_offset, request.now, answerable)
         return None
 
     def _put(self, request: Request, sending: SendRequest, born_host: Host) -> StoredAt | Answer:

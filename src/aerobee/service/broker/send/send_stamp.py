@@ -14,6 +14,7 @@ from aerobee.model.properties import (
     encode_properties,
 )
 from aerobee.ports.clock import Now
+from aerobee.ports.service import Peer
 from aerobee.service.broker.log_access.store_refusals import message_too_large, refused_by_store
 from aerobee.service.broker.send.unique_ids import UniqueIds
 from aerobee.service.request import Answer
@@ -26,14 +27,14 @@ class SendStamp:
         is_traced: bool,
         cluster: str,
         store_host: bytes,
-        ids: UniqueIds,
+        address: Peer,
         body_bytes_max: int,
     ) -> None:
         traced = "true" if is_traced else "false"
         self._on_answer = {MESSAGE_REGION: region, TRACE_SWITCH: traced}
         self._on_message = {**self._on_answer, CLUSTER: cluster}
         self._id_head = store_host.hex().upper()
-        self._ids = ids
+        self._ids = UniqueIds(address.host, address.port)
         self._body_bytes_max = body_bytes_max
 
     def properties_text(self) -> bytes:

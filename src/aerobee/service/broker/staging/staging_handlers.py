@@ -27,8 +27,6 @@ from aerobee.service.broker.staging.staged_batch import StagedBatch, staged_mess
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Answer, Request
 
-_NOT_SAFE = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it is not known to be staged")
-
 
 class StagingHandlers:
     def __init__(
@@ -69,9 +67,7 @@ class StagingHandlers:
         except StorageError as error:
             return refused_by_store(error)
         answer = Answer(fields=write_header(StagedBatchHeader(stored.log_offset)))
-        self._writer.when_safe(
-            stored.end_offset, lambda is_safe: request.answer(answer if is_safe else _NOT_SAFE)
-        )
+        self._writer.answers.answer(request, stored.end_offset, answer, "it may not be staged")
         return None
 
     def _find_fault(self, header: StageBatchHeader, body: bytes) -> Answer | None:

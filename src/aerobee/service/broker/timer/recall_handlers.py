@@ -66,10 +66,8 @@ class RecallHandlers:
         except AerobeeError as error:
             return Answer(ResponseCode.SYSTEM_ERROR, str(error))
         answer = Answer(fields={"msgId": handle.unique_id, MESSAGE_REGION: self._config().region})
-        refusal = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it may not be taken back")
-        self._writer.when_safe(
-            stored.end_offset, lambda is_safe: request.answer(answer if is_safe else refusal)
-        )
+        doubt = "it may not be taken back"
+        self._writer.answers.answer(request, stored.end_offset, answer, doubt)
         return None
 
     def _find_fault(self, header: RecallHeader) -> Answer | None:

@@ -110,7 +110,10 @@ class TimerSaving:
             self._step()
 
     def _step(self) -> None:
-        if self._phase is _Phase.COMMIT_LOG and self._store.flushed_offset >= self._log_end:
+        if (
+            self._phase is _Phase.COMMIT_LOG
+            and self._store.confirmation.lasting_offset >= self._log_end
+        ):
             self._phase = _Phase.WRITE
         if self._phase is _Phase.WRITE:
             try:
@@ -127,7 +130,10 @@ class TimerSaving:
         self._is_refused = False
         while self._phase not in (_Phase.REST, _Phase.FAILED):
             self.finish_job()
-            if self._phase is _Phase.COMMIT_LOG and self._store.flushed_offset < self._log_end:
+            if (
+                self._phase is _Phase.COMMIT_LOG
+                and self._store.confirmation.lasting_offset < self._log_end
+            ):
                 return  # it never will be flushed
             if not self._is_refused:
                 self._step()

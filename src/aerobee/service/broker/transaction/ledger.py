@@ -239,7 +239,7 @@ class Ledger:
                 self._note_refusal(error)
             else:
                 self._refusal = ""
-        self.progress.note_flushed(self._store.flushed_offset)
+        self.progress.note_flushed(self._store.confirmation.lasting_offset)
         self._save()
 
     @property

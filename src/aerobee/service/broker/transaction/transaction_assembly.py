@@ -55,15 +55,16 @@ class TransactionAssembly:
         )
         self.ends: FastEndTransaction | None = None
         """The fast path of END_TRANSACTION; a slave has none."""
-        if identity.broker_id == 0:
+        if identity.is_master:
             self.ends = FastEndTransaction(
                 store.appender, store.hot_records, tables.topics.entries, self.ledger.halves
             )
         self._is_stopped = False
 
     def rows(self) -> list[Row]:
-        is_master = self._identity.broker_id == 0
-        ends = EndTransactionHandlers(self.ledger, self._tables.topics, is_master=is_master)
+        ends = EndTransactionHandlers(
+            self.ledger, self._tables.topics, is_master=self._identity.is_master
+        )
         status = TransactionStatusHandlers(self.ledger, self._tables.producers)
         return [*ends.rows(), *status.rows()]
 

@@ -8,6 +8,7 @@ from aerobee.model.message import StoredMessage
 from aerobee.model.properties import decode_properties
 from aerobee.ports.clock import Now
 from aerobee.service.broker.log_access.message_writer import MessageWriter, delay_level
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.storage.config import FlushMode, StorageConfig
 from tests.delay_kit import message
 from tests.store_kit import SMALL, SMALL_SYNC, StoreKit, batch_draft, draft, read_all
@@ -20,7 +21,9 @@ PREPARED, ROLLED_BACK = 0x4, 0xC
 class Rig:
     def __init__(self, config: StorageConfig = SMALL, levels: int = 18) -> None:
         self.kit = StoreKit(config=replace(config, log_file_bytes=1 << 16))
-        self.intake = MessageWriter(self.kit.store, config.flush_mode, levels)
+        self.intake = MessageWriter(
+            self.kit.store, SafeAnswers(self.kit.store, lambda: 5_000), levels
+        )
         self.now = self.kit.clock.now()
 
     def read(self, topic: bytes = b"Orders", queue_id: int = 0) -> list[StoredMessage]:
@@ -198,7 +201,7 @@ def test_without_synchronous_flush_a_message_may_be_spoken_of_at_once() -> None:
 
 def released(rig: Rig, ms: int = 1) -> list[tuple[object, bool]]:
     done = rig.kit.step(ms)
-    return [(one, True) for one in done.durable] + [(one, False) for one in done.failed]
+    return [(one, True) for one in done.safe] + [(one, False) for one in done.failed]
 
 
 def test_with_synchronous_flush_it_may_be_when_the_disk_has_it() -> None:

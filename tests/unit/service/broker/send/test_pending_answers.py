@@ -8,6 +8,7 @@ from aerobee.protocol.remoting.frame import (
     FrameReader,
 )
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode
+from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.send.pending_answers import AnswersInWait, PendingAnswers
 from aerobee.storage.commit.commit_log import BATCH_ENTRIES_MAX
 
@@ -24,10 +25,10 @@ def test_an_answer_waits_until_the_disk_has_all_of_its_messages() -> None:
     assert (waiting.size, waiting.requests()) == (10, 2)
     waiting.add(pending(300)._replace(requests=5))
     assert waiting.requests() == 7
-    assert waiting.take_flushed(99) == []
-    assert waiting.take_flushed(199) == [first]
+    assert waiting.take_confirmed(99) == []
+    assert waiting.take_confirmed(199) == [first]
     assert (len(waiting), waiting.size) == (2, 10)
-    assert waiting.take_flushed(200) == [second]
+    assert waiting.take_confirmed(200) == [second]
 
 
 def test_what_waits_too_long_is_taken_out_once() -> None:
@@ -41,8 +42,13 @@ def test_what_waits_too_long_is_taken_out_once() -> None:
     assert len(waiting) == 1
 
 
+@pytest.mark.parametrize(
+    "code", [ResponseCode.FLUSH_DISK_TIMEOUT, ResponseCode.FLUSH_SLAVE_TIMEOUT]
+)
 @pytest.mark.parametrize("form", [0, 1])
-def test_late_answers_say_that_nobody_knows_whether_it_is_safe(form: int) -> None:
+def test_late_answers_say_why_nobody_knows_whether_it_is_safe(
+    form: int, code: ResponseCode
+) -> None:
     sent = [
         RemotingCommand(0, flag=1, opaque=number, ext_fields={"msgId": "A"}) for number in (7, 8)
     ]
@@ -50,12 +56,12 @@ def test_late_answers_say_that_nobody_knows_whether_it_is_safe(form: int) -> Non
         command.serialize_type = form
     frames = b"".join(b"".join(encode(command)) for command in sent)
     reader = FrameReader(FrameLimits())
-    reader.receive(pending(1, answers=frames).as_unsafe())
+    reader.receive(pending(1, answers=frames).as_unsafe(code))
     said = []
     while reader.advance():
         command = decode(reader)
         said.append((command.code, command.opaque, command.ext_fields))
-    assert said == [(10, 7, {"msgId": "A"}), (10, 8, {"msgId": "A"})]
+    assert said == [(code, 7, {"msgId": "A"}), (code, 8, {"msgId": "A"})]
 
 
 @pytest.mark.parametrize("form", [0, 1])
@@ -64,9 +70,10 @@ def test_the_late_answer_to_the_largest_batch_says_all_of_its_ids(form: int) -> 
     sent = RemotingCommand(0, flag=1, ext_fields={"msgId": ids})
     sent.serialize_type = form
     reader = FrameReader(FrameLimits(FRAME_BYTES_MAX, HEADER_BYTES_MAX))
-    reader.receive(pending(1, answers=b"".join(encode(sent))).as_unsafe())
+    code = ResponseCode.FLUSH_DISK_TIMEOUT
+    reader.receive(pending(1, answers=b"".join(encode(sent))).as_unsafe(code))
     assert reader.advance()
-    sent.code = 10
+    sent.code = code
     assert reader.header() == b"".join(encode(sent))[8:]
     assert not reader.advance()
     assert reader.pending_size() == 0

@@ -93,7 +93,7 @@ class Rig:
         for _ in range(4):
             self.worker.run_all()
             result = self.store.step(self.kit.clock.advance(1))
-            for ticket in result.durable:
+            for ticket in result.safe:
                 ticket(True)  # type: ignore[operator]
             for ticket in result.failed:
                 ticket(False)  # type: ignore[operator]

@@ -2,9 +2,9 @@ from aerobee.errors import MessageIllegal, MessageTooLarge
 from aerobee.model.message_id import OffsetMessageId, parse_offset_message_id
 from aerobee.model.message_queue import LogOffset
 from aerobee.model.properties import decode_properties
+from aerobee.ports.service import Peer
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.send.send_stamp import SendStamp
-from aerobee.service.broker.send.unique_ids import UniqueIds
 from aerobee.service.request import Answer
 from aerobee.sim.clock import SimClock
 
@@ -13,7 +13,7 @@ NOW = SimClock().now()
 
 
 def stamp(*, is_traced: bool = True) -> SendStamp:
-    return SendStamp("Moon", is_traced, "Cluster", HOST, UniqueIds("10.0.0.1", 10911), 1000)
+    return SendStamp("Moon", is_traced, "Cluster", HOST, Peer("10.0.0.1", 10911), 1000)
 
 
 def test_a_message_gets_region_tracing_and_cluster_whatever_it_says() -> None:

@@ -4,10 +4,10 @@ from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
 from aerobee.protocol.message.stored_message import encode_record
 from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.timer.clock_shifts import ClockShifts
 from aerobee.service.broker.timer.tick_scale import TickScale
 from aerobee.service.broker.timer.timer_roll import TimerRoll, stamp
-from aerobee.storage.config import FlushMode
 from tests.store_kit import SMALL, StoreKit, read_all
 from tests.timer_kit import TIMER_TOPIC, message_with
 
@@ -28,7 +28,7 @@ class Rig:
     def __init__(self) -> None:
         self.kit = StoreKit(config=replace(SMALL, log_file_bytes=1 << 17))
         self.shifts = ClockShifts(BEGIN, 0)
-        intake = MessageWriter(self.kit.store, FlushMode.ASYNC, 18)
+        intake = MessageWriter(self.kit.store, SafeAnswers(self.kit.store, lambda: 5_000), 18)
         self.putting_back = TimerRoll(intake, self.shifts, TickScale(1_000, 20_000))
 
     def take(self, waiting: StoredMessage, *, is_rolled: bool, now: Now = NOW) -> bool:

@@ -288,7 +288,7 @@ def test_with_synchronous_flush_a_question_waits_until_its_copy_is_on_the_disk()
     rig.checks.on_tick(rig.clock.advance(TIMEOUT_MS))
     assert (rig.asked(), rig.checks.asked) == ([], 1)
     for _ in range(3):
-        for ticket in rig.kit.step().durable:
+        for ticket in rig.kit.step().safe:
             ticket(True)  # type: ignore[operator]
         rig.kit.worker.run_all()
     (check,) = rig.asked()

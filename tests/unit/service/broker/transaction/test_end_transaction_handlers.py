@@ -3,6 +3,8 @@ from dataclasses import replace
 import pytest
 
 from aerobee.errors import DiskFull, StorageError, StoreBusy
+from aerobee.model.broker_role import BrokerRole
+from aerobee.replication.config import ReplicationConfig
 from aerobee.service.broker.config import BrokerIdentity
 from tests.broker_kit import CLIENT, STORAGE, SYNC, BrokerKit
 from tests.transaction_kit import (
@@ -157,7 +159,9 @@ def test_without_an_immunity_an_end_may_come_late() -> None:
 
 
 def test_a_slave_ends_nothing() -> None:
-    kit = BrokerKit(identity=BrokerIdentity(broker_id=1))
+    kit = BrokerKit(
+        identity=BrokerIdentity(broker_id=1, replication=ReplicationConfig(role=BrokerRole.SLAVE))
+    )
     assert kit.ask(END, end_fields(Begun(0, 0, "id"), COMMIT)).code == 11
 
 

@@ -6,9 +6,8 @@ import pytest
 
 from aerobee.errors import StoreBusy
 from aerobee.model.message import StoredMessage
-from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.transaction.open_halves import Half
-from tests.broker_kit import STORAGE, SYNC, BrokerKit
+from tests.broker_kit import SYNC, BrokerKit
 from tests.send_rig import SendRig, end_frame, is_taken, send_frame
 from tests.store_kit import draft, properties
 from tests.transaction_kit import (
@@ -213,12 +212,6 @@ def test_a_half_of_an_earlier_process_is_left() -> None:
     after = kit.restarted()
     assert not end_by(after, half, COMMIT)
     assert open_ones(after).open_count == 1
-
-
-def test_a_slave_takes_none() -> None:
-    kit = BrokerKit(ORDERS, storage=STORAGE, identity=BrokerIdentity(broker_id=1))
-    half = begin(kit)
-    assert not end_by(kit, half, COMMIT)
 
 
 def test_unknown_is_left() -> None:

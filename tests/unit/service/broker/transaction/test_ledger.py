@@ -68,7 +68,7 @@ def test_with_synchronous_flush_nothing_is_over_before_the_message_is_on_the_dis
     book.ledger.on_tick(book.clock.advance(5))
     assert (told, book.store.end_offset) == ([], end), "no op record yet"
     for _ in range(3):
-        for ticket in book.kit.step().durable:
+        for ticket in book.kit.step().safe:
             ticket(True)  # type: ignore[operator]
         book.kit.worker.run_all()
     assert told == [True]

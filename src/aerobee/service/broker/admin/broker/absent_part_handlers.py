@@ -1,19 +1,19 @@
 """Answers requests for parts of RocketMQ's broker that this one does not have, with the reason.
 
-If an empty answer is true (no slaves, no limits, no lite topics), it is given; if it would promise
-something, the request is refused with the reason.
+If an empty answer is true (no limits, no lite topics), it is given; if it would promise something,
+the request is refused with the reason. Requests about replication are answered as by a master
+without slaves.
 """
 
 from collections.abc import Callable, Mapping
 
-from aerobee.protocol.bodies.absent_parts import (
-    encode_lone_master,
-    encode_no_cold_limits,
-    encode_no_light_topics,
-)
+from aerobee.model.replica_status import MasterStatus
+from aerobee.ports.clock import Now
+from aerobee.protocol.bodies.absent_parts import encode_no_cold_limits, encode_no_light_topics
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.admin.broker.replica_handlers import ReplicaHandlers
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.request import Answer, Request
@@ -30,7 +30,6 @@ _NO_LIMITS = (
 )
 _NO_LIGHT_TOPICS = "this broker has no lite topics"
 _NO_ROCKSDB = "this broker keeps nothing in RocksDB: queues and tables are plain files"
-_NO_COPIES = "this broker is a master without slaves: copies on other brokers are not there yet"
 
 REFUSED: Mapping[RequestCode, str] = {
     _CODE.UPDATE_AND_CREATE_STATIC_TOPIC: (
@@ -63,10 +62,6 @@ REFUSED: Mapping[RequestCode, str] = {
     _CODE.CHECK_ROCKSDB_CQ_WRITE_PROGRESS: _NO_ROCKSDB,
     _CODE.EXPORT_ROCKSDB_CONFIG_TO_JSON: _NO_ROCKSDB,
     _CODE.POP_ROLLBACK: _NO_ROCKSDB,
-    _CODE.RESET_MASTER_FLUSH_OFFSET: _NO_COPIES,
-    _CODE.GET_BROKER_EPOCH_CACHE: (
-        "this request only for controllerMode: this broker has no controller"
-    ),
 }
 
 
@@ -78,14 +73,14 @@ class AbsentPartHandlers:
     def rows(self) -> list[Row]:
         code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
         return [
-            row(code.GET_BROKER_HA_STATUS, NoHeader, self._replication, lane, right),
+            *ReplicaHandlers(self._lone_master).rows(),
             row(code.GET_COLD_DATA_FLOW_CTR_INFO, NoHeader, self._cold_limits, lane, right),
             row(code.GET_BROKER_LITE_INFO, NoHeader, self._light_topics, lane, right),
             *(row(one, NoHeader, _refusing(why), lane, right) for one, why in REFUSED.items()),
         ]
 
-    def _replication(self, request: Request, header: NoHeader) -> Answer:
-        return Answer(body=encode_lone_master(self._store.end_offset))
+    def _lone_master(self, now: Now) -> MasterStatus:
+        return MasterStatus(self._store.end_offset, copies_wanted=1, replicas=())
 
     def _cold_limits(self, request: Request, header: NoHeader) -> Answer:
         return Answer(body=encode_no_cold_limits())

@@ -15,6 +15,7 @@ from aerobee.ports.clock import Now
 from aerobee.protocol.bodies.revive_records import AckRecord, CheckpointKey
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.log_access.safe_answers import answer_if_safe
 from aerobee.service.broker.log_access.store_refusals import refused_by_store
 from aerobee.service.broker.pop.revive.in_flight import InFlight
 from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
@@ -24,7 +25,7 @@ Told: TypeAlias = Callable[[Answer], None]
 _Run: TypeAlias = tuple[CheckpointKey, int, int]
 """A checkpoint, its revive queue, and the time at which its messages become visible."""
 
-NOT_KNOWN = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: it may not be acknowledged")
+DOUBT = "it may not be acknowledged"
 
 
 class AckWriter:
@@ -83,7 +84,9 @@ class AckWriter:
         if isinstance(done, Answer):
             _tell(told, done)
         else:
-            self._writer.when_safe(done, lambda is_safe: _tell(told, OK if is_safe else NOT_KNOWN))
+            self._writer.answers.wait(
+                done, now, lambda code: _tell(told, answer_if_safe(OK, code, DOUBT))
+            )
 
 
 def _tell(told: list[Told], answer: Answer) -> None:

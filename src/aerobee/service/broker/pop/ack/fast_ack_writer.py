@@ -1,8 +1,8 @@
 """FastAckWriter gathers, writes and answers the acknowledgements of one read on the fast path.
 
 Those of one checkpoint that come in one read become one record, as in `ack_writer`; it is in the
-log before any of them is answered. ASYNC_FLUSH: the answers go out with the read. SYNC_FLUSH: they
-wait until the disk has the record. If the store refuses the record, its acknowledgements are
+log before any of them is answered. The answers go out with the read, or wait until the record is
+confirmed (`safe_answers`). If the store refuses the record, its acknowledgements are
 answered with an error, and the messages come back.
 """
 
@@ -18,9 +18,10 @@ from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.log_access.message_writer import MessageWriter
-from aerobee.service.broker.pop.ack.ack_writer import NOT_KNOWN, AckWriter
+from aerobee.service.broker.log_access.safe_answers import Answerable, answer_if_safe
+from aerobee.service.broker.pop.ack.ack_writer import DOUBT, AckWriter
 from aerobee.service.broker.pop.ack.fast_ack import AckRun, FastAck
-from aerobee.service.request import Answer
+from aerobee.service.request import OK, Answer
 
 NoteAnswers: TypeAlias = Callable[[int, ResponseCode, int, int], None]
 """Called for answers: (request code, response code, arrival on the monotonic clock, count)."""
@@ -55,8 +56,8 @@ class FastAckWriter:
             )
             if isinstance(done, Answer):
                 self._refuse(run, done, output, now)
-            elif self._writer.is_sync:
-                self._writer.when_safe(done, self._later(channel, run, now))
+            elif self._writer.answers.are_later:
+                self._writer.answers.wait(done, now, self._later(channel, run, now))
             else:
                 self._plain.answer(run, output)
                 self._count(run, ResponseCode.SUCCESS, now)
@@ -69,13 +70,13 @@ class FastAckWriter:
             output.append(b"".join(encode(command)))
         self._count(run, answer.code, now)
 
-    def _later(self, channel: ChannelId, run: AckRun, now: Now) -> Callable[[bool], None]:
-        def tell(is_safe: bool) -> None:
-            if is_safe:
+    def _later(self, channel: ChannelId, run: AckRun, now: Now) -> Answerable:
+        def tell(code: ResponseCode) -> None:
+            if code is ResponseCode.SUCCESS:
                 self._plain.answer(run, self._answers)
                 self._count(run, ResponseCode.SUCCESS, now)
             else:
-                self._refuse(run, NOT_KNOWN, self._answers, now)
+                self._refuse(run, answer_if_safe(OK, code, DOUBT), self._answers, now)
             self._outbox.append(Write(channel, self._answers.take()))
 
         return tell

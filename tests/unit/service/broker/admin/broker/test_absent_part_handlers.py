@@ -25,7 +25,6 @@ def test_what_is_not_there_is_refused_with_the_reason(code: RequestCode) -> None
         *((code, "authentication is not enabled") for code in range(3001, 3011)),
         (2001, "no limits per group"),
         (354, "RocksDB"),
-        (908, "without slaves"),
         (200075, "no lite topics"),
     ],
 )

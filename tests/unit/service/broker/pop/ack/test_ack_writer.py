@@ -3,6 +3,7 @@ from aerobee.model.message import StoredMessage
 from aerobee.protocol.bodies.revive_records import decode_ack
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.pop.ack.ack_writer import AckWriter
 from aerobee.service.broker.pop.revive.in_flight import InFlight
 from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
@@ -20,7 +21,7 @@ class Rig:
     def __init__(self, *, is_sync: bool = False) -> None:
         config = SMALL_SYNC if is_sync else SMALL
         self.kit = StoreKit(config=config)
-        intake = MessageWriter(self.kit.store, config.flush_mode, 18)
+        intake = MessageWriter(self.kit.store, SafeAnswers(self.kit.store, lambda: 5_000), 18)
         self.in_flight = InFlight()
         self.acks = AckWriter(ReviveWriter(intake, "revive", HOST), intake, self.in_flight)
         self.told: list[Answer] = []

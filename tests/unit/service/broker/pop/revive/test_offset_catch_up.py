@@ -1,9 +1,9 @@
 from aerobee.protocol.bodies.revive_records import Checkpoint
 from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.pop.revive.offset_catch_up import catch_up
 from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
-from aerobee.storage.config import FlushMode
 from tests.store_kit import StoreKit
 
 TOPICS = frozenset({b"revive"})
@@ -15,7 +15,7 @@ class Rig:
     def __init__(self) -> None:
         self.kit = StoreKit()
         self.kit.append_many(20)
-        self.intake = MessageWriter(self.kit.store, FlushMode.ASYNC, 18)
+        self.intake = MessageWriter(self.kit.store, SafeAnswers(self.kit.store, lambda: 5_000), 18)
         self.log = ReviveWriter(self.intake, "revive", self.kit.config.store_host)
         self.offsets = ConsumerOffsets()
         self.save(0)

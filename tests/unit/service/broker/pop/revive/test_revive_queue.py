@@ -5,6 +5,7 @@ from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.revive_records import AckRecord, Checkpoint
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.pop.revive.in_flight import InFlight
 from aerobee.service.broker.pop.revive.retry_copy import Origin
 from aerobee.service.broker.pop.revive.retry_writer import RetryTables, RetryWriter
@@ -34,7 +35,7 @@ class Rig:
     ) -> None:
         self.kit = StoreKit(disk, STORAGE, clock=clock)
         self.tables = TablesKit(config=config)
-        self.intake = MessageWriter(self.kit.store, STORAGE.flush_mode, 18)
+        self.intake = MessageWriter(self.kit.store, SafeAnswers(self.kit.store, lambda: 5_000), 18)
         if disk is None:
             for number in range(10):
                 self.intake.put(message(f"m{number}".encode()), self.kit.clock.now())

@@ -9,8 +9,8 @@ from aerobee.protocol.bodies.revive_records import (
     decode_checkpoint,
 )
 from aerobee.service.broker.log_access.message_writer import MessageWriter
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
-from aerobee.storage.config import FlushMode
 from tests.store_kit import StoreKit, read_all
 
 NOW = 1_700_000_000_000
@@ -22,7 +22,11 @@ V6 = bytes(15) + b"\x01" + (10_911).to_bytes(4, "big")
 class Rig:
     def __init__(self, host: bytes = V4) -> None:
         self.kit = StoreKit()
-        self.log = ReviveWriter(MessageWriter(self.kit.store, FlushMode.ASYNC, 18), "revive", host)
+        self.log = ReviveWriter(
+            MessageWriter(self.kit.store, SafeAnswers(self.kit.store, lambda: 5_000), 18),
+            "revive",
+            host,
+        )
 
     def stored(self) -> list[StoredMessage]:
         self.kit.settle()

@@ -1,0 +1,234 @@
+"""BrokerLife runs a broker on real files and clocks from one building to the next: store, service,
+driver.
+
+    lock and recover the store ─▶ build ─▶ listen ─▶ tell name servers
+    stop listening ─▶ goodbye, last answers, offsets ─▶ close the store
+
+Imports more than 15 modules because it puts the others together.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias, cast
+
+from aerobee.app.process.lifecycle import CannotStart, Ended, explained
+from aerobee.app.settings.broker_settings import BrokerSettings
+from aerobee.errors import DiskFull, StorageError
+from aerobee.net.driver import Driver
+from aerobee.net.listener import outward_address, packed_address
+from aerobee.ports.clock import Clock, Now
+from aerobee.ports.service import Peer, Rebuild, Service
+from aerobee.ports.watch import Watch, WatchedService
+from aerobee.protocol.remoting.frame import FrameLimits
+from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
+from aerobee.service.live_config import ChangesFile, LiveConfig
+from aerobee.storage.config import StorageConfig
+from aerobee.storage.store import Store
+from aerobee.system.disk import MappedDisk
+from aerobee.system.disk_worker import ThreadDiskWorker
+
+_log = logging.getLogger(__name__)
+
+ANNOUNCE_SECONDS_MAX = 5.0
+"""How long a start waits for name servers: who is told that we are ready should find us there."""
+PROGRESS_SECONDS = 1.0
+
+Build: TypeAlias = Callable[
+    [
+        BrokerIdentity,
+        LiveConfig[BrokerConfig],
+        Store,
+        MappedDisk,
+        ThreadDiskWorker,
+        Sequence[str],
+        Now,
+    ],
+    Service,
+]
+"""Makes the service: who it is, what it may be told, what it stands on, the name servers, now."""
+
+
+class Doors(NamedTuple):
+    """The bound sockets of a broker, which outlive its lives."""
+
+    port: int
+    sockets: Sequence[socket.socket]
+    ha_port: int
+    ha_sockets: Sequence[socket.socket]
+    """For slaves of this broker."""
+
+
+class BrokerLife:
+    """One life: started once, stopped once."""
+
+    def __init__(
+        self, settings: BrokerSettings, doors: Doors, clock: Clock, is_own_time: bool
+    ) -> None:
+        """`is_own_time`: off where a test moves the clock."""
+        self._settings = settings
+        self._doors = doors
+        self._clock = clock
+        self._is_own_time = is_own_time
+        self._undo = contextlib.AsyncExitStack()
+        self._driver: Driver | None = None
+        self._store: Store | None = None
+
+    @property
+    def store(self) -> Store:
+        assert self._store is not None  # it has started
+        return self._store
+
+    def connections(self) -> int:
+        return 0 if self._driver is None else self._driver.connections()
+
+    def wake(self) -> None:
+        """Run the broker's due work at once: called from a disk thread after its work."""
+        if self._driver is not None:
+            self._driver.tick_soon()
+
+    async def start(
+        self,
+        build: Build,
+        nameservers: Sequence[str] | None,
+        failed: Ended,
+        rebuild: Callable[[Rebuild], None],
+        cut_at: int | None,
+    ) -> Watch | None:
+        """Open the store, build the service and serve. Returns what monitoring shows of it.
+
+        `cut_at`: the log ends there. CannotStart: nothing is left behind.
+        """
+        settings = self._settings
+        async with contextlib.AsyncExitStack() as undo:
+            identity, store_host = self._identity()
+            worker = ThreadDiskWorker(self.wake)
+            undo.callback(worker.close)
+            disk = MappedDisk()
+            storage = replace(settings.storage, store_host=store_host)
+            store = await self._open(disk, storage, worker, cut_at)
+            undo.push_async_callback(asyncio.to_thread, store.close)
+            service = self._service(build, identity, store, disk, worker, nameservers)
+            driver = self._driver = Driver(
+                service,
+                self._clock,
+                FrameLimits(),
+                settings.listen.connections_max,
+                drops_idle=self._is_own_time,
+                rebuild=rebuild,
+            )
+            # Copies of the sockets: closing these leaves the port bound.
+            sockets = [bound.dup() for bound in self._doors.sockets]
+            ha_sockets = [bound.dup() for bound in self._doors.ha_sockets]
+            with explained(settings.listen, hint="it was free a moment ago"):
+                await driver.start(sockets, failed, ha_sockets)
+            undo.push_async_callback(driver.stop)
+            await driver.settle(ANNOUNCE_SECONDS_MAX)
+            self._undo = undo.pop_all()
+        self._store = store
+        return cast(WatchedService, service).watch if hasattr(service, "watch") else None
+
+    async def stop(self) -> None:
+        await self._undo.aclose()
+        self._driver = None
+
+    def _identity(self) -> tuple[BrokerIdentity, bytes]:
+        """Return the broker's identity, and the address for message ids."""
+        names, port = self._settings.names, self._doors.port
+        host = names.host or outward_address(self._settings.listen.host)
+        try:
+            store_host = packed_address(host, port)
+        except OSError as error:
+            raise CannotStart(
+                f"{host} is no address of this machine: {error.strerror}", hint="see brokerIP1"
+            ) from None
+        address = str(Peer(host, port))
+        ha_address = str(Peer(host, self._doors.ha_port))
+        settings = self._settings
+        identity = BrokerIdentity(
+            names.name,
+            names.cluster,
+            settings.broker_id,
+            address,
+            ha_address,
+            settings.replication,
+            os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        )
+        return identity, store_host
+
+    async def _open(
+        self,
+        disk: MappedDisk,
+        storage: StorageConfig,
+        worker: ThreadDiskWorker,
+        cut_at: int | None,
+    ) -> Store:
+        """Open the store on another thread: recovery may take long, and signals must be handled."""
+        root = self._settings.paths.root
+        try:
+            store = await asyncio.to_thread(
+                Store.open,
+                disk,
+                root,
+                storage,
+                worker,
+                progress=_Progress(root),
+                cut_at=cut_at,
+            )
+        except StorageError as error:
+            raise CannotStart(str(error)) from None
+        except OSError as error:
+            reason = f"{error.strerror}: {error.filename}" if error.filename else str(error)
+            raise CannotStart(
+                f"cannot open the store {root}: {reason}", hint="see --store, storePathRootDir"
+            ) from None
+        refusal = store.appender.refusal
+        if isinstance(refusal, DiskFull):
+            _log.warning("sends are refused until there is room: %s", refusal)
+        return store
+
+    def _service(
+        self,
+        build: Build,
+        identity: BrokerIdentity,
+        store: Store,
+        disk: MappedDisk,
+        worker: ThreadDiskWorker,
+        nameservers: Sequence[str] | None,
+    ) -> Service:
+        settings = self._settings
+        config = LiveConfig(
+            settings.service,
+            SETTINGS,
+            ChangesFile(disk, settings.paths.changes, settings.changes),
+            worker,
+            settings.shown(),
+        )
+        addresses = settings.nameservers if nameservers is None else nameservers
+        if not addresses:
+            _log.warning("no name server is told: clients cannot find this broker (see -n)")
+        now = self._clock.now()
+        try:
+            return build(identity, config, store, disk, worker, addresses, now)
+        except StorageError as error:
+            raise CannotStart(str(error)) from None
+
+
+class _Progress:
+    """Logs a line at intervals while a store is opened, because that may take long."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._said = time.monotonic()
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._said >= PROGRESS_SECONDS:
+            self._said = now
+            percent = 100 * done // total if total else 100
+            _log.info("opening the store: %s: %d %%", what, percent, extra={"store": self._root})

@@ -1,0 +1,128 @@
+"""`ReplicaAdmin` shows and changes masters and slaves: their status, their members, their roles.
+
+A slave is asked by its address: names of brokers and clusters stand for masters.
+"""
+
+import asyncio
+import contextlib
+
+from aerobee.client.admin.brokers import settings_in
+from aerobee.client.admin.fan_out import FanOut, Where
+from aerobee.client.admin.replica_group import ReplicaGroup, ReplicaMember
+from aerobee.errors import AerobeeError, NotFound, RemoteAnswer
+from aerobee.model.replica_status import ReplicaStatus
+from aerobee.model.route import BrokerData
+from aerobee.protocol.bodies.epoch_cache import EpochCache, decode_epoch_cache
+from aerobee.protocol.bodies.ha_status import decode_ha_status
+from aerobee.protocol.bodies.topic_route import decode_member_group
+from aerobee.protocol.headers.replication import (
+    ChangedRoleHeader,
+    ChangeRoleHeader,
+    ExchangeHaHeader,
+    MemberGroupHeader,
+    ResetFlushOffsetHeader,
+)
+from aerobee.protocol.remoting.declared_header import read_header, write_header
+from aerobee.protocol.request_codes import RequestCode
+
+
+class ReplicaAdmin:
+    def __init__(self, fan_out: FanOut) -> None:
+        self._fan_out = fan_out
+
+    # State.
+
+    async def status(self, *, on: Where = None) -> dict[str, ReplicaStatus]:
+        """The replication of brokers, as each of them sees it. A slave is named by its address."""
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_BROKER_HA_STATUS)
+        return {name: decode_ha_status(bytes(one.body)) for name, one in answers.items()}
+
+    async def groups(self, *, on: str | None = None) -> list[ReplicaGroup]:
+        """Master and slaves of every broker name, of one name, or of one cluster, by name. Every
+        one is asked for its status; one that does not answer is there without it.
+        """
+        info = await self._fan_out.cluster()
+        brokers = [one for one in info.brokers if on in (None, one.name, one.cluster)]
+        if on is not None and not brokers:
+            there = ", ".join(sorted(one.name for one in info.brokers)) or "none"
+            raise NotFound(f"there is no broker or cluster {on!r}", hint=f"there are: {there}")
+        found = await asyncio.gather(*map(self._group, brokers))
+        return sorted(found, key=lambda group: group.name)
+
+    async def group(self, name: str) -> ReplicaGroup:
+        """Master and slaves of one broker name."""
+        info = await self._fan_out.cluster()
+        for broker in info.brokers:
+            if broker.name == name:
+                return await self._group(broker)
+        there = ", ".join(sorted(one.name for one in info.brokers)) or "none"
+        raise NotFound(f"there is no broker {name!r}", hint=f"there are: {there}")
+
+    async def member(self, address: str, broker_id: int = 0) -> ReplicaMember:
+        """One broker, whether or not a name server has it."""
+        try:
+            answer = await self._fan_out.broker(address, RequestCode.GET_BROKER_HA_STATUS)
+            status = decode_ha_status(bytes(answer.body))
+        except AerobeeError as error:
+            return ReplicaMember(broker_id, address, problem=error.message)
+        settings: dict[str, str] = {}
+        with contextlib.suppress(AerobeeError):  # its role is shown by its status, too
+            told = await self._fan_out.broker(address, RequestCode.GET_BROKER_CONFIG)
+            settings = settings_in(bytes(told.body))
+        return ReplicaMember(broker_id, address, status, settings)
+
+    async def members(self, cluster: str, name: str) -> BrokerData:
+        """Master and slaves of one broker name, as a name server knows them. RocketMQ has this
+        since 5.0.
+        """
+        answer = await self._fan_out.name_server(
+            RequestCode.GET_BROKER_MEMBER_GROUP, write_header(MemberGroupHeader(cluster, name))
+        )
+        return decode_member_group(bytes(answer.body))
+
+    async def ha_address(self, address: str) -> str:
+        """Where a master serves its log to slaves; empty: it does not say."""
+        try:
+            answer = await self._fan_out.broker(
+                address, RequestCode.EXCHANGE_BROKER_HA_INFO, ExchangeHaHeader()
+            )
+        except RemoteAnswer:
+            return ""
+        return read_header(ExchangeHaHeader, answer.ext_fields).master_ha_address or ""
+
+    async def epochs(self, address: str) -> EpochCache:
+        """The masters' terms in a broker's log; only brokers with a controller have them."""
+        answer = await self._fan_out.broker(address, RequestCode.GET_BROKER_EPOCH_CACHE)
+        return decode_epoch_cache(bytes(answer.body))
+
+    # Changes.
+
+    async def change_role(
+        self,
+        address: str,
+        role: str,
+        broker_id: int,
+        *,
+        master_address: str = "",
+        is_forced: bool = False,
+    ) -> ChangedRoleHeader:
+        """Give a broker another role: a master has id 0, a slave another and the address of the
+        master that it is to follow. Only Aerobee's brokers know the request.
+        """
+        ha_address = await self.ha_address(master_address) if master_address else ""
+        header = ChangeRoleHeader(
+            role, broker_id, master_address or None, ha_address or None, is_forced
+        )
+        answer = await self._fan_out.broker(address, RequestCode.CHANGE_BROKER_ROLE, header)
+        return read_header(ChangedRoleHeader, answer.ext_fields)
+
+    async def reset_flush_offset(self, offset: int, *, on: Where) -> list[str]:
+        """Set the master flush offset that slaves remember. RocketMQ refuses data below it."""
+        code, header = RequestCode.RESET_MASTER_FLUSH_OFFSET, ResetFlushOffsetHeader(offset)
+        return list(await self._fan_out.on_masters(on, code, header))
+
+    async def _group(self, broker: BrokerData) -> ReplicaGroup:
+        members = await asyncio.gather(
+            *(self.member(address, number) for number, address in sorted(broker.addresses.items()))
+        )
+        return ReplicaGroup(broker.cluster, broker.name, tuple(members))

@@ -1,0 +1,72 @@
+"""Replica status: the replication of one broker, as it reports it to tools and to monitoring.
+
+A master reports the slaves that are connected to it, a slave the master that it follows. Offsets
+are log offsets, moments are milliseconds since 1970.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+FOLLOWING = "following"
+"""The state of a slave that copies its master's log."""
+DIVERGED = "diverged"
+"""The state of a slave whose log has records that its master's has not."""
+UNKNOWN = -1
+"""A lag that the broker does not report: RocketMQ's masters report no time, its slaves no lag."""
+
+
+class ReplicaLag(NamedTuple):
+    """A slave, as its master sees it."""
+
+    address: str
+    """The slave's end of the HA connection."""
+    ack_offset: int
+    """The log offset up to which the slave has acknowledged."""
+    lag_bytes: int
+    lag_ms: int
+    """The time for which the slave has been behind; 0: it is not; UNKNOWN."""
+    is_in_sync: bool
+    """Whether it counts as a copy."""
+    why: str = ""
+    """The reason why it is not in sync; empty: it is, or its broker does not say."""
+    bytes_per_second: float = 0.0
+    transfer_from: int = 0
+    """The log offset at which the next bytes for it begin."""
+
+
+class MasterStatus(NamedTuple):
+    end_offset: int
+    copies_wanted: int
+    """Copies that a send waits for, the master's own included; 1: it waits for no slave."""
+    replicas: Sequence[ReplicaLag]
+
+    @property
+    def in_sync(self) -> int:
+        """The number of slaves that count as copies."""
+        return sum(replica.is_in_sync for replica in self.replicas)
+
+
+class SlaveStatus(NamedTuple):
+    master: str
+    """The HA address of the master; empty: the slave knows none."""
+    state: str
+    """FOLLOWING, DIVERGED, or another word for what keeps it from following; empty: the broker does
+    not say."""
+    end_offset: int
+    flushed_offset: int
+    """UNKNOWN where the broker does not report it."""
+    master_offset: int
+    """The master's end of log, as far as the slave has heard; of a RocketMQ slave, the flush offset
+    of the master that it remembers."""
+    lag_bytes: int
+    lag_ms: int
+    why: str = ""
+    """The reason why it does not follow; empty: it does."""
+    last_read_ms: int = 0
+    last_write_ms: int = 0
+    bytes_per_second: float = 0.0
+    link: str = ""
+    """The slave's own end of the HA connection: its master lists it under this address."""
+
+
+ReplicaStatus: TypeAlias = MasterStatus | SlaveStatus

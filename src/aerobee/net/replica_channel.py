@@ -1,0 +1,197 @@
+"""HA connections of a service: bytes in → the service's links → bytes out, without frames.
+
+A link is accepted on the HA port, or dialed for an `OpenLink`. Its bytes belong to the round of
+reads that brought them (`net/round.py`): what they lead to, such as messages that became visible or
+sends that were confirmed, is done when the round is over.
+
+Back-pressure: the service is told that a link is ready when nearly everything is out, and keeps a
+window of its own (`ports/replica_link.py`). After a write that the system took at once it is told
+in the next turn of the loop, so that a fast link does not hold up the others.
+"""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from aerobee.net.round import Round
+from aerobee.ports.clock import Now
+from aerobee.ports.replica_link import READY_BYTES, LinkService
+from aerobee.ports.service import CloseLink, Effects, LinkId, LinkWrite, OpenLink, Peer
+
+_log = logging.getLogger(__name__)
+
+LINKS_MAX = 64
+CONNECT_SECONDS_MAX = 3.0
+WRITE_HIGH_BYTES = 256 << 10
+WRITE_LOW_BYTES = 128 << 10
+
+
+class ReplicaChannel(asyncio.Protocol):
+    """One connection."""
+
+    def __init__(self, owner: "ReplicaLinks", link: LinkId, is_dialed: bool) -> None:
+        self._owner = owner
+        self._transport: asyncio.Transport | None = None
+        self._is_full = False
+        # Written since the service was last told that the link is ready.
+        self._unready_bytes = 0
+        self._ready: asyncio.Handle | None = None
+        self.link = link
+        self.is_dialed = is_dialed
+
+    # From the loop.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=WRITE_HIGH_BYTES, low=WRITE_LOW_BYTES)
+        made = transport.get_extra_info("socket")
+        if made is not None:
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        host, port = (transport.get_extra_info("peername") or ("", 0))[:2]
+        self._owner.opened(self, Peer(host, port))
+
+    def data_received(self, data: bytes) -> None:
+        self._owner.received(self, data)
+
+    def eof_received(self) -> None:
+        """The peer says no more: the transport closes."""
+
+    def pause_writing(self) -> None:
+        self._is_full = True
+
+    def resume_writing(self) -> None:
+        self._is_full = False
+        self._tell_ready()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        if self._ready is not None:
+            self._ready.cancel()
+        self._owner.closed(self)
+
+    # From the links.
+
+    def write(self, buffers: Sequence[bytes | memoryview]) -> None:
+        if self._transport is None:
+            return
+        self._unready_bytes += sum(map(len, buffers))
+        self._transport.writelines(buffers)
+        if self._unready_bytes >= READY_BYTES and not self._is_full and self._ready is None:
+            self._ready = asyncio.get_running_loop().call_soon(self._come_ready)
+
+    def _come_ready(self) -> None:
+        self._ready = None
+        if not self._is_full:  # else when it is not any more
+            self._tell_ready()
+
+    def _tell_ready(self) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._unready_bytes = 0
+            self._owner.ready(self)
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+
+class ReplicaLinks:
+    """All HA connections of one service."""
+
+    def __init__(
+        self,
+        service: LinkService,
+        turn: Round,
+        now: Callable[[], Now],
+        carry_out: Callable[[Effects], None],
+        links_max: int = LINKS_MAX,
+    ) -> None:
+        self._service = service
+        self._round = turn
+        self._now = now
+        self._carry_out = carry_out
+        self._links_max = links_max
+        self._channels: dict[LinkId, ReplicaChannel] = {}
+        self._next_link = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_ending = False
+
+    def accept(self) -> ReplicaChannel:
+        """The protocol of a connection that a peer opens."""
+        return self._make_channel(is_dialed=False)
+
+    def _make_channel(self, *, is_dialed: bool) -> ReplicaChannel:
+        self._next_link += 1
+        return ReplicaChannel(self, LinkId(self._next_link), is_dialed)
+
+    # From channels.
+
+    def opened(self, channel: ReplicaChannel, peer: Peer) -> None:
+        if self._is_ending or len(self._channels) >= self._links_max:
+            _log.warning("too many HA connections: one is refused", extra={"peer": str(peer)})
+            channel.abort()
+            return
+        self._channels[channel.link] = channel
+        now = self._read_now()
+        self._carry_out(self._service.on_link_open(channel.link, peer, channel.is_dialed, now))
+
+    def received(self, channel: ReplicaChannel, data: bytes) -> None:
+        if channel.link in self._channels:
+            self._carry_out(self._service.on_link_bytes(channel.link, data, self._read_now()))
+
+    def ready(self, channel: ReplicaChannel) -> None:
+        if channel.link in self._channels:
+            self._carry_out(self._service.on_link_ready(channel.link, self._now()))
+
+    def closed(self, channel: ReplicaChannel) -> None:
+        if self._channels.pop(channel.link, None) is not None:
+            self._carry_out(self._service.on_link_closed(channel.link, self._read_now()))
+
+    def _read_now(self) -> Now:
+        """The time of this round of reads, which begins here if it has not yet."""
+        if not self._round.is_begun:
+            self._round.begin()
+        return self._round.now
+
+    # Effects.
+
+    def carry_out(self, effect: OpenLink | LinkWrite | CloseLink) -> None:
+        match effect:
+            case LinkWrite(link, buffers):
+                channel = self._channels.get(link)
+                if channel is not None:
+                    channel.write(buffers)
+            case OpenLink(address):
+                task = asyncio.get_running_loop().create_task(self._open(address))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            case CloseLink(link, reason):
+                channel = self._channels.get(link)
+                if channel is not None:
+                    _log.info("closing an HA connection: %s", reason, extra={"link": link})
+                    channel.abort()
+
+    async def _open(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS_MAX):
+                await asyncio.get_running_loop().create_connection(
+                    lambda: self._make_channel(is_dialed=True), host.strip("[]"), int(port)
+                )
+        except (OSError, TimeoutError, ValueError) as error:
+            reason = str(error) or f"no answer within {CONNECT_SECONDS_MAX:g} s"
+            self._carry_out(self._service.on_link_failed(address, reason, self._read_now()))
+
+    # Ending.
+
+    def count(self) -> int:
+        return len(self._channels)
+
+    def stop(self) -> None:
+        """Open no more, and close all."""
+        self._is_ending = True
+        for task in self._tasks:
+            task.cancel()
+        for channel in list(self._channels.values()):
+            channel.abort()

@@ -1,0 +1,42 @@
+"""READ_LOG: hands out bytes of the commit log to replicas, which compare and repair theirs by them.
+
+Bytes up to the end of the log are handed out, also those that are not confirmed yet: a replica that
+has them must not take them for a difference.
+"""
+
+from aerobee.protocol.headers.log_reading import (
+    READ_LOG_BYTES_MAX,
+    LogRangeHeader,
+    ReadLogHeader,
+)
+from aerobee.protocol.remoting.declared_header import write_header
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.request import Answer, Request
+from aerobee.storage.store import Store
+
+
+class LogReadingHandlers:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def rows(self) -> list[Row]:
+        return [row(RequestCode.READ_LOG, ReadLogHeader, self._read, Lane.ADMIN, Right.ADMINISTER)]
+
+    def _read(self, request: Request, header: ReadLogHeader) -> Answer:
+        store = self._store
+        if not 0 < header.size <= READ_LOG_BYTES_MAX:
+            return Answer(
+                ResponseCode.INVALID_PARAMETER,
+                f"{header.size} bytes cannot be read: ask for 1 to {READ_LOG_BYTES_MAX}",
+            )
+        if not store.min_offset <= header.offset <= store.end_offset:
+            return Answer(
+                ResponseCode.SYSTEM_ERROR,
+                f"the log has no byte at {header.offset}: it begins at {store.min_offset} and "
+                f"ends at {store.end_offset}",
+            )
+        found = store.log_slices(header.offset, header.size)
+        fields = write_header(LogRangeHeader(store.min_offset, store.end_offset))
+        return Answer(fields=fields, parts=[found])

@@ -1,0 +1,130 @@
+"""SlaveSide follows a master: it finds it, compares the logs, and appends what the master sends.
+
+    name servers say where the master is ─▶ connect ─▶ compare the logs ─▶ follow
+                                                          └─▶ ours has records that the master has
+                                                              not: be built anew with the log cut
+
+Nothing else is appended to a slave's log: every send is refused, with the master's address.
+"""
+
+import logging
+from collections.abc import Callable
+
+from aerobee.ports.clock import Now
+from aerobee.ports.service import Effects, LinkId, Peer, Rebuild
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.replication.config import ReplicationConfig
+from aerobee.replication.replica import Replica, Verdict
+from aerobee.service.broker.replication.log_comparison import LogComparison
+from aerobee.service.broker.replication.slave_requests import not_master
+from aerobee.storage.config import FlushMode
+from aerobee.storage.store import Store
+
+_log = logging.getLogger(__name__)
+
+
+class SlaveSide:
+    """A `LinkService`; also the `LogCheck` of its replica."""
+
+    def __init__(
+        self,
+        store: Store,
+        config: ReplicationConfig,
+        outbox: Effects,
+        look_for_master: Callable[[], None],
+    ) -> None:
+        """`look_for_master` asks the name servers again; the answer comes by `hear_of_master`."""
+        self._store = store
+        self._config = config
+        self._outbox = outbox
+        self._look_for_master = look_for_master
+        self._comparison = LogComparison(store, store.log_range, outbox)
+        self._is_cutting = False
+        self.replica = Replica(
+            store,
+            config,
+            store.config.log_file_bytes,
+            self,
+            acks_flushed=store.config.flush_mode is FlushMode.SYNC,
+        )
+        self._master_address = _beside(config.master_ha_address)
+        store.refuse_appends(not_master(self._master_address))
+
+    def master(self) -> str:
+        """Where the master answers requests; empty: not known."""
+        return self._master_address
+
+    def has_slave(self) -> bool:
+        """No: slaves follow the master."""
+        return False
+
+    def hear_of_master(self, address: str, ha_address: str, now: Now) -> None:
+        """A name server has said where the master is; empty: there is none."""
+        if not address:
+            return  # it may be back in a moment: the link notices if it is not
+        if address != self._master_address:
+            _log.info("the master is at %s", address)
+            self._master_address = address
+            self._store.refuse_appends(not_master(address))
+        self._outbox += self.replica.set_master(self._config.master_ha_address or ha_address, now)
+
+    # The comparison.
+
+    def begin(self, ticket: int, now: Now) -> Effects:
+        """Compare the logs, for the connection that has this ticket."""
+
+        def told(verdict: Verdict, now: Now) -> None:
+            self._outbox.extend(self.replica.checked(ticket, verdict, now))
+            self._cut_if_needed()
+
+        self._comparison.begin(self._master_address, told, now)
+        return []
+
+    def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
+        self._comparison.on_answer(ticket, answer, now)
+
+    def _cut_if_needed(self) -> None:
+        cut = self.replica.cut_at
+        if cut is not None and not self._is_cutting:
+            self._is_cutting = True
+            self._outbox.append(Rebuild(cut.reason, cut_at=cut.log_offset))
+
+    # Links.
+
+    def on_link_open(self, link: LinkId, peer: Peer, is_dialed: bool, now: Now) -> None:
+        self._outbox += self.replica.on_link_open(link, peer, is_dialed, now)
+
+    def on_link_failed(self, address: str, reason: str, now: Now) -> None:
+        self._outbox += self.replica.on_link_failed(address, reason, now)
+        self._look_for_master()
+
+    def on_link_bytes(self, link: LinkId, data: bytes, now: Now) -> None:
+        self._outbox += self.replica.on_link_bytes(link, data, now)
+        self._store.flush_soon(now)
+
+    def on_link_ready(self, link: LinkId, now: Now) -> None:
+        self._outbox += self.replica.on_link_ready(link, now)
+
+    def on_link_closed(self, link: LinkId, now: Now) -> None:
+        self._outbox += self.replica.on_link_closed(link, now)
+        self._look_for_master()
+
+    # Time.
+
+    def on_round(self, now: Now) -> None:
+        """Nothing: a slave's log grows by its link alone."""
+
+    def on_tick(self, now: Now) -> None:
+        self._outbox += self.replica.step(now)
+
+    def rest_ms(self, now: Now) -> int:
+        return self.replica.rest_ms(now)
+
+    def stop(self, now: Now) -> None:
+        self._outbox += self.replica.stop(now)
+
+
+def _beside(ha_address: str) -> str:
+    """The address for requests of a broker whose HA address was configured: the port before it."""
+    host, _, port = ha_address.rpartition(":")
+    return f"{host}:{int(port) - 1}" if host else ""

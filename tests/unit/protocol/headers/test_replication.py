@@ -1,0 +1,80 @@
+import pytest
+
+from aerobee.errors import RemoteProtocolError
+from aerobee.protocol.headers.replication import (
+    ROLES,
+    SLAVE,
+    BrokerHeartbeatHeader,
+    ChangedRoleHeader,
+    ChangeRoleHeader,
+    ExchangeHaHeader,
+    MemberGroupHeader,
+    MinBrokerIdHeader,
+    ResetFlushOffsetHeader,
+)
+from aerobee.protocol.remoting.declared_header import read_header, write_header
+
+
+@pytest.mark.parametrize(
+    ("header", "fields"),
+    [
+        (MemberGroupHeader("c", "b"), {"clusterName": "c", "brokerName": "b"}),
+        (
+            BrokerHeartbeatHeader("c", "a:1", "b", 0, 1, 2, 3, 4, 5),
+            {
+                "clusterName": "c",
+                "brokerAddr": "a:1",
+                "brokerName": "b",
+                "brokerId": "0",
+                "epoch": "1",
+                "maxOffset": "2",
+                "confirmOffset": "3",
+                "heartbeatTimeoutMills": "4",
+                "electionPriority": "5",
+            },
+        ),
+        (
+            MinBrokerIdHeader(1, None, "a:1", "m:1", "a:2"),
+            {
+                "minBrokerId": "1",
+                "minBrokerAddr": "a:1",
+                "offlineBrokerAddr": "m:1",
+                "haBrokerAddr": "a:2",
+            },
+        ),
+        (
+            ExchangeHaHeader("m:2", 510, "m:1"),
+            {"masterHaAddress": "m:2", "masterFlushOffset": "510", "masterAddress": "m:1"},
+        ),
+        (ExchangeHaHeader(), {}),
+        (ResetFlushOffsetHeader(-1), {"masterFlushOffset": "-1"}),
+        (
+            ChangeRoleHeader(SLAVE, 1, "m:1", "m:2", True),
+            {
+                "role": "SLAVE",
+                "brokerId": "1",
+                "masterAddress": "m:1",
+                "masterHaAddress": "m:2",
+                "force": "true",
+            },
+        ),
+        (ChangedRoleHeader("SLAVE", 510), {"role": "SLAVE", "endOffset": "510"}),
+    ],
+)
+def test_a_header_has_rocketmqs_fields_and_is_read_back(
+    header: object, fields: dict[str, str]
+) -> None:
+    assert write_header(header) == fields
+    assert read_header(type(header), fields) == header
+
+
+def test_a_heartbeat_needs_only_what_a_name_server_needs() -> None:
+    fields = {"clusterName": "c", "brokerAddr": "a:1", "brokerName": "b"}
+    assert read_header(BrokerHeartbeatHeader, fields) == BrokerHeartbeatHeader("c", "a:1", "b")
+    with pytest.raises(RemoteProtocolError, match="brokerName"):
+        read_header(BrokerHeartbeatHeader, {"clusterName": "c", "brokerAddr": "a:1"})
+
+
+def test_a_change_of_role_is_not_forced_unless_it_is_said() -> None:
+    header = read_header(ChangeRoleHeader, {"role": "ASYNC_MASTER", "brokerId": "0"})
+    assert (header.role in ROLES, header.force, header.master_address) == (True, False, None)
