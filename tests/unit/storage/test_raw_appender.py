@@ -502,13 +502,29 @@ def test_a_store_that_began_elsewhere_and_lost_its_records_can_begin_again() -> 
             assert bodies_of(StoreKit(survivor).store) == [b"0", b"1"], survivor.origin
 
 
-def test_a_store_that_has_had_a_message_begins_nowhere_else() -> None:
-    kit = StoreKit(config=replace(SMALL, retention_ms=1))
-    kit.append_many(40)
-    kit.settle()
-    assert kit.store.min_offset < kit.store.end_offset
-    with pytest.raises(Misuse):
-        kit.store.append_raw(50 * FILE_BYTES, memoryview(raw_records(1, 50 * FILE_BYTES)))
+@pytest.mark.parametrize("index_enabled", [True, False])
+@pytest.mark.parametrize("sys_flag", [0, PREPARED])
+def test_a_store_that_has_had_a_message_begins_nowhere_else(
+    sys_flag: int, index_enabled: bool
+) -> None:
+    config = replace(SMALL, retention_ms=1, delete_interval_ms=0, index_enabled=index_enabled)
+    master = StoreKit(config=config)
+    for _ in range(2):
+        master.append(draft(body=bytes(3000), text=properties(KEYS="k"), sys_flag=sys_flag))
+    replica = StoreKit(config=config)
+    replica.store.append_raw(0, master.store.log_slices(0, FILE_BYTES))
+    for _ in range(60):
+        replica.step(100_000)
+        replica.worker.run_all()
+    end = replica.store.end_offset
+    assert replica.store.min_offset == end == FILE_BYTES
+    elsewhere = memoryview(raw_records(1, 9 * FILE_BYTES))
+    if sys_flag == PREPARED and not index_enabled:
+        return  # nothing tells it from an empty one, and nothing is there that it could spoil
+    with pytest.raises(Misuse, match=f"the log ends at {end}"):
+        replica.store.append_raw(9 * FILE_BYTES, elsewhere)
+    rest = log_bytes(master.store)[end:]
+    assert replica.store.append_raw(end, memoryview(rest)) == len(rest)
 
 
 def test_a_first_file_that_cannot_be_made_ends_the_store() -> None:
