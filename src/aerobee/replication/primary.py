@@ -23,7 +23,6 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.ports.clock import Now
 from aerobee.ports.replica_link import READY_BYTES
 from aerobee.ports.service import CloseLink, Effects, LinkId, LinkWrite, Peer
-from aerobee.protocol.message.record import MAGIC_FILLER, MAGIC_V1, MAGIC_V2
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.in_sync import Copy, InSync
 from aerobee.replication.replicated_log import ReplicatedLog
@@ -36,7 +35,6 @@ FIRST_REPORT_MS_MAX = 10_000  # Apache's slave takes 5 s
 GATHER_MS = 2
 GATHER_BYTES = 64 << 10
 TOLD_MAX = 64
-_MAGICS = {magic.to_bytes(4, "big", signed=True) for magic in (MAGIC_V1, MAGIC_V2, MAGIC_FILLER)}
 _NEVER = 1 << 62
 
 assert WINDOW_BYTES >= READY_BYTES
@@ -188,7 +186,8 @@ class Primary:
         return self._log.min_offset
 
     def _why_not_from(self, offset: int, end: int) -> str:
-        """Why the log cannot be sent from here on; nothing if it can."""
+        """Why the log cannot be sent from here on; nothing if it can. It may begin inside a record:
+        Apache's slave appends what it gets, and asks for the rest of a record after a lost link."""
         if offset < self._log.min_offset:
             return (
                 f"it asks for offset {offset}, and the log begins at {self._log.min_offset}: the"
@@ -200,12 +199,6 @@ class Primary:
                 f"it asks for offset {offset}, and the log ends at {end}: the slave has records"
                 " that this master never had or has lost; an Aerobee slave cuts them off by itself,"
                 " empty the store of an Apache slave and start it again"
-            )
-        magic = bytes(self._log.log_slices(offset, 8)[4:])
-        if len(magic) == 4 and magic not in _MAGICS:
-            return (
-                f"it asks for offset {offset}, and no record begins there: its log is not a copy of"
-                " this one; empty its store and start it again"
             )
         return ""
 

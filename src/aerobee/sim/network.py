@@ -1,8 +1,8 @@
 """Hosts, the links between them, and the processes on them.
 
 A link has two directions, each with its latency, and each can be slowed down, cut and healed by
-itself. A process has a loop, listens and connects. It can be killed: its system closes what it had open. A
-host can be switched off: then nobody is told anything.
+itself. A process has a loop, listens and connects. It can be killed: its system closes what it had
+open. A host can be switched off: then nobody is told anything.
 """
 
 import asyncio
