@@ -217,6 +217,10 @@ def test_one_link_too_many_is_refused_and_the_others_go_on() -> None:
             writers[-1].write(b"x")
             assert await server.links.hear("bytes") == link
             assert len(server.links.peers) == LINKS_MAX
+            # One that the service dials has its answer all the same.
+            async with Linked() as master:
+                server.do(OpenLink(f"127.0.0.1:{master.ha_port}"))
+                assert await server.links.hear("open") in server.links.dialed
 
     in_loop(test)
 
