@@ -191,12 +191,6 @@ def _of_master(config: ReplicationConfig) -> Iterator[Contradiction]:
 
 
 def _of_slave(config: ReplicationConfig) -> Iterator[Contradiction]:
-    if config.in_sync_replicas > 1:
-        yield Contradiction(
-            Severity.WARNING,
-            f"inSyncReplicas={config.in_sync_replicas} has no effect with brokerRole=SLAVE: the"
-            " master's setting counts, and this one only after a promotion: write it on the master",
-        )
     if config.acts_as_master and not config.serves_reads:
         yield Contradiction(
             Severity.WARNING,

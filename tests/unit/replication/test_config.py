@@ -64,6 +64,7 @@ SYNC: dict[str, Any] = {"role": BrokerRole.SYNC_MASTER, "in_sync_replicas": 2}
         {**SYNC, "total_replicas": 2},
         {**SYNC, "total_replicas": 3, "adapts_in_sync": True, "in_sync_replicas_min": 2},
         {"role": BrokerRole.SLAVE, "master_ha_address": "a:1"},
+        {"role": BrokerRole.SLAVE, "in_sync_replicas": 2},
         {"role": BrokerRole.SLAVE, "serves_reads": True, "acts_as_master": True},
     ],
 )
@@ -85,11 +86,6 @@ def test_settings_that_fit_together_are_not_complained_about(settings: dict[str,
         ({**SYNC, "in_sync_replicas_min": 2}, Severity.WARNING, "enableAutoInSyncReplicas=true"),
         ({**SYNC, "adapts_in_sync": True}, Severity.WARNING, "write minInSyncReplicas=2"),
         ({"master_ha_address": "a:1"}, Severity.WARNING, "write brokerRole=SLAVE"),
-        (
-            {"role": BrokerRole.SLAVE, "in_sync_replicas": 2},
-            Severity.WARNING,
-            "only after a promotion",
-        ),
         (
             {"role": BrokerRole.SLAVE, "acts_as_master": True, "serves_reads": False},
             Severity.WARNING,
