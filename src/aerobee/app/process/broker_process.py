@@ -33,6 +33,7 @@ from aerobee.net.listener import bind, port_of
 from aerobee.ports.clock import Clock
 from aerobee.ports.service import Peer, Rebuild
 from aerobee.protocol.text.java_properties import write_properties
+from aerobee.replication.config import ReplicationConfig
 from aerobee.system.clock import SystemClock
 from aerobee.system.disk import MappedDisk
 
@@ -72,6 +73,20 @@ class BrokerPart:
     @property
     def name(self) -> str:
         return self._settings.names.name
+
+    @property
+    def broker_id(self) -> int:
+        return self._settings.broker_id
+
+    @property
+    def replication(self) -> ReplicationConfig:
+        """Its role, and the settings of replication at its start."""
+        return self._settings.replication
+
+    @property
+    def refuses_sends(self) -> bool:
+        """Whether its store takes nothing now, for lack of slaves or of room on the disk."""
+        return self._life is not None and self._life.store.appender.refusal is not None
 
     async def start(self, failed: Ended) -> str:
         settings = self._settings
