@@ -263,7 +263,11 @@ class Line:
 
 
 async def open_line(
-    address: str, limits: FrameLimits, asked: Asked | None = None, *, tls: SSLContext | None = None
+    address: str,
+    limits: FrameLimits = FrameLimits(),
+    asked: Asked | None = None,
+    *,
+    tls: SSLContext | None = None,
 ) -> Line:
     """A line to `host:port`. OSError says why there is none."""
     host, _, port = address.rpartition(":")

@@ -19,7 +19,6 @@ from aerobee.protocol.bodies.topic_route import decode_member_group
 from aerobee.protocol.headers.log_reading import ReadLogHeader
 from aerobee.protocol.headers.replication import MemberGroupHeader
 from aerobee.protocol.remoting.declared_header import write_header
-from aerobee.protocol.remoting.frame import FrameLimits
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
@@ -45,7 +44,7 @@ class LogRepair:
             # Another replica may have it, whatever is wrong with this one.
             with contextlib.suppress(OSError, TimeoutError, AerobeeError):
                 async with asyncio.timeout(ANSWER_SECONDS_MAX):
-                    line = await open_line(address, FrameLimits())
+                    line = await open_line(address)
                 try:
                     count = await self._repair_from(line, disk, root, damage)
                 finally:
@@ -63,7 +62,7 @@ class LogRepair:
         for nameserver in self._nameservers:
             with contextlib.suppress(OSError, TimeoutError, AerobeeError):
                 async with asyncio.timeout(ANSWER_SECONDS_MAX):
-                    line = await open_line(nameserver, FrameLimits())
+                    line = await open_line(nameserver)
                 try:
                     answer = await _asked(line, RequestCode.GET_BROKER_MEMBER_GROUP, header)
                 finally:
