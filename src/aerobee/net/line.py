@@ -262,9 +262,12 @@ class Line:
             )
 
 
+_LIMITS = FrameLimits()
+
+
 async def open_line(
     address: str,
-    limits: FrameLimits = FrameLimits(),
+    limits: FrameLimits = _LIMITS,
     asked: Asked | None = None,
     *,
     tls: SSLContext | None = None,
