@@ -100,11 +100,11 @@ class Asker:
         )
 
 
-async def _replicas(admin: Admin, brokers: Sequence[BrokerData]) -> list[ReplicaFigures]:
+async def _replicas(admin: Admin, brokers: Sequence[BrokerData]) -> Sequence[ReplicaFigures]:
     """Compare slaves with their masters; without slaves, nobody is asked."""
     with_slaves = [one for one in brokers if len(one.addresses) > 1]
     if not with_slaves:
-        return []
+        return ()
     addresses = [address for one in with_slaves for address in one.addresses.values()]
     said = await admin.replicas.status(on=addresses)
     found = []
@@ -122,7 +122,7 @@ async def _replicas(admin: Admin, brokers: Sequence[BrokerData]) -> list[Replica
                     one.name, slave.broker_id, standing.lag_bytes, is_in_sync, standing.why
                 )
             )
-    return found
+    return tuple(found)
 
 
 async def _count(admin: Admin, topic: str, brokers: Sequence[str]) -> int:

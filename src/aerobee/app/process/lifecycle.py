@@ -52,8 +52,8 @@ class Part(Protocol):
     """One service of this process."""
 
     async def start(self, failed: Ended) -> str:
-        """Start serving; returns its name and address for the line `ready`, or an empty text.
-        CannotStart: nothing is left behind. Call `failed` if the part fails later."""
+        """Start serving; returns its name and address for the line `ready`. CannotStart: nothing is
+        left behind. Call `failed` if the part fails later."""
 
     async def stop(self) -> None: ...
 
@@ -104,7 +104,7 @@ async def _live(parts: Sequence[Part], guests: Sequence[Part]) -> int:
         gc.collect()
         gc.freeze()
         if not ending.done():
-            say(f"ready: {', '.join(filter(None, places))}")
+            say(f"ready: {', '.join(places)}")
         for guest in guests:
             if not ending.done():
                 said = await guest.start(end)

@@ -108,17 +108,15 @@ def _life(
     guests: list[Part] = [Banner(nameserver, brokers, folder, kept)]
     if has_demo:
         guests.append(_demo(nameserver, brokers[0], folder))
-    return [nameserver, *brokers, *_waits(brokers)], guests
+    return [nameserver, *_together(brokers)], guests
 
 
-def _waits(brokers: "Sequence[BrokerPart]") -> "Sequence[Part]":
-    from aerobee.model.broker_role import BrokerRole
+def _together(brokers: "Sequence[BrokerPart]") -> "Sequence[Part]":
+    if all(one.replication.role.is_master for one in brokers):
+        return brokers
+    from aerobee.app.process.broker_group import BrokerGroup
 
-    if all(one.replication.role is not BrokerRole.SYNC_MASTER for one in brokers):
-        return ()
-    from aerobee.app.process.slave_wait import SlaveWait
-
-    return [SlaveWait(brokers)]
+    return [BrokerGroup(brokers)]
 
 
 def _demo(nameserver: "NameServerPart", broker: "BrokerPart", folder: "DataFolder") -> "Part":
