@@ -8,26 +8,37 @@ import pytest
 
 from tests.interop.apache import DirectClient, Jars
 from tests.interop.features.ground import Ground
-from tests.interop.features.waiting import until
+from tests.interop.features.waiting import TooLong, until
 from tests.interop.replication import metadata
 from tests.interop.replication.brokers import AEROBEE, APACHE, SLAVE, Broker, Pair
 from tests.interop.replication.conftest import StartProgram
 from tests.interop.replication.log_bytes import log_files, wait_until_equal
 from tests.interop.replication.traffic import QUEUES, check_same_messages, fill, stream
+from tests.wire_client import WireClient
 
 pytestmark = pytest.mark.java
 
-TOPIC, JAVA_TOPIC = "Followed", "FollowedJava"
+TOPIC, JAVA_TOPIC, SHORT_LIVED, GROUP = "Followed", "FollowedJava", "ShortLived", "readers"
 LARGE = "long enough to be compressed; " * 400
 GROWTH_BYTES = 2 << 20
 SECONDS_MAX = 90
+_COMMIT, _DELETE_GROUP, _DELETE_TOPIC = 15, 207, 215
 _ENDS = {"stopped": Broker.stop, "killed": Broker.kill}
 
 
-def following(pair: Pair, topic: str = TOPIC) -> Pair:
-    """The pair, with this topic and with equal logs."""
-    if topic not in metadata.topics(pair.master):
-        Ground(pair.master).create_topic(topic, QUEUES)
+@pytest.fixture(scope="module")
+def pair(pair: Pair) -> Pair:
+    """The pair, with topics and a group."""
+    ground = Ground(pair.master)
+    for topic in (TOPIC, JAVA_TOPIC, SHORT_LIVED):
+        ground.create_topic(topic, QUEUES)
+    ground.create_group(GROUP, retries=7)
+    ground.create_group(SHORT_LIVED, retries=3)
+    return pair
+
+
+def following(pair: Pair) -> Pair:
+    """The pair, with equal logs."""
     if not pair.slave.is_running:
         pair.slave.start()
     wait_until_equal(pair.master, pair.slave)
@@ -40,7 +51,6 @@ def wait_for_growth(broker: Broker, size: int = GROWTH_BYTES) -> None:
 
 
 def test_an_empty_slave_copies_all_log_files_from_the_first_byte_on(pair: Pair) -> None:
-    Ground(pair.master).create_topic(TOPIC, QUEUES)
     count = fill(pair.master, TOPIC, 5 << 20, seed=1)
     assert len(log_files(pair.master)) > 5
     pair.slave.start()
@@ -53,7 +63,7 @@ def test_an_empty_slave_copies_all_log_files_from_the_first_byte_on(pair: Pair) 
 def test_a_slave_has_whatever_java_clients_send(
     pair: Pair, start_program: StartProgram, tmp_path: Path
 ) -> None:
-    following(pair, JAVA_TOPIC)
+    following(pair)
     program = start_program(pair.name_server)
     fields = {"tags": "red", "keys": "k1 k2", "colour": "teal"}
     program.send("sync", JAVA_TOPIC, "plain", "Grüße 订单", LARGE, **fields)
@@ -81,6 +91,62 @@ def _java_reads(pair: Pair, broker: Broker, folder: Path) -> list[object]:
     answers = client.ask([*queues, {"ask": "key", **asked}])
     answers[-1]["ids"].sort()  # brokers find the newest first, or the oldest
     return answers
+
+
+def test_a_slave_has_the_topics_groups_and_offsets_of_its_master(pair: Pair) -> None:
+    following(pair)
+    wait_for_same_metadata(pair)
+    assert {TOPIC, SHORT_LIVED} <= metadata.topics(pair.slave).keys()
+    assert metadata.groups(pair.slave)[GROUP]["retryMaxTimes"] == 7
+
+    ground = Ground(pair.master)
+    for level in ("1", "2", "1"):
+        ground.send(TOPIC, 0, "later", DELAY=level)
+    ground.create_topic("Younger", queues=3)
+    ground.create_group(GROUP, retries=8)
+    with WireClient(pair.master.broker_port) as master:
+        committed = {"consumerGroup": GROUP, "topic": TOPIC, "queueId": "2", "commitOffset": "9"}
+        for code, fields in (
+            (_COMMIT, committed),
+            (_DELETE_TOPIC, {"topic": SHORT_LIVED}),
+            (_DELETE_GROUP, {"groupName": SHORT_LIVED, "cleanOffset": "true"}),
+        ):
+            assert master.ask(code, fields).code == 0
+    until(
+        lambda: metadata.delay_offsets(pair.master) == {"1": 3, "2": 1},
+        SECONDS_MAX,
+        f"offsets of delivered levels: {metadata.delay_offsets(pair.master)}",
+    )
+    wait_for_same_metadata(pair)
+    assert metadata.topics(pair.slave)["Younger"]["readQueueNums"] == 3
+    assert SHORT_LIVED not in metadata.topics(pair.slave).keys() | metadata.groups(pair.slave)
+    assert metadata.groups(pair.slave)[GROUP]["retryMaxTimes"] == 8
+    assert metadata.consumer_offsets(pair.slave)[f"{TOPIC}@{GROUP}"] == {"2": 9}
+    assert metadata.delay_offsets(pair.slave) == {"1": 3, "2": 1}
+
+
+def wait_for_same_metadata(pair: Pair) -> None:
+    """Apache's slave copies 60 s after its start for the first time, then once a minute."""
+
+    def differences() -> dict[str, object]:
+        tables = (
+            metadata.topics,
+            metadata.groups,
+            metadata.consumer_offsets,
+            metadata.delay_offsets,
+        )
+        both = [(table.__name__, table(pair.master), table(pair.slave)) for table in tables]
+        return {
+            f"{name} {key}": (theirs.get(key), ours.get(key))
+            for name, theirs, ours in both
+            for key in theirs.keys() | ours.keys()
+            if theirs.get(key) != ours.get(key)
+        }
+
+    try:
+        until(lambda: not differences(), SECONDS_MAX, "metadata")
+    except TooLong:
+        raise TooLong(f"after {SECONDS_MAX} s, master's and slave's: {differences()}") from None
 
 
 @pytest.mark.parametrize("end", _ENDS)
