@@ -239,5 +239,7 @@ class SnapshotApplying:
         def saved() -> None:
             for what, version in taken.items():
                 self._state.took(what, version)
+            if DELAYS in taken:
+                self._tables.delay_offsets.took_over(snapshot.delays)
 
         self._files.begin(copies, self._saving("state files", saved))

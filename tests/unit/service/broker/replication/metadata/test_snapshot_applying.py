@@ -131,6 +131,16 @@ def test_everything_is_taken_over_and_saved() -> None:
     assert "producerEpochs.json" in known.crcs
 
 
+def test_delay_offsets_are_told_as_they_were_copied() -> None:
+    rig = Rig()
+    rig.applying.apply(snapshot(), MASTER)
+    assert b"1:7" not in rig.tables.delay_offsets.body(), "they are not saved yet"
+    rig.finish()
+    assert b"1:7" in rig.tables.delay_offsets.body()
+    rig.apply(snapshot(delays=DataVersion(0, 6, 999)))
+    assert b"1:7" in rig.tables.delay_offsets.body(), "older ones were refused"
+
+
 def test_tables_and_files_that_are_older_are_refused_and_told_of_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
