@@ -134,8 +134,9 @@ class BrokerPart:
             self._life.wake()
 
     def holdings(self) -> Holdings:
-        """Return the counts of applications' topics and messages; only while it runs."""
-        assert self._life is not None  # it has started
+        """Return the counts of applications' topics and messages; none while it is built anew."""
+        if self._life is None:
+            return Holdings()
         names = self._settings.names
         return holdings_of(self._life.store, cluster=names.cluster, broker=names.name)
 
