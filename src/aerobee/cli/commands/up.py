@@ -2,6 +2,8 @@
 
 All files are in one folder that can be deleted; they are small. Once ready it prints the addresses
 and commands to try; `--demo` shows traffic.
+
+Imports more than 15 modules because it puts the parts of the process together.
 """
 
 import argparse

@@ -18,6 +18,7 @@ from tests.process_kit import SECONDS_MAX
 from tests.up_kit import running
 
 WALL_MS = 1_700_000_000_000
+NOWHERE = "127.0.0.1:1"
 
 
 def test_of_what_is_not_there_nothing_is_said() -> None:
@@ -110,11 +111,9 @@ def test_slaves_are_compared_with_their_masters(tmp_path: Path) -> None:
 def test_a_slave_that_does_not_reach_its_master_is_not_in_sync_and_says_why(
     tmp_path: Path,
 ) -> None:
-    nowhere = {"AEROBEE_BROKER_HA_MASTER_ADDRESS": "127.0.0.1:1"}
-
     async def test() -> None:
         async with (
-            running(tmp_path, slaves=1, **nowhere) as (server, _),
+            running(tmp_path, slaves=1, AEROBEE_BROKER_HA_MASTER_ADDRESS=NOWHERE) as (server, _),
             connect(server.address, timeout=SECONDS_MAX) as client,
         ):
             (replica,) = (await Asker(client.admin).ask(0.0, WALL_MS)).replicas
