@@ -80,7 +80,7 @@ def test_a_broker_that_copies_nothing_has_missing_topics_and_does_not_reach_the_
         info = await admin.cluster()
         first, second = (broker.addresses[0] for broker in info.brokers)
         await admin.topics.create("orders", on=first)
-        with pytest.raises(NotEqual, match="topics are not copied: .*orders"):
+        with pytest.raises(NotEqual, match=r"topics are not copied: .*orders"):
             await await_metadata(admin, Sides(first, second), 0)
         with pytest.raises(NotEqual, match="does not reach 99"):
             await reach(admin, second, 99, seconds_max=0.2)

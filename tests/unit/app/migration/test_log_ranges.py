@@ -1,4 +1,5 @@
 import hashlib
+import itertools
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ def test_a_large_log_is_compared_at_both_ends_and_between() -> None:
     assert len(ranges) == 8
     assert (ranges[0].start, ranges[-1].end) == (start, end)
     assert all(one.end - one.start == PIECE_BYTES for one in ranges)
-    gaps = [after.start - before.end for before, after in zip(ranges, ranges[1:], strict=False)]
+    gaps = [after.start - before.end for before, after in itertools.pairwise(ranges)]
     assert max(gaps) - min(gaps) <= 1
 
 

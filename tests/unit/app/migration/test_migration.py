@@ -26,7 +26,9 @@ def test_the_steps_are_told_in_their_order_and_the_new_broker_is_the_master(
             words = ["copied", "equal: SHA-256", "equal:", "writes are stopped", "both logs end"]
             lines = iter(new.said.lines)
             assert all(any(line.startswith(word) for line in lines) for word in words)
-            assert any(line.startswith("gap: ") and "s without sends" in line for line in new.said.lines)
+            assert any(
+                line.startswith("gap: ") and "s without sends" in line for line in new.said.lines
+            )
             assert restart_command(new.plan.place) in new.said.lines[-1]
             assert await role_of(admin, new.sides.own) == "ASYNC_MASTER"
             settings = read_settings(new.plan.place.config_path, {}, [])
