@@ -1,4 +1,7 @@
-"""Progress of a copy: bytes, rate over the last seconds, and the time that is left."""
+"""Progress of a copy: bytes, rate over the last seconds, and the time that is left.
+
+The caller looks at both logs from time to time, and says when; nothing here reads a clock.
+"""
 
 from collections import deque
 from typing import NamedTuple

@@ -1,4 +1,7 @@
-"""Facts of the master that is to be replaced, as it and its name servers tell them."""
+"""Facts of the master that is to be replaced, as it and its name servers tell them.
+
+Every question is one that RocketMQ's masters answer, too, and none changes anything.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence

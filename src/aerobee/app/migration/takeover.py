@@ -12,6 +12,7 @@ K2. The new broker is promoted only when its log ends where that of the master e
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,9 +26,9 @@ from aerobee.app.migration.equality import (
 )
 from aerobee.app.migration.master_facts import MasterFacts, is_listening
 from aerobee.client.admin.admin import Admin, admin
-from aerobee.errors import AerobeeError, TopicNotFound
+from aerobee.errors import AerobeeError, NoAnswer, TopicNotFound
 from aerobee.model.flags import is_writable
-from aerobee.model.replica_status import SlaveStatus
+from aerobee.model.replica_status import MasterStatus, SlaveStatus
 from aerobee.model.route import MASTER_ID
 from aerobee.protocol.headers.replication import ASYNC_MASTER, SLAVE
 
@@ -153,7 +154,12 @@ class Takeover:
         """Wait until nobody listens at the master's address in two looks."""
         if self._stopping.command:
             process = await asyncio.create_subprocess_shell(self._stopping.command)
-            if await process.wait() != 0:
+            try:
+                await process.wait()
+            finally:
+                if process.returncode is None:
+                    process.terminate()
+            if process.returncode != 0:
                 raise TakeoverFailed(
                     f"`{self._stopping.command}` failed with status {process.returncode}",
                     hint="mend --stop-command; it must end the master",
@@ -212,10 +218,7 @@ class Takeover:
         """Give the master its role and its permission back, if anybody is there."""
         try:
             if self._has_stepped_down:
-                role = self._facts.settings.get("brokerRole", ASYNC_MASTER)
-                await self._admin.replicas.change_role(
-                    self._sides.master, role, MASTER_ID, is_forced=True
-                )
+                await self._take_role_back()
             await self._restore_permission()
         except AerobeeError as error:
             before = self._facts.settings.get(PERMISSION, "6")
@@ -226,6 +229,22 @@ class Takeover:
             )
         else:
             self._say(f"undone: {self._sides.master} takes messages as before")
+
+    async def _take_role_back(self) -> None:
+        """Make the old master the master again. It answers nothing while it is built anew, and
+        drops a second change meanwhile: so it is asked until two looks find it in its role."""
+        role = self._facts.settings.get("brokerRole", ASYNC_MASTER)
+        master, looks = self._sides.master, 0
+        deadline = time.monotonic() + SETTLE_SECONDS_MAX
+        while looks < 2:
+            member = await self._admin.replicas.member(master)
+            looks = looks + 1 if isinstance(member.status, MasterStatus) else 0
+            if isinstance(member.status, SlaveStatus):
+                with contextlib.suppress(NoAnswer):
+                    await self._admin.replicas.change_role(master, role, MASTER_ID, is_forced=True)
+            if time.monotonic() > deadline:
+                raise TakeoverFailed(f"{master} is not the master again")
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def _restore_permission(self) -> None:
         """Try until it answers: a broker in a change of role does not at first."""

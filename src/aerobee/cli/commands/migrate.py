@@ -21,7 +21,6 @@ from aerobee.cli.cluster_verbs import (
     write_shown,
 )
 from aerobee.cli.examples import laid_out
-from aerobee.cli.output import FAILED, OK, TABLE, UNHEALTHY, write_error
 from aerobee.cli.server_verbs import serve, settings_from
 
 if TYPE_CHECKING:
@@ -38,6 +37,9 @@ _EXAMPLES = """\
   aerobee migrate broker-a -n HOST:9876 --store /data/new              copy and take over
   aerobee migrate broker-a --store /data/new --stop-command 'ssh old mqshutdown broker'
 """
+
+_DONE, _NOT_DONE, _UNFIT = 0, 1, 4
+"""Exit statuses, as other commands have them."""
 
 
 def add_to(nouns: Verbs) -> None:
@@ -79,12 +81,12 @@ def migrate(parsed: argparse.Namespace) -> int:
     _show_findings(parsed, findings)
     if worst(findings) == BAD:
         print("nothing was changed", file=sys.stderr)
-        return UNHEALTHY
+        return _UNFIT
     if parsed.dry_run:
-        return OK
+        return _DONE
     verb = "copy the log of" if parsed.follow else "copy the log of, and replace,"
     if not agrees(parsed, f"{verb} the master of {facts.name} at {facts.address}"):
-        return FAILED
+        return _NOT_DONE
     return _run(_plan(parsed, facts, place))
 
 
@@ -96,7 +98,7 @@ def _rehearsed(facts: "MasterFacts", place: "NewPlace") -> "list[Finding]":
 
 
 def _show_findings(parsed: argparse.Namespace, findings: "Sequence[Finding]") -> None:
-    if parsed.output != TABLE:
+    if parsed.output != "table":
         write_shown(parsed, [one.to_json() for one in findings])
         return
     for one in findings:
@@ -134,7 +136,7 @@ def _run(plan: "MigrationPlan") -> int:
     status = serve(settings, lambda told: _life(told, plan, guests), is_quiet=True)
     for guest in guests:
         if guest.error is not None:
-            return write_error(guest.error, TABLE, sys.stderr)
+            raise guest.error
     return status
 
 
