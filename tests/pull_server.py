@@ -41,8 +41,11 @@ class PullServer:
         finally:
             server.close()
 
-    async def register(self, client: Client, name_server: str, broker_id: int) -> None:
-        """As a broker-a with one queue of `orders`, as long as the client lives."""
+    async def register(
+        self, client: Client, name_server: str, broker_id: int, *, is_acting: bool = False
+    ) -> None:
+        """As a broker-a with one queue of `orders`, as long as the client lives. `is_acting`: a
+        slave of its name may act as the master."""
         topics = {name: TopicConfig(name, 1, 1) for name in ("orders", "other")}
         header = RegisterBrokerHeader(
             "broker-a",
@@ -50,7 +53,7 @@ class PullServer:
             "DefaultCluster",
             broker_id,
             self.address,
-            enable_acting_master=False,
+            enable_acting_master=is_acting,
         )
         answer = await Wire(client).ask(
             name_server,

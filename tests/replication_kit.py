@@ -65,6 +65,18 @@ class MemoryLog:
     def cut_power(self) -> None:
         del self._data[max(0, self.flushed_offset - self.min_offset) :]
 
+    def cut(self, offset: int) -> None:
+        """End the log here."""
+        del self._data[offset - self.min_offset :]
+        self.flushed_offset = min(self.flushed_offset, offset)
+
+    def record_start(self, offset: int) -> int:
+        """The start of the record that this offset is in."""
+        start = self.min_offset
+        while start + (size := int.from_bytes(self.content(start, start + 4), "big")) <= offset:
+            start += size
+        return start
+
     def delete_to(self, offset: int) -> None:
         """Remove the oldest files."""
         assert offset % self.file_bytes == 0

@@ -8,18 +8,27 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 from aerobee.app.settings import up_settings
 from aerobee.app.settings.broker_settings import PORT, VIP_PORT_STEP, BrokerSettings, read_settings
 from aerobee.app.settings.monitor_settings import MonitorConfig
 from aerobee.app.settings.nameserver_settings import PORT as NAMESERVER_PORT
+from aerobee.app.settings.nameserver_settings import read_settings as nameserver_settings
 from aerobee.cli.main import main, parser_for
+from aerobee.model.broker_role import BrokerRole
+from aerobee.replication.config import ReplicationConfig
 from aerobee.storage.config import FlushMode
 
 ROOT = Path(__file__).resolve().parents[2]
 BROKERS = sorted(path for path in (ROOT / "conf").rglob("*.conf") if path.name != "namesrv.conf")
+MODE_FILES = [
+    f"{path.parent.name}/{path.name}" for path in BROKERS if path.parent.name.startswith("2m")
+]
 UNITS = sorted((ROOT / "deploy").glob("*.service"))
+COMPOSED = sorted((ROOT / "deploy/compose").glob("*.yaml"))
 PAGE = (ROOT / "docs/deploy.md").read_text("utf-8")
+MASTERS, SLAVES = ("broker-a", "broker-b"), ("broker-a-s", "broker-b-s")
 
 
 def settings(name: str) -> BrokerSettings:
@@ -52,7 +61,7 @@ def test_the_name_servers_configuration_is_accepted_too(
 
 
 def test_no_sample_listens_elsewhere_than_here_and_each_says_what_it_is_for() -> None:
-    assert len(BROKERS) == 4
+    assert len(BROKERS) == 12
     for path in (*BROKERS, ROOT / "conf/namesrv.conf"):
         text = path.read_text("utf-8")
         assert "\nbindAddress=127.0.0.1\n" in text
@@ -68,15 +77,36 @@ def test_samples_promise_what_they_are_for(tmp_path: Path) -> None:
     assert not settings("single.conf").service.creates_topics
     assert settings("dev.conf").storage == up.storage
     assert settings("dev.conf").service.timer_log_file_bytes == up.service.timer_log_file_bytes
-    first, second = (settings(f"multi-master/broker-{name}.conf") for name in "ab")
-    taken = [
-        {one.listen.port, one.listen.port - VIP_PORT_STEP, one.monitor.port}
-        for one in (first, second)
+    for name in MASTERS:
+        master = settings(f"2m-2s-sync/{name}.conf").replication
+        assert (master.role, master.in_sync_replicas) == (BrokerRole.SYNC_MASTER, 2)
+        assert settings(f"2m-2s-async/{name}.conf").replication == ReplicationConfig()
+
+
+@pytest.mark.parametrize("mode", ["2m-noslave", "2m-2s-async", "2m-2s-sync"])
+def test_brokers_of_a_mode_fit_on_one_machine_and_belong_together(mode: str) -> None:
+    names = MASTERS if mode == "2m-noslave" else (*MASTERS, *SLAVES)
+    assert {path.stem for path in BROKERS if path.parent.name == mode} == set(names)
+    brokers = {name: settings(f"{mode}/{name}.conf") for name in names}
+    ports = [
+        port
+        for one in brokers.values()
+        for port in (
+            one.listen.port,
+            one.listen.port - VIP_PORT_STEP,
+            one.names.ha_port or one.listen.port + 1,
+            one.monitor.port,
+        )
     ]
-    assert not taken[0] & taken[1]
-    assert first.names.cluster == second.names.cluster
-    assert (first.names.name, second.names.name) == ("broker-a", "broker-b")
-    assert first.paths.root != second.paths.root
+    assert len(ports) == len(set(ports)) == 4 * len(names)
+    assert len({one.paths.root for one in brokers.values()}) == len(names)
+    assert {one.names.cluster for one in brokers.values()} == {"DefaultCluster"}
+    for name, one in brokers.items():
+        is_slave = name in SLAVES
+        assert one.names.name == name.removesuffix("-s")
+        assert one.replication.role.is_master != is_slave
+        assert one.broker_id == int(is_slave)
+        assert not one.warnings
 
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: str(path.name))
@@ -87,10 +117,15 @@ def test_a_unit_starts_a_command_that_there_is_and_is_locked_in(path: Path) -> N
     service = unit["Service"]
     words = shlex.split(service["ExecStart"])
     understood(words)
-    assert f"aerobee-{words[1]}.service" == path.name
-    file = {"broker": "single.conf", "nameserver": "namesrv.conf"}[words[1]]
-    assert f"/var/lib/{service['StateDirectory']}/" in (ROOT / "conf" / file).read_text("utf-8")
-    assert f"install -D -m 644 conf/{file} {words[-1]}" in PAGE
+    assert path.name in (f"aerobee-{words[1]}.service", f"aerobee-{words[1]}@.service")
+    is_template = "@" in path.name
+    files = {"broker": "single.conf", "nameserver": "namesrv.conf"}
+    for file in MODE_FILES if is_template else [files[words[1]]]:
+        folder = f"/var/lib/{service['StateDirectory']}".replace("%i", Path(file).stem)
+        text = (ROOT / "conf" / file).read_text("utf-8")
+        assert f"{folder}\n" in text or f"{folder}/" in text
+    if not is_template:
+        assert f"install -D -m 644 conf/{files[words[1]]} {words[-1]}" in PAGE
     assert service["RestartPreventExitStatus"] == "2"
     assert service["ProtectSystem"] == "strict"
     assert service["NoNewPrivileges"] == "true"
@@ -100,7 +135,46 @@ def test_a_unit_starts_a_command_that_there_is_and_is_locked_in(path: Path) -> N
 
 
 def test_there_is_a_unit_for_each_server() -> None:
-    assert [path.name for path in UNITS] == ["aerobee-broker.service", "aerobee-nameserver.service"]
+    assert [path.name for path in UNITS] == [
+        "aerobee-broker.service",
+        "aerobee-broker@.service",
+        "aerobee-nameserver.service",
+    ]
+
+
+@pytest.mark.parametrize("mode", ["2m-noslave", "2m-2s-async", "2m-2s-sync"])
+def test_the_page_starts_every_broker_of_a_mode_by_one_command(mode: str) -> None:
+    text = PAGE.replace("\\\n", " ")
+    after = text.partition(f"install -D -m 644 -t /etc/aerobee conf/{mode}/*.conf\n")[2]
+    command = after.partition("\n")[0].split()
+    assert command[:3] == ["systemctl", "enable", "--now"]
+    files = [Path(file).stem for file in MODE_FILES if file.startswith(mode)]
+    wanted = ["aerobee-nameserver", *(f"aerobee-broker@{name}" for name in files)]
+    assert sorted(command[3:]) == sorted(wanted)
+
+
+@pytest.mark.parametrize("path", COMPOSED, ids=lambda path: str(path.name))
+def test_a_compose_file_runs_every_broker_of_its_mode_with_a_volume_each(path: Path) -> None:
+    composed = yaml.safe_load(path.read_text("utf-8"))
+    services = dict(composed["services"])
+    commands = {name: shlex.split(one["command"]) for name, one in services.items()}
+    for name, words in commands.items():
+        understood(["aerobee", *words])
+        assert services[name]["image"] == "aerobee"
+        assert services[name]["volumes"] == [f"{name}:/var/lib/aerobee"]
+    assert composed["volumes"] == {name: {} for name in services}
+    assert nameserver_settings(None, services["nameserver"]["environment"], []).ignored == []
+    files = [words[words.index("-c") + 1] for words in commands.values() if words[0] == "broker"]
+    names = [file.removeprefix("/etc/aerobee/") for file in files]
+    wanted = ["single.conf"] if path.stem == "single" else MODE_FILES
+    assert sorted(names) == sorted(one for one in wanted if one.startswith(path.stem))
+    for name in names:
+        assert settings(name).paths.root.startswith("/var/lib/aerobee/")
+    assert f"podman compose -f deploy/compose/{path.name} up" in PAGE
+
+
+def test_every_mode_has_a_compose_file() -> None:
+    assert [path.stem for path in COMPOSED] == ["2m-2s-async", "2m-2s-sync", "2m-noslave", "single"]
 
 
 def test_the_container_copies_what_is_there_and_runs_what_there_is() -> None:
@@ -122,13 +196,15 @@ def test_the_container_copies_what_is_there_and_runs_what_there_is() -> None:
     assert f"\n{extra[1]} = [" in (ROOT / "pyproject.toml").read_text("utf-8")
 
 
-def test_every_command_on_the_page_is_one_of_ours() -> None:
-    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+@pytest.mark.parametrize(("name", "count"), [("deploy", 10), ("replication", 15)])
+def test_every_command_on_a_page_is_one_of_ours(name: str, count: int) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     commands = [line for kind, block in blocks if not kind for line in block.splitlines()]
-    assert len(commands) == 10
+    assert len(commands) == count
     for command in commands:
         understood(shlex.split(command))
         files = [word for word in shlex.split(command) if word.endswith(".conf")]
         assert all((ROOT / file).exists() for file in files)
-    for file in re.findall(r"(?:conf|deploy)/[\w/.-]+\w", PAGE):
+    for file in re.findall(r"(?:conf|deploy)/[\w/.@-]+\w", page):
         assert (ROOT / file).exists(), file

@@ -43,6 +43,15 @@ BREACHES = {
         "aerobee.service.broker.pop.revive -> aerobee.service.broker.pop.take",
     ),
     "service/broker/pop/unplaced.py": ("", "- aerobee.service.broker.pop.unplaced"),
+    "service/broker/replication/log_comparison.py": (
+        "import aerobee.service.broker.replication.slave_side",
+        "aerobee.service.broker.replication.log_comparison -> "
+        "aerobee.service.broker.replication.slave_side",
+    ),
+    "service/broker/replication/unplaced.py": (
+        "",
+        "- aerobee.service.broker.replication.unplaced",
+    ),
     "service/broker/admin/topic/__init__.py": (
         "import aerobee.service.broker.admin.group",
         "aerobee.service.broker.admin.topic -> aerobee.service.broker.admin.group",

@@ -42,6 +42,9 @@ class SimSocket:
     def __init__(self, port: int) -> None:
         self.port = port
 
+    def close(self) -> None:
+        """The port is free again."""
+
 
 class Handle:
     """A callback to come, as asyncio hands it out."""

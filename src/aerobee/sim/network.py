@@ -1,11 +1,12 @@
 """Hosts, the links between them, and the processes on them.
 
-A link has two directions, each with its latency, and each can be cut and healed by itself. A
-process has a loop, listens and connects. It can be killed: its system closes what it had open. A
-host can be switched off: then nobody is told anything.
+A link has two directions, each with its latency, and each can be slowed down, cut and healed by
+itself. A process has a loop, listens and connects. It can be killed: its system closes what it had
+open. A host can be switched off: then nobody is told anything.
 """
 
 import asyncio
+import math
 import random
 from collections.abc import Callable
 
@@ -27,12 +28,23 @@ class HostLink:
         self._random = generator
         self._latency_ms = latency_ms
         self._jitter_ms = jitter_ms
+        # When the bytes that it has taken over so far are through, if it is slow.
+        self._busy_until_ms = 0.0
         self.is_cut = False
+        self.bytes_per_second = 0
+        """What it carries, over all connections; 0: anything, at once."""
 
     def delay_ms(self) -> int:
         if self._jitter_ms and self._random.random() < _JITTER_SHARE:
             return self._latency_ms + self._random.randint(0, self._jitter_ms)
         return self._latency_ms
+
+    def carry_ms(self, size: int, now_ms: int) -> int:
+        if not self.bytes_per_second:
+            return 0
+        begun_ms = max(self._busy_until_ms, now_ms)
+        self._busy_until_ms = begun_ms + 1000 * size / self.bytes_per_second
+        return math.ceil(self._busy_until_ms - now_ms)
 
 
 class Process:

@@ -56,6 +56,8 @@ class Node:
         self.host = host
         self.port = port
         self.disk = SimDisk()
+        self.ha_port = 0
+        """Where it accepts HA links; 0: nowhere."""
         self.is_kill_planned = False
         """Whether the next `PowerCut` of the disk takes the process only."""
         self._fate = fate
@@ -100,11 +102,13 @@ class Node:
         driver = Driver(service, self.host.clock, FrameLimits(), CONNECTIONS_MAX)
         worker.wake = driver.tick_soon
         self._driver = driver
-        bound = cast(socket.socket, SimSocket(self.port))
-        process.loop.create_task(self._serve(driver, bound))
+        process.loop.create_task(self._serve(driver))
 
-    async def _serve(self, driver: Driver, bound: socket.socket) -> None:
-        await driver.start([bound], self._gave_up)
+    async def _serve(self, driver: Driver) -> None:
+        bound, *ha_bound = (
+            cast(socket.socket, SimSocket(port)) for port in (self.port, self.ha_port) if port
+        )
+        await driver.start([bound], self._gave_up, ha_bound)
         self._fate.started(self)
 
     def stop(self) -> None:

@@ -23,6 +23,7 @@ from aerobee.sim.event_loop import SimLoop
 from aerobee.sim.timeline import Timeline
 
 KERNEL_BYTES = 4096  # what a side that is closed still takes over, without anybody reading
+SLOW_PIECE_BYTES = 16 << 10  # over a slow link, bytes come in pieces of this size
 
 
 class Link(Protocol):
@@ -31,7 +32,13 @@ class Link(Protocol):
     @property
     def is_cut(self) -> bool: ...
 
+    @property
+    def bytes_per_second(self) -> int: ...
+
     def delay_ms(self) -> int: ...
+
+    def carry_ms(self, size: int, now_ms: int) -> int:
+        """How long bytes that are sent now take to get onto the link, behind those before."""
 
 
 class Machine(Protocol):
@@ -126,7 +133,11 @@ class SimTransport(asyncio.Transport):
         if self._state is not _State.OPEN or not data:
             return
         for piece in self._wire.pieces(bytes(data)):
-            self._peer._receive(piece)
+            if self._peer._link_in.bytes_per_second:
+                for start in range(0, len(piece), SLOW_PIECE_BYTES):
+                    self._peer._receive(piece[start : start + SLOW_PIECE_BYTES])
+            else:
+                self._peer._receive(piece)
         if self._peer._unread_bytes > self._high_bytes and not self._is_told_to_pause:
             self._is_told_to_pause = True
             assert self._protocol is not None
@@ -189,6 +200,8 @@ class SimTransport(asyncio.Transport):
         timeline = self._wire.timeline
         now_ms = timeline.now_ms
         due_ms = now_ms + self._link_in.delay_ms()
+        if isinstance(what, bytes):
+            due_ms += self._link_in.carry_ms(len(what), now_ms)
         if self._incoming:
             last_ms, last = self._incoming[-1]
             due_ms = max(due_ms, last_ms)

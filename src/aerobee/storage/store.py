@@ -338,16 +338,22 @@ class Store(Readers):
         """
         self._cleaner.set_topic_retention(topic, retention_ms)
 
-    def delete_topic(self, topic: bytes, over: Over | None = None) -> None:
+    def delete_topic(
+        self, topic: bytes, over: Over | None = None, before: int | None = None
+    ) -> None:
         """Take the queues of a topic out, and their files in the steps that follow.
 
         Messages of the topic are found by log offset and by key until their log files go. Until
         its files are gone, appends to it are refused as busy. After that its queues begin at 0
         again, no crash brings its messages back, and `over` is called. See `TopicDeletions`.
+        `before`, for a replica: records from this log offset on stay, and nothing is refused.
         """
         self.compaction.forget(topic)
         self._cleaner.set_topic_retention(topic, None)
-        self._deletions.delete(topic, self._log.end_offset(), over)
+        if before is None:
+            self._deletions.delete(topic, self._log.end_offset(), over)
+        else:
+            self._deletions.delete_before(topic, before, over)
 
     # Ending.
 

@@ -91,7 +91,7 @@ def test_settings_that_fit_together_are_not_complained_about(settings: dict[str,
             "only after a promotion",
         ),
         (
-            {"role": BrokerRole.SLAVE, "acts_as_master": True},
+            {"role": BrokerRole.SLAVE, "acts_as_master": True, "serves_reads": False},
             Severity.WARNING,
             "write slaveReadEnable=true",
         ),

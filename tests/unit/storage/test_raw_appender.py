@@ -502,13 +502,39 @@ def test_a_store_that_began_elsewhere_and_lost_its_records_can_begin_again() -> 
             assert bodies_of(StoreKit(survivor).store) == [b"0", b"1"], survivor.origin
 
 
-def test_a_store_that_has_had_a_message_begins_nowhere_else() -> None:
-    kit = StoreKit(config=replace(SMALL, retention_ms=1))
-    kit.append_many(40)
-    kit.settle()
-    assert kit.store.min_offset < kit.store.end_offset
-    with pytest.raises(Misuse):
-        kit.store.append_raw(50 * FILE_BYTES, memoryview(raw_records(1, 50 * FILE_BYTES)))
+@pytest.mark.parametrize("is_compacted", [False, True])
+def test_a_store_that_knows_messages_of_another_log_begins_nowhere_else(is_compacted: bool) -> None:
+    kit = StoreKit()
+    kit.store.compaction.set(b"Orders", is_compacted)
+    kit.append_many(60)
+    for _ in range(50):
+        kit.step(100_000)
+        kit.worker.run_all()
+    kit.store.close()
+    # Somebody removed the log; the key index, or what compaction kept, is still there.
+    spared = f"{ROOT}/compacted/" if is_compacted else f"{ROOT}/index/"
+    for path in list(kit.disk.files()):
+        if not path.startswith(spared):
+            kit.disk.remove(path)
+    store = StoreKit(kit.disk).store
+    assert store.min_offset == store.end_offset == 0
+    with pytest.raises(Misuse, match="the log ends at 0"):
+        store.append_raw(9 * FILE_BYTES, memoryview(raw_records(1, 9 * FILE_BYTES)))
+
+
+def test_retention_leaves_a_record_in_the_log_of_a_replica_that_ends_with_a_file() -> None:
+    config = replace(SMALL, retention_ms=1, delete_interval_ms=0)
+    master = StoreKit(config=config)
+    for _ in range(2):
+        master.append(draft(body=bytes(3000)))
+    replica = StoreKit(config=config)
+    replica.store.append_raw(0, master.store.log_slices(0, FILE_BYTES))
+    for _ in range(60):
+        replica.step(100_000)
+        replica.worker.run_all()
+    assert (replica.store.min_offset, replica.store.end_offset) == (0, FILE_BYTES)
+    with pytest.raises(Misuse, match="the log ends at 4096"):
+        replica.store.append_raw(9 * FILE_BYTES, memoryview(raw_records(1, 9 * FILE_BYTES)))
 
 
 def test_a_first_file_that_cannot_be_made_ends_the_store() -> None:

@@ -69,5 +69,6 @@ def _settings(subject: Subject) -> tuple[list[Finding], str]:
         read.names.host,
         read.nameservers,
         read.storage.flush_mode.name,
+        read.warnings,
     )
     return settings_findings(facts), read.paths.root

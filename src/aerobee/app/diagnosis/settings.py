@@ -22,6 +22,8 @@ class SettingsFacts:
     """What clients are told; empty: where it listens, or this machine's address."""
     name_servers: Sequence[str] = ()
     flush: str = ""
+    warnings: Sequence[str] = ()
+    """Settings that do not fit together: `…: write …`."""
 
 
 def settings_findings(facts: SettingsFacts) -> list[Finding]:
@@ -64,6 +66,18 @@ def settings_findings(facts: SettingsFacts) -> list[Finding]:
                 f"not set, and bindAddress is {facts.host}",
                 "set it to the address that clients reach",
                 "a machine with several addresses, or a container, may register the wrong one",
+            )
+        )
+    for warning in facts.warnings:
+        seen, _, change = warning.partition(": write ")
+        found.append(
+            Finding(
+                WARN,
+                AREA,
+                facts.path,
+                seen,
+                f"write {change}" if change else "change one of them",
+                "together these settings do less than they seem to",
             )
         )
     if facts.flush:

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias, cast
 
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained
 from aerobee.app.settings.broker_settings import BrokerSettings
-from aerobee.errors import DiskFull, StorageError
+from aerobee.errors import AerobeeError, DiskFull, StorageError
 from aerobee.net.driver import Driver
 from aerobee.net.listener import outward_address, packed_address
 from aerobee.ports.clock import Clock, Now
@@ -180,7 +180,7 @@ class BrokerLife:
                 progress=_Progress(root),
                 cut_at=cut_at,
             )
-        except StorageError as error:
+        except AerobeeError as error:
             raise CannotStart(str(error)) from None
         except OSError as error:
             reason = f"{error.strerror}: {error.filename}" if error.filename else str(error)

@@ -32,7 +32,9 @@ from aerobee.app.settings.monitor_settings import Exporter
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.clock import Clock
 from aerobee.ports.service import Peer, Rebuild
+from aerobee.protocol.text.java_properties import write_properties
 from aerobee.system.clock import SystemClock
+from aerobee.system.disk import MappedDisk
 
 _log = logging.getLogger(__name__)
 
@@ -140,6 +142,11 @@ class BrokerPart:
             life, self._life = self._life, None
             await life.stop()
 
+    def _save_changes(self) -> None:
+        """Have the next process start in this role, too."""
+        paths, changes = self._settings.paths, self._settings.changes
+        MappedDisk().replace(paths.changes, write_properties(changes).encode())
+
     def _rebuild(self, wanted: Rebuild) -> None:
         """The service asks for another life. A second wish while one is fulfilled is dropped: the
         new life looks for itself."""
@@ -152,7 +159,9 @@ class BrokerPart:
         _log.warning("the broker is built anew: %s", wanted.reason)
         try:
             await self._end_life()
-            self._settings = self._settings.with_role(wanted.role)
+            if wanted.role is not None:
+                self._settings = self._settings.with_role(wanted.role)
+                await asyncio.to_thread(self._save_changes)
             await self._begin_life(wanted.cut_at)
         except Exception as error:
             self._failed(error)

@@ -209,6 +209,9 @@ ALL_SETTINGS = (
     *FIXED_SETTINGS,
     *SETTINGS,
 )
+_ROLE_SETTINGS = tuple(
+    one for one in REPLICATION_SETTINGS if one.key in ("brokerRole", "haMasterAddress")
+)
 IGNORED = BROKER_NAMES - {setting.key for setting in ALL_SETTINGS}
 
 
@@ -240,11 +243,14 @@ class BrokerSettings:
         if change is None:
             return self
         address = change.master_address
-        return replace(
-            self,
-            names=replace(self.names, broker_id=change.broker_id),
-            replication=replace(self.replication, role=change.role, master_ha_address=address),
-        )
+        names = replace(self.names, broker_id=change.broker_id)
+        replication = replace(self.replication, role=change.role, master_ha_address=address)
+        role = {
+            **texts(replication, _ROLE_SETTINGS),
+            **texts(names, [one for one in NAME_SETTINGS if one.key == "brokerId"]),
+        }
+        changes = {**self.changes, **role}
+        return replace(self, names=names, replication=replication, changes=changes)
 
     def shown(self) -> dict[str, str]:
         """Settings, besides the service's own, that clients may read: no path."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from aerobee.client.admin.admin import Admin
     from aerobee.client.admin.promotion import Demotion, Promotion
     from aerobee.client.admin.replica_group import ReplicaGroup, ReplicaMember
+    from aerobee.protocol.headers.replication import ChangedRoleHeader
 
 EXAMPLES = """\
   aerobee broker replicas                         masters and slaves, and how far each is
@@ -64,7 +65,9 @@ def add_replicas(verbs: Verbs) -> None:
     add_care(promotion)
     demotion = add_verb(verbs, "demote", "have an old master follow the new one", demote)
     demotion.add_argument("address", metavar="HOST:PORT", help="the old master")
-    demotion.add_argument("--master", metavar="HOST:PORT", help="to follow (the registered one)")
+    demotion.add_argument(
+        "--master", metavar="HOST:PORT", help="to follow for good (the registered one)"
+    )
     demotion.add_argument("--id", type=whole_from(1), help="as a slave (the smallest that is free)")
     add_care(demotion)
 
@@ -180,12 +183,19 @@ def demote(parsed: argparse.Namespace) -> int:
         return OK
     if not agrees(parsed, effect):
         return FAILED
-    changed = asked(
-        parsed,
-        lambda admin: admin.replicas.change_role(
-            broker.address, SLAVE, plan.broker_id, master_address=master.address
-        ),
-    )
+
+    async def act(admin: "Admin") -> "ChangedRoleHeader":
+        # Of a master that nobody has named, name servers tell where it is now and later.
+        ha_address = await admin.replicas.ha_address(master.address) if parsed.master else ""
+        return await admin.replicas.change_role(
+            broker.address,
+            SLAVE,
+            plan.broker_id,
+            master_address=master.address,
+            master_ha_address=ha_address,
+        )
+
+    changed = asked(parsed, act)
     say(
         parsed,
         f"{broker.address} is the slave {plan.broker_id} of {master.address} now, its log ends at "

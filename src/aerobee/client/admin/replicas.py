@@ -104,14 +104,15 @@ class ReplicaAdmin:
         broker_id: int,
         *,
         master_address: str = "",
+        master_ha_address: str = "",
         is_forced: bool = False,
     ) -> ChangedRoleHeader:
-        """Give a broker another role: a master has id 0, a slave another and the address of the
-        master that it is to follow. Only Aerobee's brokers know the request.
+        """Give a broker another role: a master has id 0, a slave another. A slave follows the
+        master that name servers tell, or, for good, the one at `master_ha_address`. Only Aerobee's
+        brokers know the request.
         """
-        ha_address = await self.ha_address(master_address) if master_address else ""
         header = ChangeRoleHeader(
-            role, broker_id, master_address or None, ha_address or None, is_forced
+            role, broker_id, master_address or None, master_ha_address or None, is_forced
         )
         answer = await self._fan_out.broker(address, RequestCode.CHANGE_BROKER_ROLE, header)
         return read_header(ChangedRoleHeader, answer.ext_fields)

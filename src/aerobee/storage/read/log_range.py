@@ -40,8 +40,7 @@ class LogRange:
         size = min(limit, self._log.end_offset() - offset)
         if file is None or size <= 0:
             return _NOTHING
-        position = offset - file.first_offset
-        return file.slice(position, min(size, file.size - position))
+        return file.slice(offset - file.first_offset, size)  # which ends with the file
 
     def own_record(self, log_offset: int) -> memoryview | None:
         """The record that begins at a log offset, one of `records_in` or `last_record`; None if the

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from aerobee.app.diagnosis.examination import Subject, examine
-from aerobee.app.diagnosis.finding import BAD, OK
+from aerobee.app.diagnosis.finding import BAD, OK, WARN
 
 NOWHERE = "127.0.0.1:1"
 
@@ -9,7 +9,7 @@ NOWHERE = "127.0.0.1:1"
 def test_everything_is_looked_at_in_order(tmp_path: Path) -> None:
     config = tmp_path / "broker.conf"
     config.write_text(
-        f"namesrvAddr={NOWHERE}\nstorePathRootDir={tmp_path}/store\nflushCommitLogTimed=true\n"
+        f"namesrvAddr={NOWHERE}\nstorePathRootDir={tmp_path}/store\nsendMessageThreadPoolNums=1\n"
     )
     found = examine(Subject(NOWHERE, False, str(config), environment={}))
     areas = [one.area for one in found]
@@ -24,6 +24,15 @@ def test_everything_is_looked_at_in_order(tmp_path: Path) -> None:
     (room,) = [one for one in found if one.subject == "room"]
     assert str(tmp_path) in room.seen  # the store is where the configuration says
     assert {one.level for one in found if one.area == "settings"} == {OK}
+
+
+def test_settings_that_promise_more_than_they_hold_are_told(tmp_path: Path) -> None:
+    config = tmp_path / "broker.conf"
+    config.write_text(f"namesrvAddr={NOWHERE}\nbrokerRole=SYNC_MASTER\n")
+    found = examine(Subject(NOWHERE, False, str(config), str(tmp_path), environment={}))
+    (warning,) = [one for one in found if (one.area, one.level) == ("settings", WARN)]
+    assert "SYNC_MASTER with inSyncReplicas=1" in warning.seen
+    assert warning.change.startswith("write inSyncReplicas=2")
 
 
 def test_a_store_that_is_named_goes_before_the_configuration(tmp_path: Path) -> None:

@@ -33,3 +33,14 @@ def test_a_broker_off_loopback_should_say_its_address() -> None:
     assert levels(replace(GOOD, host="0.0.0.0"))["brokerIP1"] == WARN
     assert "brokerIP1" not in levels(replace(GOOD, host="0.0.0.0", advertised="10.0.0.1"))
     assert "brokerIP1" not in levels(replace(GOOD, host="127.0.0.1"))
+
+
+def test_settings_that_do_not_fit_together_say_what_to_write_instead() -> None:
+    warnings = ("a=1 does nothing: write a=2", "b=1 is odd")
+    found = [
+        one for one in settings_findings(replace(GOOD, warnings=warnings)) if one.level == WARN
+    ]
+    assert [(one.seen, one.change) for one in found] == [
+        ("a=1 does nothing", "write a=2"),
+        ("b=1 is odd", "change one of them"),
+    ]

@@ -14,10 +14,11 @@ from aerobee.app.process.lifecycle import CannotStart, Ended
 from aerobee.app.settings.broker_settings import BrokerNames, BrokerSettings, read_settings
 from aerobee.app.settings.config import Given, ListenConfig
 from aerobee.errors import CorruptFile
+from aerobee.model.broker_role import BrokerRole, RoleChange
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import Lane
-from aerobee.ports.service import ChannelId, Dial, Effects
+from aerobee.ports.service import ChannelId, Dial, Effects, Rebuild
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
@@ -215,24 +216,64 @@ def test_damaged_state_is_a_reason_not_to_start_and_everything_is_free_again(
 
 
 @pytest.mark.parametrize(
-    ("host", "given", "address", "ha_address"),
+    ("host", "given", "shown"),
     [
-        ("127.0.0.1", {}, "127.0.0.1:{}", "127.0.0.1:{}"),
-        ("127.0.0.1", {"brokerIP1": "10.1.2.3"}, "10.1.2.3:{}", "10.1.2.3:{}"),
-        ("127.0.0.1", {"haListenPort": "5"}, "127.0.0.1:{}", "127.0.0.1:5"),
-        ("::1", {}, "[::1]:{}", "[::1]:{}"),
+        ("127.0.0.1", {}, "127.0.0.1"),
+        ("127.0.0.1", {"brokerIP1": "10.1.2.3"}, "10.1.2.3"),
+        ("::1", {}, "[::1]"),
     ],
 )
-def test_clients_are_told_where_it_is(
-    tmp_path: Path, host: str, given: dict[str, str], address: str, ha_address: str
+def test_clients_and_slaves_are_told_where_it_is(
+    tmp_path: Path, host: str, given: dict[str, str], shown: str
 ) -> None:
     async def test() -> None:
         standin = Standin()
         part = BrokerPart(settings(tmp_path, bindAddress=host, **given), standin.build)
         async with live(part) as port:
-            assert standin.identity.address == address.format(port)
-            assert standin.identity.ha_address == ha_address.format(port + 1)
+            assert standin.identity.address == f"{shown}:{port}"
+            ha_host, _, ha_port = standin.identity.ha_address.rpartition(":")
+            assert ha_host == shown
+            assert int(ha_port) not in (0, port)
             assert (standin.identity.name, standin.identity.broker_id) == ("broker-a", 0)
+
+    in_loop(test)
+
+
+def test_a_role_that_the_service_asks_for_is_another_life_and_outlives_the_process(
+    tmp_path: Path,
+) -> None:
+    async def test() -> None:
+        standin = Standin()
+        part = BrokerPart(settings(tmp_path), standin.build)
+        async with live(part) as port:
+            change = RoleChange(BrokerRole.SLAVE, 2, "127.0.0.1:1")
+            part._rebuild(Rebuild("a test", role=change))
+            part._rebuild(Rebuild("dropped: one is under way"))
+            assert part._rebuilding is not None
+            await part._rebuilding
+            assert standin.stops == 1
+            identity = standin.identity
+            assert (identity.broker_id, identity.is_master) == (2, False)
+            assert identity.address.endswith(f":{port}")
+            with socket.create_connection(("127.0.0.1", port), timeout=10):
+                pass
+        again = settings(tmp_path)
+        assert (again.broker_id, again.replication.role) == (2, BrokerRole.SLAVE)
+        assert again.replication.master_ha_address == "127.0.0.1:1"
+
+    in_loop(test)
+
+
+def test_slaves_are_served_on_the_port_that_was_given_or_nowhere(tmp_path: Path) -> None:
+    async def test() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            told = settings(tmp_path, haListenPort=str(port))
+            with pytest.raises(CannotStart, match="haListenPort"):
+                await BrokerPart(told, Standin().build).start(no_failure)
+        standin = Standin()
+        async with live(BrokerPart(told, standin.build)):
+            assert standin.identity.ha_address == f"127.0.0.1:{port}"
 
     in_loop(test)
 

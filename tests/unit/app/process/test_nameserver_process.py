@@ -11,8 +11,11 @@ from aerobee.app.process.nameserver_process import NameServerPart
 from aerobee.app.settings.config import ListenConfig
 from aerobee.app.settings.monitor_settings import Exporter, MonitorConfig
 from aerobee.app.settings.nameserver_settings import NameServerPaths, NameServerSettings
+from aerobee.client.client import connect
 from aerobee.client.connection.loop_portal import new_event_loop
 from aerobee.service.nameserver.config import NameServerConfig
+from tests.client_kit import until
+from tests.pull_server import PullServer
 
 
 def settings(folder: Path, port: int = 0, host: str = "127.0.0.1") -> NameServerSettings:
@@ -47,6 +50,27 @@ def test_it_says_where_it_is_and_gives_everything_back_when_it_stops(tmp_path: P
         again = NameServerPart(settings(tmp_path, port))
         assert await again.start(no_failure) == place
         await again.stop()
+
+    run(test)
+
+
+def test_a_slave_hears_at_once_that_its_master_is_gone(tmp_path: Path) -> None:
+    async def test() -> None:
+        service = NameServerConfig(notifies_min_ids=True)
+        part = NameServerPart(replace(settings(tmp_path), service=service))
+        await part.start(no_failure)
+        master, slave = PullServer(), PullServer()
+        async with (
+            connect(part.address) as stays,
+            master.running(),
+            slave.running(),
+        ):
+            async with connect(part.address) as leaves:
+                await master.register(leaves, part.address, 0, is_acting=True)
+                await slave.register(stays, part.address, 1, is_acting=True)
+                assert slave.told == []
+            await until(lambda: slave.told == [905])
+        await part.stop()
 
     run(test)
 

@@ -163,9 +163,6 @@ def test_the_folders_of_the_store_may_be_named_but_not_moved(files: Files) -> No
 @pytest.mark.parametrize(
     "line",
     [
-        "brokerRole=SLAVE",
-        "brokerRole=SYNC_MASTER",
-        "brokerId=1",
         "enableDLegerCommitLog=true",
         "enableControllerMode=true",
         "storeType=defaultRocksDB",
@@ -177,6 +174,27 @@ def test_the_folders_of_the_store_may_be_named_but_not_moved(files: Files) -> No
 def test_a_promise_that_is_not_kept_here_is_a_mistake(files: Files, line: str) -> None:
     (mistake,) = files.mistakes(line)
     assert f"line 2: {line.split('=')[0]} must be " in mistake
+
+
+def test_a_slave_needs_an_id_above_0(files: Files) -> None:
+    (mistake,) = files.mistakes("brokerRole=SLAVE")
+    assert mistake == "brokerRole=SLAVE needs a brokerId above 0: write brokerId=1"
+    told = files.read("brokerRole=SLAVE\nbrokerId=2")
+    assert (told.broker_id, told.replication.role.is_master, told.warnings) == (2, False, [])
+
+
+def test_a_master_has_the_id_0_and_is_told_so(files: Files) -> None:
+    told = files.read("brokerId=1")
+    assert told.broker_id == 0
+    (warning,) = told.warnings
+    assert "write brokerRole=SLAVE" in warning
+
+
+def test_a_promise_that_is_not_kept_is_a_warning_with_what_to_write(files: Files) -> None:
+    (warning,) = files.read("brokerRole=SYNC_MASTER").warnings
+    assert "write inSyncReplicas=2" in warning
+    (mistake,) = files.mistakes("inSyncReplicas=3\ntotalReplicas=2\nbrokerRole=SYNC_MASTER")
+    assert "can never be reached" in mistake
 
 
 @pytest.mark.parametrize("port", ["1", "2", "65536", "-1", "x"])

@@ -168,7 +168,7 @@ def test_a_broker_that_is_not_there_is_not_promoted(words: tuple[str, ...]) -> N
 
 def test_an_old_master_that_nobody_has_registered_follows_the_new_one() -> None:
     old, new = lone_master(600), lone_master(510)
-    old.is_registered = False
+    old.is_registered, new.ha_address = False, "10.0.0.2:10912"
     with script(old, new, slave(1)) as server:
         dry = aerobee(server, "broker", "demote", old.address, "--dry-run")
         assert (dry.status, old.changes) == (0, [])
@@ -197,9 +197,10 @@ def test_a_master_is_not_demoted_without_another_to_follow() -> None:
 def test_the_id_and_the_master_can_be_chosen() -> None:
     old, new = lone_master(600), lone_master(510)
     old.is_registered = new.is_registered = False
+    new.ha_address = "10.0.0.2:10912"
     with script(old, new) as server:
         words = ("--master", new.address, "--id", "4", "--yes", "-o", "json")
         said = aerobee(server, "broker", "demote", old.address, *words)
         assert said.status == 0, said.error
-        assert old.changes == [ChangeRoleHeader("SLAVE", 4, new.address)]
+        assert old.changes == [ChangeRoleHeader("SLAVE", 4, new.address, new.ha_address)]
         assert "slave 4" in said.records[0]["done"]

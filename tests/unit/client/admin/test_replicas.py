@@ -76,9 +76,11 @@ def test_a_role_is_changed_at_an_address() -> None:
         assert told == ChangedRoleHeader("SLAVE", 600)
         assert new.changes == [ChangeRoleHeader("ASYNC_MASTER", 0)]
         assert old.changes == [ChangeRoleHeader("SLAVE", 1, new.address, force=True)]
+        assert await tool.replicas.ha_address(new.address) == ""
         new.ha_address = "10.0.0.2:10912"
-        await change(old.address, "SLAVE", 1, master_address=new.address)
-        assert old.changes[1] == ChangeRoleHeader("SLAVE", 1, new.address, new.ha_address)
+        assert await tool.replicas.ha_address(new.address) == new.ha_address
+        await change(old.address, "SLAVE", 1, master_ha_address=new.ha_address)
+        assert old.changes[1] == ChangeRoleHeader("SLAVE", 1, None, new.ha_address)
 
     with_script(test, old, new)
 

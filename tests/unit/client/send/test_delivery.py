@@ -105,12 +105,17 @@ def test_a_route_without_a_master_is_asked_for_with_every_send(tmp_path: Path) -
 
 def test_a_broker_that_is_no_master_any_more_has_the_route_asked_for() -> None:
     async def test() -> None:
-        async with ScriptedBroker() as broker, broker.client() as client:
-            await client.send("t", b"x")
+        async with ScriptedBroker() as broker:
+            # Only an answer has it asked for again: no clock does.
+            session = Session(ClientOptions((broker.address,), route_seconds=3_600.0))
+            await session.start()
+            delivery, drafts = Delivery(session), Drafts(session)
+            await delivery.deliver(drafts.draft("t", b"x"))
             known = len(broker.looked_up)
             broker.codes = [14, 0]
-            await client.send("t", b"x")
+            await delivery.deliver(drafts.draft("t", b"x"))
             await until(lambda: len(broker.looked_up) > known)
+            await session.close()
 
     in_loop(test)
 

@@ -1,8 +1,8 @@
 from dataclasses import replace
 
 from aerobee.model.topic import TopicConfig
-from aerobee.service.broker.assembly import COMPACTION_REST_MS
 from aerobee.service.broker.config import BrokerConfig
+from aerobee.service.broker.duties_assembly import COMPACTION_REST_MS
 from tests.broker_kit import CLIENT, OTHER, STORAGE, BrokerKit, create_fields, pull_fields
 from tests.send_rig import send_frame
 from tests.store_kit import draft, properties

@@ -337,7 +337,12 @@ def test_a_log_without_records_begins_elsewhere_and_goes_on_from_there() -> None
     kit = FilesKit()
     kit.files.advance()
     kit.files.prepare_next()
+    kit.worker.run_all()
+    kit.disk.faults.calls.clear()
     kit.files.begin_at(7 * SIZE)
+    order = [call for call in kit.calls() if call in ("remove", "create", "sync_directory")]
+    # The next one, then the first one, for good, before the new one is there.
+    assert order == ["remove", "sync_directory"] * 2 + ["create", "sync_directory"]
     assert kit.names() == [name_of(7)]
     assert [file.first_offset for file in kit.sequence.files] == [7 * SIZE]
     assert kit.files.advance().first_offset == 8 * SIZE

@@ -156,6 +156,14 @@ def test_a_last_record_behind_damage_is_reported() -> None:
     assert found.value.log_offset == 2 * FILE_BYTES
 
 
+def test_the_last_record_is_not_looked_for_before_the_newest_that_a_queue_knows() -> None:
+    kit, offsets = rolled()
+    kit.settle()
+    kit.store._log.sequence.files[-1].view[4] ^= 1
+    assert offsets[-1] > 2 * FILE_BYTES
+    assert kit.store.log_range.last_record() == offsets[-1]
+
+
 def test_a_queue_that_points_at_no_record_does_not_hide_the_last_one() -> None:
     kit, offsets = rolled()
     kit.settle()

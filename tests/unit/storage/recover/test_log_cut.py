@@ -34,6 +34,7 @@ class CutKit:
             self.offsets.append(kit.append(draft(topic, 0, b"%d" % number * 450, text)))
         self.log = log_bytes(kit.store)
         self.clock = kit.clock
+        self.killed: SimDisk = kit.disk.kill()
         kit.store.close()
         self.disk: SimDisk = kit.disk
 
@@ -139,10 +140,25 @@ def test_what_is_appended_after_a_cut_takes_the_place_of_the_tail() -> None:
     assert bodies_of(kit.open(None))[5:] == [b"instead"]
 
 
-def test_store_timestamps_go_on_from_the_last_record_that_is_left() -> None:
+@pytest.mark.parametrize("was_killed", [False, True])
+def test_store_timestamps_go_on_from_the_last_record_that_is_left(was_killed: bool) -> None:
     kit = CutKit()
-    store = kit.open(kit.offsets[5])
+    disk = kit.killed if was_killed else kit.disk
+    store = kit.open(kit.offsets[5], disk)
     assert store._log.last_timestamp == store._parts.records.store_timestamp_at(kit.offsets[4])
+
+
+@pytest.mark.parametrize("abort", [b"", b"4711"])
+def test_a_log_of_another_program_is_cut_too(abort: bytes) -> None:
+    kit = CutKit(record_crc=False)
+    kit.disk.remove(f"{ROOT}/durable_mark")
+    if abort:
+        kit.disk.replace(f"{ROOT}/abort", abort)
+    cut_at = kit.offsets[5]
+    store = kit.open(cut_at)
+    assert bodies_of(store) == [b"%d" % number * 450 for number in range(5)]
+    store.close()
+    assert derived_files(kit.disk) == rebuilt(kit.config, kit.log[:cut_at])
 
 
 # What cannot be cut.
@@ -212,6 +228,15 @@ def test_without_room_for_the_tail_nothing_is_cut() -> None:
     assert kit.disk.list_directory(f"{ROOT}/{FOLDER}") == []
     assert len(kit.bodies(kit.open(None))) == COUNT
     assert kit.open(kit.offsets[3], kit.disk.kill()).end_offset == kit.offsets[3]
+
+
+def test_without_a_saved_tail_nothing_is_cut() -> None:
+    kit = CutKit()
+    kit.disk.faults.fail_sync(f"*/{FOLDER}/*")
+    with pytest.raises(OSError, match="sync"):
+        kit.open(kit.offsets[3])
+    assert kit.disk.list_directory(f"{ROOT}/{FOLDER}") == []
+    assert len(kit.bodies(kit.open(None))) == COUNT
 
 
 def test_damage_below_the_mark_is_reported_and_nothing_is_cut() -> None:

@@ -70,6 +70,8 @@ class PopAssembly:
             self.fast_path.learn_pop,
         )
         self._arrived: deque[tuple[bytes, int]] = deque()
+        self.modes = parts.modes
+        """Whether groups pull or pop, by topic."""
 
     def rows(self, routes: TopicRoutes) -> list[Row]:
         parts, tables = self._parts, self._tables

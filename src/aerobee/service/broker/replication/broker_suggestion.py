@@ -7,6 +7,7 @@ up.
 """
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from aerobee.model.broker_role import MASTER_ID
 from aerobee.model.group import GroupConfig
@@ -16,13 +17,15 @@ from aerobee.storage.store import Store
 
 _LOG_OFFSET = slice(28, 36)  # of a record
 
+FindGroup: TypeAlias = Callable[[str], GroupConfig | None]
+
 
 class BrokerSuggestion:
     def __init__(
         self,
         identity: BrokerIdentity,
         store: Store,
-        find_group: Callable[[str], GroupConfig | None],
+        find_group: FindGroup,
         has_slave: Callable[[], bool],
     ) -> None:
         """`has_slave`: whether a slave of this broker is connected."""

@@ -13,8 +13,8 @@ A master of ours answers READ_LOG. Apache's has no such request; it answers VIEW
 the bytes of a record, which is enough.
 
 An empty slave begins where the master's log begins. Apache's master takes a report of offset 0 for
-a wish for its last file only, so the first record of a log that begins at 0 is fetched here, and
-the slave reports the offset behind it.
+a wish for its last file only, so the first record of its log, if that begins at 0, is fetched here,
+and the slave reports the offset behind it.
 """
 
 from bisect import bisect_right
@@ -139,7 +139,7 @@ class LogComparison:
 
     def _begun(self, begin: int, end: int) -> _Talk:
         """Begin an empty log."""
-        if begin > 0 or end <= 0:
+        if begin > 0 or end <= 0 or (yield from self._answers_read_log()):
             return Follow(begin)
         first = yield from self._master_record(0, 0)
         if first is None:
@@ -197,6 +197,12 @@ class LogComparison:
             "is it this broker's master? If so, move this broker's store away and start it again, "
             "then it copies everything",
         )
+
+    def _answers_read_log(self) -> Generator[RemotingCommand, RemotingCommand | None, bool]:
+        """Whether the master is one of ours, which sends all of its log to an empty slave."""
+        header = write_header(ReadLogHeader(0, 1))
+        answer = yield RemotingCommand(RequestCode.READ_LOG, ext_fields=header)
+        return answer is not None and answer.code == ResponseCode.SUCCESS
 
     def _is_same(self, offset: int) -> Generator[RemotingCommand, RemotingCommand | None, bool]:
         size = self._size_of(offset)

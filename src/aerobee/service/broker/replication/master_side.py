@@ -8,6 +8,7 @@ this one included. While fewer than k are in sync, sends are refused before anyt
 """
 
 from aerobee.errors import StorageError
+from aerobee.model.replica_status import MasterStatus, ReplicaLag
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects, LinkId, Peer
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
@@ -50,6 +51,31 @@ class MasterSide:
     def has_slave(self) -> bool:
         """Whether a slave is connected."""
         return self.in_sync.connected() > 0
+
+    def status(self, now: Now) -> MasterStatus:
+        """What tools and monitoring are told."""
+        end = self._store.end_offset
+        copies = self.in_sync.statuses(end, now)
+        return MasterStatus(
+            end,
+            self.in_sync.needed(end),
+            [
+                ReplicaLag(
+                    str(copy.peer),
+                    max(0, copy.ack_offset),
+                    copy.lag_bytes,
+                    copy.lag_ms,
+                    copy.is_in_sync,
+                    copy.why_not,
+                    float(link.bytes_in_second),
+                    max(0, link.transfer_from),
+                )
+                for copy, link in zip(copies, self.primary.statuses(now), strict=True)
+            ],
+        )
+
+    def follow(self, address: str, ha_address: str, now: Now) -> None:
+        """Nothing: a master follows nobody."""
 
     # For answers that wait.
 

@@ -1,21 +1,36 @@
 """Puts the replication room together: the side that this broker is on, the answers that wait for
-slaves, and the requests that a slave refuses.
+slaves, the copying of metadata, and the requests about all of it.
+
+Imports more than 15 modules because it puts the others together.
 """
 
 from collections.abc import Callable, Sequence
 
-from aerobee.model.group import GroupConfig
+from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.cluster.registration import Registration
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.fast_path import FastPath, NoFastPath
 from aerobee.service.broker.log_access.safe_answers import SafeAnswers
-from aerobee.service.broker.replication.broker_suggestion import BrokerSuggestion
+from aerobee.service.broker.replication.broker_suggestion import BrokerSuggestion, FindGroup
 from aerobee.service.broker.replication.log_reading_handlers import LogReadingHandlers
 from aerobee.service.broker.replication.master_side import MasterSide
+from aerobee.service.broker.replication.metadata.metadata_assembly import (
+    MetadataAssembly,
+    state_rows,
+)
+from aerobee.service.broker.replication.metadata.snapshot_applying import (
+    Hooks,
+    SetCleanup,
+    TakeModes,
+)
+from aerobee.service.broker.replication.replica_handlers import HaExchangeHandlers, ReplicaHandlers
+from aerobee.service.broker.replication.role_handlers import RoleHandlers
 from aerobee.service.broker.replication.slave_requests import slave_rows
 from aerobee.service.broker.replication.slave_side import SlaveSide
 from aerobee.service.broker.request_table import Row
+from aerobee.service.broker.state.tables import Ground, Tables
 from aerobee.storage.store import Store
 
 
@@ -29,23 +44,76 @@ class ReplicationAssembly:
         registration: Registration,
         outbox: Effects,
         sync_timeout_ms: Callable[[], int],
-        find_group: Callable[[str], GroupConfig | None],
+        find_group: FindGroup,
     ) -> None:
-        self._is_master = identity.is_master
+        self._identity = identity
         self._store = store
+        self._outbox = outbox
+        self._metadata: MetadataAssembly | None = None
         self.side = _side(identity, store, registration, outbox)
         copies = self.side if isinstance(self.side, MasterSide) and self.side.waits else None
         self.answers = SafeAnswers(store, sync_timeout_ms, copies)
         self.suggestion = BrokerSuggestion(identity, store, find_group, self.side.has_slave)
 
-    def rows(self, rows: Sequence[Row]) -> list[Row]:
+    def rows(self, rows: Sequence[Row], tables: Tables, ground: Ground, now: Now) -> list[Row]:
         """The rows of the other rooms and of this one; those that a slave refuses are replaced."""
-        found = [*rows, *LogReadingHandlers(self._store).rows()]
-        return found if self._is_master else slave_rows(found, self.side.master)
+        side, store = self.side, self._store
+        exchange = HaExchangeHandlers(self._identity, side.status, store.end_offset, side.follow)
+        found = [
+            *rows,
+            *LogReadingHandlers(store).rows(),
+            *ReplicaHandlers(side.status).rows(),
+            *exchange.rows(),
+            *RoleHandlers(side.status, self._outbox).rows(),
+            *state_rows(tables, ground, now),
+        ]
+        return found if self._identity.is_master else slave_rows(found, side.master)
+
+    def copy_metadata(
+        self,
+        tables: Tables,
+        ground: Ground,
+        take_modes: TakeModes,
+        set_cleanup: SetCleanup,
+        now: Now,
+    ) -> None:
+        """A slave's: copy everything beside the log from the master. CorruptFile."""
+        if self._identity.is_master:
+            return
+
+        def delete_before(topic: str, log_offset: int) -> None:
+            self._store.delete_topic(topic.encode(), before=log_offset)
+
+        hooks = Hooks(take_modes, set_cleanup, delete_before)
+        self._metadata = MetadataAssembly(
+            tables, ground, hooks, self.side.master, self._identity.address, self._outbox, now
+        )
+
+    # Duties.
+
+    def on_tick(self, now: Now) -> None:
+        self.side.on_tick(now)
+        if self._metadata is not None:
+            self._metadata.on_tick(now)
+
+    def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
+        self.side.on_answer(ticket, answer, now)
+        if self._metadata is not None:
+            self._metadata.on_answer(ticket, answer, now)
+
+    def rest_ms(self, now: Now) -> int:
+        rest_ms = self.side.rest_ms(now)
+        return rest_ms if self._metadata is None else min(rest_ms, self._metadata.rest_ms(now))
+
+    def stop(self, now: Now) -> None:
+        """Close the links, and finish the saves that have begun. Blocks on the disk."""
+        self.side.stop(now)
+        if self._metadata is not None:
+            self._metadata.stop(now)
 
     def only_on_master(self, fast_path: FastPath) -> FastPath:
         """A fast path that a slave does not have."""
-        return fast_path if self._is_master else NoFastPath()
+        return fast_path if self._identity.is_master else NoFastPath()
 
 
 def _side(

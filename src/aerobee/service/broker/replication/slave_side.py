@@ -10,11 +10,12 @@ Nothing else is appended to a slave's log: every send is refused, with the maste
 import logging
 from collections.abc import Callable
 
+from aerobee.model.replica_status import DIVERGED, SlaveStatus
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects, LinkId, Peer, Rebuild
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.replication.config import ReplicationConfig
-from aerobee.replication.replica import Replica, Verdict
+from aerobee.replication.replica import Replica, ReplicaState, Verdict
 from aerobee.service.broker.replication.log_comparison import LogComparison
 from aerobee.service.broker.replication.slave_requests import not_master
 from aerobee.storage.config import FlushMode
@@ -67,6 +68,29 @@ class SlaveSide:
             self._master_address = address
             self._store.refuse_appends(not_master(address))
         self._outbox += self.replica.set_master(self._config.master_ha_address or ha_address, now)
+
+    def follow(self, address: str, ha_address: str, now: Now) -> None:
+        """A broker has said that it is the master."""
+        self.hear_of_master(address or _beside(ha_address), ha_address, now)
+
+    def status(self, now: Now) -> SlaveStatus:
+        """What tools and monitoring are told."""
+        found = self.replica.status(now)
+        is_diverged = found.state is ReplicaState.CUT_NEEDED
+        why = f"{found.why_not} ({found.hint})" if found.hint else found.why_not
+        return SlaveStatus(
+            found.master,
+            DIVERGED if is_diverged else found.state.value,
+            found.offset,
+            self._store.flushed_offset,
+            found.master_offset,
+            found.lag_bytes,
+            found.lag_ms,
+            why,
+            found.read_wall_ms,
+            found.write_wall_ms,
+            float(found.bytes_in_second),
+        )
 
     # The comparison.
 

@@ -191,14 +191,17 @@ def test_an_older_part_that_the_master_has_deleted_does_not_matter() -> None:
     assert compared(own, master) == Follow(1_300)
 
 
-@both
-def test_an_empty_log_gets_the_first_record_and_follows_behind_it(is_apache: bool) -> None:
+def test_an_empty_log_gets_the_first_record_of_apache_and_follows_behind_it() -> None:
     first, second = record(120, 1), record(100, 2)
     own = ListedLog([])
-    assert compared(own, ScriptedMaster(ListedLog([first, second]), is_apache=is_apache)) == Follow(
-        120
-    )
+    assert compared(own, ScriptedMaster(ListedLog([first, second]), is_apache=True)) == Follow(120)
     assert own.records == [first]
+
+
+def test_an_empty_log_asks_a_master_of_ours_for_everything() -> None:
+    own = ListedLog([])
+    assert compared(own, ScriptedMaster(ListedLog([record(120, 1)]))) == Follow(0)
+    assert own.records == []
 
 
 def test_an_empty_log_of_an_empty_master_follows_from_0() -> None:

@@ -7,13 +7,10 @@ without slaves.
 
 from collections.abc import Callable, Mapping
 
-from aerobee.model.replica_status import MasterStatus
-from aerobee.ports.clock import Now
 from aerobee.protocol.bodies.absent_parts import encode_no_cold_limits, encode_no_light_topics
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.admin.broker.replica_handlers import ReplicaHandlers
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.request import Answer, Request
@@ -73,14 +70,10 @@ class AbsentPartHandlers:
     def rows(self) -> list[Row]:
         code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
         return [
-            *ReplicaHandlers(self._lone_master).rows(),
             row(code.GET_COLD_DATA_FLOW_CTR_INFO, NoHeader, self._cold_limits, lane, right),
             row(code.GET_BROKER_LITE_INFO, NoHeader, self._light_topics, lane, right),
             *(row(one, NoHeader, _refusing(why), lane, right) for one, why in REFUSED.items()),
         ]
-
-    def _lone_master(self, now: Now) -> MasterStatus:
-        return MasterStatus(self._store.end_offset, copies_wanted=1, replicas=())
 
     def _cold_limits(self, request: Request, header: NoHeader) -> Answer:
         return Answer(body=encode_no_cold_limits())

@@ -17,7 +17,7 @@ snapshot is applied at a time: `is_busy` until all of it is saved.
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from operator import gt
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.bodies.assignment import RequestMode
@@ -39,13 +39,19 @@ TOPICS, GROUPS, DELAYS, TIMER = "topics", "groups", "delays", "timer"
 """What has a version, in `SlaveState`."""
 
 
+TakeModes: TypeAlias = Callable[[Iterable[RequestMode], Done], None]
+"""Replaces the request modes (`RequestModes.take_over`)."""
+
+
+SetCleanup: TypeAlias = Callable[[TopicConfig], object]
+"""Tells the store how to clean up a topic, by its attributes."""
+
+
 class Hooks(NamedTuple):
     """Parts of a broker that are above this room."""
 
-    take_modes: Callable[[Iterable[RequestMode], Done], None]
-    """Replaces the request modes (`RequestModes.take_over`)."""
-    set_cleanup: Callable[[TopicConfig], object]
-    """Tells the store how to clean up a topic, by its attributes."""
+    take_modes: TakeModes
+    set_cleanup: SetCleanup
     delete_before: Callable[[str, int], object]
     """Deletes what a topic has before a log offset."""
 

@@ -25,7 +25,7 @@ from aerobee.service.request import OK, Answer, Request
 
 StatusAt: TypeAlias = Callable[[Now], ReplicaStatus]
 """Returns the status of the broker's replication at a time."""
-Follow: TypeAlias = Callable[[str, str], None]
+Follow: TypeAlias = Callable[[str, str, Now], None]
 """Is given the address and the HA address of a master, for a slave to follow."""
 
 _NO_CONTROLLER = Answer(
@@ -88,7 +88,7 @@ class HaExchangeHandlers:
         is_master = isinstance(self._status(request.now), MasterStatus)
         if header.master_ha_address:
             if not is_master:
-                self._follow(header.master_address or "", header.master_ha_address)
+                self._follow(header.master_address or "", header.master_ha_address, request.now)
             return OK
         if not is_master:
             return OK

@@ -1,0 +1,117 @@
+"""Puts the duties of a broker together: the callbacks of its rooms for ticks, answers, closed
+connections and its end. A slave has fewer than a master.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.service.broker.broker import Duties
+from aerobee.service.broker.config import BrokerIdentity
+from aerobee.service.broker.parts import Parts
+from aerobee.service.broker.staging.round_publishing import RoundPublishing
+from aerobee.storage.store import Store
+
+REST_MS_MAX = 500  # the longest time between two looks at client calls, members, saves, rates
+COMPACTION_REST_MS = 5  # between two steps of compaction: some 200,000 messages a second
+
+
+class _MasterDuties(NamedTuple):
+    """Duties of rooms that write to the log: a slave's rest until it is a master."""
+
+    on_tick: Sequence[Callable[[Now], None]] = ()
+    on_stop: Sequence[Callable[[Now], None]] = ()
+    rest_ms: Sequence[Callable[[Now], int]] = ()
+    on_round: Sequence[Callable[[Now], None]] = ()
+    on_visible: Sequence[Callable[[Now], None]] = ()
+
+
+def _master_duties(parts: Parts, publishing: RoundPublishing) -> _MasterDuties:
+    timers, sequences = parts.timers.timers, parts.tables.deduplication.sequences
+    return _MasterDuties(
+        on_tick=(
+            parts.delays.on_tick,
+            timers.on_tick,
+            parts.pops.on_tick,
+            parts.transactions.on_tick,
+            sequences.on_tick,
+            publishing.on_tick,
+        ),
+        on_stop=(
+            parts.delays.stop,
+            parts.transactions.stop,
+            timers.stop,
+            parts.pops.stop,
+            sequences.stop,
+        ),
+        rest_ms=(
+            parts.delays.rest_ms,
+            timers.rest_ms,
+            parts.pops.rest_ms,
+            parts.transactions.rest_ms,
+            publishing.rest_ms,
+        ),
+        on_round=(parts.pops.on_round, parts.transactions.on_round),
+        on_visible=(parts.pops.on_visible,),
+    )
+
+
+def duties_of(
+    identity: BrokerIdentity, parts: Parts, store: Store, publishing: RoundPublishing
+) -> Duties:
+    """The duties, in the order in which they are called."""
+    masters = _master_duties(parts, publishing) if identity.is_master else _MasterDuties()
+    tables, registration, replication = parts.tables, parts.cluster.registration, parts.replication
+
+    def closed(channel: ChannelId, now: Now) -> None:
+        parts.lifecycle.on_closed(channel)
+        parts.pulls.drop_channel(channel)
+        parts.pops.drop_channel(channel)
+        parts.calls.drop_channel(channel)
+
+    def answered(ticket: object, answer: RemotingCommand | None, now: Now) -> None:
+        parts.cluster.routes.on_answer(ticket, answer, now)
+        registration.on_answer(ticket, answer, now)
+        replication.on_answer(ticket, answer, now)
+
+    def say_goodbye(now: Now) -> None:
+        parts.outbox.extend(registration.unregister())
+        replication.stop(now)
+
+    return Duties(
+        on_tick=(
+            parts.pulls.on_tick,
+            parts.lifecycle.on_tick,
+            parts.calls.take_late,
+            *masters.on_tick,
+            tables.offsets_file.saving.on_tick,
+            tables.consumer_filters.saving.on_tick,
+            parts.status.on_tick,
+            parts.watching.on_tick,
+            registration.on_tick,
+            replication.on_tick,
+        ),
+        on_closed=(closed,),
+        on_response=parts.calls.on_response,
+        on_answer=answered,
+        on_stop=(
+            say_goodbye,
+            *masters.on_stop,
+            tables.offsets_file.saving.close,
+            tables.consumer_filters.saving.close,
+        ),
+        rest_ms=(
+            parts.pulls.rest_ms,
+            *masters.rest_ms,
+            registration.rest_ms,
+            replication.rest_ms,
+            lambda now: COMPACTION_REST_MS if store.compaction.is_running else REST_MS_MAX,
+        ),
+        links=replication.side,
+        on_round=(*masters.on_round, replication.side.on_round),
+        heard=parts.watching.times.heard,
+        on_sent=parts.watching.times.measure,
+        on_visible=masters.on_visible,
+    )

@@ -1,0 +1,99 @@
+"""SlaveSide: finds its master, follows it, refuses everything else."""
+
+from aerobee.model.replica_status import FOLLOWING
+from aerobee.model.topic import TopicConfig
+from aerobee.ports.service import Rebuild
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.replication.slave_side import SlaveSide
+from tests.broker_kit import BrokerKit
+from tests.pair_kit import MASTER, Pair, slave_identity
+from tests.send_rig import send_frame
+from tests.wire import JAVA_FIELDS
+
+TOPIC = TopicConfig(JAVA_FIELDS["b"], 8, 8)
+
+
+def side_of(kit: BrokerKit) -> SlaveSide:
+    side = kit.broker._duties.links
+    assert isinstance(side, SlaveSide)
+    return side
+
+
+def logs(pair: Pair) -> tuple[bytes, bytes]:
+    return tuple(
+        bytes(kit.store.log_slices(0, kit.store.end_offset)) for kit in (pair.master, pair.slave)
+    )  # type: ignore[return-value]
+
+
+def test_a_slave_has_the_bytes_of_its_master_and_shows_its_messages() -> None:
+    pair = Pair(TOPIC)
+    for number in range(20):
+        pair.send(b"%d" % number)
+        pair.run(10)
+    pair.run()
+    ours, copied = logs(pair)
+    assert ours == copied
+    for queue_id in range(TOPIC.read_queues):
+        assert pair.slave.bodies(TOPIC.name, queue_id) == pair.master.bodies(TOPIC.name, queue_id)
+
+
+def test_a_slave_learns_its_masters_topics() -> None:
+    pair = Pair(TOPIC)
+    pair.send()
+    pair.run(8_000)
+    answer = pair.slave.pull(topic=TOPIC.name, queueId="0", queueOffset="0")
+    assert answer.code != ResponseCode.TOPIC_NOT_EXIST
+
+
+def test_a_send_to_a_slave_is_refused_with_its_masters_address() -> None:
+    pair = Pair(TOPIC)
+    pair.run()
+    end = pair.slave.store.end_offset
+    pair.slave.send_frames(send_frame())
+    (answer,) = pair.slave.heard()
+    assert answer.code == ResponseCode.SERVICE_NOT_AVAILABLE
+    assert MASTER.address in answer.remark
+    assert pair.slave.store.end_offset == end
+
+
+def test_a_slave_that_lost_its_link_follows_again_from_where_it_is() -> None:
+    pair = Pair(TOPIC)
+    pair.send()
+    pair.run()
+    pair.is_cut = True
+    pair.drop_link()
+    for _ in range(5):
+        pair.send()
+    pair.run(1_000)
+    status = side_of(pair.slave).status(pair.slave.clock.now())
+    assert status.state != FOLLOWING
+    assert "no connection" in status.why
+    pair.is_cut = False
+    pair.run(6_000)
+    ours, copied = logs(pair)
+    assert ours == copied
+    assert side_of(pair.slave).status(pair.slave.clock.now()).state == FOLLOWING
+
+
+def test_a_log_that_has_more_than_its_masters_asks_to_be_cut() -> None:
+    first = Pair(TOPIC)
+    first.send(b"both have it")
+    first.run()
+    at = first.slave.store.end_offset
+    # The slave is promoted; both go on, each by itself.
+    first.is_cut = True
+    first.drop_link()
+    first.send(b"only the old master has it")
+    promoted = BrokerKit(disk=first.slave.disk.kill(), identity=MASTER, clock=first.slave.clock)
+    promoted.send_frames(send_frame(body=b"only the new master has it"))
+    old = first.master
+    returned = BrokerKit(
+        disk=old.disk.kill(),
+        identity=slave_identity(),
+        clock=old.clock,
+    )
+    pair = Pair(master=promoted, slave=returned)
+    pair.run()
+    (wish,) = [one for one in returned.wanted if isinstance(one, Rebuild)]
+    assert wish.cut_at == at
+    assert side_of(returned).status(returned.clock.now()).state == "diverged"
