@@ -12,9 +12,10 @@
     │   ├── MessageIllegal           this message cannot be stored as it is
     │   │   └── MessageTooLarge          because some part of it is too large
     │   ├── StoreLocked              another process has this directory
-    │   ├── StoreBusy                not now: the disk is behind; a later try may work
-    │   ├── DiskFull                 sends are refused, pulls go on
-    │   └── DiskFailed               a sync failed: this process writes no more
+    │   └── NothingTaken             the store takes no message now, whichever it is
+    │       ├── StoreBusy                the disk is behind; a later try may work
+    │       ├── DiskFull                 sends are refused, pulls go on
+    │       └── DiskFailed               a sync failed: this process writes no more
     ├── RemoteAnswer             the other side said no
     │   ├── Retriable                another broker or a later try may work
     │   └── Refused                  it will not
@@ -111,15 +112,19 @@ class StoreLocked(StorageError):
     """Another process has this store directory open."""
 
 
-class StoreBusy(StorageError):
+class NothingTaken(StorageError):
+    """The store takes no message now, whichever it is: nothing was appended."""
+
+
+class StoreBusy(NothingTaken):
     """The disk is behind: nothing was appended, a later try may work."""
 
 
-class DiskFull(StorageError):
+class DiskFull(NothingTaken):
     """Too little room on the disk: nothing was appended."""
 
 
-class DiskFailed(StorageError):
+class DiskFailed(NothingTaken):
     """A sync failed. The store takes no more writes for the life of this process."""
 
 

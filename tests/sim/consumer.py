@@ -74,14 +74,14 @@ class Consumer(Client):
         mine: dict[Place, str] = {}
         for topic in (*self.taste.topics, retry_topic(self.taste.group)):
             route = await self.find_route(topic)
-            if route is None:
+            addresses = addresses_of(route) if route is not None else {}
+            if route is None or not addresses:
                 mine.update(
                     (place, held.address)
                     for place, held in self._assignments.items()
                     if place.topic == topic
                 )
                 continue
-            addresses = addresses_of(route)
             places = sorted(
                 Place(data.broker_name, topic, queue_id)
                 for data in route.queues
@@ -98,6 +98,8 @@ class Consumer(Client):
             held = self._assignments.get(place)
             if held is None or held.is_over:
                 self._assignments[place] = Assignment(self, place, address)
+            else:
+                held.move_to(address)
 
     async def _members(self, addresses: list[str]) -> list[str]:
         """Beat at all brokers; what one of them says of the group."""
@@ -147,6 +149,13 @@ class Assignment:
         self._commit_due_ms = 0
         self.is_over = False
         owner.spawn(self._work())
+
+    def move_to(self, address: str) -> None:
+        """The broker is there now."""
+        if address != self.address:
+            self.address = address
+            self._committed = -1
+            self.is_over = self._owner.taste.is_wary
 
     def drop(self) -> None:
         """Somebody else's from now on: say how far it came."""

@@ -49,11 +49,28 @@ _OFTEN = (
 """What is drawn more often than the rest: most promises are about it."""
 
 
+class ReplicaTrouble(Enum):
+    """Of brokers that are copies of each other."""
+
+    KILL_MASTER = "the master is killed"
+    POWER_CUT_MASTER = "the master loses power"
+    KILL_SLAVE = "a slave is killed"
+    POWER_CUT_SLAVE = "a slave loses power"
+    KILL_ALL = "all brokers are killed"
+    POWER_CUT_ALL = "all brokers lose power"
+    CUT = "nothing gets from one broker to another"
+    FLAP = "a link between brokers comes and goes"
+    SLOW = "a link between brokers is slow"
+    ISOLATE = "the master reaches nobody but clients, and goes on"
+    SWITCH = "somebody makes a slave the master"
+    REPLACE = "the disk of a broker is gone for good"
+
+
 class Blow(NamedTuple):
     """One thing that goes wrong."""
 
     at_ms: int
-    trouble: Trouble
+    trouble: Trouble | ReplicaTrouble
 
 
 class Plan(NamedTuple):

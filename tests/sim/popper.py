@@ -33,20 +33,23 @@ class Popper(Client):
         self.taste = taste
         self.is_binary = False  # codes of pop have no room there
         self._popping: set[tuple[str, str]] = set()
+        self._addresses: dict[str, str] = {}
         self.spawn(self._live())
 
     async def _live(self) -> None:
         while True:
             for topic in self.taste.topics:
                 route = await self.find_route(topic)
-                for broker, address in (addresses_of(route) if route is not None else {}).items():
+                self._addresses.update(addresses_of(route) if route is not None else {})
+                for broker in self._addresses:
                     if (topic, broker) not in self._popping:
                         self._popping.add((topic, broker))
-                        self.spawn(self._pop_all(topic, broker, address))
+                        self.spawn(self._pop_all(topic, broker))
             await self.pause(LOOK_MS)
 
-    async def _pop_all(self, topic: str, broker: str, address: str) -> None:
+    async def _pop_all(self, topic: str, broker: str) -> None:
         while True:
+            address = self._addresses[broker]
             header = PopHeader(
                 self.taste.group, topic, ANY_QUEUE, POP_MAX, INVISIBLE_MS, HOLD_MS, exp="*"
             )

@@ -14,6 +14,8 @@ from tests.sim.dead_letters import dead_names
 from tests.sim.history import Breach
 from tests.sim.judgement import judge, judge_restarted
 from tests.sim.plan import Plan, draw_plan
+from tests.sim.replica_plan import draw_replica_plan
+from tests.sim.replica_world import ReplicaWorld, judge_replicas
 from tests.sim.world import LogCapture, World
 
 
@@ -43,6 +45,13 @@ def run_seed(
     return run_plan(plan, generator, defects=defects, is_traced=is_traced)
 
 
+def run_replica_seed(seed: int, *, defects: Defects = NO_DEFECTS, is_traced: bool = False) -> Told:
+    """Tell the story of replication of a seed, as `run_seed` does."""
+    plan, generator = draw_replica_plan(seed)
+    world = ReplicaWorld(plan, generator, defects=defects, is_traced=is_traced)
+    return _told(world)
+
+
 def run_plan(
     plan: Plan,
     generator: random.Random,
@@ -51,8 +60,11 @@ def run_plan(
     is_traced: bool = False,
 ) -> Told:
     """Tell the story of a plan, as `run_seed` does."""
+    return _told(World(plan, generator, defects=defects, is_traced=is_traced))
+
+
+def _told(world: World) -> Told:
     began = time.process_time()
-    world = World(plan, generator, defects=defects, is_traced=is_traced)
     capture = LogCapture(world)
     logger = logging.getLogger("aerobee")
     level, propagates = logger.level, logger.propagate
@@ -63,20 +75,22 @@ def run_plan(
         world.run()
         if not world.history.breaches:
             judge(world)
+        if not world.history.breaches and isinstance(world, ReplicaWorld):
+            judge_replicas(world)
         if not world.history.breaches:
             judge_restarted(world)
     except (Exception, PowerCut, WriteIntoHole) as error:
         if not world.history.breaches:
             world.history.breach("error", repr(error))
-        if is_traced:
-            logging.getLogger(__name__).exception("seed %d", plan.seed)
+        if world.trace is not None:
+            logging.getLogger(__name__).exception("seed %d", world.plan.seed)
     finally:
         world.network.end()
         logger.removeHandler(capture)
         logger.setLevel(level)
         logger.propagate = propagates
     return Told(
-        plan.seed,
+        world.plan.seed,
         world.history.breaches,
         world.trace or [],
         _counts(world),

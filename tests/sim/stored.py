@@ -134,7 +134,7 @@ class StoredView:
                 "hole", f"{node.name} lost {first.name!r} and has {newest.name!r}, sent later"
             )
         window_ms = max(attempt.began_ms for attempt in lost) - first.ended_ms
-        if window_ms > node.plan.storage.flush_lag_ms_max + WINDOW_SLACK_MS:
+        if window_ms > world.loss_ms_max(node) + WINDOW_SLACK_MS:
             world.history.breach("lost too much", f"{node.name} lost {window_ms} ms")
 
 

@@ -21,7 +21,7 @@ from aerobee.sim.nameserver_node import NameServerNode
 from aerobee.sim.network import Network
 from aerobee.sim.node import Fate, Node
 from aerobee.sim.timeline import Timeline
-from aerobee.storage.config import FlushMode
+from aerobee.storage.config import FlushMode, StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
 from tests.sim.client import Client
@@ -80,34 +80,48 @@ class World(Fate):
                 self.network.host(address.split(":")[0]),
                 NAMESERVER_PORT,
                 self,
-                self._delay_of(f"names-{n}", 3),
+                self._delay_of(address.split(":")[0], 3),
                 NameServerConfig(scan_interval_ms=1_000),
             )
             for n, address in enumerate(addresses)
         ]
-        open_store = partial(Store.open, defects=defects)
-        self.brokers = [
-            BrokerNode(
-                f"broker-{n}",
-                self.network.host(f"10.0.1.{n + 1}"),
-                BROKER_PORT,
-                self,
-                self._delay_of(f"broker-{n}", plan.sync_ms[n]),
-                BrokerPlan(storage, plan.config, addresses, UNLIMITED, open_store),
-            )
-            for n, storage in enumerate(plan.storages)
+        self.defects = defects
+        self.machines = [
+            self._make_broker(n, storage, addresses) for n, storage in enumerate(plan.storages)
         ]
+        """All processes of brokers."""
+        self.brokers = list(self.machines)
+        """Those that clients send to."""
         self._addresses = addresses
         self.producers: list[Producer] = []
         self.consumers: list[Consumer | Popper] = []
         self._members = 0
         self._has_clients = True
 
+    def _make_broker(
+        self, number: int, storage: StorageConfig, nameservers: list[str]
+    ) -> BrokerNode:
+        host = self.network.host(f"10.0.1.{number + 1}")
+        return BrokerNode(
+            f"broker-{number}",
+            host,
+            BROKER_PORT,
+            self,
+            self._delay_of(host.name, self.plan.sync_ms[number]),
+            BrokerPlan(
+                storage,
+                self.plan.config,
+                nameservers,
+                UNLIMITED,
+                partial(Store.open, defects=self.defects),
+            ),
+        )
+
     # The story.
 
     def run(self) -> None:
         """Up to the first breach, or to the end."""
-        for node in (*self.nameservers, *self.brokers):
+        for node in (*self.nameservers, *self.machines):
             node.start()
         self._start_clients()
         for blow in self.plan.blows:
@@ -188,10 +202,10 @@ class World(Fate):
         for consumer in self.consumers:
             for line in consumer.lines():
                 line.go_on_reading()
-        for broker in self.brokers:
+        for broker in self.machines:
             broker.disk.capacity_bytes = UNLIMITED
             broker.disk.faults = SimFaults()
-        for node in (*self.nameservers, *self.brokers):
+        for node in (*self.nameservers, *self.machines):
             if not node.is_up:
                 self._restart_in(node, self.random.randint(0, 500))
 
@@ -200,7 +214,7 @@ class World(Fate):
     def _strike(self, blow: Blow) -> None:
         if self.is_calm:
             return
-        broker = self.random.choice(self.brokers)
+        broker = self.random.choice(self.machines)
         self.say(f"{blow.trouble.value} ({broker.name})")
         match blow.trouble:
             case Trouble.KILL:
@@ -227,7 +241,7 @@ class World(Fate):
                 self._fail_sync(broker)
             case Trouble.SLOW_DISK:
                 until_ms = self.timeline.now_ms + self.random.randint(100, 2_000)
-                self.stall_until_ms[broker.name] = until_ms
+                self.stall_until_ms[broker.host.name] = until_ms
             case Trouble.CLOCK:
                 ms = self.random.randint(-5_000, 5_000)
                 if ms < 0:
@@ -308,12 +322,12 @@ class World(Fate):
 
     # Fate.
 
-    def _delay_of(self, name: str, mostly_ms: int) -> Callable[[Lane], int]:
+    def _delay_of(self, host: str, mostly_ms: int) -> Callable[[Lane], int]:
         """How long disk work takes."""
         generator = self.random
 
         def delay_ms(lane: Lane) -> int:
-            stall_ms = self.stall_until_ms.get(name, 0) - self.timeline.now_ms
+            stall_ms = self.stall_until_ms.get(host, 0) - self.timeline.now_ms
             if stall_ms > 0:
                 return generator.randint(stall_ms // 2, stall_ms)
             dice = generator.random()
@@ -371,18 +385,29 @@ class World(Fate):
         if how == "hung":
             self.history.breach("hung", f"{node.name} did not stop")
         if isinstance(node, BrokerNode):
-            jumped_ms = self._jumped_ms.pop(node.name, 0)
-            forgotten_ms = self._forgotten_jumps_ms.get(node.name, 0)
-            self._forgotten_jumps_ms[node.name] = forgotten_ms + jumped_ms
-            self.views.pop(node.name, None)
-            is_async = node.plan.storage.flush_mode is FlushMode.ASYNC
-            if is_async and (how == "without power" or node.has_failing_disk):
-                self.may_lose.add(node.name)
-                self._losses.setdefault(node.name, []).append(self.timeline.now_ms)
-            node.has_failing_disk = False
-            if not self.is_calm and self.random.random() < 0.1:
-                self._arm(node)  # in the middle of its recovery
+            self._broker_ended(node, how)
         self._restart_in(node, self.random.randint(50, 1_500))
+
+    def _broker_ended(self, node: BrokerNode, how: str) -> None:
+        jumped_ms = self._jumped_ms.pop(node.name, 0)
+        forgotten_ms = self._forgotten_jumps_ms.get(node.name, 0)
+        self._forgotten_jumps_ms[node.name] = forgotten_ms + jumped_ms
+        self.views.pop(node.name, None)
+        is_async = node.plan.storage.flush_mode is FlushMode.ASYNC
+        if is_async and (how == "without power" or node.has_failing_disk):
+            self.note_loss(node.name)
+        node.has_failing_disk = False
+        if not self.is_calm and self.random.random() < 0.1:
+            self._arm(node)  # in the middle of its recovery
+
+    def note_loss(self, broker: str) -> None:
+        """It may have lost now what was never promised to be kept."""
+        self.may_lose.add(broker)
+        self._losses.setdefault(broker, []).append(self.timeline.now_ms)
+
+    def loss_ms_max(self, node: BrokerNode) -> int:
+        """Of how long a time a loss may be."""
+        return node.plan.storage.flush_lag_ms_max
 
     def _restart_in(self, node: Node, ms: int) -> None:
         def start() -> None:

@@ -97,7 +97,7 @@ class ReplicaChannel(asyncio.Protocol):
 
 
 class ReplicaLinks:
-    """All HA connections of one service."""
+    """All HA connections of one service. `links_max` bounds those that peers open."""
 
     def __init__(
         self,
@@ -128,7 +128,8 @@ class ReplicaLinks:
     # From channels.
 
     def opened(self, channel: ReplicaChannel, peer: Peer) -> None:
-        if self._is_ending or len(self._channels) >= self._links_max:
+        is_one_too_many = len(self._channels) >= self._links_max and not channel.is_dialed
+        if self._is_ending or is_one_too_many:
             _log.warning("too many HA connections: one is refused", extra={"peer": str(peer)})
             channel.abort()
             return
@@ -146,7 +147,8 @@ class ReplicaLinks:
 
     def closed(self, channel: ReplicaChannel) -> None:
         if self._channels.pop(channel.link, None) is not None:
-            self._carry_out(self._service.on_link_closed(channel.link, self._read_now()))
+            now = self._now() if self._is_ending else self._read_now()
+            self._carry_out(self._service.on_link_closed(channel.link, now))
 
     def _read_now(self) -> Now:
         """The time of this round of reads, which begins here if it has not yet."""
@@ -179,7 +181,7 @@ class ReplicaLinks:
                 await asyncio.get_running_loop().create_connection(
                     lambda: self._make_channel(is_dialed=True), host.strip("[]"), int(port)
                 )
-        except (OSError, TimeoutError, ValueError) as error:
+        except (OSError, TimeoutError, ValueError, OverflowError) as error:
             reason = str(error) or f"no answer within {CONNECT_SECONDS_MAX:g} s"
             self._carry_out(self._service.on_link_failed(address, reason, self._read_now()))
 

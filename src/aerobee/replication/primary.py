@@ -23,7 +23,6 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.ports.clock import Now
 from aerobee.ports.replica_link import READY_BYTES
 from aerobee.ports.service import CloseLink, Effects, LinkId, LinkWrite, Peer
-from aerobee.protocol.message.record_check import PLACE_BYTES, begins_at
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.in_sync import Copy, InSync
 from aerobee.replication.replicated_log import ReplicatedLog
@@ -187,7 +186,8 @@ class Primary:
         return self._log.min_offset
 
     def _why_not_from(self, offset: int, end: int) -> str:
-        """Why the log cannot be sent from here on; nothing if it can."""
+        """Why the log cannot be sent from here on; nothing if it can. It may begin inside a record:
+        Apache's slave appends what it gets, and asks for the rest of a record after a lost link."""
         if offset < self._log.min_offset:
             return (
                 f"it asks for offset {offset}, and the log begins at {self._log.min_offset}: the"
@@ -199,12 +199,6 @@ class Primary:
                 f"it asks for offset {offset}, and the log ends at {end}: the slave has records"
                 " that this master never had or has lost; an Aerobee slave cuts them off by itself,"
                 " empty the store of an Apache slave and start it again"
-            )
-        found = self._log.log_slices(offset, PLACE_BYTES)
-        if found and not begins_at(found, offset):
-            return (
-                f"it asks for offset {offset}, and no record begins there: its log is not a copy of"
-                " this one; empty its store and start it again"
             )
         return ""
 

@@ -6,10 +6,12 @@ accepted, and closed after the last answer.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from aerobee.ports.service import ChannelId, Peer, Reply, Service
+from aerobee.model.broker_role import MASTER_ID, RoleChange
+from aerobee.ports.service import ChannelId, Peer, Rebuild, Reply, Service
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.replication.config import ReplicationConfig
 from aerobee.service.broker.assembly import build_broker
 from aerobee.service.broker.broker import Broker
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
@@ -35,6 +37,9 @@ class BrokerPlan:
     open_store: Callable[..., Store] = Store.open
     build: Callable[..., Broker] = build_broker
     """Others where a test plants a mistake."""
+    replication: ReplicationConfig = field(default_factory=ReplicationConfig)
+    """As in its configuration file; a change of role replaces the role and the master's address."""
+    broker_id: int = MASTER_ID
 
 
 class BrokerNode(Node):
@@ -43,6 +48,12 @@ class BrokerNode(Node):
     ) -> None:
         super().__init__(name, host, port, fate, delay_ms)
         self.plan = plan
+        self.ha_port = port + 1
+        self.role = RoleChange(
+            plan.replication.role, plan.broker_id, plan.replication.master_ha_address
+        )
+        """For the next start."""
+        self._cut_at: int | None = None
         self.has_failing_disk = False
         """Whether a call of its disk was made to fail: then it may give up."""
         self._worker: TimedDiskWorker | None = None
@@ -57,13 +68,20 @@ class BrokerNode(Node):
         return self._store
 
     @property
+    def broker(self) -> Broker:
+        """The service. Only while it is up."""
+        assert self._broker is not None, f"{self.name} is down"
+        return self._broker
+
+    @property
     def is_serving(self) -> bool:
         return self._broker is not None and self._driver is not None
 
     def _build(self, worker: TimedDiskWorker) -> Service:
         plan, disk = self.plan, self.disk
         self._worker = worker
-        store = plan.open_store(disk, ROOT, plan.storage, worker)
+        cut_at, self._cut_at = self._cut_at, None
+        store = plan.open_store(disk, ROOT, plan.storage, worker, cut_at=cut_at)
         live = LiveConfig(
             plan.config,
             SETTINGS,
@@ -72,7 +90,7 @@ class BrokerNode(Node):
             {},
         )
         broker = plan.build(
-            BrokerIdentity(self.name, "Sim", 0, self.address, str(Peer(self.host.name, 1))),
+            self._identity(),
             live,
             store,
             disk,
@@ -82,6 +100,25 @@ class BrokerNode(Node):
         )
         self._store, self._broker = store, broker
         return broker
+
+    def _identity(self) -> BrokerIdentity:
+        role = self.role
+        return BrokerIdentity(
+            self.name,
+            "Sim",
+            role.broker_id,
+            self.address,
+            self.ha_address,
+            replace(self.plan.replication, role=role.role, master_ha_address=role.master_address),
+        )
+
+    @property
+    def ha_address(self) -> str:
+        return str(Peer(self.host.name, self.ha_port))
+
+    def _become(self, wanted: Rebuild) -> None:
+        self.role = wanted.role or self.role
+        self._cut_at = wanted.cut_at
 
     def _close(self) -> None:
         if self._store is not None and self._worker is not None:

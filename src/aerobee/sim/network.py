@@ -180,14 +180,18 @@ class Network:
         """Nothing gets from one host to the other; the way back is another link."""
         self.link(source, target).is_cut = True
 
+    def slow(self, source: str, target: str, bytes_per_second: int) -> None:
+        """No more than this gets from one host to the other."""
+        self.link(source, target).bytes_per_second = bytes_per_second
+
     def heal(self, source: str, target: str) -> None:
-        self.link(source, target).is_cut = False
+        link = self.link(source, target)
+        link.is_cut, link.bytes_per_second = False, 0
         self.wire.pump()
 
     def heal_all(self) -> None:
-        for link in self._links.values():
-            link.is_cut = False
-        self.wire.pump()
+        for source, target in self._links:
+            self.heal(source, target)
 
     def end(self) -> None:
         """The story is over: nothing happens any more."""

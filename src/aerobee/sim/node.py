@@ -3,18 +3,20 @@ net layer over simulated connections.
 
     start      build the service on what the disk has, drive it
     stop       as a signal would: the driver first, then what is under the service
+    rebuild    the same, and another service in its place, in the same process
     kill       the process is gone; what it wrote is in the memory of its system
     cut_power  the machine is gone, and of what was not synced a choice is left
 
 A disk call can be where the power goes (`SimFaults.power_cut_at`), in the middle of a start, too.
 """
 
+import asyncio
 import socket
 from typing import cast
 
 from aerobee.errors import StorageError
 from aerobee.net.driver import Driver
-from aerobee.ports.service import Peer, Service
+from aerobee.ports.service import Peer, Rebuild, Service
 from aerobee.protocol.remoting.frame import FrameLimits
 from aerobee.sim.crash_choice import CrashChoice
 from aerobee.sim.disk import SimDisk
@@ -25,6 +27,7 @@ from aerobee.sim.timed_worker import DelayMs, TimedDiskWorker
 
 CONNECTIONS_MAX = 1_000
 STOP_MS_MAX = 10_000  # how long a stop may take before somebody kills the process
+LOOK_SECONDS = 0.005
 
 
 class Fate:
@@ -64,7 +67,10 @@ class Node:
         self._delay_ms = delay_ms
         self._process: Process | None = None
         self._driver: Driver | None = None
+        self._is_rebuilding = False
         self.starts = 0
+        self.opened_ms = 0
+        """When the last service was built."""
 
     @property
     def address(self) -> str:
@@ -98,8 +104,11 @@ class Node:
             self._blame(error)
             self._stopped(process, "not started")
             return
+        self.opened_ms = network.timeline.now_ms
         self._fate.opened(self)
-        driver = Driver(service, self.host.clock, FrameLimits(), CONNECTIONS_MAX)
+        driver = Driver(
+            service, self.host.clock, FrameLimits(), CONNECTIONS_MAX, rebuild=self.rebuild
+        )
         worker.wake = driver.tick_soon
         self._driver = driver
         process.loop.create_task(self._serve(driver))
@@ -111,6 +120,27 @@ class Node:
         await driver.start([bound], self._gave_up, ha_bound)
         self._fate.started(self)
 
+    def rebuild(self, wanted: Rebuild) -> None:
+        """Put another service in the place of this one. A second wish while one is fulfilled is
+        dropped, as the product does it."""
+        process = self._process
+        if process is not None and self._driver is not None and not self._is_rebuilding:
+            self._is_rebuilding = True
+            process.loop.run(lambda: process.loop.create_task(self._live_on(process, wanted)))
+
+    async def _live_on(self, process: Process, wanted: Rebuild) -> None:
+        driver, self._driver = self._driver, None
+        assert driver is not None
+        await driver.stop()
+        try:
+            self._close()
+        except (StorageError, OSError) as error:
+            self._blame(error)
+        self._forget()
+        self._become(wanted)
+        self._is_rebuilding = False
+        self._begin(process)
+
     def stop(self) -> None:
         """As a signal would."""
         if self._process is not None:
@@ -119,6 +149,8 @@ class Node:
             process.network.timeline.after(STOP_MS_MAX, lambda: self._stopped(process, "hung"))
 
     async def _stop(self, process: Process) -> None:
+        while self._is_rebuilding:
+            await asyncio.sleep(LOOK_SECONDS)
         if self._driver is not None:
             driver, self._driver = self._driver, None
             await driver.stop()
@@ -148,6 +180,7 @@ class Node:
 
     def _over(self, how: str) -> None:
         self._driver = None
+        self._is_rebuilding = False
         self.is_kill_planned = False
         self._forget()
         self._fate.ended(self, how)
@@ -174,8 +207,11 @@ class Node:
         """After the driver has stopped."""
         raise NotImplementedError
 
+    def _become(self, wanted: Rebuild) -> None:
+        """The next service is to be like this."""
+
     def _forget(self) -> None:
-        """The process is over: nothing of it may be looked at any more."""
+        """The service is over: nothing of it may be looked at any more."""
 
     def may_fail(self) -> bool:
         """Whether something was done to its disk that it need not survive as a process."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from aerobee.protocol.remoting.frame import FrameLimits, FrameReader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode
+from aerobee.replication.config import ReplicationConfig
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.nameserver.config import NameServerConfig
 from aerobee.sim.broker_node import BrokerNode, BrokerPlan
@@ -19,6 +20,7 @@ from tests.unit.sim.kit import Side
 
 NAMESERVER = "10.0.0.1"
 BROKER = "10.0.0.2"
+SECOND_BROKER = "10.0.0.3"
 
 
 class Diary(Fate):
@@ -59,9 +61,16 @@ class Cluster:
             lambda lane: 1,
             NameServerConfig(),
         )
-        self.broker = BrokerNode(
+        self.broker = self.make_broker(BROKER, ReplicationConfig(), 0)
+        self.client = self.network.host("10.0.0.9").start(self.fate.failures.append)
+        self.nameserver.start()
+        self.broker.start()
+
+    def make_broker(self, host: str, replication: ReplicationConfig, broker_id: int) -> BrokerNode:
+        """A broker of the same name."""
+        return BrokerNode(
             "broker-a",
-            self.network.host(BROKER),
+            self.network.host(host),
             10911,
             self.fate,
             lambda lane: 1,
@@ -69,11 +78,10 @@ class Cluster:
                 replace(SYNC, disk_used_ratio_clean=1.0, disk_used_ratio_full=1.0),
                 BrokerConfig(),
                 [self.nameserver.address],
+                replication=replication,
+                broker_id=broker_id,
             ),
         )
-        self.client = self.network.host("10.0.0.9").start(self.fate.failures.append)
-        self.nameserver.start()
-        self.broker.start()
 
     def run(self, ms: int) -> None:
         self.timeline.run(self.timeline.now_ms + ms)

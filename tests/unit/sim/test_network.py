@@ -84,3 +84,17 @@ def test_a_story_that_is_over_goes_no_further() -> None:
     place.network.end()
     place.run(100)
     assert far.data == b""
+
+
+def test_a_slow_link_lets_so_much_through_in_a_second_and_keeps_the_order() -> None:
+    place = Place()
+    near, far = place.connect()
+    place.network.slow("near", "far", bytes_per_second=1_000)
+    near.transport.write(b"a" * 2_000)
+    near.transport.write(b"b" * 1_000)
+    place.run(2_500)
+    assert far.data == b"a" * 2_000
+    place.network.heal("near", "far")
+    near.transport.write(b"c")
+    place.run(1_000)
+    assert far.data == b"a" * 2_000 + b"b" * 1_000 + b"c"

@@ -170,11 +170,13 @@ class BrokerPart:
 
 
 def _bind_ha(listen: ListenConfig, ha_port: int, port: int) -> list[socket.socket]:
-    """Bind the port for slaves; if the broker's own is any that is free, so is this one."""
-    wanted = ha_port or (0 if listen.port == 0 else port + 1)
-    hint = "slaves connect there; choose another with haListenPort"
-    at = ListenConfig(wanted, listen.host)
-    with explained(at, hint=hint):
+    """Bind the port for slaves: the given one, or the one after the broker's own. If that is taken,
+    any that is free, because name servers tell slaves where it is."""
+    if ha_port == 0:
+        with contextlib.suppress(OSError):
+            return bind(listen.host, port + 1)
+    at = ListenConfig(ha_port, listen.host)
+    with explained(at, hint="slaves connect there; choose another with haListenPort"):
         return bind(at.host, at.port)
 
 

@@ -19,12 +19,11 @@ from collections.abc import Sequence
 from aerobee.errors import (
     AerobeeError,
     DiskFailed,
-    DiskFull,
     MessageIllegal,
     Misuse,
+    NothingTaken,
     ProtocolError,
     StorageError,
-    StoreBusy,
 )
 from aerobee.model.names import SCHEDULE_TOPIC
 from aerobee.ports.clock import Now
@@ -111,7 +110,7 @@ class DelayLevels:
         self._count_left, self._bytes_left = COUNT_A_TICK, BYTES_A_TICK
         try:
             wait_ms = self._deliver_all(now)
-        except (StoreBusy, DiskFull, DiskFailed) as error:
+        except NothingTaken as error:
             wait_ms = RETRY_MS
             self._note_refusal(error)
         else:

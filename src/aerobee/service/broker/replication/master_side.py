@@ -7,7 +7,7 @@ With SYNC_MASTER and inSyncReplicas = k, the log is confirmed up to the offset t
 this one included. While fewer than k are in sync, sends are refused before anything is appended.
 """
 
-from aerobee.errors import StorageError
+from aerobee.errors import NothingTaken
 from aerobee.model.replica_status import MasterStatus, ReplicaLag
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects, LinkId, Peer
@@ -21,7 +21,7 @@ from aerobee.storage.store import Store
 REST_MS_MAX = 1_000
 
 
-class TooFewReplicas(StorageError):
+class TooFewReplicas(NothingTaken):
     """Fewer brokers are in sync than a send must wait for: nothing was appended."""
 
 

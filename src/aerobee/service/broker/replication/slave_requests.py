@@ -7,7 +7,7 @@ Apache's slaves answer, is an error at once for Go's and older Java's producers.
 
 from collections.abc import Callable, Iterable
 
-from aerobee.errors import StorageError
+from aerobee.errors import NothingTaken
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.request_table import Row
@@ -51,7 +51,7 @@ MASTER_ONLY = frozenset(
 """Requests that only a master serves. END_TRANSACTION has an answer of its own."""
 
 
-class NotMaster(StorageError):
+class NotMaster(NothingTaken):
     """This broker is a slave: nothing is appended to its log but its master's bytes."""
 
 

@@ -25,7 +25,7 @@ together.
 
 import logging
 
-from aerobee.errors import DiskFailed, DiskFull, StorageError, StoreBusy
+from aerobee.errors import DiskFailed, DiskFull, NothingTaken, StorageError
 from aerobee.ports.clock import Now
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.due_reader import DueReader
@@ -166,7 +166,7 @@ class Timers:
             self._refusal = ""
         except TimerDamaged as error:
             self._build_again(error, now)
-        except (StoreBusy, DiskFull, DiskFailed) as error:
+        except NothingTaken as error:
             self._note_refusal(error)
         except OSError as error:
             if not is_out_of_room(error) and not is_out_of_handles(error):

@@ -25,12 +25,10 @@ from contextlib import contextmanager
 
 from aerobee.errors import (
     CorruptRecord,
-    DiskFailed,
-    DiskFull,
     MessageIllegal,
+    NothingTaken,
     ProtocolError,
     StorageError,
-    StoreBusy,
 )
 from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
@@ -91,7 +89,7 @@ class CheckBack:
         self._count_left, self._bytes_left = CHECKS_A_TICK, BYTES_A_TICK
         try:
             self._look(now)
-        except (StoreBusy, DiskFull, DiskFailed) as error:
+        except NothingTaken as error:
             self._look_ms = now.monotonic_ms + RETRY_MS
             self._note_refusal(error)
         else:
@@ -253,7 +251,7 @@ class CheckBack:
         """Make the half due again if the store refuses the write."""
         try:
             yield
-        except (StoreBusy, DiskFull, DiskFailed):
+        except NothingTaken:
             self._ledger.halves.postpone(half, now.monotonic_ms + RETRY_MS)
             raise
 

@@ -17,7 +17,7 @@ import logging
 from dataclasses import replace
 from typing import NamedTuple
 
-from aerobee.errors import DiskFailed, DiskFull, MessageIllegal, StorageError, StoreBusy
+from aerobee.errors import DiskFailed, MessageIllegal, NothingTaken, StorageError, StoreBusy
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_queue import LogOffset, QueueOffset
 from aerobee.model.names import TRANSACTION_HALF_TOPIC, TRANSACTION_OP_TOPIC
@@ -235,7 +235,7 @@ class Ledger:
         if self._over and self._store.failure is None:
             try:
                 self._write_over(now)
-            except (StoreBusy, DiskFull, DiskFailed) as error:
+            except NothingTaken as error:
                 self._note_refusal(error)
             else:
                 self._refusal = ""

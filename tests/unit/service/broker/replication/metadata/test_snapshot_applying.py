@@ -192,6 +192,14 @@ def test_a_deleted_topic_is_deleted_at_the_masters_log_offset_once() -> None:
     assert rig.deleted == [("Orders", 100)]
 
 
+def test_a_topic_that_was_made_again_is_cleaned_up_as_before() -> None:
+    rig = Rig()
+    rig.apply(snapshot(TopicConfig("Orders")))
+    rig.cleaned.clear()
+    rig.apply(snapshot(TopicConfig("Orders"), deleted={b"Orders": 100}, log_end=300))
+    assert (rig.deleted, rig.cleaned) == ([("Orders", 100)], ["Orders"])
+
+
 def test_a_deletion_before_the_log_begins_says_nothing() -> None:
     rig = Rig()
     rig.apply(snapshot(deleted={b"Orders": 0}, log_end=rig.store.end_offset))
