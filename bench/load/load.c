@@ -63,7 +63,7 @@ int waiter;
 uint64_t issued, in_flight, good, requests_answered, errors, began, ends, last_answer;
 static bool is_told; /* that our input is at its end */
 struct watch watch;
-struct reader reader = {.fd = -1};
+struct reader slave_reader = {.fd = -1};
 uint64_t held_before, seen;
 uint64_t examined;
 uint64_t pop_group, asked;
@@ -194,10 +194,10 @@ static void look(void)
 
 static void look_at_reader(void)
 {
-    if (!take_reader(&reader, now_ns())) {
+    if (!take_reader(&slave_reader, now_ns())) {
         note_error("the reader was not given what follows", "", 0);
-        close(reader.fd);
-        reader.fd = -1;
+        close(slave_reader.fd);
+        slave_reader.fd = -1;
     }
 }
 
@@ -212,7 +212,7 @@ static void turn(int timeout_ms)
             look();
             continue;
         }
-        if (events[i].data.ptr == &reader) {
+        if (events[i].data.ptr == &slave_reader) {
             look_at_reader();
             continue;
         }
@@ -234,7 +234,7 @@ static bool is_over(void)
 {
     uint64_t now = now_ns();
     bool is_unseen = (options.mode == TRANSACTION && seen < good)
-        || (reader.fd >= 0 && reader.unread);
+        || (slave_reader.fd >= 0 && slave_reader.unread);
     if (errors > 1000000)
         return true;
     if ((options.count && issued >= options.count) || (ends && now >= ends))
@@ -272,10 +272,10 @@ static void look_first(void)
         if ((uint64_t)watch.ends[queue] > queue_room)
             queue_room = (uint64_t)watch.ends[queue];
     if (options.reader_port) {
-        if (!open_reader(&reader, port, options.topic, &watch))
+        if (!open_reader(&slave_reader, port, options.topic, &watch))
             fail("connect");
-        event.data.ptr = &reader;
-        epoll_ctl(waiter, EPOLL_CTL_ADD, reader.fd, &event);
+        event.data.ptr = &slave_reader;
+        epoll_ctl(waiter, EPOLL_CTL_ADD, slave_reader.fd, &event);
     }
     if (options.mode != POP)
         return;
@@ -361,9 +361,9 @@ static void report(void)
         note_error(seen < good ? "messages did not come" : "more messages than were sent", "", 0);
         errors += (seen < good ? good - seen : seen - good) - 1;
     }
-    if (reader.unread) {
+    if (slave_reader.unread) {
         note_error("messages were not read", "", 0);
-        errors += reader.unread - 1;
+        errors += slave_reader.unread - 1;
     }
     printf("{\"mode\":\"%s\",\"count\":%llu,\"requests\":%llu,\"seconds\":%.6f,\"rate\":%.1f,"
            "\"errors\":%llu,\"error\":\"%s\",\"cpu_seconds\":%.3f",
@@ -374,7 +374,7 @@ static void report(void)
     if (options.mode == OPEN)
         latency_print(stdout, &lateness, "late_");
     if (options.reader_port)
-        latency_print(stdout, &reader.lag, "lag_");
+        latency_print(stdout, &slave_reader.lag, "lag_");
     if (options.mode == PULL_SQL)
         printf(",\"examined_rate\":%.1f", seconds > 0 ? (double)examined / seconds : 0.0);
     if (options.mode == DELAY)

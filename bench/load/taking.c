@@ -86,7 +86,7 @@ static int64_t take_good(struct connection *connection, unsigned index, const ch
     case OPEN:
         if (!options.reader_port)
             return 1;
-        return note_answered(&reader, number_behind(header, body, "\"queueId\":\""),
+        return note_answered(&slave_reader, number_behind(header, body, "\"queueId\":\""),
                              number_behind(header, body, "\"queueOffset\":\""), now) ? 1 : -1;
     case POP:
         return slot->is_ack ? 1
