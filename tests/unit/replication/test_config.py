@@ -23,7 +23,7 @@ def test_every_setting_reads_back_what_it_writes() -> None:
 
 def test_the_defaults_are_rocketmqs_but_for_larger_packets() -> None:
     told = texts(ReplicationConfig(), SETTINGS)
-    assert told["haTransferBatchSize"] == "262144"
+    assert told["haTransferBatchSize"] == "1048576"
     assert {key: told[key] for key in ("brokerRole", "haMasterAddress", "inSyncReplicas")} == {
         "brokerRole": "ASYNC_MASTER",
         "haMasterAddress": "",
