@@ -91,7 +91,9 @@ def add_costs(table: Table, results: Results) -> None:
                 goal, is_met = f"{goal} ({share:.2f} ×)", share <= COST_GOAL
         if cells:
             title = f"CPU of such a send, {mode.title}: master"
-            table.add(f"{title} + slave" if mode.has_slave else title, cells, "", verdict(goal, is_met))
+            table.add(
+                f"{title} + slave" if mode.has_slave else title, cells, "", verdict(goal, is_met)
+            )
 
 
 def add_times(table: Table, results: Results) -> None:
