@@ -1,8 +1,9 @@
-"""An Aerobee slave follows an Apache master, and an Apache slave an Aerobee master: the logs are the
-same bytes, whatever ends in between, and the slave's messages are the master's.
+"""An Aerobee slave follows an Apache master, and an Apache slave an Aerobee master: the logs are
+the same bytes, whatever ends in between, and the slave's messages are the master's.
 """
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_a_slave_has_whatever_java_clients_send(
     assert sum(answer["count"] for answer in theirs[:QUEUES]) == len(stored)
 
 
-def _java_reads(pair: Pair, broker: Broker, folder: Path) -> list[object]:
+def _java_reads(pair: Pair, broker: Broker, folder: Path) -> list[dict[str, Any]]:
     client = DirectClient(pair.jars, folder, broker.address)
     asked = {"topic": JAVA_TOPIC, "key": "k1", "max": 32, "begin": 0, "end": 1 << 60}
     queues = [{"ask": "dump", "topic": JAVA_TOPIC, "queueId": one} for one in range(QUEUES)]
