@@ -131,6 +131,11 @@ class Server:
 
     def stop(self) -> None:
         """Stop it, cleanly if it will, and remove what it wrote."""
+        self.end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def end(self) -> None:
+        """Stop it, cleanly if it will, and keep what it wrote."""
         if self._process.poll() is None:
             self.thaw()
             self._process.terminate()
@@ -139,7 +144,6 @@ class Server:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _read_output(self) -> None:
         assert self._process.stdout is not None

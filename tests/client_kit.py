@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -92,7 +93,8 @@ class LocalCluster:
                     for key, text in {
                         **_SMALL,
                         **self._settings,
-                        **({"listenPort": str(port)} if port else {}),
+                        # The port after that one may be taken.
+                        **({"listenPort": str(port), "haListenPort": _free_port()} if port else {}),
                     }.items()
                 ),
             ],
@@ -130,6 +132,11 @@ class LocalCluster:
     def client(self) -> Client:
         """One that waits for as long as a busy machine takes."""
         return connect(self.address, timeout=60, connect_timeout=60)
+
+
+def _free_port() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return str(taken.getsockname()[1])
 
 
 def _nameserver_settings(folder: Path) -> nameserver_settings.NameServerSettings:

@@ -113,6 +113,7 @@ class Pair:
                     return 0
                 data = b"".join(bytes(one) for one in buffers)
                 self._do(other, other.broker.on_link_bytes(LINK, data, now))
+                self._do(other, other.broker.settle(now))
             case CloseLink():
                 self.drop_link()
             case _:

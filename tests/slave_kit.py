@@ -65,8 +65,8 @@ class SlaveKit:
         *,
         refused: Collection[int] = (),
     ) -> None:
-        """`disk`: of an earlier process. Only its state files are kept: the log is copied again,
-        and everything that is derived from it is built again."""
+        """`disk`: of an earlier process, as slave or as master. Its state files and those of its
+        timer are kept; the log is copied again, and what is derived from it is built again."""
         self.master = master
         self.refused = refused
         self.silent_at: int | None = None
@@ -79,8 +79,10 @@ class SlaveKit:
         copy_log(master.disk, self.disk)
         if disk is not None:
             _copy_folder(disk, self.disk, f"{ROOT}/config")
-            if disk.exists(f"{ROOT}/deleted_topics"):
-                self.disk.replace(f"{ROOT}/deleted_topics", disk.read(f"{ROOT}/deleted_topics"))
+            _copy_folder(disk, self.disk, f"{ROOT}/timerlog")
+            for path in (f"{ROOT}/deleted_topics", f"{ROOT}/timerwheel"):
+                if disk.exists(path):
+                    self.disk.replace(path, disk.read(path))
         kit = StoreKit(self.disk, storage, clock=self.clock)
         self.store, self.worker = kit.store, kit.worker
         now = self.clock.now()

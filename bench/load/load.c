@@ -7,6 +7,7 @@
  *     load fill   …  [--batch 24]          as batch, with the marks that pull-sql chooses by
  *     load pull-sql …                      as pull, half of what is there by an SQL92 expression
  *     load open   …  --rate 5000           sends on a schedule that no answer delays
+ *                   [--reader-port N]      and how long after its answer each is read there
  *     load delay  …  [--ahead 5]           sends that are all due in the same second, so many
  *                                          seconds after the last; then how fast they come out
  *     load transaction …                   halves, each committed, until the messages are there
@@ -62,6 +63,7 @@ int waiter;
 uint64_t issued, in_flight, good, requests_answered, errors, began, ends, last_answer;
 static bool is_told; /* that our input is at its end */
 struct watch watch;
+struct reader slave_reader = {.fd = -1};
 uint64_t held_before, seen;
 uint64_t examined;
 uint64_t pop_group, asked;
@@ -109,8 +111,8 @@ static void make_request(struct request *request, int queue)
 {
     const char *topic = options.topic;
     switch (options.mode) {
-    case PULL: make_pull(request, topic, queue, options.batch, NULL); break;
-    case PULL_SQL: make_pull(request, topic, queue, options.batch, MARK_FILTER); break;
+    case PULL: make_pull(request, topic, queue, options.batch, NULL, false); break;
+    case PULL_SQL: make_pull(request, topic, queue, options.batch, MARK_FILTER, false); break;
     case BATCH: make_batch(request, topic, queue, options.body, options.batch, false); break;
     case FILL: make_batch(request, topic, queue, options.body, options.batch, true); break;
     case DELAY: make_delayed(request, queue); break;
@@ -190,6 +192,15 @@ static void look(void)
         fill(&connections[i]);
 }
 
+static void look_at_reader(void)
+{
+    if (!take_reader(&slave_reader, now_ns())) {
+        note_error("the reader was not given what follows", "", 0);
+        close(slave_reader.fd);
+        slave_reader.fd = -1;
+    }
+}
+
 /* Waits for what happens next, and takes it. */
 static void turn(int timeout_ms)
 {
@@ -199,6 +210,10 @@ static void turn(int timeout_ms)
         struct connection *connection = events[i].data.ptr;
         if (events[i].data.ptr == &watch) {
             look();
+            continue;
+        }
+        if (events[i].data.ptr == &slave_reader) {
+            look_at_reader();
             continue;
         }
         if (!connection) { /* the timer, which needs no reading, or standard input */
@@ -218,7 +233,8 @@ static void turn(int timeout_ms)
 static bool is_over(void)
 {
     uint64_t now = now_ns();
-    bool is_unseen = options.mode == TRANSACTION && seen < good;
+    bool is_unseen = (options.mode == TRANSACTION && seen < good)
+        || (slave_reader.fd >= 0 && slave_reader.unread);
     if (errors > 1000000)
         return true;
     if ((options.count && issued >= options.count) || (ends && now >= ends))
@@ -232,13 +248,15 @@ static bool is_over(void)
 
 static bool is_watched(void)
 {
-    return options.mode == DELAY || options.mode == TRANSACTION || options.mode == POP;
+    return options.mode == DELAY || options.mode == TRANSACTION || options.mode == POP
+        || options.reader_port;
 }
 
 /* What the topic holds before anything is done. */
 static void look_first(void)
 {
-    if (!open_watch(&watch, options.port, options.topic, (unsigned)options.queues))
+    int port = options.reader_port ? options.reader_port : options.port;
+    if (!open_watch(&watch, port, options.topic, (unsigned)options.queues))
         fail("connect");
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &watch};
     epoll_ctl(waiter, EPOLL_CTL_ADD, watch.fd, &event);
@@ -253,6 +271,12 @@ static void look_first(void)
     for (int queue = 0; queue < options.queues; queue++)
         if ((uint64_t)watch.ends[queue] > queue_room)
             queue_room = (uint64_t)watch.ends[queue];
+    if (options.reader_port) {
+        if (!open_reader(&slave_reader, port, options.topic, &watch))
+            fail("connect");
+        event.data.ptr = &slave_reader;
+        epoll_ctl(waiter, EPOLL_CTL_ADD, slave_reader.fd, &event);
+    }
     if (options.mode != POP)
         return;
     if (held_before < 20 * options.batch)
@@ -337,6 +361,10 @@ static void report(void)
         note_error(seen < good ? "messages did not come" : "more messages than were sent", "", 0);
         errors += (seen < good ? good - seen : seen - good) - 1;
     }
+    if (slave_reader.unread) {
+        note_error("messages were not read", "", 0);
+        errors += slave_reader.unread - 1;
+    }
     printf("{\"mode\":\"%s\",\"count\":%llu,\"requests\":%llu,\"seconds\":%.6f,\"rate\":%.1f,"
            "\"errors\":%llu,\"error\":\"%s\",\"cpu_seconds\":%.3f",
            MODES[options.mode], (unsigned long long)good, (unsigned long long)requests_answered,
@@ -345,6 +373,8 @@ static void report(void)
     latency_print(stdout, &latency, "");
     if (options.mode == OPEN)
         latency_print(stdout, &lateness, "late_");
+    if (options.reader_port)
+        latency_print(stdout, &slave_reader.lag, "lag_");
     if (options.mode == PULL_SQL)
         printf(",\"examined_rate\":%.1f", seconds > 0 ? (double)examined / seconds : 0.0);
     if (options.mode == DELAY)
@@ -385,7 +415,7 @@ static void read_options(int argc, char **argv)
         {"batch", required_argument, NULL, 'n'}, {"count", required_argument, NULL, 'k'},
         {"seconds", required_argument, NULL, 's'}, {"rate", required_argument, NULL, 'r'},
         {"patience", required_argument, NULL, 'w'}, {"ahead", required_argument, NULL, 'a'},
-        {"fault", required_argument, NULL, 'x'},
+        {"fault", required_argument, NULL, 'x'}, {"reader-port", required_argument, NULL, 'l'},
         {NULL, 0, NULL, 0},
     };
     if (argc < 2) {
@@ -407,6 +437,7 @@ static void read_options(int argc, char **argv)
         case 'r': options.rate = atof(optarg); break;
         case 'w': options.patience = atof(optarg); break;
         case 'a': options.ahead = atof(optarg); break;
+        case 'l': options.reader_port = atoi(optarg); break;
         case 'x':
             options.fault = (enum fault)choose(optarg, FAULTS, sizeof FAULTS / sizeof *FAULTS);
             break;
@@ -426,7 +457,7 @@ static void read_options(int argc, char **argv)
     bool ends_some_time = options.count || options.seconds > 0 || options.mode == DUMMY;
     if (!ends_some_time || options.connections < 1 || options.in_flight < 1 || options.queues < 1
         || options.batch < 1 || options.batch >= BATCH_MAX || options.in_flight > OPEN_IN_FLIGHT
-        || strlen(options.topic) > 200 || options.body > 1 << 20 || options.rate <= 0) {
+        || (options.reader_port && options.mode != OPEN) || strlen(options.topic) > 200 || options.body > 1 << 20 || options.rate <= 0) {
         fprintf(stderr, "load: --count or --seconds is missing, or a value is out of range\n");
         exit(2);
     }

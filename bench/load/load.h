@@ -5,6 +5,7 @@
 
 #include "answers.h"
 #include "latency.h"
+#include "reader.h"
 #include "watch.h"
 
 enum {
@@ -48,7 +49,7 @@ struct connection {
 
 struct options {
     enum mode mode;
-    int port, queues;
+    int port, reader_port, queues;
     unsigned connections, in_flight, batch;
     size_t body;
     const char *topic;
@@ -69,6 +70,7 @@ extern struct latency latency, lateness;
 extern int waiter;
 extern uint64_t issued, in_flight, good, requests_answered, errors, began, ends, last_answer;
 extern struct watch watch;
+extern struct reader slave_reader; /* of a slave */
 extern uint64_t held_before, seen; /* what the topic held at first, and has got since */
 extern uint64_t examined; /* by filtered pulls */
 extern uint64_t pop_group, asked; /* the group that pops now, and for how much */

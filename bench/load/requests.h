@@ -262,17 +262,17 @@ static inline void make_end(struct request *request, const char *topic)
     end_frame(request);
 }
 
-/* PULL_MESSAGE with its subscription in the header, which asks for no consumer to be known. Hole:
- * the queue offset. */
+/* PULL_MESSAGE with its subscription in the header, which asks for no consumer to be known; held
+ * while there is no message, or answered at once. Hole: the queue offset. */
 static inline void make_pull(struct request *request, const char *topic, int queue, unsigned batch,
-                             const char *filter)
+                             const char *filter, bool is_held)
 {
     begin_frame(request);
     put(request, "{\"code\":11,\"extFields\":{\"queueId\":\"%d\",\"commitOffset\":\"0\","
         "\"subscription\":\"%s\",\"suspendTimeoutMillis\":\"3000\",\"bname\":\"broker-a\","
-        "\"sysFlag\":\"4\",\"expressionType\":\"%s\",\"ReqT\":\"0\",\"topic\":\"%s\","
+        "\"sysFlag\":\"%d\",\"expressionType\":\"%s\",\"ReqT\":\"0\",\"topic\":\"%s\","
         "\"consumerGroup\":\"bench-consumers\",\"maxMsgNums\":\"%u\",\"queueOffset\":\"",
-        queue, filter ? filter : "*", filter ? "SQL92" : "TAG", topic, batch);
+        queue, filter ? filter : "*", is_held ? 6 : 4, filter ? "SQL92" : "TAG", topic, batch);
     put_hole(request);
     put(request, "\",\"subVersion\":\"0\",\"maxMsgBytes\":\"2147483647\"}");
     end_header(request);

@@ -73,7 +73,7 @@ static int64_t take_popped(struct connection *connection, uint64_t group, uint64
 
 /* Messages that a good answer is about. */
 static int64_t take_good(struct connection *connection, unsigned index, const char *header,
-                         const char *body, const char *end)
+                         const char *body, const char *end, uint64_t now)
 {
     struct slot *slot = &connection->slots[index];
     unsigned reader = (unsigned)(connection - connections) * (slot_mask + 1) + index;
@@ -83,6 +83,11 @@ static int64_t take_good(struct connection *connection, unsigned index, const ch
     case BATCH:
     case FILL: return count_ids(header, body) == options.batch ? (int64_t)options.batch : -1;
     case TRANSACTION: return take_half(connection, header, body);
+    case OPEN:
+        if (!options.reader_port)
+            return 1;
+        return note_answered(&slave_reader, number_behind(header, body, "\"queueId\":\""),
+                             number_behind(header, body, "\"queueOffset\":\""), now) ? 1 : -1;
     case POP:
         return slot->is_ack ? 1
             : take_popped(connection, slot->group, slot->since, header, body, end);
@@ -119,7 +124,7 @@ static void take_frame(struct connection *connection, const char *frame, size_t 
     bool is_good = !memcmp(header, code_first, sizeof code_first - 1)
         || number_behind(header, body, "\"code\":") == 0
         || (options.mode == PULL_SQL && number_behind(header, body, "\"code\":") == NO_MATCH);
-    int64_t messages = is_good ? take_good(connection, index, header, body, end) : -1;
+    int64_t messages = is_good ? take_good(connection, index, header, body, end, now) : -1;
     if (messages < 0)
         note_error(is_good ? "not the messages asked for" : "refused", header,
                    (size_t)(body - header));

@@ -1,5 +1,6 @@
 """`aerobee up` as people run it: the first line, what it says then, Ctrl-C, the second start."""
 
+import asyncio
 import re
 import signal
 import subprocess
@@ -9,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from aerobee import connect, connect_sync
+from aerobee.client.admin.replica_group import ReplicaGroup
+from aerobee.model.message_id import parse_offset_message_id
 from aerobee.protocol.bodies.topic_route import decode_topic_route
+from aerobee.protocol.request_codes import RequestCode
 from tests.process_kit import SECONDS_MAX, Started, files_under
 from tests.wire_client import WireClient
 from tools.terminal_picture import Program
@@ -52,6 +57,15 @@ def pasted(banner: str) -> str:
     """The Python that it shows, as somebody would mark and paste it."""
     start = banner.index("import aerobee\n")
     return banner[start : banner.index("\n\n", start) + 2]
+
+
+def snippet_of(one: Started) -> str:
+    """Runs the Python that it shows, once it is ready; all that it says."""
+    one.ports()
+    said = one.until(LAST)
+    ran = python("-", stdin=pasted(said))
+    assert ran.returncode == 0, ran.stderr
+    return said
 
 
 def python(*arguments: str, stdin: str) -> subprocess.CompletedProcess[str]:
@@ -124,6 +138,61 @@ def test_two_brokers_are_both_on_the_route(up: Run, tmp_path: Path) -> None:
     alone = up("--store", f"{tmp_path}/data")
     alone.ports()
     assert "2 brokers have messages there; say --brokers 2\n" in alone.until(LAST)
+
+
+def test_a_slave_has_what_was_sent_and_is_in_sync(up: Run, tmp_path: Path) -> None:
+    one = up("--temp", "--brokers", "1", "--slaves", "1", "--replication", "sync")
+    nameserver = one.ports()["nameserver"]
+    said = one.until(LAST)
+    found = re.search(
+        r"^  broker-a     (\S+)  SYNC_MASTER, inSyncReplicas=2\n {15}(\S+)  SLAVE 1$",
+        said,
+        re.MULTILINE,
+    )
+    assert found is not None, said
+    master, slave = found.groups()
+
+    at = f"127.0.0.1:{nameserver}"
+
+    async def group() -> ReplicaGroup:
+        async with connect(at, timeout=SECONDS_MAX) as client:
+            return await client.admin.replicas.group("broker-a")
+
+    with connect_sync(at, timeout=SECONDS_MAX) as client:
+        sent = client.send("orders", b"one for two")
+    place = {"offset": str(parse_offset_message_id(sent.offset_id).log_offset)}
+    records = []
+    for address in (master, slave):  # without waiting: it was acknowledged
+        with WireClient(int(address.rpartition(":")[2])) as wire:
+            records.append(bytes(wire.ask(RequestCode.VIEW_MESSAGE_BY_ID, place).body))
+    assert b"one for two" in records[0]
+    assert records[0] == records[1]
+    replicas = asyncio.run(group())
+    assert [member.address for member in replicas.members] == [master, slave]
+    assert replicas.standing(replicas.slaves[0]).is_in_sync
+    status, _, stderr = one.stop(signal.SIGINT)
+    assert (status, complaints(stderr)) == (0, [])
+
+
+def test_slaves_go_on_with_their_copies_and_are_missed_when_they_are_not_started(
+    up: Run, tmp_path: Path
+) -> None:
+    place = ("--store", f"{tmp_path}/data")
+    first = up(*place)
+    snippet_of(first)
+    assert first.stop()[0] == 0
+    both = up(*place, "--slaves", "1", "--replication", "sync")
+    assert "goes on with 1 message in 1 topic" in snippet_of(both)
+    assert both.stop()[0] == 0
+    kept = {path.name for path in (tmp_path / "data").iterdir()}
+    assert kept == {"namesrv", "store", "store-a-slave-1"}
+    logs = [tmp_path / "data" / name / "commitlog" for name in ("store", "store-a-slave-1")]
+    ours, copied = ((log / "00000000000000000000").read_bytes() for log in logs)
+    assert copied.count(b"first message") == 2
+    assert ours.startswith(copied.rstrip(b"\0"))
+    alone = up(*place)
+    alone.ports()
+    assert "slaves have copies there; say --slaves 1\n" in alone.until(LAST)
 
 
 def test_a_folder_that_is_in_use_and_a_port_that_is_taken_are_said(up: Run, tmp_path: Path) -> None:

@@ -125,6 +125,52 @@ class Jars:
         return Broker(self, folder, store, settings)
 
 
+class DirectClient:
+    """Runs the Java client against one broker, of any make, whose address it is told."""
+
+    def __init__(self, jars: Jars, folder: Path, address: str) -> None:
+        self._jars = jars
+        self._folder = folder
+        self._address = address
+
+    def ask(self, questions: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """What the Java client answers, in order; see java/StoreDump.java for the questions.
+
+        The answer to a `dump` is a dict with minOffset, maxOffset, count and messages.
+        """
+        lines = map(json.loads, self._run("StoreDump", questions))
+        answers = []
+        for question in questions:
+            answer = next(lines)
+            if question["ask"] == "dump":
+                messages = []
+                while "minOffset" not in answer:
+                    messages.append(answer)
+                    answer = next(lines)
+                assert answer["count"] == len(messages)
+                answer["messages"] = messages
+            answers.append(answer)
+        return answers
+
+    def send(self, sends: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """Send with the Java client; see java/StoreWrite.java. One answer for each send."""
+        return [json.loads(line) for line in self._run("StoreWrite", sends)]
+
+    def _run(self, main: str, lines: Sequence[Mapping[str, Any]]) -> list[str]:
+        options = (*_CLIENT_HEAP, f"-Duser.home={self._folder}")
+        done = subprocess.run(
+            self._jars.command(main, self._address, options=options),
+            input="".join(json.dumps(line) + "\n" for line in lines),
+            capture_output=True,
+            encoding="utf-8",
+            timeout=PROGRAM_SECONDS_MAX,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise ApacheError(f"{main} ended with {done.returncode}:\n{done.stderr[-3000:]}")
+        return done.stdout.splitlines()
+
+
 class Broker:
     """A running broker on the store directory `store`; `settings` go over QUIET_SETTINGS.
 
@@ -135,11 +181,10 @@ class Broker:
     def __init__(
         self, jars: Jars, folder: Path, store: Path, settings: Mapping[str, object]
     ) -> None:
-        self._jars = jars
-        self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         port = free_port()
         self.address = f"127.0.0.1:{port}"
+        self._client = DirectClient(jars, folder / "client", self.address)
         where = {"listenPort": port, "storePathRootDir": store}
         config = folder / "broker.conf"
         lines = {**QUIET_SETTINGS, **settings, **where}.items()
@@ -165,27 +210,12 @@ class Broker:
         self._wait_for("boot success")
 
     def ask(self, questions: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """What the Java client answers, in order; see java/StoreDump.java for the questions.
-
-        The answer to a `dump` is a dict with minOffset, maxOffset, count and messages.
-        """
-        lines = map(json.loads, self._run_client("StoreDump", questions))
-        answers = []
-        for question in questions:
-            answer = next(lines)
-            if question["ask"] == "dump":
-                messages = []
-                while "minOffset" not in answer:
-                    messages.append(answer)
-                    answer = next(lines)
-                assert answer["count"] == len(messages)
-                answer["messages"] = messages
-            answers.append(answer)
-        return answers
+        """See `DirectClient.ask`."""
+        return self._client.ask(questions)
 
     def send(self, sends: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """Send with the Java client; see java/StoreWrite.java. One answer for each send."""
-        return [json.loads(line) for line in self._run_client("StoreWrite", sends)]
+        """See `DirectClient.send`."""
+        return self._client.send(sends)
 
     def stop(self) -> None:
         """Stop cleanly: Apache's shutdown hook runs."""
@@ -200,20 +230,6 @@ class Broker:
 
     def __exit__(self, *error: object) -> None:
         self.kill()
-
-    def _run_client(self, main: str, lines: Sequence[Mapping[str, Any]]) -> list[str]:
-        home = self._folder / "client"
-        done = subprocess.run(
-            self._jars.command(main, self.address, options=(*_CLIENT_HEAP, f"-Duser.home={home}")),
-            input="".join(json.dumps(line) + "\n" for line in lines),
-            capture_output=True,
-            encoding="utf-8",
-            timeout=PROGRAM_SECONDS_MAX,
-            check=False,
-        )
-        if done.returncode != 0:
-            raise ApacheError(f"{main} ended with {done.returncode}:\n{done.stderr[-3000:]}")
-        return done.stdout.splitlines()
 
     def _read_output(self) -> None:
         assert self._process.stdout is not None

@@ -89,6 +89,30 @@ def test_a_connection_that_is_dead_on_one_side_only_is_found_by_silence() -> Non
     story.judge()
 
 
+def test_a_slave_that_comes_back_beside_its_dead_connection_is_one_copy() -> None:
+    story = Story(4, k=3, is_one_host=True)
+    story.run(2_000)
+    back, gone = story.slaves
+    gone.kill()
+    story.run(1_000)
+    story.is_loaded = False  # the master writes nothing that a dead connection would answer
+    story.run(500)
+    assert back.log.flushed_offset > gone.log.end_offset
+    back.cut_power()
+    back.start()
+    story.run(100)
+    primary, end = story.master.primary, story.master.log.end_offset
+    assert primary is not None
+    assert len(primary.statuses(story.master.host.clock.now())) == 2
+    assert primary.in_sync.count(end) == 2
+    copied = primary.in_sync.copied_offset(end)
+    assert copied is not None
+    assert copied <= gone.log.end_offset
+    gone.start()
+    story.run(10_000)
+    story.judge()
+
+
 def test_a_slave_whose_log_the_master_has_deleted_says_so_and_does_not_spin() -> None:
     story = Story(7, slaves=1)
     story.run(1_000)

@@ -7,8 +7,9 @@ indented, so that it can be pasted; commands name the programs as this shell fin
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from aerobee.app.data_folder import DataFolder, shown_path
 from aerobee.app.ink import Ink, ink_for
@@ -18,8 +19,10 @@ from aerobee.app.process.holdings import Holdings, together
 from aerobee.app.process.lifecycle import Ended
 from aerobee.app.process.nameserver_process import NameServerPart
 from aerobee.app.process.process_figures import MIB, Memory
+from aerobee.model.broker_role import MASTER_ID, BrokerRole
 from aerobee.net.listener import outward_address
 from aerobee.ports.service import Peer
+from aerobee.replication.config import ReplicationConfig
 
 USUAL = "127.0.0.1:9876"
 """Where commands look for a name server if none is said."""
@@ -32,6 +35,8 @@ TRIES = (
     "up --demo",
 )
 """What to do next, as words of the command."""
+REPLICA_TRIES = ("broker replicas", "broker replicas --watch")
+"""The same, where there are slaves."""
 _SNIPPET = """\
 import aerobee
 with aerobee.connect_sync("{nameserver}") as client:
@@ -48,19 +53,37 @@ class Programs:
     python: str = "python"
 
 
+class BrokerPlace(NamedTuple):
+    """One broker, and its address."""
+
+    name: str
+    address: str
+    broker_id: int = MASTER_ID
+    replication: ReplicationConfig = ReplicationConfig()
+
+
+class Kept(NamedTuple):
+    """The numbers of stores in the folder, whether or not their brokers were started."""
+
+    masters: int = 0
+    slaves: int = 0
+    """Of one master."""
+
+
+NOTHING_KEPT = Kept()
+
+
 @dataclass(frozen=True, slots=True)
 class BannerFacts:
     """The facts that the banner shows."""
 
     nameserver: str
-    brokers: Mapping[str, str]
-    """By name, where each is."""
+    brokers: Sequence[BrokerPlace]
     metrics: Iterable[str]
     folder: DataFolder
     held: Holdings
     """What was there at the start."""
-    brokers_kept: int = 0
-    """How many brokers have something in the folder, started or not."""
+    kept: Kept = NOTHING_KEPT
     memory: Memory | None = None
     seconds: float | None = None
     """How long the start took."""
@@ -75,22 +98,23 @@ class Banner:
         nameserver: NameServerPart,
         brokers: Iterable[BrokerPart],
         folder: DataFolder,
-        brokers_kept: int,
+        kept: Kept,
     ) -> None:
         self._nameserver = nameserver
         self._brokers = list(brokers)
         self._folder = folder
-        self._brokers_kept = brokers_kept
+        self._kept = kept
 
     async def start(self, failed: Ended) -> str:
+        masters = [one for one in self._brokers if one.broker_id == MASTER_ID]
         pages = (broker.metrics_address for broker in self._brokers)
         facts = BannerFacts(
             reachable(self._nameserver.address),
-            {broker.name: reachable(broker.address) for broker in self._brokers},
+            [_place(broker) for broker in self._brokers],
             [reachable(address) for address in pages if address],
             self._folder,
-            together(broker.holdings() for broker in self._brokers),
-            self._brokers_kept,
+            together(broker.holdings() for broker in masters),
+            self._kept,
             process_figures.memory(),
             process_figures.age_seconds(),
             programs_here(),
@@ -103,7 +127,8 @@ class Banner:
 
 def banner(facts: BannerFacts, ink: Ink) -> str:
     programs = facts.programs
-    tries = [f"{programs.aerobee} {words}" for words in TRIES]
+    words = (*REPLICA_TRIES, *TRIES) if _slaves(facts.brokers) else TRIES
+    tries = [f"{programs.aerobee} {one}" for one in words]
     if facts.nameserver != USUAL:
         tries.insert(0, f"export {NAME_SERVER_VARIABLE}={facts.nameserver}")
     lines = [
@@ -155,14 +180,45 @@ def kept_text(folder: DataFolder, held: Holdings) -> str:
 
 def _places(facts: BannerFacts, ink: Ink) -> Iterable[str]:
     yield _row("name server", facts.nameserver, ink)
-    for name, address in facts.brokers.items():
-        yield _row(name, address, ink)
+    yield from _broker_rows(facts.brokers, ink)
     for at, address in enumerate(facts.metrics):
         yield _row("" if at else "metrics", f"http://{address}/metrics", ink)
     yield _row("data", kept_text(facts.folder, facts.held), ink)
-    if facts.brokers_kept > len(facts.brokers):
-        count = facts.brokers_kept
+    kept = facts.kept
+    if kept.masters > len({one.name for one in facts.brokers}):
+        count = kept.masters
         yield _row("", f"{count} brokers have messages there; say --brokers {count}", ink)
+    if kept.slaves > _slaves(facts.brokers):
+        yield _row("", f"slaves have copies there; say --slaves {kept.slaves}", ink)
+
+
+def _broker_rows(brokers: Sequence[BrokerPlace], ink: Ink) -> Iterable[str]:
+    """Lines of brokers, the master of a name before its slaves; without slaves, no roles."""
+    has_slaves = _slaves(brokers) > 0
+    shown = ""
+    for one in sorted(brokers, key=lambda place: (place.name, place.broker_id)):
+        role = f"  {_role(one)}" if has_slaves else ""
+        yield _row("" if one.name == shown else one.name, f"{one.address}{role}", ink)
+        shown = one.name
+
+
+def _role(place: BrokerPlace) -> str:
+    """RocketMQ's word for a role, with the number that makes a difference."""
+    role, copies = place.replication.role, place.replication.in_sync_replicas
+    if role is BrokerRole.SLAVE:
+        return f"{role.value} {place.broker_id}"
+    return f"{role.value}, inSyncReplicas={copies}" if copies > 1 else role.value
+
+
+def _slaves(brokers: Iterable[BrokerPlace]) -> int:
+    """The number of slaves of the master that has most of them."""
+    names = [one.name for one in brokers if one.broker_id != MASTER_ID]
+    return max(map(names.count, names), default=0)
+
+
+def _place(broker: BrokerPart) -> BrokerPlace:
+    address = reachable(broker.address)
+    return BrokerPlace(broker.name, address, broker.broker_id, broker.replication)
 
 
 def _cost(facts: BannerFacts) -> str:

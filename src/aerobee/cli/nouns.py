@@ -21,6 +21,7 @@ NOUNS = {
     "pipeline": ("commands.pipeline", "jobs on Spark: list, describe, run"),
     "explain": ("commands.explain", "why a message was not consumed; what a group does"),
     "mqadmin": ("mqadmin.entry", "RocketMQ's own tool: its sub-commands, flags and columns"),
+    "migrate": ("commands.migrate", "move a broker from RocketMQ to Aerobee while it runs"),
     "store": ("commands.store", "a store's files, while no broker has them"),
     "bench": ("commands.bench", "load tests: send, receive, time, plan"),
     "doctor": (

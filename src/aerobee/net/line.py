@@ -262,8 +262,15 @@ class Line:
             )
 
 
+_LIMITS = FrameLimits()
+
+
 async def open_line(
-    address: str, limits: FrameLimits, asked: Asked | None = None, *, tls: SSLContext | None = None
+    address: str,
+    limits: FrameLimits = _LIMITS,
+    asked: Asked | None = None,
+    *,
+    tls: SSLContext | None = None,
 ) -> Line:
     """A line to `host:port`. OSError says why there is none."""
     host, _, port = address.rpartition(":")

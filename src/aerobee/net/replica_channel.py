@@ -4,6 +4,10 @@ A link is accepted on the HA port, or dialed for an `OpenLink`. Its bytes belong
 reads that brought them (`net/round.py`): what they lead to, such as messages that became visible or
 sends that were confirmed, is done when the round is over.
 
+A link that is dialed carries the log of a master: it is read into one large buffer, which every
+read uses again, so that a read costs no copy and its effects are spread over many records. Accepted
+links carry reports, and have a small buffer.
+
 Back-pressure: the service is told that a link is ready when nearly everything is out, and keeps a
 window of its own (`ports/replica_link.py`). After a write that the system took at once it is told
 in the next turn of the loop, so that a fast link does not hold up the others.
@@ -26,14 +30,17 @@ LINKS_MAX = 64
 CONNECT_SECONDS_MAX = 3.0
 WRITE_HIGH_BYTES = 256 << 10
 WRITE_LOW_BYTES = 128 << 10
+LOG_READ_BYTES = 1 << 20
+REPORT_READ_BYTES = 4 << 10
 
 
-class ReplicaChannel(asyncio.Protocol):
+class ReplicaChannel(asyncio.BufferedProtocol):
     """One connection."""
 
     def __init__(self, owner: "ReplicaLinks", link: LinkId, is_dialed: bool) -> None:
         self._owner = owner
         self._transport: asyncio.Transport | None = None
+        self._read = memoryview(bytearray(LOG_READ_BYTES if is_dialed else REPORT_READ_BYTES))
         self._is_full = False
         # Written since the service was last told that the link is ready.
         self._unready_bytes = 0
@@ -52,8 +59,11 @@ class ReplicaChannel(asyncio.Protocol):
         host, port = (transport.get_extra_info("peername") or ("", 0))[:2]
         self._owner.opened(self, Peer(host, port))
 
-    def data_received(self, data: bytes) -> None:
-        self._owner.received(self, data)
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._read
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._owner.received(self, self._read[:nbytes])
 
     def eof_received(self) -> None:
         """The peer says no more: the transport closes."""
@@ -97,7 +107,7 @@ class ReplicaChannel(asyncio.Protocol):
 
 
 class ReplicaLinks:
-    """All HA connections of one service."""
+    """All HA connections of one service. `links_max` bounds those that peers open."""
 
     def __init__(
         self,
@@ -128,7 +138,8 @@ class ReplicaLinks:
     # From channels.
 
     def opened(self, channel: ReplicaChannel, peer: Peer) -> None:
-        if self._is_ending or len(self._channels) >= self._links_max:
+        is_one_too_many = len(self._channels) >= self._links_max and not channel.is_dialed
+        if self._is_ending or is_one_too_many:
             _log.warning("too many HA connections: one is refused", extra={"peer": str(peer)})
             channel.abort()
             return
@@ -136,7 +147,7 @@ class ReplicaLinks:
         now = self._read_now()
         self._carry_out(self._service.on_link_open(channel.link, peer, channel.is_dialed, now))
 
-    def received(self, channel: ReplicaChannel, data: bytes) -> None:
+    def received(self, channel: ReplicaChannel, data: memoryview) -> None:
         if channel.link in self._channels:
             self._carry_out(self._service.on_link_bytes(channel.link, data, self._read_now()))
 
@@ -146,7 +157,8 @@ class ReplicaLinks:
 
     def closed(self, channel: ReplicaChannel) -> None:
         if self._channels.pop(channel.link, None) is not None:
-            self._carry_out(self._service.on_link_closed(channel.link, self._read_now()))
+            now = self._now() if self._is_ending else self._read_now()
+            self._carry_out(self._service.on_link_closed(channel.link, now))
 
     def _read_now(self) -> Now:
         """The time of this round of reads, which begins here if it has not yet."""
@@ -179,7 +191,7 @@ class ReplicaLinks:
                 await asyncio.get_running_loop().create_connection(
                     lambda: self._make_channel(is_dialed=True), host.strip("[]"), int(port)
                 )
-        except (OSError, TimeoutError, ValueError) as error:
+        except (OSError, TimeoutError, ValueError, OverflowError) as error:
             reason = str(error) or f"no answer within {CONNECT_SECONDS_MAX:g} s"
             self._carry_out(self._service.on_link_failed(address, reason, self._read_now()))
 

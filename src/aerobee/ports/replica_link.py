@@ -32,8 +32,9 @@ class LinkService(Protocol):
     def on_link_failed(self, address: str, reason: str, now: Now) -> Effects:
         """An `OpenLink` has failed."""
 
-    def on_link_bytes(self, link: LinkId, data: bytes, now: Now) -> Effects:
-        """The next bytes of the stream, in chunks of any size."""
+    def on_link_bytes(self, link: LinkId, data: bytes | memoryview, now: Now) -> Effects:
+        """The next bytes of the stream, in chunks of any size. They are another's after the call:
+        copy what is kept."""
 
     def on_link_ready(self, link: LinkId, now: Now) -> Effects:
         """Nearly all that was written is out: more may be written. Called after `READY_BYTES` or

@@ -81,7 +81,7 @@ class InSync:
     """The copies of one master's log. The master itself is one of them, always in sync."""
 
     def __init__(self, config: ReplicationConfig) -> None:
-        self._config = config
+        self.configure(config)
         self._copies: dict[LinkId, Copy] = {}
         self._growth = LogGrowth()
         self._copied = 0
@@ -89,11 +89,8 @@ class InSync:
     def configure(self, config: ReplicationConfig) -> None:
         """Live settings have changed."""
         self._config = config
-
-    @property
-    def waits(self) -> bool:
+        self.waits = config.role is BrokerRole.SYNC_MASTER and config.in_sync_replicas > 1
         """Whether sends wait for slaves."""
-        return self._config.role is BrokerRole.SYNC_MASTER and self._config.in_sync_replicas > 1
 
     # Copies come, report and go.
 

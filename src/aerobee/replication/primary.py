@@ -23,7 +23,6 @@ from aerobee.errors import RemoteProtocolError
 from aerobee.ports.clock import Now
 from aerobee.ports.replica_link import READY_BYTES
 from aerobee.ports.service import CloseLink, Effects, LinkId, LinkWrite, Peer
-from aerobee.protocol.message.record_check import PLACE_BYTES, begins_at
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.in_sync import Copy, InSync
 from aerobee.replication.replicated_log import ReplicatedLog
@@ -34,7 +33,7 @@ _log = logging.getLogger(__name__)
 WINDOW_BYTES = 1 << 20
 FIRST_REPORT_MS_MAX = 10_000  # Apache's slave takes 5 s
 GATHER_MS = 2
-GATHER_BYTES = 64 << 10
+GATHER_BYTES = 256 << 10
 TOLD_MAX = 64
 _NEVER = 1 << 62
 
@@ -59,6 +58,7 @@ class _Follower:
 
     __slots__ = (
         "copy",
+        "is_held_up",
         "last_read_ms",
         "last_write_ms",
         "link",
@@ -76,6 +76,8 @@ class _Follower:
         self.last_read_ms = self.last_write_ms = monotonic_ms
         # Written since the link was last ready.
         self.unready_bytes = 0
+        # Whether there was more to write than its window or its rate had room for.
+        self.is_held_up = False
         # Bytes written in a second of the clock, and in the one before.
         self.second = monotonic_ms // 1000
         self.second_bytes = self.second_bytes_before = 0
@@ -136,17 +138,18 @@ class Primary:
         follower = self._followers.get(link)
         if follower is not None:
             follower.unready_bytes = 0
-            self._send(follower, self._log.end_offset, now.monotonic_ms, effects)
+            if follower.is_held_up:  # else what is new is for `push`, which gathers
+                self._send(follower, self._log.end_offset, now.monotonic_ms, effects)
         return effects
 
-    def on_link_bytes(self, link: LinkId, data: bytes, now: Now) -> Effects:
+    def on_link_bytes(self, link: LinkId, data: bytes | memoryview, now: Now) -> Effects:
         effects: Effects = []
         follower = self._followers.get(link)
         if follower is None:  # its close is under way
             return effects
         follower.last_read_ms = now.monotonic_ms
         try:
-            follower.reports.receive(data)
+            follower.reports.receive(bytes(data))
             while follower.reports.advance():
                 refusal = self._reported(follower, follower.reports.log_offset, now, effects)
                 if refusal:
@@ -187,7 +190,8 @@ class Primary:
         return self._log.min_offset
 
     def _why_not_from(self, offset: int, end: int) -> str:
-        """Why the log cannot be sent from here on; nothing if it can."""
+        """Why the log cannot be sent from here on; nothing if it can. It may begin inside a record:
+        Apache's slave appends what it gets, and asks for the rest of a record after a lost link."""
         if offset < self._log.min_offset:
             return (
                 f"it asks for offset {offset}, and the log begins at {self._log.min_offset}: the"
@@ -199,12 +203,6 @@ class Primary:
                 f"it asks for offset {offset}, and the log ends at {end}: the slave has records"
                 " that this master never had or has lost; an Aerobee slave cuts them off by itself,"
                 " empty the store of an Apache slave and start it again"
-            )
-        found = self._log.log_slices(offset, PLACE_BYTES)
-        if found and not begins_at(found, offset):
-            return (
-                f"it asks for offset {offset}, and no record begins there: its log is not a copy of"
-                " this one; empty its store and start it again"
             )
         return ""
 
@@ -257,6 +255,7 @@ class Primary:
         """Write as much as the window has room for."""
         copy = follower.copy
         offset = copy.sent_offset
+        follower.is_held_up = offset < end
         if offset >= end or follower.unready_bytes >= WINDOW_BYTES or not copy.has_reported:
             return
         follower.begin_second(monotonic_ms)
@@ -280,6 +279,7 @@ class Primary:
             offset += size
             room -= size + HEADER_BYTES
             follower.second_bytes += size
+        follower.is_held_up = offset < end
         if buffers:
             copy.sent_offset = offset
             follower.unready_bytes = WINDOW_BYTES - room

@@ -198,7 +198,7 @@ class Replica:
             self._lose("the master closed the connection", hint, now, effects)
         return effects
 
-    def on_link_bytes(self, link: LinkId, data: bytes, now: Now) -> Effects:
+    def on_link_bytes(self, link: LinkId, data: bytes | memoryview, now: Now) -> Effects:
         effects: Effects = []
         if link != self._link:
             return effects

@@ -6,13 +6,13 @@ topic or a group, put a message into a chosen queue, read what a topic holds.
 
 import json
 import time
+from typing import Protocol
 
 from aerobee.model.message import StoredMessage
 from aerobee.model.properties import encode_properties
 from aerobee.protocol.bodies.topic_route import decode_topic_route
 from aerobee.protocol.message.stored_message import client_messages
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from tests.interop.features.servers import Server
 from tests.interop.features.waiting import until
 from tests.wire_client import WireClient
 
@@ -24,8 +24,22 @@ _SET_REQUEST_MODE = 401
 _FOUND, _NOTHING = 0, (19, 20, 21)
 
 
+class Reachable(Protocol):
+    """A broker, and the name server that knows it."""
+
+    @property
+    def name_server(self) -> str: ...
+
+    @property
+    def broker_port(self) -> int: ...
+
+    def kill_broker(self) -> None: ...
+
+    def start_broker(self) -> None: ...
+
+
 class Ground:
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Reachable) -> None:
         self._server = server
 
     def create_topic(self, topic: str, queues: int = QUEUES) -> None:
@@ -102,9 +116,9 @@ class Ground:
                 assert answer.code in _NOTHING, answer.remark
         return messages
 
-    def stored_all(self, topic: str, count: int) -> list[StoredMessage]:
+    def stored_all(self, topic: str, count: int, seconds: float = 10) -> list[StoredMessage]:
         """The same, when there are so many: queues may be written after the answer to a send."""
-        until(lambda: len(self.stored(topic)) >= count, 10, f"not all are in {topic}")
+        until(lambda: len(self.stored(topic)) >= count, seconds, f"not all are in {topic}")
         return self.stored(topic)
 
     def committed(self, topic: str, group: str) -> int:

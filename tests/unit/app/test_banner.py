@@ -7,8 +7,11 @@ import pytest
 
 from aerobee.app.banner import (
     NAME_SERVER_VARIABLE,
+    REPLICA_TRIES,
     TRIES,
     BannerFacts,
+    BrokerPlace,
+    Kept,
     Programs,
     banner,
     kept_text,
@@ -21,18 +24,23 @@ from aerobee.app.process.holdings import Holdings
 from aerobee.app.process.process_figures import MIB, Memory
 from aerobee.cli.cluster_verbs import NAME_SERVER_VARIABLES
 from aerobee.cli.main import parser_for
+from aerobee.model.broker_role import BrokerRole
 from aerobee.net.listener import outward_address
+from aerobee.replication.config import ReplicationConfig
 
 FOLDER = DataFolder(os.path.abspath("data"), False)
 FACTS = BannerFacts(
     "127.0.0.1:9876",
-    {"broker-a": "127.0.0.1:10911"},
+    [BrokerPlace("broker-a", "127.0.0.1:10911")],
     ["127.0.0.1:5557"],
     FOLDER,
     Holdings(),
     memory=Memory(43 * MIB, 18 * MIB),
     seconds=0.52,
 )
+
+SYNC = ReplicationConfig(BrokerRole.SYNC_MASTER, in_sync_replicas=2)
+SLAVE = ReplicationConfig(BrokerRole.SLAVE)
 
 
 def said(facts: BannerFacts) -> list[str]:
@@ -52,7 +60,11 @@ def test_it_says_where_everything_is_and_what_it_took() -> None:
 
 def test_it_fits_80_columns_and_has_no_colour_where_there_is_none() -> None:
     programs = Programs(".venv/bin/aerobee", ".venv/bin/python")
-    several = {f"broker-{name}": "127.0.0.1:60911" for name in "abc"}
+    several = [
+        BrokerPlace(f"broker-{name}", "127.0.0.1:60911", broker_id, replication)
+        for name in "abc"
+        for broker_id, replication in ((0, SYNC), (1, SLAVE))
+    ]
     text = banner(replace(FACTS, brokers=several, nameserver="127.0.0.1:60876"), Ink(False))
     assert max(map(len, text.splitlines())) <= 80
     assert "\x1b" not in text
@@ -76,7 +88,7 @@ def test_commands_are_told_of_a_name_server_only_when_it_is_not_the_usual_one() 
     assert NAME_SERVER_VARIABLE in NAME_SERVER_VARIABLES
 
 
-@pytest.mark.parametrize("words", TRIES)
+@pytest.mark.parametrize("words", [*TRIES, *REPLICA_TRIES])
 def test_what_to_try_is_a_command(words: str) -> None:
     said = shlex.split(words)
     assert parser_for(said[:1]).parse_args(said).verb
@@ -101,8 +113,40 @@ def test_that_a_folder_will_be_removed_is_said() -> None:
 
 def test_brokers_that_are_not_started_are_missed() -> None:
     line = "               3 brokers have messages there; say --brokers 3"
-    assert line in said(replace(FACTS, brokers_kept=3))
-    assert line not in said(replace(FACTS, brokers_kept=1))
+    assert line in said(replace(FACTS, kept=Kept(3)))
+    assert line not in said(replace(FACTS, kept=Kept(1)))
+    pair = [*FACTS.brokers, BrokerPlace("broker-a", "127.0.0.1:10921", 1, SLAVE)]
+    assert "               2 brokers have messages there; say --brokers 2" in said(
+        replace(FACTS, brokers=pair, kept=Kept(2, 1))
+    )
+
+
+def test_slaves_that_are_not_started_are_missed() -> None:
+    line = "               slaves have copies there; say --slaves 1"
+    assert line in said(replace(FACTS, kept=Kept(1, 1)))
+    pair = [*FACTS.brokers, BrokerPlace("broker-a", "127.0.0.1:10921", 1, SLAVE)]
+    assert line not in said(replace(FACTS, brokers=pair, kept=Kept(1, 1)))
+
+
+def test_roles_are_shown_where_there_are_slaves_each_below_its_master() -> None:
+    lines = said(
+        replace(
+            FACTS,
+            brokers=[
+                BrokerPlace("broker-a", "127.0.0.1:10911", 0, SYNC),
+                BrokerPlace("broker-b", "127.0.0.1:10921"),
+                BrokerPlace("broker-a", "127.0.0.1:10931", 1, SLAVE),
+                BrokerPlace("broker-b", "127.0.0.1:10941", 1, SLAVE),
+            ],
+        )
+    )
+    start = lines.index("  broker-a     127.0.0.1:10911  SYNC_MASTER, inSyncReplicas=2")
+    assert lines[start + 1 : start + 4] == [
+        "               127.0.0.1:10931  SLAVE 1",
+        "  broker-b     127.0.0.1:10921  ASYNC_MASTER",
+        "               127.0.0.1:10941  SLAVE 1",
+    ]
+    assert "  next         aerobee broker replicas" in lines
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:7", "[::1]:7", "broker.example:7"])

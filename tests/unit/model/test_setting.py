@@ -1,8 +1,9 @@
 from dataclasses import dataclass
+from enum import Enum
 
 import pytest
 
-from aerobee.model.setting import PORT, TEXT, TRUTH, Kind, Setting, Whole, changed, texts
+from aerobee.model.setting import PORT, TEXT, TRUTH, Choice, Kind, Setting, Whole, changed, texts
 
 
 @dataclass(frozen=True)
@@ -86,3 +87,16 @@ def test_live_settings_can_be_changed() -> None:
 def test_what_is_not_live_or_not_of_its_kind_is_refused(values: dict[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         changed(Config(), SETTINGS, values)
+
+
+class Colour(Enum):
+    RED = "RED"
+    DARK_BLUE = "DARK_BLUE"
+
+
+def test_a_choice_is_read_whatever_its_case_and_written_as_rocketmq_does() -> None:
+    kind = Choice(Colour)
+    assert kind.read("dark_Blue") is Colour.DARK_BLUE
+    assert kind.write(Colour.RED) == "RED"
+    with pytest.raises(ValueError, match="RED or DARK_BLUE"):
+        kind.read("green")

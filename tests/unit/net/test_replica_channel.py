@@ -116,7 +116,10 @@ def test_a_link_is_dialed_and_the_service_is_told() -> None:
     in_loop(test)
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1", "no such host.invalid:5", "a:b"])
+@pytest.mark.parametrize(
+    "address",
+    ["127.0.0.1:1", "127.0.0.1", "127.0.0.1:70000", "no such host.invalid:5", "a:b", "", ".:5"],
+)
 def test_a_link_that_cannot_be_dialed_is_told_with_a_reason(address: str) -> None:
     async def test() -> None:
         async with Linked() as server:
@@ -151,7 +154,10 @@ def test_a_link_whose_peer_does_not_read_is_ready_when_it_has_read() -> None:
             with socket.create_connection(("127.0.0.1", server.ha_port)) as peer:
                 link = await server.links.hear("open")
                 size = 32 << 20  # more than the system takes
-                server.do(LinkWrite(link, [bytes(size)]))
+                server.do(
+                    LinkWrite(link, [bytes(READY_BYTES)]),
+                    LinkWrite(link, [bytes(size - READY_BYTES)]),
+                )
                 other, other_writer, other_link = await server.connect()
                 server.do(LinkWrite(other_link, [bytes(READY_BYTES)]))
                 await other.readexactly(READY_BYTES)
@@ -211,6 +217,10 @@ def test_one_link_too_many_is_refused_and_the_others_go_on() -> None:
             writers[-1].write(b"x")
             assert await server.links.hear("bytes") == link
             assert len(server.links.peers) == LINKS_MAX
+            # One that the service dials has its answer all the same.
+            async with Linked() as master:
+                server.do(OpenLink(f"127.0.0.1:{master.ha_port}"))
+                assert await server.links.hear("open") in server.links.dialed
 
     in_loop(test)
 

@@ -1,4 +1,5 @@
 from aerobee.errors import DiskFailed
+from tests.sim.log_copies import Story
 from tests.store_kit import draft
 from tests.unit.sim.node_kit import Cluster
 
@@ -77,3 +78,10 @@ def test_what_comes_out_of_a_service_is_told() -> None:
     cluster.run(60_000)
     assert [type(error) for error in cluster.fate.failures] == [DiskFailed]
     assert cluster.fate.news[-1] == "stopped"
+
+
+def test_a_node_accepts_links_on_its_ha_port() -> None:
+    story = Story(1, slaves=1)
+    story.run(500)
+    assert story.master.primary is not None
+    assert len(story.master.primary.statuses(story.master.host.clock.now())) == 1

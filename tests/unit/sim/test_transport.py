@@ -129,3 +129,32 @@ def test_a_close_waits_for_a_side_that_does_not_read() -> None:
     far.transport.resume_reading()
     place.run(100)
     assert (len(far.data), near.lost, far.lost) == (10_000, [None], [None])
+
+
+def test_a_slow_link_carries_so_many_bytes_a_second_over_all_connections() -> None:
+    place = Place()
+    near, far = place.connect()
+    other_near, other_far = place.connect()
+    place.network.link("near", "far").bytes_per_second = 100_000
+    near.transport.write(bytes(100_000))
+    other_near.transport.write(bytes(100_000))
+    far.transport.write(b"the other way is fast")
+    place.run(1_000)
+    assert 90_000 <= len(far.data) + len(other_far.data) <= 100_000
+    assert len(far.chunks) > 3
+    assert near.data == b"the other way is fast"
+    place.run(1_100)
+    assert (len(far.data), len(other_far.data)) == (100_000, 100_000)
+
+
+def test_a_link_that_is_fast_again_keeps_the_order_of_bytes() -> None:
+    place = Place()
+    near, far = place.connect()
+    link = place.network.link("near", "far")
+    link.bytes_per_second = 10_000
+    near.transport.write(b"a" * 10_000)
+    place.run(200)
+    link.bytes_per_second = 0
+    near.transport.write(b"b" * 10)
+    place.run(2_000)
+    assert far.data == b"a" * 10_000 + b"b" * 10

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from aerobee.app.demo.consumers import Consumers
 from aerobee.app.demo.figures import Asker
 from aerobee.app.demo.history import History
-from aerobee.app.demo.picture import Places, Vitals, picture, plain_line
+from aerobee.app.demo.picture import Places, Vitals, picture, plain_line, replica_line
 from aerobee.app.demo.screen import KeptLog, Screen
 from aerobee.app.demo.traffic import Traffic
 from aerobee.app.ink import Ink
@@ -117,7 +117,8 @@ class Demo:
         while True:
             await asyncio.sleep(next(waits, LINE_SECONDS))
             if await self._look(asker):
-                say(plain_line(self._history))
+                lines = (plain_line(self._history), replica_line(self._history))
+                say("\n".join(filter(None, lines)))
 
     async def _look(self, asker: Asker) -> bool:
         """Fetch figures; returns whether there are new ones. A cluster that does not answer is

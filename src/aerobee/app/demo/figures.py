@@ -3,7 +3,7 @@
 Ends of queues and committed offsets are counts that never go back; a rate is the difference of two
 of them. Messages with a delivery time are in the timer's queue: those of the demonstration are
 among the newest, and are searched at intervals. A retry waits in a queue of a delay level, and
-counts there.
+counts there. Slaves, where there are any, are asked for their distance from their master.
 """
 
 import asyncio
@@ -14,10 +14,11 @@ from aerobee.app.demo.story import DELAYS_SECONDS, GROUPS, REMINDERS, TOPICS
 from aerobee.client.admin.admin import Admin
 from aerobee.client.admin.brokers import RuntimeInfo
 from aerobee.client.admin.groups import GroupProgress
+from aerobee.client.admin.replica_group import ReplicaGroup, ReplicaMember
 from aerobee.errors import RemoteAnswer
 from aerobee.model.names import TIMER_TOPIC, dead_letter_topic, retry_topic
 from aerobee.model.properties import REAL_TOPIC, TIMER_OUT_MS
-from aerobee.model.route import MASTER_ID
+from aerobee.model.route import MASTER_ID, BrokerData
 from aerobee.protocol.response_codes import ResponseCode
 
 _LEVEL = "scheduleMessageOffset_"
@@ -35,6 +36,18 @@ class GroupFigures(NamedTuple):
     dead: int = 0
 
 
+class ReplicaFigures(NamedTuple):
+    """A slave, compared with its master."""
+
+    broker: str
+    broker_id: int
+    lag_bytes: int
+    """UNKNOWN (-1): its master does not answer."""
+    is_in_sync: bool
+    why: str = ""
+    """The reason why it is not in sync."""
+
+
 class Figures(NamedTuple):
     """All figures at one moment."""
 
@@ -45,6 +58,8 @@ class Figures(NamedTuple):
     delayed: int
     """Messages that wait for their time, retries among them."""
     open_transactions: int
+    replicas: Sequence[ReplicaFigures] = ()
+    """By broker name and id."""
 
 
 class Asker:
@@ -58,13 +73,15 @@ class Asker:
     async def ask(self, seconds: float, wall_ms: int) -> Figures:
         """Ask all brokers at once. `seconds` since the start; `wall_ms` is the brokers' clock."""
         admin = self._admin
-        brokers = [one.addresses[MASTER_ID] for one in (await admin.cluster()).brokers]
+        names = (await admin.cluster()).brokers
+        brokers = [one.addresses[MASTER_ID] for one in names if MASTER_ID in one.addresses]
         topics = (*TOPICS, *map(dead_letter_topic, GROUPS))
-        counts, progress, running, transactions = await asyncio.gather(
+        counts, progress, running, transactions, replicas = await asyncio.gather(
             asyncio.gather(*(_count(admin, topic, brokers) for topic in topics)),
             admin.groups.progress_of_all(on=brokers),
             admin.brokers.runtime(on=brokers),
             admin.transactions.count(on=brokers),
+            _replicas(admin, names),
         )
         if seconds - self._waiting_at >= WAITING_SECONDS:
             self._waiting_at = seconds
@@ -79,7 +96,33 @@ class Asker:
             },
             self._waiting + sum(map(waiting_by_level, running.values())),
             sum(transactions.values()),
+            replicas,
         )
+
+
+async def _replicas(admin: Admin, brokers: Sequence[BrokerData]) -> Sequence[ReplicaFigures]:
+    """Compare slaves with their masters; without slaves, nobody is asked."""
+    with_slaves = [one for one in brokers if len(one.addresses) > 1]
+    if not with_slaves:
+        return ()
+    addresses = [address for one in with_slaves for address in one.addresses.values()]
+    said = await admin.replicas.status(on=addresses)
+    found = []
+    for one in sorted(with_slaves, key=lambda broker: broker.name):
+        members = (
+            ReplicaMember(broker_id, address, said[address])
+            for broker_id, address in sorted(one.addresses.items())
+        )
+        group = ReplicaGroup(one.cluster, one.name, tuple(members))
+        for slave in group.slaves:
+            standing = group.standing(slave)
+            is_in_sync = standing.is_in_sync is True
+            found.append(
+                ReplicaFigures(
+                    one.name, slave.broker_id, standing.lag_bytes, is_in_sync, standing.why
+                )
+            )
+    return tuple(found)
 
 
 async def _count(admin: Admin, topic: str, brokers: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from aerobee.app.banner import USUAL
-from aerobee.app.demo.figures import Figures
+from aerobee.app.demo.figures import Figures, ReplicaFigures
 from aerobee.app.demo.history import COLUMNS, History
 from aerobee.app.demo.story import GROUPS, GUARD, ORDERS, SHIPPING, TOPICS, is_slow
 from aerobee.app.ink import Ink
@@ -18,6 +18,13 @@ HEIGHT = 24
 _NAME = max(map(len, (*TOPICS, *GROUPS)))
 TRIES = (f"explain group {SHIPPING}", f"dlq show {GUARD}", f"message tail {ORDERS}")
 """What to look at meanwhile, as words of the command."""
+REPLICA_TRIES = ("broker replicas",)
+"""The same where there are slaves, whose lines take the place of the others."""
+_REPLICAS_SHOWN = 2
+"""So many slaves have a line each; of more, the one that is farthest behind has one."""
+_BROKER = 12
+_LAG_BYTES_SEEN = 64 << 10
+"""As high as a chart of a slave's lag is at least."""
 _LAG_SEEN = 50
 """So many messages are a lag that is worth a colour, and as high as a chart of it is at least."""
 
@@ -63,9 +70,10 @@ def picture(history: History, places: Places, vitals: Vitals, ink: Ink) -> list[
         f"{'delayed':<{_NAME}}{number(last.delayed, 7)} waiting for their time",
         f"{'transactions':<{_NAME}}{number(last.open_transactions, 7)} open; some are rolled back, "
         "some asked about",
+        *_replicas(history, ink),
         "",
         _happening(last, ink),
-        *_tries(places, ink),
+        *_tries(places, REPLICA_TRIES if last.replicas else TRIES, ink),
     ]
     if vitals.warning:
         lines[-1] = ink.yellow(_clip(vitals.warning))
@@ -85,6 +93,16 @@ def plain_line(history: History) -> str:
     }
     said = " ".join(f"{name} {number(value, 6).strip()}" for name, value in parts.items())
     return f"demo: in {history.rate(_stored):.0f}/s out {history.rate(_consumed):.0f}/s {said}"
+
+
+def replica_line(history: History) -> str:
+    """Return the figures of slaves in one line, for a log; empty: there are none."""
+    replicas = history.last.replicas
+    if not replicas:
+        return ""
+    in_sync = sum(one.is_in_sync for one in replicas)
+    behind = max(one.lag_bytes for one in replicas)
+    return f"demo: slaves in sync {in_sync} of {len(replicas)}, bytes behind {max(0, behind):,}"
 
 
 def chart(values: Sequence[float], ramp: str, peak_min: float = 1.0) -> str:
@@ -156,6 +174,37 @@ def _group(group: str, history: History, ink: Ink) -> str:
     )
 
 
+def _replicas(history: History, ink: Ink) -> Iterable[str]:
+    replicas = history.last.replicas
+    if len(replicas) <= _REPLICAS_SHOWN:
+        yield from (_replica(one, history, ink) for one in replicas)
+        return
+    farthest = min(replicas, key=lambda one: (one.is_in_sync, -one.lag_bytes))
+    in_sync = sum(one.is_in_sync for one in replicas)
+    yield _replica(farthest, history, ink)
+    yield f"{'slaves':<{_NAME}}{len(replicas):>7} in all, {in_sync} of them in sync"
+
+
+def _replica(replica: ReplicaFigures, history: History, ink: Ink) -> str:
+    def lag(figures: Figures) -> int:
+        found = (one for one in figures.replicas if one[:2] == replica[:2])
+        return max(0, next((one.lag_bytes for one in found), 0))
+
+    behind = "?" if replica.lag_bytes < 0 else number(replica.lag_bytes, 7)
+    start = (
+        f"{f'slave {replica.broker_id}':<{_NAME}}{behind:>7} bytes behind "
+        f"{_clip(replica.broker, _BROKER):<{_BROKER}} "
+    )
+    drawn = chart(history.levels(lag), ink.ramp, _LAG_BYTES_SEEN)
+    room = WIDTH - len(start) - COLUMNS - 1
+    verdict = ink.green("in sync") if replica.is_in_sync else _why(replica, room, ink)
+    return f"{start}{ink.yellow(drawn)} {verdict}"
+
+
+def _why(replica: ReplicaFigures, room: int, ink: Ink) -> str:
+    return ink.red(_clip(replica.why or "not in sync", room))
+
+
 def _happening(last: Figures, ink: Ink) -> str:
     if is_slow(last.seconds):
         return ink.yellow(f"{SHIPPING} has a bad time: it falls behind")
@@ -164,9 +213,9 @@ def _happening(last: Figures, ink: Ink) -> str:
     return ink.green("everybody is up to date")
 
 
-def _tries(places: Places, ink: Ink) -> Iterable[str]:
+def _tries(places: Places, tries: Iterable[str], ink: Ink) -> Iterable[str]:
     where = "" if places.nameserver == USUAL else f" -n {places.nameserver}"
-    for at, words in enumerate(TRIES):
+    for at, words in enumerate(tries):
         yield ink.dim(_clip(f"{'' if at else 'try':<5}{places.command} {words}{where}"))
     yield ink.dim("Ctrl-C stops everything")
 

@@ -15,11 +15,13 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, TypeAlias, cast
 
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained
+from aerobee.app.process.log_repair import LogRepair
 from aerobee.app.settings.broker_settings import BrokerSettings
-from aerobee.errors import AerobeeError, DiskFull, StorageError
+from aerobee.errors import AerobeeError, CorruptRecord, DiskFull, StorageError
 from aerobee.net.driver import Driver
 from aerobee.net.listener import outward_address, packed_address
 from aerobee.ports.clock import Clock, Now
@@ -111,7 +113,8 @@ class BrokerLife:
             undo.callback(worker.close)
             disk = MappedDisk()
             storage = replace(settings.storage, store_host=store_host)
-            store = await self._open(disk, storage, worker, cut_at)
+            repair = LogRepair(identity, self._addresses(nameservers))
+            store = await self._open(disk, storage, worker, cut_at, repair)
             undo.push_async_callback(asyncio.to_thread, store.close)
             service = self._service(build, identity, store, disk, worker, nameservers)
             driver = self._driver = Driver(
@@ -161,25 +164,31 @@ class BrokerLife:
         )
         return identity, store_host
 
+    def _addresses(self, nameservers: Sequence[str] | None) -> Sequence[str]:
+        return self._settings.nameservers if nameservers is None else nameservers
+
     async def _open(
         self,
         disk: MappedDisk,
         storage: StorageConfig,
         worker: ThreadDiskWorker,
         cut_at: int | None,
+        repair: LogRepair,
     ) -> Store:
-        """Open the store on another thread: recovery may take long, and signals must be handled."""
+        """Open the store on another thread: recovery may take long, and signals must be handled.
+        Damaged records are fetched from a replica, if there is one."""
         root = self._settings.paths.root
+        open_store = partial(
+            Store.open, disk, root, storage, worker, progress=_Progress(root), cut_at=cut_at
+        )
         try:
-            store = await asyncio.to_thread(
-                Store.open,
-                disk,
-                root,
-                storage,
-                worker,
-                progress=_Progress(root),
-                cut_at=cut_at,
-            )
+            while True:
+                try:
+                    store = await asyncio.to_thread(open_store)
+                    break
+                except CorruptRecord as damage:
+                    if not await repair.repair(disk, root, damage):
+                        raise
         except AerobeeError as error:
             raise CannotStart(str(error)) from None
         except OSError as error:
@@ -209,7 +218,7 @@ class BrokerLife:
             worker,
             settings.shown(),
         )
-        addresses = settings.nameservers if nameservers is None else nameservers
+        addresses = self._addresses(nameservers)
         if not addresses:
             _log.warning("no name server is told: clients cannot find this broker (see -n)")
         now = self._clock.now()

@@ -33,6 +33,7 @@ from aerobee.net.listener import bind, port_of
 from aerobee.ports.clock import Clock
 from aerobee.ports.service import Peer, Rebuild
 from aerobee.protocol.text.java_properties import write_properties
+from aerobee.replication.config import ReplicationConfig
 from aerobee.system.clock import SystemClock
 from aerobee.system.disk import MappedDisk
 
@@ -72,6 +73,20 @@ class BrokerPart:
     @property
     def name(self) -> str:
         return self._settings.names.name
+
+    @property
+    def broker_id(self) -> int:
+        return self._settings.broker_id
+
+    @property
+    def replication(self) -> ReplicationConfig:
+        """Its role, and the settings of replication at its start."""
+        return self._settings.replication
+
+    @property
+    def refuses_sends(self) -> bool:
+        """Whether its store takes nothing now, for lack of slaves or of room on the disk."""
+        return self._life is not None and self._life.store.appender.refusal is not None
 
     async def start(self, failed: Ended) -> str:
         settings = self._settings
@@ -119,8 +134,9 @@ class BrokerPart:
             self._life.wake()
 
     def holdings(self) -> Holdings:
-        """Return the counts of applications' topics and messages; only while it runs."""
-        assert self._life is not None  # it has started
+        """Return the counts of applications' topics and messages; none while it is built anew."""
+        if self._life is None:
+            return Holdings()
         names = self._settings.names
         return holdings_of(self._life.store, cluster=names.cluster, broker=names.name)
 
@@ -170,11 +186,13 @@ class BrokerPart:
 
 
 def _bind_ha(listen: ListenConfig, ha_port: int, port: int) -> list[socket.socket]:
-    """Bind the port for slaves; if the broker's own is any that is free, so is this one."""
-    wanted = ha_port or (0 if listen.port == 0 else port + 1)
-    hint = "slaves connect there; choose another with haListenPort"
-    at = ListenConfig(wanted, listen.host)
-    with explained(at, hint=hint):
+    """Bind the port for slaves: the given one, or the one after the broker's own. If that is taken,
+    any that is free, because name servers tell slaves where it is."""
+    if ha_port == 0:
+        with contextlib.suppress(OSError):
+            return bind(listen.host, port + 1)
+    at = ListenConfig(ha_port, listen.host)
+    with explained(at, hint="slaves connect there; choose another with haListenPort"):
         return bind(at.host, at.port)
 
 

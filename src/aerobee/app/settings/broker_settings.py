@@ -74,7 +74,7 @@ class BrokerNames:
     host: str = ""
     """Where clients reach it; empty: where it listens, or this machine's address."""
     ha_port: int = 0
-    """0: the port after the broker's own."""
+    """Where slaves get the log. 0: the port after the broker's own, or another if that is taken."""
     broker_id: int = MASTER_ID
     """A master's is 0 whatever is said; those of its slaves are larger."""
 

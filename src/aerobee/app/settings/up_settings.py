@@ -1,8 +1,12 @@
 """Settings of `aerobee up`: a name server and brokers, everything in one folder, in small files.
 
-    DIR/namesrv/   the name server's
-    DIR/store/     the first broker's: broker-a
-    DIR/store-b/   the second one's: broker-b, its ports ten above; and so on
+    DIR/namesrv/            the name server's
+    DIR/store/              the first master's: broker-a
+    DIR/store-b/            the second one's: broker-b, its ports ten above; and so on
+    DIR/store-a-slave-1/    the first slave's of broker-a, its ports ten above the last master's
+    DIR/store-b-slave-1/    the first slave's of broker-b; then all second slaves
+
+Roles are defaults: a role that `aerobee broker promote` or `demote` saved in a store stays.
 
 Variables that begin with `AEROBEE_NAMESRV_` and `AEROBEE_BROKER_` apply here, too. In an existing
 folder the size of log files stays as it is, so that a folder of an older version can be used.
@@ -10,15 +14,21 @@ folder the size of log files stays as it is, so that a folder of an older versio
 
 import os
 import string
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from aerobee.app.settings import broker_settings, nameserver_settings
 from aerobee.app.settings.broker_settings import PORT, BrokerSettings
 from aerobee.app.settings.config import BadConfig, Given
 from aerobee.app.settings.nameserver_settings import NameServerSettings
+from aerobee.model.broker_role import MASTER_ID, BrokerRole
 
 BROKERS_MAX = 26
+SLAVES_MAX = 9
+SYNC = "sync"
+ASYNC = "async"
+COPIES_WANTED = 2
+"""With `--replication sync`: the master and one slave, however many there are."""
 PORT_STEP = 10
 _FIRST_STORE = "store"
 # A folder to try things out should not look like half a gigabyte.
@@ -43,6 +53,10 @@ class UpFlags:
     port: str | None = None
     nameserver_port: str | None = None
     brokers: int = 1
+    slaves: int = 0
+    """Of each master."""
+    replication: str | None = None
+    """SYNC or ASYNC; None: nothing is said, and masters do not wait for slaves."""
     beside: Mapping[str, str] | None = None
     """Settings of every broker that count if nothing else is said."""
 
@@ -51,6 +65,7 @@ class UpFlags:
 class UpSettings:
     nameserver: NameServerSettings
     brokers: tuple[BrokerSettings, ...]
+    """All masters, then all first slaves, and so on."""
 
 
 def read_settings(flags: UpFlags, environment: Mapping[str, str]) -> UpSettings:
@@ -59,16 +74,16 @@ def read_settings(flags: UpFlags, environment: Mapping[str, str]) -> UpSettings:
     mistakes: list[str] = []
     nameserver: NameServerSettings | None = None
     brokers: list[BrokerSettings] = []
-    if not 1 <= flags.brokers <= BROKERS_MAX:
-        mistakes.append(f"--brokers must be from 1 to {BROKERS_MAX}, not {flags.brokers}")
+    mistakes += _wrong_counts(flags)
     try:
         nameserver = _nameserver(flags, environment)
     except BadConfig as error:
         mistakes += error.mistakes
     try:
-        for number in range(flags.brokers):
-            first = brokers[0] if brokers else None
-            brokers.append(_broker(flags, environment, number, first))
+        for broker_id in range(MASTER_ID, min(flags.slaves, SLAVES_MAX) + 1):
+            for number in range(min(flags.brokers, BROKERS_MAX)):
+                first = brokers[0] if brokers else None
+                brokers.append(_broker(flags, environment, number, broker_id, first))
     except BadConfig as error:
         mistakes += error.mistakes
     if mistakes or nameserver is None:
@@ -76,16 +91,44 @@ def read_settings(flags: UpFlags, environment: Mapping[str, str]) -> UpSettings:
     return UpSettings(nameserver, tuple(brokers))
 
 
-def store_folder(folder: str, number: int) -> str:
-    """Return the folder of a broker's store; the first broker's has no suffix."""
-    name = _FIRST_STORE if number == 0 else f"{_FIRST_STORE}-{string.ascii_lowercase[number]}"
+def store_folder(folder: str, number: int, broker_id: int = MASTER_ID) -> str:
+    """Return the folder of a broker's store; the first master's has no suffix."""
+    letter = string.ascii_lowercase[number]
+    if broker_id != MASTER_ID:
+        name = f"{_FIRST_STORE}-{letter}-slave-{broker_id}"
+    else:
+        name = _FIRST_STORE if number == 0 else f"{_FIRST_STORE}-{letter}"
     return os.path.join(folder, name)
 
 
 def brokers_kept(folder: str) -> int:
-    """Return how many brokers have a store in a folder."""
+    """Return how many masters have a store in a folder."""
     found = (at for at in range(BROKERS_MAX) if os.path.isdir(store_folder(folder, at)))
     return max(found, default=-1) + 1
+
+
+def slaves_kept(folder: str) -> int:
+    """Return how many slaves of one master have a store in a folder."""
+    found = (
+        broker_id
+        for broker_id in range(MASTER_ID + 1, SLAVES_MAX + 1)
+        if any(os.path.isdir(store_folder(folder, at, broker_id)) for at in range(BROKERS_MAX))
+    )
+    return max(found, default=0)
+
+
+def _wrong_counts(flags: UpFlags) -> list[str]:
+    mistakes = []
+    if not 1 <= flags.brokers <= BROKERS_MAX:
+        mistakes.append(f"--brokers must be from 1 to {BROKERS_MAX}, not {flags.brokers}")
+    if not 0 <= flags.slaves <= SLAVES_MAX:
+        mistakes.append(f"--slaves must be from 0 to {SLAVES_MAX}, not {flags.slaves}")
+    if flags.replication is not None and flags.slaves == 0:
+        mistakes.append(
+            f"--replication {flags.replication} has no slaves to copy to: "
+            f"write --slaves 1 --replication {flags.replication}, or leave --replication out"
+        )
+    return mistakes
 
 
 def _nameserver(flags: UpFlags, environment: Mapping[str, str]) -> NameServerSettings:
@@ -102,9 +145,13 @@ def _nameserver(flags: UpFlags, environment: Mapping[str, str]) -> NameServerSet
 
 
 def _broker(
-    flags: UpFlags, environment: Mapping[str, str], number: int, first: BrokerSettings | None
+    flags: UpFlags,
+    environment: Mapping[str, str],
+    number: int,
+    broker_id: int,
+    first: BrokerSettings | None,
 ) -> BrokerSettings:
-    root = store_folder(flags.folder, number)
+    root = store_folder(flags.folder, number, broker_id)
     told = [
         Given("storePathRootDir", root, "--store"),
         *_given("bindAddress", flags.host, "--host"),
@@ -113,22 +160,43 @@ def _broker(
     if flags.brokers > 1:
         told.append(Given("brokerName", f"broker-{string.ascii_lowercase[number]}", "--brokers"))
     if first is not None:
-        for key, port in (
-            ("listenPort", first.listen.port),
-            ("metricsPromExporterPort", first.monitor.port),
-        ):
-            above = port + PORT_STEP * number if port else 0
-            told.append(Given(key, str(above), "--brokers"))
+        told += _ports_above(first, broker_id * flags.brokers + number, broker_id)
     defaults = {
         **_SMALL_FILES,
+        # A slave's log is its master's byte for byte, the ends of its files among them.
+        **_log_file_size(store_folder(flags.folder, number)),
         **_log_file_size(root),
         **_ALLOWED,
         **_monitor(flags),
+        **_role(flags, broker_id),
         **(flags.beside or {}),
     }
     return broker_settings.read_settings(
         None, environment, told, [Given(key, text, _PLACE) for key, text in defaults.items()]
     )
+
+
+def _ports_above(first: BrokerSettings, steps: int, broker_id: int) -> Iterable[Given]:
+    """Return ports so many steps above those of the first broker; 0 stays 0."""
+    for key, port in (
+        ("listenPort", first.listen.port),
+        ("haListenPort", first.names.ha_port),
+        ("metricsPromExporterPort", first.monitor.port),
+    ):
+        above = port + PORT_STEP * steps if port else 0
+        yield Given(key, str(above), "--brokers" if broker_id == MASTER_ID else "--slaves")
+
+
+def _role(flags: UpFlags, broker_id: int) -> dict[str, str]:
+    if flags.slaves == 0:
+        return {}
+    total = {"totalReplicas": str(1 + flags.slaves)}
+    if broker_id != MASTER_ID:
+        return {**total, "brokerRole": BrokerRole.SLAVE.value, "brokerId": str(broker_id)}
+    if flags.replication == SYNC:
+        wanted = {"inSyncReplicas": str(COPIES_WANTED)}
+        return {**total, **wanted, "brokerRole": BrokerRole.SYNC_MASTER.value}
+    return {**total, "brokerRole": BrokerRole.ASYNC_MASTER.value}
 
 
 def _log_file_size(root: str) -> dict[str, str]:

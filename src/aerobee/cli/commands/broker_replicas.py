@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from aerobee.client.admin.admin import Admin
     from aerobee.client.admin.promotion import Demotion, Promotion
     from aerobee.client.admin.replica_group import ReplicaGroup, ReplicaMember
-    from aerobee.protocol.headers.replication import ChangedRoleHeader
 
 EXAMPLES = """\
   aerobee broker replicas                         masters and slaves, and how far each is
@@ -66,7 +65,7 @@ def add_replicas(verbs: Verbs) -> None:
     demotion = add_verb(verbs, "demote", "have an old master follow the new one", demote)
     demotion.add_argument("address", metavar="HOST:PORT", help="the old master")
     demotion.add_argument(
-        "--master", metavar="HOST:PORT", help="to follow for good (the registered one)"
+        "--master", metavar="HOST:PORT", help="the new one, where name servers do not show it"
     )
     demotion.add_argument("--id", type=whole_from(1), help="as a slave (the smallest that is free)")
     add_care(demotion)
@@ -159,6 +158,8 @@ def _promotion_effect(group: "ReplicaGroup", plan: "Promotion") -> str:
         f"make {slave.address} (id {slave.broker_id}, its log ends at {slave.end_offset}) the "
         f"{plan.role} of {group.name}"
     )
+    if plan.role == ASYNC_MASTER:
+        effect += ", which waits for no slave"
     if plan.lost_bytes:
         effect += f" and lose {plan.lost_bytes} bytes that another slave has"
     if plan.unheard:
@@ -183,19 +184,13 @@ def demote(parsed: argparse.Namespace) -> int:
         return OK
     if not agrees(parsed, effect):
         return FAILED
-
-    async def act(admin: "Admin") -> "ChangedRoleHeader":
-        # Of a master that nobody has named, name servers tell where it is now and later.
-        ha_address = await admin.replicas.ha_address(master.address) if parsed.master else ""
-        return await admin.replicas.change_role(
-            broker.address,
-            SLAVE,
-            plan.broker_id,
-            master_address=master.address,
-            master_ha_address=ha_address,
-        )
-
-    changed = asked(parsed, act)
+    # Without an HA address: name servers tell where the master is, now and later.
+    changed = asked(
+        parsed,
+        lambda admin: admin.replicas.change_role(
+            broker.address, SLAVE, plan.broker_id, master_address=master.address
+        ),
+    )
     say(
         parsed,
         f"{broker.address} is the slave {plan.broker_id} of {master.address} now, its log ends at "

@@ -2,6 +2,8 @@
 
 All files are in one folder that can be deleted; they are small. Once ready it prints the addresses
 and commands to try; `--demo` shows traffic.
+
+Imports more than 15 modules because it puts the parts of the process together.
 """
 
 import argparse
@@ -25,6 +27,8 @@ _EXAMPLES = """\
   aerobee up --store try           keep messages in ./try instead of ./data
   aerobee up --temp                keep nothing
   aerobee up --brokers 3           three masters in this process
+  aerobee up --slaves 1            a master, and a slave that copies it
+  aerobee up --brokers 2 --slaves 1 --replication sync
   aerobee up --port 20911 --nameserver-port 29876
 """
 
@@ -39,6 +43,12 @@ def add_to(nouns: "Verbs") -> None:
     )
     parser.add_argument("--demo", action="store_true", help="live sample topics, shown as they go")
     parser.add_argument("--brokers", metavar="N", type=int, default=1, help="masters (1)")
+    parser.add_argument("--slaves", metavar="N", type=int, default=0, help="of each master (0)")
+    parser.add_argument(
+        "--replication",
+        choices=("async", "sync"),
+        help="sync: a send is acknowledged when a slave has it, too (async)",
+    )
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="log what happens, not only what goes wrong"
     )
@@ -76,6 +86,8 @@ def flags_of(parsed: argparse.Namespace, folder: str) -> "UpFlags":
         parsed.port,
         parsed.nameserver_port,
         parsed.brokers,
+        parsed.slaves,
+        parsed.replication,
         SETTINGS if parsed.demo else None,
     )
 
@@ -83,10 +95,10 @@ def flags_of(parsed: argparse.Namespace, folder: str) -> "UpFlags":
 def _life(
     settings: "UpSettings", folder: "DataFolder", has_demo: bool
 ) -> "tuple[Sequence[Part], Sequence[Part]]":
-    from aerobee.app.banner import Banner
+    from aerobee.app.banner import Banner, Kept
     from aerobee.app.process.broker_process import BrokerPart
     from aerobee.app.process.nameserver_process import NameServerPart
-    from aerobee.app.settings.up_settings import brokers_kept
+    from aerobee.app.settings.up_settings import brokers_kept, slaves_kept
     from aerobee.service.broker.assembly import build_broker
 
     nameserver = NameServerPart(settings.nameserver)
@@ -94,10 +106,19 @@ def _life(
         BrokerPart(one, build_broker, nameservers=lambda: [nameserver.address])
         for one in settings.brokers
     ]
-    guests: list[Part] = [Banner(nameserver, brokers, folder, brokers_kept(folder.path))]
+    kept = Kept(brokers_kept(folder.path), slaves_kept(folder.path))
+    guests: list[Part] = [Banner(nameserver, brokers, folder, kept)]
     if has_demo:
         guests.append(_demo(nameserver, brokers[0], folder))
-    return [nameserver, *brokers], guests
+    return [nameserver, *_together(brokers)], guests
+
+
+def _together(brokers: "Sequence[BrokerPart]") -> "Sequence[Part]":
+    if all(one.replication.role.is_master for one in brokers):
+        return brokers
+    from aerobee.app.process.broker_group import BrokerGroup
+
+    return [BrokerGroup(brokers)]
 
 
 def _demo(nameserver: "NameServerPart", broker: "BrokerPart", folder: "DataFolder") -> "Part":

@@ -95,7 +95,7 @@ class FanOut:
 
     async def each(self, addresses: Addresses, ask: Callable[[str], Awaitable[T]]) -> dict[str, T]:
         """Call `ask` for all addresses at once; returns results by name or raises PartlyDone."""
-        said = await asyncio.gather(*(_outcome(ask(address)) for address in addresses.values()))
+        said = await asyncio.gather(*(_outcome(ask, address) for address in addresses.values()))
         done: dict[str, T] = {}
         failed: dict[str, AerobeeError] = {}
         for name, (answer, error) in zip(addresses, said, strict=True):
@@ -177,8 +177,10 @@ def _is_address(text: str) -> bool:
     return bool(host and colon and port.isdigit())
 
 
-async def _outcome(fan_out: Awaitable[T]) -> tuple[T | None, AerobeeError | None]:
+async def _outcome(
+    ask: Callable[[str], Awaitable[T]], address: str
+) -> tuple[T | None, AerobeeError | None]:
     try:
-        return await fan_out, None
+        return await ask(address), None
     except AerobeeError as error:
         return None, error

@@ -112,7 +112,8 @@ def plan_demotion(
     if master is None or master.address == broker.address:
         raise UnsafeChange(
             f"no other master of {name or broker.address} is registered",
-            hint=f"promote a slave first: aerobee broker promote {name or 'BROKER'}",
+            hint=f"promote a slave first: aerobee broker promote {name or 'BROKER'}; if one is the "
+            "master already, and this broker has displaced it, name it: --master HOST:PORT",
         )
     if not isinstance(master.status, MasterStatus):
         why = master.problem or "it says that it is a slave"

@@ -16,6 +16,7 @@ from aerobee.protocol.bodies.group_offsets import decode_group_list
 from aerobee.protocol.bodies.small_tables import decode_topic_list
 from aerobee.protocol.bodies.topic_stats import QueueStats, TopicStats, decode_topic_stats
 from aerobee.protocol.bodies.topic_table import (
+    decode_static_topics,
     decode_topic_config,
     decode_topic_table,
     encode_topic_configs,
@@ -86,6 +87,11 @@ class TopicAdmin:
         """The settings of all topics, by broker."""
         answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_TOPIC_CONFIG)
         return {name: decode_topic_table(bytes(one.body))[1] for name, one in answers.items()}
+
+    async def static_names(self, *, on: Where = None) -> dict[str, list[str]]:
+        """The static topics, whose queues may be on other brokers, by broker."""
+        answers = await self._fan_out.on_masters(on, RequestCode.GET_ALL_TOPIC_CONFIG)
+        return {name: decode_static_topics(bytes(one.body)) for name, one in answers.items()}
 
     async def create(
         self,

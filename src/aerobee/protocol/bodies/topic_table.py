@@ -65,3 +65,10 @@ def decode_topic_table(body: bytes) -> tuple[DataVersion, list[TopicConfig]]:
         topic_config_from(config, name)
         for name, config in members.object("topicConfigTable").objects()
     ]
+
+
+def decode_static_topics(body: bytes) -> list[str]:
+    """The names of the topics with mappings of their queues, in a table of all topics."""
+    members = Members(parse(body), "the table of topics")
+    tables = ("topicQueueMappingDetailMap", "topicQueueMappingInfoMap")
+    return sorted({name for table in tables for name in members.object(table).names()})

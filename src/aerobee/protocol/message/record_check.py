@@ -26,7 +26,6 @@ from aerobee.errors import Misuse
 from aerobee.protocol.message.record import (
     BODY_CRC,
     FINDINGS,
-    MAGIC_FILLER,
     MAGIC_V1,
     MAGIC_V2,
     RECORD_BYTES_MIN,
@@ -74,21 +73,8 @@ _MAGIC_BYTE = 0xDA  # the first of both
 _RECORD_BYTES_MIN = RECORD_BYTES_MIN
 
 
-PLACE_BYTES = 36
-"""The begin of a record, up to its log offset."""
-
-
 def is_compiled() -> bool:
     return cython.compiled
-
-
-def begins_at(view: memoryview, log_offset: int) -> bool:
-    """Whether the bytes of a log at this offset are the begin of a record or a filler. The size is
-    not looked at. Fewer than `PLACE_BYTES` bytes: only a filler can begin so near to an end."""
-    magic = int.from_bytes(view[4:8], "big", signed=True)
-    if magic == MAGIC_FILLER:
-        return True
-    return magic in (MAGIC_V1, MAGIC_V2) and int.from_bytes(view[28:36], "big") == log_offset
 
 
 class RecordCheck:

@@ -35,7 +35,7 @@ class LinkEvents(Protocol):
 
     def on_link_failed(self, address: str, reason: str, now: Now) -> None: ...
 
-    def on_link_bytes(self, link: LinkId, data: bytes, now: Now) -> None: ...
+    def on_link_bytes(self, link: LinkId, data: bytes | memoryview, now: Now) -> None: ...
 
     def on_link_ready(self, link: LinkId, now: Now) -> None: ...
 
@@ -155,11 +155,11 @@ class Broker:
         self._duties.links.on_link_failed(address, reason, now)
         return self._sent()
 
-    def on_link_bytes(self, link: LinkId, data: bytes, now: Now) -> Effects:
-        """A master hears acknowledgements: answers that waited go out. A slave's log grows."""
+    def on_link_bytes(self, link: LinkId, data: bytes | memoryview, now: Now) -> Effects:
+        """A master hears acknowledgements: answers that waited go out at once. A slave's log grows,
+        and it says so at once. Messages are shown when the round is over (`settle`)."""
         self._duties.links.on_link_bytes(link, data, now)
         self._send_path.release(now)
-        self._show(now)
         return self._sent()
 
     def on_link_ready(self, link: LinkId, now: Now) -> Effects:

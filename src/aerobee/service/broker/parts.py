@@ -74,8 +74,8 @@ def build_parts(
     answers = replication.answers
     sends = SendAssembly(identity, config, tables, store, peers, outbox, answers, counts)
     writer = sends.writer
-    suggested = replication.suggestion.after
-    pulls = PullAssembly(config, tables, ground, statistics, watching.took_pull, suggested)
+    suggestion = replication.suggestion
+    pulls = PullAssembly(config, tables, ground, statistics, watching.took_pull, suggestion)
     levels_ms = store.config.delay_levels_ms
     delays = DelayLevels(store, writer, tables.delay_offsets, ground.worker, levels_ms, now)
     timers = TimerAssembly(identity, config, tables, ground, writer, peers, now)

@@ -1,6 +1,7 @@
 import asyncio
 import io
 import logging
+from pathlib import Path
 
 import pytest
 
@@ -8,8 +9,11 @@ from aerobee.app.demo.demo import Demo
 from aerobee.app.demo.picture import Places
 from aerobee.app.ink import Ink
 from aerobee.app.process.lifecycle import CannotStart
+from aerobee.client.client import connect
 from aerobee.testing.cluster import Cluster
 from tests.net_kit import in_loop
+from tests.process_kit import SECONDS_MAX
+from tests.up_kit import running
 from tools.terminal_picture import Terminal
 
 
@@ -74,6 +78,26 @@ def test_without_a_terminal_there_is_a_line_with_numbers(
             await demo.stop()
             assert not said.startswith("demo: in 0/s")
             assert "\x1b" not in said
+
+    in_loop(test)
+
+
+def test_where_there_are_slaves_a_line_says_whether_they_are_in_sync(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def test() -> None:
+        async with (
+            running(tmp_path, slaves=1, replication="sync") as (server, _),
+            connect(server.address, timeout=SECONDS_MAX) as client,
+        ):
+            where = Places(server.address, "", "./data", "aerobee")
+            demo = Demo(lambda: where, Ink(False), is_drawn=False)
+            await demo.start(failed)
+            said = ""
+            while "demo: slaves in sync 1 of 1, bytes behind " not in said:
+                await client.admin.cluster()
+                said += capsys.readouterr().out
+            await demo.stop()
 
     in_loop(test)
 

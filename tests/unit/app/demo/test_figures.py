@@ -1,15 +1,24 @@
+from pathlib import Path
+
 from aerobee.app.demo.figures import (
     WAITING_SECONDS,
     Asker,
     Figures,
     GroupFigures,
+    ReplicaFigures,
     waiting_by_level,
 )
 from aerobee.app.demo.story import BILLING, GROUPS, ORDERS, REMINDERS, TOPICS
 from aerobee.client.admin.brokers import RuntimeInfo
+from aerobee.client.client import connect
 from aerobee.testing.cluster import Cluster
 from tests.demo_kit import ask
 from tests.net_kit import in_loop
+from tests.process_kit import SECONDS_MAX
+from tests.up_kit import running
+
+WALL_MS = 1_700_000_000_000
+NOWHERE = "127.0.0.1:1"
 
 
 def test_of_what_is_not_there_nothing_is_said() -> None:
@@ -79,3 +88,36 @@ def test_levels_are_read_from_what_a_broker_says_of_itself() -> None:
         "putTps": "1.0 2.0 3.0",
     }
     assert waiting_by_level(RuntimeInfo(figures)) == 2
+
+
+def test_slaves_are_compared_with_their_masters(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with (
+            running(tmp_path, brokers=2, slaves=1, replication="sync") as (server, _),
+            connect(server.address, timeout=SECONDS_MAX) as client,
+        ):
+            await client.send(ORDERS, b"{}")
+            asker = Asker(client.admin)
+            while any(one.lag_bytes for one in (await asker.ask(0.0, WALL_MS)).replicas):
+                pass
+            assert (await asker.ask(0.0, WALL_MS)).replicas == (
+                ReplicaFigures("broker-a", 1, 0, True),
+                ReplicaFigures("broker-b", 1, 0, True),
+            )
+
+    in_loop(test)
+
+
+def test_a_slave_that_does_not_reach_its_master_is_not_in_sync_and_says_why(
+    tmp_path: Path,
+) -> None:
+    async def test() -> None:
+        async with (
+            running(tmp_path, slaves=1, AEROBEE_BROKER_HA_MASTER_ADDRESS=NOWHERE) as (server, _),
+            connect(server.address, timeout=SECONDS_MAX) as client,
+        ):
+            (replica,) = (await Asker(client.admin).ask(0.0, WALL_MS)).replicas
+            assert not replica.is_in_sync
+            assert replica.why
+
+    in_loop(test)

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from aerobee.app.demo.figures import Figures, GroupFigures
+from aerobee.app.demo.figures import Figures, GroupFigures, ReplicaFigures
 from aerobee.app.demo.history import COLUMNS, History
 from aerobee.app.demo.picture import (
     HEIGHT,
+    REPLICA_TRIES,
     TRIES,
     WIDTH,
     Places,
@@ -16,6 +17,7 @@ from aerobee.app.demo.picture import (
     number,
     picture,
     plain_line,
+    replica_line,
 )
 from aerobee.app.demo.story import GROUPS, GUARD, ORDERS, SHIPPING, TOPICS
 from aerobee.app.ink import ASCII, BLOCKS, Ink
@@ -41,9 +43,23 @@ BUSY = history_of(
     figures(0, 0, GroupFigures()),
     figures(2, 240, GroupFigures(120, 1234, 56, 7)),
 )
+WHY = "its log has records that its master's has not " * 3
+
+
+def with_replicas(history: History, *replicas: ReplicaFigures) -> History:
+    return history_of(history.last._replace(replicas=replicas))
+
+
 HUGE = history_of(
     figures(0, 0, GroupFigures()),
     figures(9999, 99_999_999, GroupFigures(9_999_999, 99_999, 999_999, 999_999)),
+)
+
+COPIED = with_replicas(
+    BUSY, ReplicaFigures("broker-a", 1, 4321, True), ReplicaFigures("broker-b", 1, 0, True)
+)
+LAGGING = with_replicas(
+    HUGE, *(ReplicaFigures("a-broker-with-a-long-name", 9, 10**12, False, WHY) for _ in range(9))
 )
 
 
@@ -62,7 +78,7 @@ def test_the_figures_are_where_they_belong() -> None:
     assert lines[1] == "up 0:02   cpu 8%   memory 31 MiB, 36 MiB of files   data ./data"
 
 
-@pytest.mark.parametrize("history", [BUSY, HUGE])
+@pytest.mark.parametrize("history", [BUSY, HUGE, COPIED, LAGGING])
 @pytest.mark.parametrize("is_on", [True, False])
 def test_it_fits_80_columns_and_24_lines(history: History, is_on: bool) -> None:
     far = replace(PLACES, data="/a/long/way" * 9, command=".venv/bin/aerobee", nameserver="h:9" * 9)
@@ -108,7 +124,7 @@ def test_commands_name_the_name_server_where_it_is_not_the_usual_one() -> None:
     assert "try  aerobee explain group demo-shipping -n 127.0.0.1:7" in other
 
 
-@pytest.mark.parametrize("words", TRIES)
+@pytest.mark.parametrize("words", [*TRIES, *REPLICA_TRIES])
 def test_what_to_try_is_a_command(words: str) -> None:
     said = [*shlex.split(words), "-n", "127.0.0.1:7"]
     assert parser_for(said[:1]).parse_args(said).verb
@@ -140,3 +156,34 @@ def test_a_line_for_a_log_has_everything_added_up() -> None:
         "demo: in 480/s out 300/s lag 6,170 retried 280 dead 35 delayed 240 open 3"
     )
     assert len(plain_line(HUGE)) <= WIDTH
+
+
+def test_slaves_are_shown_with_their_lag_and_without_them_nothing_is_said() -> None:
+    lines = picture(COPIED, PLACES, VITALS, Ink(False))
+    found = [one.split() for one in lines if one.startswith("slave")]
+    assert [one[:6] for one in found] == [
+        ["slave", "1", "4,321", "bytes", "behind", "broker-a"],
+        ["slave", "1", "0", "bytes", "behind", "broker-b"],
+    ]
+    assert [one[-2:] for one in found] == [["in", "sync"]] * 2
+    assert "try  aerobee broker replicas" in lines
+    assert not any("slave" in one for one in picture(BUSY, PLACES, VITALS, Ink(False)))
+
+
+def test_of_many_slaves_the_one_that_is_not_in_sync_is_shown() -> None:
+    several = (
+        ReplicaFigures("broker-a", 1, 900, True),
+        ReplicaFigures("broker-b", 1, -1, False, "it is not connected to its master"),
+        ReplicaFigures("broker-c", 1, 0, True),
+    )
+    lines = picture(with_replicas(BUSY, *several), PLACES, VITALS, Ink(False))
+    shown, count = (one for one in lines if one.startswith("slave"))
+    assert shown.split()[:6] == ["slave", "1", "?", "bytes", "behind", "broker-b"]
+    assert "it is not" in shown
+    assert count.split() == ["slaves", "3", "in", "all,", "2", "of", "them", "in", "sync"]
+
+
+def test_a_line_for_a_log_says_how_far_the_slaves_are() -> None:
+    assert replica_line(COPIED) == "demo: slaves in sync 2 of 2, bytes behind 4,321"
+    assert replica_line(BUSY) == ""
+    assert len(replica_line(LAGGING)) <= WIDTH

@@ -4,7 +4,14 @@ import pytest
 
 from aerobee.app.settings.config import BadConfig
 from aerobee.app.settings.monitor_settings import Exporter
-from aerobee.app.settings.up_settings import UpFlags, brokers_kept, read_settings, store_folder
+from aerobee.app.settings.up_settings import (
+    UpFlags,
+    brokers_kept,
+    read_settings,
+    slaves_kept,
+    store_folder,
+)
+from aerobee.model.broker_role import BrokerRole
 
 
 def test_everything_is_in_one_folder_in_small_files(tmp_path: Path) -> None:
@@ -87,3 +94,111 @@ def test_brokers_that_left_something_are_counted(tmp_path: Path) -> None:
     assert brokers_kept(str(tmp_path)) == 1
     Path(store_folder(str(tmp_path), 2)).mkdir()
     assert brokers_kept(str(tmp_path)) == 3
+
+
+def test_slaves_have_the_name_of_their_master_ids_stores_and_ports_above_all_masters(
+    tmp_path: Path,
+) -> None:
+    flags = UpFlags(str(tmp_path), brokers=2, slaves=2)
+    brokers = read_settings(flags, {}).brokers
+    assert [(one.names.name, one.broker_id) for one in brokers] == [
+        ("broker-a", 0),
+        ("broker-b", 0),
+        ("broker-a", 1),
+        ("broker-b", 1),
+        ("broker-a", 2),
+        ("broker-b", 2),
+    ]
+    assert [one.listen.port for one in brokers] == [10911, 10921, 10931, 10941, 10951, 10961]
+    assert [one.monitor.port for one in brokers] == [5557, 5567, 5577, 5587, 5597, 5607]
+    assert [one.paths.root.removeprefix(f"{tmp_path}/") for one in brokers] == [
+        "store",
+        "store-b",
+        "store-a-slave-1",
+        "store-b-slave-1",
+        "store-a-slave-2",
+        "store-b-slave-2",
+    ]
+    assert not any(one.warnings for one in brokers)
+
+
+@pytest.mark.parametrize(
+    ("replication", "role", "copies"),
+    [
+        ("sync", BrokerRole.SYNC_MASTER, 2),
+        ("async", BrokerRole.ASYNC_MASTER, 1),
+        (None, BrokerRole.ASYNC_MASTER, 1),
+    ],
+)
+@pytest.mark.parametrize("slaves", [1, 3])
+def test_a_synchronous_master_waits_for_one_slave_and_an_asynchronous_one_for_none(
+    replication: str | None, role: BrokerRole, copies: int, slaves: int, tmp_path: Path
+) -> None:
+    flags = UpFlags(str(tmp_path), slaves=slaves, replication=replication)
+    master, *others = (one.replication for one in read_settings(flags, {}).brokers)
+    assert (master.role, master.in_sync_replicas) == (role, copies)
+    assert master.total_replicas == 1 + slaves
+    assert [one.role for one in others] == [BrokerRole.SLAVE] * slaves
+
+
+def test_without_slaves_nothing_is_said_of_replication(tmp_path: Path) -> None:
+    (alone,) = read_settings(UpFlags(str(tmp_path)), {}).brokers
+    assert (alone.replication.role, alone.broker_id) == (BrokerRole.ASYNC_MASTER, 0)
+    assert alone.replication.total_replicas == 1
+
+
+def test_a_role_that_was_changed_while_it_ran_is_kept(tmp_path: Path) -> None:
+    saved = Path(store_folder(str(tmp_path), 0, 1), "config/aerobee.properties")
+    saved.parent.mkdir(parents=True)
+    saved.write_text("brokerRole=ASYNC_MASTER\nbrokerId=0\n")
+    flags = UpFlags(str(tmp_path), slaves=1, replication="sync")
+    promoted = read_settings(flags, {}).brokers[1]
+    assert (promoted.replication.role, promoted.broker_id) == (BrokerRole.ASYNC_MASTER, 0)
+
+
+def test_a_new_slave_has_log_files_of_the_size_of_its_masters(tmp_path: Path) -> None:
+    (tmp_path / "store-b/commitlog").mkdir(parents=True)
+    (tmp_path / "store-b/commitlog/00000000000000000000").write_bytes(bytes(65536))
+    brokers = read_settings(UpFlags(str(tmp_path), brokers=2, slaves=1), {}).brokers
+    sizes = [one.storage.log_file_bytes for one in brokers]
+    assert sizes == [16 << 20, 65536, 16 << 20, 65536]
+
+
+def test_an_ha_port_that_was_said_is_the_first_brokers(tmp_path: Path) -> None:
+    environment = {"AEROBEE_BROKER_HA_LISTEN_PORT": "7500"}
+    brokers = read_settings(UpFlags(str(tmp_path), slaves=1), environment).brokers
+    assert [one.names.ha_port for one in brokers] == [7500, 7510]
+    brokers = read_settings(UpFlags(str(tmp_path), slaves=1), {}).brokers
+    assert [one.names.ha_port for one in brokers] == [0, 0]
+
+
+@pytest.mark.parametrize("replication", ["sync", "async"])
+def test_replication_without_slaves_is_refused_with_the_flags_to_write(
+    replication: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BadConfig) as caught:
+        read_settings(UpFlags(str(tmp_path), replication=replication), {})
+    assert list(caught.value.mistakes) == [
+        f"--replication {replication} has no slaves to copy to: "
+        f"write --slaves 1 --replication {replication}, or leave --replication out"
+    ]
+
+
+@pytest.mark.parametrize(("brokers", "slaves"), [(0, 1), (27, 1), (1, -1), (1, 10), (27, 10**6)])
+def test_numbers_of_brokers_out_of_range_are_refused(
+    brokers: int, slaves: int, tmp_path: Path
+) -> None:
+    with pytest.raises(BadConfig) as caught:
+        read_settings(UpFlags(str(tmp_path), brokers=brokers, slaves=slaves), {})
+    wrong = {one.split(" must")[0] for one in caught.value.mistakes}
+    assert ("--brokers" in wrong) is (brokers != 1)
+    assert ("--slaves" in wrong) is (slaves != 1)
+
+
+def test_slaves_that_left_something_are_counted(tmp_path: Path) -> None:
+    assert slaves_kept(str(tmp_path)) == 0
+    Path(store_folder(str(tmp_path), 1)).mkdir()
+    assert slaves_kept(str(tmp_path)) == 0
+    Path(store_folder(str(tmp_path), 1, 2)).mkdir()
+    assert slaves_kept(str(tmp_path)) == 2
+    assert brokers_kept(str(tmp_path)) == 2

@@ -202,5 +202,5 @@ def test_the_id_and_the_master_can_be_chosen() -> None:
         words = ("--master", new.address, "--id", "4", "--yes", "-o", "json")
         said = aerobee(server, "broker", "demote", old.address, *words)
         assert said.status == 0, said.error
-        assert old.changes == [ChangeRoleHeader("SLAVE", 4, new.address, new.ha_address)]
+        assert old.changes == [ChangeRoleHeader("SLAVE", 4, new.address)]
         assert "slave 4" in said.records[0]["done"]

@@ -14,6 +14,7 @@ def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert "aerobee up --store" in said
     assert "--nameserver-port" in said
+    assert "aerobee up --brokers 2 --slaves 1 --replication sync" in said
 
 
 def test_mistakes_of_both_are_said_and_nothing_is_started(
@@ -37,7 +38,21 @@ def test_flags_are_handed_on_and_the_demonstration_has_settings_of_its_own() -> 
     assert said() == UpFlags("folder")
     everything = said("--host", "h", "--port", "1", "--nameserver-port", "2", "--brokers", "3")
     assert everything == UpFlags("folder", "h", "1", "2", 3)
+    assert said("--slaves", "1", "--replication", "sync") == UpFlags(
+        "folder", slaves=1, replication="sync"
+    )
     assert said("--demo") == UpFlags("folder", beside=SETTINGS)
+
+
+def test_replication_without_slaves_is_said_with_the_flags_to_write(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["up", "--store", f"{tmp_path}/data", "--replication", "sync"]) == 2
+    assert "write --slaves 1 --replication sync" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(SystemExit):
+        main(["up", "--slaves", "1", "--replication", "semi"])
+    assert "one of async, sync" in capsys.readouterr().err
 
 
 def test_a_folder_is_either_named_or_temporary(capsys: pytest.CaptureFixture[str]) -> None:

@@ -104,3 +104,11 @@ def test_name_servers_forget_a_topic_and_its_broker_keeps_it() -> None:
         assert "orders" in [config.name for config in configs]
 
     with_admin(test)
+
+
+def test_no_topic_of_ours_is_static() -> None:
+    async def test(admin: Admin, cluster: Cluster) -> None:
+        await admin.topics.create("orders")
+        assert await admin.topics.static_names() == {"broker-a": []}
+
+    with_admin(test)

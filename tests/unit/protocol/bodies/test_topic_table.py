@@ -3,6 +3,7 @@ import pytest
 from aerobee.errors import ProtocolError
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.bodies.topic_table import (
+    decode_static_topics,
     decode_topic_configs,
     decode_topic_table,
     encode_topic_config,
@@ -54,3 +55,12 @@ def test_a_list_and_a_table_of_topics_are_read_again() -> None:
     assert decode_topic_configs(encode_topic_configs(topics)) == topics
     version = DataVersion(1, 2, 3)
     assert decode_topic_table(encode_topic_table(version, topics)) == (version, topics)
+
+
+def test_static_topics_are_those_with_mappings() -> None:
+    assert decode_static_topics(encode_topic_table(DataVersion(), [TopicConfig("T")])) == []
+    body = (
+        b'{"topicConfigTable":{"T":{},"S":{}},"topicQueueMappingDetailMap":{"S":{"topic":"S"}},'
+        b'"topicQueueMappingInfoMap":{"R":{}}}'
+    )
+    assert decode_static_topics(body) == ["R", "S"]

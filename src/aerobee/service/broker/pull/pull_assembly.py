@@ -17,7 +17,7 @@ from aerobee.service.broker.log_access.cold_reads import ColdReads
 from aerobee.service.broker.pull.fast_pull import FastPull
 from aerobee.service.broker.pull.held_pulls import HeldPulls, PullPlan
 from aerobee.service.broker.pull.pull_checks import PullChecks
-from aerobee.service.broker.pull.pull_handlers import PullHandlers, PullOutlets, Suggested
+from aerobee.service.broker.pull.pull_handlers import PullHandlers, PullOutlets, Suggestion
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.state.tables import Ground, Tables
 from aerobee.service.broker.statistics.statistics import Statistics
@@ -39,7 +39,7 @@ class PullAssembly:
         ground: Ground,
         statistics: Statistics,
         took: Took,
-        suggested: Suggested,
+        suggestion: Suggestion,
     ) -> None:
         self._statistics = statistics
         self._took = took
@@ -66,7 +66,7 @@ class PullAssembly:
             self._held,
             self._cold_reads,
             config,
-            PullOutlets(self._learn, statistics.count_out, suggested),
+            PullOutlets(self._learn, statistics.count_out, suggestion),
         )
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> int:

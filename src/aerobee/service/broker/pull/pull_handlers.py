@@ -9,7 +9,7 @@ rejects every message of the read: then it waits on. No message is copied here.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.headers.pulling import (
@@ -52,8 +52,16 @@ CountOut: TypeAlias = Callable[[str, str, int, int], None]
 """Called for messages that were handed out: (group, topic, messages, bytes)."""
 
 
-Suggested: TypeAlias = Callable[[QueueRead, str], int]
-"""(read, group) → the id of the broker that the group should pull from next."""
+class Suggestion(Protocol):
+    """Where readers are sent."""
+
+    @property
+    def moves_readers(self) -> bool:
+        """Whether a reader whose offset is outside the queue is told where to go on. A slave may
+        only be behind: it has the reader come again."""
+
+    def after(self, read: QueueRead, group: str) -> int:
+        """The id of the broker that the group should pull from next."""
 
 
 class PullOutlets(NamedTuple):
@@ -63,7 +71,7 @@ class PullOutlets(NamedTuple):
     """Called for every pull that found messages at once, and that may be repeated here: a grant can
     be made of it."""
     count_out: CountOut
-    suggested: Suggested
+    suggestion: Suggestion
 
 
 class PullHandlers:
@@ -78,7 +86,7 @@ class PullHandlers:
         outlets: PullOutlets,
     ) -> None:
         self._found = outlets.found
-        self._suggested = outlets.suggested
+        self._suggestion = outlets.suggestion
         self._store = store
         self._checks = checks
         self._offsets = offsets
@@ -172,8 +180,10 @@ class PullHandlers:
             next_offset = 0
             if plan.offset != 0:
                 code = ResponseCode.PULL_OFFSET_MOVED
+        if code is ResponseCode.PULL_OFFSET_MOVED and not self._suggestion.moves_readers:
+            code, next_offset = ResponseCode.PULL_RETRY_IMMEDIATELY, plan.offset
         self._offsets.note_pulled(plan.group, name, queue_id, next_offset)
-        broker_id = self._suggested(read, plan.group)
+        broker_id = self._suggestion.after(read, plan.group)
         self._stays = broker_id == 0
         return Answer(
             code,

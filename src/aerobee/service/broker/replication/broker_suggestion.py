@@ -33,6 +33,8 @@ class BrokerSuggestion:
         self._broker_id = identity.broker_id
         self._behind_bytes_max = identity.memory_bytes * replication.memory_percent // 100
         self._may_send_away = identity.is_master and replication.serves_reads
+        self.moves_readers = identity.is_master or replication.checks_offsets_in_slave
+        """Whether an offset outside a queue is corrected. A slave may only be behind."""
         self._store = store
         self._find_group = find_group
         self._has_slave = has_slave

@@ -35,6 +35,7 @@ class MasterSide:
         self.in_sync = InSync(config)
         self.primary = Primary(store, self.in_sync, config, store.config.log_file_bytes)
         self._shortage = ""
+        self._counted_end = -1
         if self.waits:
             store.confirmation.expect_copies(store.confirmed_at_start)
             self._count_copies()
@@ -96,7 +97,7 @@ class MasterSide:
     def on_link_failed(self, address: str, reason: str, now: Now) -> None:
         self._outbox += self.primary.on_link_failed(address, reason, now)
 
-    def on_link_bytes(self, link: LinkId, data: bytes, now: Now) -> None:
+    def on_link_bytes(self, link: LinkId, data: bytes | memoryview, now: Now) -> None:
         self._outbox += self.primary.on_link_bytes(link, data, now)
         self._count_copies()
 
@@ -114,12 +115,14 @@ class MasterSide:
 
     def on_round(self, now: Now) -> None:
         """Something may have been appended: send it."""
-        self._outbox += self.primary.push(now)
-        if self.waits:
+        effects = self.primary.push(now)
+        self._outbox += effects
+        if self.in_sync.waits and (effects or self._store.end_offset != self._counted_end):
             self._count_copies()
 
     def on_tick(self, now: Now) -> None:
-        self.on_round(now)
+        self._outbox += self.primary.push(now)
+        self._count_copies()
 
     def rest_ms(self, now: Now) -> int:
         return min(REST_MS_MAX, self.primary.rest_ms(now))
@@ -130,7 +133,8 @@ class MasterSide:
     def _count_copies(self) -> None:
         if not self.waits:
             return
-        store, end = self._store, self._store.end_offset
+        store = self._store
+        end = self._counted_end = store.end_offset
         copied = self.in_sync.copied_offset(end)
         store.confirmation.note_copied(end if copied is None else copied)
         shortage = self.in_sync.shortage(end)

@@ -25,6 +25,7 @@ from aerobee.service.broker.replication.metadata.snapshot_applying import (
     SetCleanup,
     TakeModes,
 )
+from aerobee.service.broker.replication.promotion import Promotion
 from aerobee.service.broker.replication.replica_handlers import HaExchangeHandlers, ReplicaHandlers
 from aerobee.service.broker.replication.role_handlers import RoleHandlers
 from aerobee.service.broker.replication.slave_requests import slave_rows
@@ -64,7 +65,7 @@ class ReplicationAssembly:
             *LogReadingHandlers(store).rows(),
             *ReplicaHandlers(side.status).rows(),
             *exchange.rows(),
-            *RoleHandlers(side.status, self._outbox).rows(),
+            *RoleHandlers(side.status, Promotion(tables.topics, store), self._outbox).rows(),
             *state_rows(tables, ground, now),
         ]
         return found if self._identity.is_master else slave_rows(found, side.master)

@@ -19,6 +19,7 @@ from aerobee.protocol.headers.replication import ChangedRoleHeader, ChangeRoleHe
 from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.broker.replication.promotion import Promotion
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.request import Answer, Request
 
@@ -26,8 +27,9 @@ StatusAt: TypeAlias = Callable[[Now], ReplicaStatus]
 
 
 class RoleHandlers:
-    def __init__(self, status: StatusAt, outbox: Effects) -> None:
+    def __init__(self, status: StatusAt, promotion: Promotion, outbox: Effects) -> None:
         self._status = status
+        self._promotion = promotion
         self._outbox = outbox
 
     def rows(self) -> list[Row]:
@@ -42,10 +44,21 @@ class RoleHandlers:
         )
         if fault or role is None:
             return Answer(ResponseCode.INVALID_PARAMETER, fault)
-        answer = ChangedRoleHeader(role.value, status.end_offset)
-        request.answer(Answer(fields=write_header(answer)))
+        answer = Answer(fields=write_header(ChangedRoleHeader(role.value, status.end_offset)))
         change = RoleChange(role, header.broker_id, header.master_ha_address or "")
-        self._outbox.append(Rebuild(f"its role is {role.value} from now on", role=change))
+        wish = Rebuild(f"its role is {role.value} from now on", role=change)
+
+        def prepared(error: BaseException | None) -> None:
+            if error is not None:
+                request.answer_when_saved(error)
+                return
+            request.answer(answer)
+            self._outbox.append(wish)
+
+        if role.is_master and isinstance(status, SlaveStatus):
+            self._promotion.prepare(request.now, prepared)
+        else:
+            prepared(None)
         return None
 
 

@@ -129,7 +129,7 @@ class SlaveSide:
         self._outbox += self.replica.on_link_failed(address, reason, now)
         self._look_for_master()
 
-    def on_link_bytes(self, link: LinkId, data: bytes, now: Now) -> None:
+    def on_link_bytes(self, link: LinkId, data: bytes | memoryview, now: Now) -> None:
         self._outbox += self.replica.on_link_bytes(link, data, now)
         self._store.flush_soon(now)
 

@@ -70,6 +70,10 @@ class DelayOffsets:
         """The content of the file, for GET_ALL_DELAY_OFFSET."""
         return write_compact(_json(self._version, self.saved))
 
+    def took_over(self, copied: "CopiedDelayOffsets") -> None:
+        """A slave has replaced the file by its master's."""
+        self._version, self.saved = copied
+
     def _written(self, table: Mapping[int, int], error: BaseException | None) -> None:
         if error is None:
             self.saved = table

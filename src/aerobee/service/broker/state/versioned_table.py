@@ -94,6 +94,12 @@ class VersionedTable(Generic[C]):
                 rows[name] = VersionedRow(config, _NOTHING if old is None else old.unknown)
         return VersionedTable(self._form, self.version.next(wall_ms), rows, self.rest, tuple(news))
 
+    def in_next_term(self, wall_ms: int) -> "VersionedTable[C]":
+        """The table with a version that is newer than any of this term."""
+        version = self.version.next(wall_ms)
+        version = version._replace(state_version=version.state_version + 1)
+        return VersionedTable(self._form, version, self.rows, self.rest, self.news)
+
     def with_rest(self, name: str, value: Value, wall_ms: int) -> "VersionedTable[C]":
         """The table with another member of the file replaced."""
         return VersionedTable(

@@ -4,7 +4,11 @@ from aerobee.errors import CorruptFile
 from aerobee.model.topic import DataVersion
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import parse
-from aerobee.service.broker.state.delay_offsets import DelayOffsets, delay_offsets_from
+from aerobee.service.broker.state.delay_offsets import (
+    CopiedDelayOffsets,
+    DelayOffsets,
+    delay_offsets_from,
+)
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.metadata.config_file import ConfigFile
@@ -103,6 +107,13 @@ def test_the_body_says_what_the_file_says() -> None:
         b'{"dataVersion":{"counter":6,"stateVersion":0,"timestamp":1794734482075},'
         b'"offsetTable":{1:1,3:4,18:0}}'
     )
+
+
+def test_the_body_of_a_slave_says_what_its_masters_file_says() -> None:
+    rig = Rig(APACHES)
+    copied = CopiedDelayOffsets(DataVersion(0, 9, 1), {2: 5})
+    rig.offsets.took_over(copied)
+    assert delay_offsets_from(Members(parse(rig.offsets.body()), "the body")) == copied
 
 
 @pytest.mark.parametrize(

@@ -86,8 +86,10 @@ def test_all_offsets_of_a_pair_are_replaced_and_counted() -> None:
     table.put("t", "g", 5, 1)
     before = table.picture()
     table.replace("t", "g", {1: 7})
-    table.replace("t", "h", {0: 9})
     assert table.of("t", "g") == {1: 7}
     assert before == {("t", "g"): {0: 1, 5: 1}}
-    assert table.put("t", "i", 0, 1)
-    assert not table.put("t", "i", 1, 1), "there are three"
+    assert table.put("t", "h", 0, 1)
+    assert table.put("t", "h", 1, 1)
+    assert not table.put("t", "h", 2, 1), "there are three"
+    table.replace("t", "g", {1: 7, 2: 8})
+    assert table.of("t", "g") == {1: 7, 2: 8}

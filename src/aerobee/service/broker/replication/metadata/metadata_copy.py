@@ -188,11 +188,12 @@ class MetadataCopy:
             self._failure = ""
         self._seen = found.versions
         self._asks_state = found.versions is not None
-        pause_ms = min(COPY_MS_MAX, round_.answered_bytes // BYTES_A_MS)
-        look_ms = LOOK_MS if self._asks_state else COPY_MS
-        self._look_ms = now.monotonic_ms + max(look_ms, pause_ms)
+        pause_ms = max(COPY_MS, min(COPY_MS_MAX, round_.answered_bytes // BYTES_A_MS))
+        # Of a small table every change is copied at once.
+        look_ms = max(LOOK_MS, min(COPY_MS, round_.answered_bytes // BYTES_A_MS))
+        self._look_ms = now.monotonic_ms + (look_ms if self._asks_state else pause_ms)
         if found.snapshot is not None:
-            self._copy_ms = now.monotonic_ms + max(COPY_MS, pause_ms)
+            self._copy_ms = now.monotonic_ms + pause_ms
             self._hold(found.snapshot, round_.address, now)
             self._apply_held(now)
 

@@ -113,8 +113,8 @@ def _snapshot(known: Known, versions: BrokerVersions | None) -> Question[Metadat
         topics = yield from copy_topics(known.topics)
     if versions is None or versions.groups != known.groups:
         groups = yield from copy_groups(known.groups)
-    offsets = offsets_from((yield from _members(RequestCode.GET_ALL_CONSUMER_OFFSET)))
-    delays = delay_offsets_from((yield from _members(RequestCode.GET_ALL_DELAY_OFFSET)))
+    offsets = yield from _offsets()
+    delays = yield from _delays()
     modes = yield from _modes()
     timer = yield from _timer()
     timer_metrics = yield from _timer_metrics()
@@ -140,9 +140,14 @@ def _snapshot(known: Known, versions: BrokerVersions | None) -> Question[Metadat
     )
 
 
-def _members(code: RequestCode) -> Question[Members]:
-    answer = yield from require(code)
-    return Members(parse_tables(bytes(answer.body)), code.name)
+def _offsets() -> Question[ConsumerOffsetsSnapshot]:
+    answer = yield from require(RequestCode.GET_ALL_CONSUMER_OFFSET)
+    return offsets_from(Members(parse_tables(bytes(answer.body)), "the master's table of offsets"))
+
+
+def _delays() -> Question[CopiedDelayOffsets]:
+    answer = yield from require(RequestCode.GET_ALL_DELAY_OFFSET)
+    return delay_offsets_from(Members(parse(bytes(answer.body)), "the master's delay offsets"))
 
 
 def _modes() -> Question[list[RequestMode] | None]:

@@ -160,6 +160,9 @@ class SnapshotApplying:
         if log_offset > max(self._store.min_offset, self._store.born_at(topic.encode())):
             self._state.forget_topic(topic)
             self._hooks.delete_before(topic, log_offset)
+            config = self._tables.topics.find(topic)
+            if config is not None:
+                self._hooks.set_cleanup(config)  # which the deletion has made the store forget
 
     def _take_topics(self, snapshot: MetadataSnapshot, last_end: int) -> None:
         """`last_end`: the end of the master's log in the last copy. A topic that is gone since, and
@@ -236,5 +239,7 @@ class SnapshotApplying:
         def saved() -> None:
             for what, version in taken.items():
                 self._state.took(what, version)
+            if DELAYS in taken:
+                self._tables.delay_offsets.took_over(snapshot.delays)
 
         self._files.begin(copies, self._saving("state files", saved))

@@ -285,3 +285,62 @@ def test_a_slave_asks_nobody_while_its_master_is_not_known_or_itself() -> None:
         slave.address = address
         slave.run(2_000)
     assert slave.asked == []
+
+
+def timed(kit: PopKit, count: int, ms: int) -> list[bytes]:
+    """Messages for later, each of its own."""
+    deliver_ms = kit.clock.now().wall_ms + ms
+    bodies = [b"%d for %d" % (number, deliver_ms) for number in range(count)]
+    for body in bodies:
+        send(kit, body, TIMER_DELIVER_MS=str(deliver_ms))
+    return bodies
+
+
+def test_a_former_master_takes_nothing_of_its_successor_for_done() -> None:
+    successor = PopKit()
+    former = PopKit(disk=successor.disk.kill(), clock=successor.clock)
+    timed(former, 6, 2_000)  # of which the successor has nothing
+    former.run(5_000)
+    former.stop()
+    expected = timed(successor, 3, 20_000)
+    slave = SlaveKit(successor, former.disk)
+    slave.silent_at = 0
+    expected += timed(successor, 5, 20_000)
+    slave = slave.caught_up()
+    slave.silent_at = 0
+    slave.run(1_000)
+    heir = slave.promoted()
+    heir.run(22_000)
+    assert sorted(heir.bodies()) == sorted(expected)
+
+
+def test_pops_are_not_counted_beyond_the_end_of_the_log() -> None:
+    master = PopKit()
+    master.fill(1)
+    former = SlaveKit(master)
+    path = "store/config/consumerOffset.json"
+    former.disk.replace(path, b'{"popLogOffset":%d,"offsetTable":{}}' % (1 << 40))
+    slave = SlaveKit(master, former.disk)
+    assert slave.tables.offsets.popped_to == slave.store.end_offset
+
+
+def test_state_files_of_the_master_lie_at_the_slave_byte_for_byte() -> None:
+    master = PopKit(queues=4)
+    open_producer(master)
+    master.fill(3)
+    assert len(master.pop(order="true")) == 3
+    master.run(6_000)
+    large = b'{"writes":{%s}}' % b",".join(
+        b'"%d":{"roundId":1,"places":[],"isDone":true,"usedMs":1}' % number
+        for number in range(30_000)
+    )
+    assert len(large) > 1 << 20, "more than one piece"
+    master.disk.replace("store/config/stagedRounds.json", large)
+    slave = SlaveKit(master)
+    slave.run(1_000)
+    for name in ("stagedRounds.json", "producerEpochs.json", "consumerOrderInfo.json"):
+        path = f"store/config/{name}"
+        assert slave.disk.power_cut().read(path) == master.disk.read(path)
+    master.disk.remove("store/config/stagedRounds.json")
+    slave.run(20_000)  # after a large copy the next one comes later
+    assert not slave.disk.exists("store/config/stagedRounds.json")

@@ -131,6 +131,16 @@ def test_everything_is_taken_over_and_saved() -> None:
     assert "producerEpochs.json" in known.crcs
 
 
+def test_delay_offsets_are_told_as_they_were_copied() -> None:
+    rig = Rig()
+    rig.applying.apply(snapshot(), MASTER)
+    assert b"1:7" not in rig.tables.delay_offsets.body(), "they are not saved yet"
+    rig.finish()
+    assert b"1:7" in rig.tables.delay_offsets.body()
+    rig.apply(snapshot(delays=DataVersion(0, 6, 999)))
+    assert b"1:7" in rig.tables.delay_offsets.body(), "older ones were refused"
+
+
 def test_tables_and_files_that_are_older_are_refused_and_told_of_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -190,6 +200,14 @@ def test_a_deleted_topic_is_deleted_at_the_masters_log_offset_once() -> None:
     rig.store._deletions.delete_before(b"Orders", 100)
     rig.apply(snapshot(deleted=deleted, log_end=end))
     assert rig.deleted == [("Orders", 100)]
+
+
+def test_a_topic_that_was_made_again_is_cleaned_up_as_before() -> None:
+    rig = Rig()
+    rig.apply(snapshot(TopicConfig("Orders")))
+    rig.cleaned.clear()
+    rig.apply(snapshot(TopicConfig("Orders"), deleted={b"Orders": 100}, log_end=300))
+    assert (rig.deleted, rig.cleaned) == ([("Orders", 100)], ["Orders"])
 
 
 def test_a_deletion_before_the_log_begins_says_nothing() -> None:

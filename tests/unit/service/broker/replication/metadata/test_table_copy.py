@@ -35,6 +35,11 @@ class Master:
             return self.kit.ask(command.code, command.ext_fields)
         return answered(body=bytes(self.kit.ask(command.code).body))
 
+    def change(self, made: str, removed: str) -> None:
+        self.make(made)
+        self.kit.topics.remove([removed], self.kit.clock.now(), self.kit.told.append)
+        self.kit.finish()
+
     def make(self, *names: str) -> None:
         configs = [TopicConfig(name, 2, 3) for name in names]
         self.kit.topics.put(configs, self.kit.clock.now(), self.kit.told.append)
@@ -71,7 +76,7 @@ def test_one_row_tells_that_nothing_has_moved(is_old: bool) -> None:
 def test_a_table_that_changes_on_the_way_is_copied_from_its_beginning() -> None:
     master = Master()
     master.make(*(f"T{number}" for number in range(SOME)))
-    master.meanwhile = lambda: master.make("A0")
+    master.meanwhile = lambda: master.change("A0", "T1")
     copied = run_question(copy_topics(None), master.answer)
     assert copied is not None
     assert copied.version == master.kit.topics.version

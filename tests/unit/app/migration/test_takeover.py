@@ -1,0 +1,99 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from aerobee.app.migration.takeover import Stopping, Takeover, TakeoverFailed
+from aerobee.client.admin.admin import Admin
+from aerobee.testing import Cluster
+from tests.admin_kit import with_admin
+from tests.migration_kit import NewBroker, new_broker, role_of
+
+
+def takeover(new: NewBroker, stopping: Stopping) -> Takeover:
+    plan = new.plan
+    return Takeover(new.tool, plan.facts, new.sides.own, plan.own_id, stopping, new.said.take)
+
+
+async def permission(admin: Admin, address: str) -> str:
+    return (await admin.brokers.config(on=address))[address]["brokerPermission"]
+
+
+def test_a_master_of_ours_becomes_the_slave_of_the_new_one(tmp_path: Path) -> None:
+    async def test(admin: Admin, cluster: Cluster) -> None:
+        await admin.topics.create("orders", queues=2)
+        await cluster.client.send("orders", b"before")
+        async with new_broker(admin, cluster, tmp_path) as new:
+            await new.caught_up()
+            outcome = await takeover(new, Stopping()).run()
+            assert (outcome.messages, outcome.older) == (1, [])
+            assert outcome.seconds > 0
+            (broker,) = (await admin.cluster()).brokers
+            assert broker.addresses[0] == new.sides.own
+            assert await role_of(admin, new.sides.own) == "ASYNC_MASTER"
+            assert await role_of(admin, new.sides.master) == "SLAVE"
+            assert await permission(admin, new.sides.master) == "6"
+            await cluster.client.send("orders", b"after")
+            assert new.messages() == 2
+
+    with_admin(test)
+
+
+def test_a_takeover_that_is_cancelled_leaves_the_master_as_it_was(tmp_path: Path) -> None:
+    async def test(admin: Admin, cluster: Cluster) -> None:
+        await admin.topics.create("orders", queues=2)
+        async with new_broker(admin, cluster, tmp_path) as new:
+            await new.caught_up()
+            stopping = Stopping(command="sleep 1000", seconds_max=1000)
+            task = asyncio.create_task(takeover(new, stopping).run())
+            await new.said.until("are equal")
+            assert await permission(admin, new.sides.master) == "4"
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert await permission(admin, new.sides.master) == "6"
+            assert await role_of(admin, new.sides.own) == "SLAVE"
+            await cluster.client.send("orders", b"after")
+
+    with_admin(test)
+
+
+def test_a_stop_command_that_fails_undoes_the_takeover(tmp_path: Path) -> None:
+    async def test(admin: Admin, cluster: Cluster) -> None:
+        async with new_broker(admin, cluster, tmp_path) as new:
+            await new.caught_up()
+            with pytest.raises(TakeoverFailed, match="failed with status 3"):
+                await takeover(new, Stopping("exit 3")).run()
+            assert await permission(admin, new.sides.master) == "6"
+            assert await role_of(admin, new.sides.own) == "SLAVE"
+            assert "takes messages as before" in new.said.lines[-1]
+
+    with_admin(test)
+
+
+def test_nothing_is_promoted_while_somebody_listens_at_the_master_s_address(
+    tmp_path: Path,
+) -> None:
+    async def test(admin: Admin, cluster: Cluster) -> None:
+        async with new_broker(admin, cluster, tmp_path) as new:
+            await new.caught_up()
+            with pytest.raises(TakeoverFailed, match="was not stopped within 0 s"):
+                await takeover(new, Stopping("true", seconds_max=0.3)).run()
+            assert await role_of(admin, new.sides.own) == "SLAVE"
+
+    with_admin(test)
+
+
+def test_an_undo_makes_a_master_that_has_stepped_down_the_master_again(tmp_path: Path) -> None:
+    async def test(admin: Admin, cluster: Cluster) -> None:
+        await admin.topics.create("orders", queues=2)
+        async with new_broker(admin, cluster, tmp_path) as new:
+            await new.caught_up()
+            taking = takeover(new, Stopping())
+            await taking._set_permission("4")
+            await taking._step_down()
+            await taking._undo()
+            assert await role_of(admin, new.sides.master) == "ASYNC_MASTER"
+            assert await permission(admin, new.sides.master) == "6"
+
+    with_admin(test)

@@ -1,0 +1,40 @@
+"""Promotion: the next term of the tables, and topics that were not copied in time."""
+
+from aerobee.model.topic import TopicConfig
+from tests.broker_kit import BrokerKit
+from tests.pair_kit import MASTER, Pair
+from tests.wire import JAVA_FIELDS
+
+TOPIC = TopicConfig(JAVA_FIELDS["b"], 8, 8)
+PROMOTE = {"role": "ASYNC_MASTER", "brokerId": "0", "force": "true"}
+
+
+def version_of(kit: BrokerKit) -> str:
+    return bytes(kit.ask(21).body).decode()
+
+
+def promoted(pair: Pair) -> BrokerKit:
+    """The slave as master, after its process was built anew."""
+    pair.is_cut = True
+    pair.drop_link()
+    assert pair.slave.ask(28008, PROMOTE).code == 0
+    pair.slave.stop()
+    return BrokerKit(disk=pair.slave.disk, identity=MASTER, clock=pair.slave.clock)
+
+
+def test_a_promoted_slave_is_of_a_later_term_than_its_master() -> None:
+    pair = Pair(TOPIC)
+    pair.run(8_000)
+    assert '"stateVersion":0' in version_of(pair.master)
+    assert '"stateVersion":1' in version_of(promoted(pair))
+
+
+def test_a_topic_whose_messages_came_and_whose_config_did_not_is_there_after_a_promotion() -> None:
+    pair = Pair(TOPIC)
+    pair.send(b"acknowledged")
+    pair.run(30)  # long enough for the log, not for the tables
+    assert pair.slave.ask(351, {"topic": TOPIC.name}).code != 0
+    kit = promoted(pair)
+    assert kit.ask(351, {"topic": TOPIC.name}).code == 0
+    found = [body for queue_id in range(8) for body in kit.bodies(TOPIC.name, queue_id)]
+    assert found == [b"acknowledged"]
