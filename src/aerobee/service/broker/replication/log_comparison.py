@@ -34,6 +34,7 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.replication.replica import CutAt, Follow, Refuse, Verdict
 
 ANSWER_MS_MAX = 5_000
+_FILLER_HEAD_BYTES = 8  # size and magic; the rest is nothing
 _UNANSWERED = "the master does not answer"
 _LATER = "it is tried again"
 
@@ -163,7 +164,7 @@ class LogComparison:
         if last is None or last < begin:
             return self._nothing_common()
         if (yield from self._is_same(last)):
-            return self._agreed(last)
+            return (yield from self._agreed(last))
         # Log files begin with a record, on both sides at the same offsets.
         first = max(log.min_offset, begin)
         if first == last or not (yield from self._is_same(first)):
@@ -180,12 +181,23 @@ class LogComparison:
             else:
                 other = middle
 
-    def _agreed(self, last: int) -> Verdict:
-        """The record at `last` is the same on both sides; was it our last?"""
+    def _agreed(self, last: int) -> _Talk:
+        """The record at `last` is the same on both sides; is it our last, and what follows it?"""
         end = last + self._size_of(last)
         if self._records.last_record() != last:
             return self._cut(end)
+        if end < self._log.end_offset and not (yield from self._has_filler(end)):
+            return self._cut(end)
         return Follow(self._log.end_offset)
+
+    def _has_filler(self, offset: int) -> Generator[RemotingCommand, RemotingCommand | None, bool]:
+        """Whether the master has the filler with which our log ends. The one that sent it may have
+        lost it, and another record may be in its place. Apache's cannot be asked: then the filler
+        is fetched again."""
+        if not self._knows_read_log:
+            return False
+        theirs = yield from self._master_record(offset, _FILLER_HEAD_BYTES)
+        return theirs == bytes(self._log.log_slices(offset, _FILLER_HEAD_BYTES))
 
     def _cut(self, at: int) -> CutAt:
         gone = self._log.end_offset - at

@@ -18,6 +18,10 @@ NOW = Now(1_000, 1_700_000_000_000)
 FILE_BYTES = 1_000
 
 
+FILLER = 255
+"""The tag of bytes that fill a log file up: no record."""
+
+
 def record(size: int, tag: int) -> bytes:
     return size.to_bytes(4, "big") + bytes([tag]) * (size - 4)
 
@@ -36,7 +40,8 @@ class ListedLog:
     def offsets(self) -> list[int]:
         at, found = self.min_offset, []
         for one in self.records:
-            found.append(at)
+            if one[4] != FILLER:
+                found.append(at)
             at += len(one)
         return found
 
@@ -154,6 +159,36 @@ def test_a_log_that_differs_is_cut_behind_the_last_common_record(
     assert verdict.log_offset == at
     assert str(own.end_offset - at) in verdict.reason
     assert len(master.asked) <= 26
+
+
+@both
+def test_a_filler_that_the_master_has_not_is_cut_off(is_apache: bool) -> None:
+    shared = [record(300, 1), record(300, 2)]
+    own = ListedLog([*shared, record(400, FILLER)])
+    for theirs in (
+        [],
+        [record(250, 3)],
+        [record(250, 3), record(150, FILLER), record(100, 4)],
+        [record(250, 3), record(150, 4), record(100, 5)],
+    ):
+        master = ScriptedMaster(ListedLog([*shared, *theirs]), is_apache=is_apache)
+        verdict = compared(own, master)
+        assert isinstance(verdict, CutAt), theirs
+        assert verdict.log_offset == 600
+
+
+def test_a_filler_that_the_master_has_is_followed_from_its_end() -> None:
+    shared = [record(300, 1), record(300, 2), record(400, FILLER)]
+    master = ScriptedMaster(ListedLog([*shared, record(100, 3)]))
+    assert compared(ListedLog(shared), master) == Follow(FILE_BYTES)
+
+
+def test_a_filler_of_apaches_is_fetched_again() -> None:
+    shared = [record(300, 1), record(300, 2), record(400, FILLER)]
+    master = ScriptedMaster(ListedLog([*shared, record(100, 3)]), is_apache=True)
+    verdict = compared(ListedLog(shared), master)
+    assert isinstance(verdict, CutAt)
+    assert verdict.log_offset == 600
 
 
 def test_the_same_sizes_with_other_bytes_are_other_records() -> None:
