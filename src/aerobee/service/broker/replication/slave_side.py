@@ -68,6 +68,8 @@ class SlaveSide:
         """A name server has said where the master is; empty: there is none."""
         if not address:
             return  # it may be back in a moment: the link notices if it is not
+        if _is_another(ha_address, self._config.master_ha_address):
+            return  # the logs would be compared with one master, and copied from the other
         if address != self._master_address:
             _log.info("the master is at %s", address)
             self._master_address = address
@@ -159,3 +161,11 @@ def _beside(ha_address: str) -> str:
     """The address for requests of a broker whose HA address was configured: the port before it."""
     host, _, port = ha_address.rpartition(":")
     return f"{host}:{int(port) - 1}" if host else ""
+
+
+def _is_another(ha_address: str, wanted: str) -> bool:
+    """Whether an HA address is surely not that of the master that was configured. A host name may
+    be any address."""
+    host = wanted.rpartition(":")[0]
+    is_number = ":" in host or host.replace(".", "").isdigit()
+    return is_number and bool(ha_address) and ha_address != wanted

@@ -1,9 +1,14 @@
 """SlaveSide: finds its master, follows it, refuses everything else."""
 
+from dataclasses import replace
+
+from aerobee.model.broker_role import BrokerRole
 from aerobee.model.replica_status import FOLLOWING
 from aerobee.model.topic import TopicConfig
+from aerobee.ports.clock import Now
 from aerobee.ports.service import Rebuild
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.replication.config import ReplicationConfig
 from aerobee.service.broker.replication.slave_side import SlaveSide
 from tests.broker_kit import BrokerKit
 from tests.pair_kit import MASTER, Pair, slave_identity
@@ -125,3 +130,21 @@ def test_a_master_that_returns_shows_no_tail_of_its_own_before_the_logs_were_com
     follower = Pair(master=pair.master, slave=old)
     follower.run()
     assert shown(old) == [b"both have it", b"only the old master has it"]
+
+
+def test_a_slave_that_was_told_its_master_asks_no_other_that_a_name_server_knows() -> None:
+    pair = Pair(TOPIC)
+    pair.run()
+    side, now = side_of(pair.slave), pair.slave.clock.now()
+    side.hear_of_master("10.0.0.9:10911", "10.0.0.9:10912", now)
+    assert side.master() == MASTER.address
+    side.hear_of_master("10.0.0.1:11111", MASTER.ha_address, now)
+    assert side.master() == "10.0.0.1:11111"
+
+
+def test_a_master_that_was_told_by_its_host_name_may_be_at_any_address() -> None:
+    follows = ReplicationConfig(role=BrokerRole.SLAVE, master_ha_address="master.example:10912")
+    side = side_of(BrokerKit(identity=replace(slave_identity(), replication=follows)))
+    assert side.master() == "master.example:10911"
+    side.hear_of_master("10.0.0.9:11111", "10.0.0.9:10912", Now(0, 0))
+    assert side.master() == "10.0.0.9:11111"
