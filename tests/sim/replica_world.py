@@ -13,9 +13,7 @@ import random
 from collections.abc import Callable
 from functools import partial
 
-from aerobee.model.broker_role import BrokerRole
 from aerobee.service.broker.assembly import build_broker
-from aerobee.service.broker.replication.master_side import MasterSide
 from aerobee.sim.broker_node import ROOT, BrokerNode, BrokerPlan
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.node import Node
@@ -30,6 +28,7 @@ from tests.sim.world import BROKER_PORT, DIRTY_TRIES, World
 
 BROKER = "broker-0"
 LOST_AT_WILL_MS = 1 << 40
+SILENCE_SLACK_MS = 100
 NO_COMMON_RECORD = "no record in common"
 
 
@@ -51,6 +50,10 @@ class ReplicaWorld(World):
             node.role = self.operator.role_of(node)
         self._tails: dict[int, tuple[int, bytes]] = {}
         self._compared: dict[tuple[int, int, int, int], int] = {}
+        # By machine: since when it is down; and of a master that has too few slaves, its life and
+        # the end of its log.
+        self._gone_ms: dict[int, int] = {}
+        self._short: dict[int, tuple[int, int]] = {}
         self._cut_count = self._looks = self._compared_bytes = 0
 
     def _make_broker(
@@ -295,6 +298,7 @@ class ReplicaWorld(World):
             self._compare_counts(master)
 
     def _compare_logs(self, node: ReplicaNode, master: ReplicaNode) -> None:
+        self._compare_acknowledged(node, master)
         lives = (node.number, node.opened_ms, master.number, master.opened_ms)
         start = self._compared.get(lives, max(node.store.min_offset, master.store.min_offset))
         end = node.store.end_offset
@@ -307,6 +311,8 @@ class ReplicaWorld(World):
             )
         self._compared_bytes += end - start
         self._compared[lives] = end
+
+    def _compare_acknowledged(self, node: ReplicaNode, master: ReplicaNode) -> None:
         for copy in master.copies():
             if copy.peer.host == node.host.name and copy.ack_offset > node.safe_offset:
                 self.history.breach(
@@ -315,9 +321,28 @@ class ReplicaWorld(World):
                 )
 
     def _compare_counts(self, master: ReplicaNode) -> None:
+        """Of the copies that count, and of the appends that they allow."""
         counted = [copy.peer.host for copy in master.copies() if copy.counts]
         if len(set(counted)) < len(counted):
             self.history.breach("counted twice", f"{master.host.name} counts {counted}")
+        replication, now_ms = self.replica_plan.replication, self.timeline.now_ms
+        for node in self.replicas:
+            if node.is_up:
+                self._gone_ms.pop(node.number, None)
+            gone_ms = now_ms - self._gone_ms.setdefault(node.number, now_ms)
+            if gone_ms > replication.silence_ms_max + SILENCE_SLACK_MS and (
+                node.host.name in counted
+            ):
+                self.history.breach(
+                    "counted although gone", f"{node.host.name}, {gone_ms} ms after its end"
+                )
+        end, before = master.store.end_offset, self._short.pop(master.number, None)
+        if len(counted) + 1 < self.replica_plan.needed:
+            self._short[master.number] = (master.opened_ms, end)
+            if before is not None and before[0] == master.opened_ms and end > before[1]:
+                self.history.breach(
+                    "appended for nobody", f"{master.host.name} from {before[1]} to {end}"
+                )
 
     # Cuts.
 
@@ -359,31 +384,3 @@ class ReplicaWorld(World):
                 if node.safe_offset < master.store.end_offset:
                     return f"{node.host.name} has {node.safe_offset} of {master.store.end_offset}"
         return super().what_is_left()
-
-
-def judge_replicas(world: ReplicaWorld) -> None:
-    """All logs and all queues are the same."""
-    master = world.operator.master
-    queues = _queues_of(master)
-    for node in world.replicas:
-        start = max(node.store.min_offset, master.store.min_offset)
-        end = master.store.end_offset
-        if node.log_bytes(start, end + 1) != master.log_bytes(start, end):
-            world.history.breach("other log", f"{node.host.name} from {start} to {end}")
-        if _queues_of(node) != queues:
-            world.history.breach("other queues", f"{node.host.name}: {_queues_of(node)}, {queues}")
-    assert isinstance(master._side, MasterSide)
-    if master.store.confirmation.confirmed_offset < end:
-        world.history.breach("late", f"confirmed to {master.store.confirmation.confirmed_offset}")
-
-
-def _queues_of(node: ReplicaNode) -> dict[tuple[bytes, int], tuple[int, int]]:
-    return {
-        (queue.topic, queue.queue_id): (queue.min_offset, queue.max_offset)
-        for queue in node.store.queues()
-        if queue.max_offset > 0
-    }
-
-
-def is_quorum_mode(world: ReplicaWorld) -> bool:
-    return world.replica_plan.replication.role is BrokerRole.SYNC_MASTER

@@ -14,8 +14,9 @@ from tests.sim.dead_letters import dead_names
 from tests.sim.history import Breach
 from tests.sim.judgement import judge, judge_restarted
 from tests.sim.plan import Plan, draw_plan
+from tests.sim.replica_judgement import judge_replicas
 from tests.sim.replica_plan import draw_replica_plan
-from tests.sim.replica_world import ReplicaWorld, judge_replicas
+from tests.sim.replica_world import ReplicaWorld
 from tests.sim.world import LogCapture, World
 
 
