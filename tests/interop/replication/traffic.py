@@ -29,7 +29,6 @@ class BrokerIsGone(Exception):
     """The connection ended before all answers had come."""
 
 
-
 def fill(broker: Broker, topic: str, size: int, seed: int, sizes: tuple[int, ...] = _SIZES) -> int:
     """Send bodies of so many bytes in all; the number of messages."""
     count = 0
