@@ -138,6 +138,15 @@ class Broker:
     def kill(self) -> None:
         self._end(signal.SIGKILL)
 
+    def freeze(self) -> None:
+        """Let it do nothing until `thaw`, with its connections open."""
+        assert self._process is not None
+        self._process.signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        assert self._process is not None
+        self._process.signal(signal.SIGCONT)
+
     def kill_broker(self) -> None:
         self.kill()
 

@@ -1,5 +1,5 @@
-"""An Aerobee slave follows an Apache master, and an Apache slave an Aerobee master: the logs are the
-same bytes, whatever ends in between, and the slave's messages are the master's.
+"""An Aerobee slave follows an Apache master, and an Apache slave an Aerobee master: their logs are
+the same bytes, whatever ends in between, and the slave's messages are the master's.
 """
 
 from pathlib import Path

@@ -1,7 +1,6 @@
-import json
-
 """Unit tests of offsets, as consumers ask for and commit them."""
 
+import json
 
 import pytest
 
