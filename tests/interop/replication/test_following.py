@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""An Aerobee slave follows an Apache master, and an Apache slave an Aerobee master: the logs are
-=======
 """An Aerobee slave follows an Apache master, and an Apache slave an Aerobee master: their logs are
->>>>>>> rinterop
 the same bytes, whatever ends in between, and the slave's messages are the master's.
 """
 
