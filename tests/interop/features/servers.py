@@ -71,7 +71,7 @@ class ServerProcess:
             self.end(signal.SIGKILL)
             raise
 
-    def signal(self, number: signal.Signals) -> None:
+    def send_signal(self, number: signal.Signals) -> None:
         self._process.send_signal(number)
 
     def end(self, number: signal.Signals) -> None:

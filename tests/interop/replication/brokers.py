@@ -141,11 +141,11 @@ class Broker:
     def freeze(self) -> None:
         """Let it do nothing until `thaw`, with its connections open."""
         assert self._process is not None
-        self._process.signal(signal.SIGSTOP)
+        self._process.send_signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
         assert self._process is not None
-        self._process.signal(signal.SIGCONT)
+        self._process.send_signal(signal.SIGCONT)
 
     def kill_broker(self) -> None:
         self.kill()
