@@ -71,6 +71,9 @@ class ServerProcess:
             self.end(signal.SIGKILL)
             raise
 
+    def send_signal(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)
+
     def end(self, number: signal.Signals) -> None:
         if self._process.poll() is None:
             self._process.send_signal(number)

@@ -5,14 +5,16 @@ A broker keeps its port, its store and its settings over `kill`, `stop` and `sta
 gives it other settings for its next start.
 """
 
+import random
 import signal
+import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
 from aerobee.protocol.bodies.small_tables import decode_text_table
-from tests.interop.apache import Jars, free_port
+from tests.interop.apache import Jars
 from tests.interop.features.servers import CLUSTER, ServerProcess
 from tests.interop.features.waiting import until
 from tests.process_kit import SECONDS_MAX
@@ -35,6 +37,7 @@ _SETTINGS: Mapping[str, object] = {
     "maxMessageSize": LOG_FILE_BYTES // 2,
     "fileReservedTime": 480,
     "slaveReadEnable": "true",
+    "transactionCheckInterval": 2_000,  # then offsets of half messages move, too
     "registerNameServerPeriod": 10_000,  # the least: a slave hears of its master by registering
     "osPageCacheBusyTimeOutMills": 600_000,  # a busy machine says nothing of the code under test
 }
@@ -48,7 +51,7 @@ class NameServer:
 
     def __init__(self, make: str, folder: Path, jars: Jars) -> None:
         if make == APACHE:
-            port = free_port()
+            port = steady_port()
             folder.mkdir(parents=True)
             config = folder / "namesrv.conf"
             config.write_text(f"listenPort={port}\nbindAddress=127.0.0.1\n")
@@ -82,7 +85,7 @@ class Broker:
         self.folder = folder
         self.store = folder / "store"
         self._name_server = name_server
-        self._port = free_port()
+        self._port = steady_port()
         self._jars = jars
         self._settings = {**_SETTINGS, **settings}
         self._starts = 0
@@ -135,6 +138,15 @@ class Broker:
     def kill(self) -> None:
         self._end(signal.SIGKILL)
 
+    def freeze(self) -> None:
+        """Let it do nothing until `thaw`, with its connections open."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
     def kill_broker(self) -> None:
         self.kill()
 
@@ -172,6 +184,19 @@ class Broker:
         if self._process is not None:
             self._process.end(number)
             self._process = None
+
+
+def steady_port() -> int:
+    """A free port for a broker, which also listens two below and one above it. It is below the
+    ports that systems give to clients, so that nobody takes it while its broker is down."""
+    while True:
+        port = random.randrange(12_000, 30_000, 4)
+        try:
+            for neighbour in (port - 2, port, port + 1):
+                socket.create_server(("127.0.0.1", neighbour)).close()
+        except OSError:
+            continue
+        return port
 
 
 def _apache(name: str, main: str, folder: Path, config: Path, jars: Jars) -> ServerProcess:

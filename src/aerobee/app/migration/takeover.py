@@ -73,7 +73,14 @@ class Outcome:
 
 class Takeover:
     def __init__(
-        self, asking: Admin, facts: MasterFacts, own: str, own_id: int, stopping: Stopping, say: Say
+        self,
+        asking: Admin,
+        facts: MasterFacts,
+        own: str,
+        own_id: int,
+        stopping: Stopping,
+        say: Say,
+        settle_seconds_max: float = SETTLE_SECONDS_MAX,
     ) -> None:
         """`own`: the address of the new broker, as it is registered."""
         self._admin = asking
@@ -82,6 +89,7 @@ class Takeover:
         self._own_id = own_id
         self._stopping = stopping
         self._say = say
+        self._settle_seconds_max = settle_seconds_max
         self._has_stepped_down = False
 
     async def run(self) -> Outcome:
@@ -112,7 +120,7 @@ class Takeover:
     async def _last_bytes(self) -> int:
         """Wait until two looks show the same end on both sides."""
         before = -1
-        for _ in range(int(SETTLE_SECONDS_MAX / LOOK_SECONDS)):
+        for _ in range(max(1, int(self._settle_seconds_max / LOOK_SECONDS))):
             theirs = await log_end(self._admin, self._sides.master)
             ours = await log_end(self._admin, self._sides.own)
             if theirs == ours == before:
@@ -121,7 +129,7 @@ class Takeover:
             await asyncio.sleep(LOOK_SECONDS)
         raise TakeoverFailed(
             f"the master's log ends at {before} and this one at {ours}, after "
-            f"{SETTLE_SECONDS_MAX:.0f} s without writes",
+            f"{self._settle_seconds_max:.0f} s without writes",
             hint="if delayed messages or pop keep it growing, try again when there are fewer",
         )
 

@@ -16,6 +16,7 @@ closed; the ports stay bound, so that clients who come meanwhile wait instead of
 import asyncio
 import contextlib
 import logging
+import os
 import socket
 from collections.abc import Callable, Sequence
 
@@ -27,7 +28,7 @@ from aerobee.app.settings.broker_settings import (
     VIP_PORT_STEP,
     BrokerSettings,
 )
-from aerobee.app.settings.config import ListenConfig
+from aerobee.app.settings.config import ListenConfig, given_in_file
 from aerobee.app.settings.monitor_settings import Exporter
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.clock import Clock
@@ -159,9 +160,11 @@ class BrokerPart:
             await life.stop()
 
     def _save_changes(self) -> None:
-        """Have the next process start in this role, too."""
-        paths, changes = self._settings.paths, self._settings.changes
-        MappedDisk().replace(paths.changes, write_properties(changes).encode())
+        """Have the next process start in this role, too. Settings that were changed by request
+        while it ran are in the file already, and stay."""
+        path, role = self._settings.paths.changes, self._settings.role_texts()
+        kept = {key: text for key, text, _ in given_in_file(path)} if os.path.exists(path) else {}
+        MappedDisk().replace(path, write_properties({**kept, **role}).encode())
 
     def _rebuild(self, wanted: Rebuild) -> None:
         """The service asks for another life. A second wish while one is fulfilled is dropped: the

@@ -245,12 +245,14 @@ class BrokerSettings:
         address = change.master_address
         names = replace(self.names, broker_id=change.broker_id)
         replication = replace(self.replication, role=change.role, master_ha_address=address)
-        role = {
-            **texts(replication, _ROLE_SETTINGS),
-            **texts(names, [one for one in NAME_SETTINGS if one.key == "brokerId"]),
+        return replace(self, names=names, replication=replication)
+
+    def role_texts(self) -> dict[str, str]:
+        """The settings that say which role the broker has."""
+        return {
+            **texts(self.replication, _ROLE_SETTINGS),
+            **texts(self.names, [one for one in NAME_SETTINGS if one.key == "brokerId"]),
         }
-        changes = {**self.changes, **role}
-        return replace(self, names=names, replication=replication, changes=changes)
 
     def shown(self) -> dict[str, str]:
         """Settings, besides the service's own, that clients may read: no path."""

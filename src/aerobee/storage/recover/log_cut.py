@@ -83,7 +83,8 @@ class LogCut:
         self._write_mark(whole._replace(flushed=cut_at))
         self._end_log(log, cut_at)
         cut_tail(log, cut_at, self._defects)
-        cut_state = state._replace(end_offset=cut_at, has_mark=True)
+        scan_start = min(state.scan_start, cut_at)  # records behind the cut will be new
+        cut_state = state._replace(end_offset=cut_at, scan_start=scan_start, has_mark=True)
         crc_from = recovered.crc_from
         if crc_from != NO_CRC:
             crc_from = min(crc_from, cut_at)

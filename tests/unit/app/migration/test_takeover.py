@@ -1,8 +1,10 @@
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
 
+from aerobee.app.migration.master_facts import master_facts
 from aerobee.app.migration.takeover import Stopping, Takeover, TakeoverFailed
 from aerobee.client.admin.admin import Admin
 from aerobee.testing import Cluster
@@ -95,5 +97,43 @@ def test_an_undo_makes_a_master_that_has_stepped_down_the_master_again(tmp_path:
             await taking._undo()
             assert await role_of(admin, new.sides.master) == "ASYNC_MASTER"
             assert await permission(admin, new.sides.master) == "6"
+
+    with_admin(test)
+
+
+def test_a_broker_whose_log_ends_elsewhere_is_not_promoted() -> None:
+    async def test(admin: Admin, cluster: Cluster) -> None:
+        await admin.topics.create("orders", queues=2, on="broker-a")
+        await cluster.client.send("orders", b"only here")
+        facts = await master_facts(admin, "broker-a")
+        other = (await master_facts(admin, "broker-b")).address
+        said: list[str] = []
+        taking = Takeover(admin, facts, other, 1, Stopping(), said.append, 1.0)
+        with pytest.raises(TakeoverFailed, match="and this one at 0"):
+            await taking.run()
+        assert await permission(admin, facts.address) == "6"
+        assert await role_of(admin, facts.address) == "ASYNC_MASTER"
+
+    with_admin(test, brokers=2)
+
+
+def test_a_master_that_its_command_stops_is_replaced(tmp_path: Path) -> None:
+    async def test(admin: Admin, cluster: Cluster) -> None:
+        await admin.topics.create("orders", queues=2)
+        await cluster.client.send("orders", b"before")
+        async with new_broker(admin, cluster, tmp_path) as new:
+            await new.caught_up()
+            # The command waits for a line, which is written when the master has been stopped.
+            pipe = tmp_path / "stopped"
+            os.mkfifo(pipe)
+            task = asyncio.create_task(takeover(new, Stopping(f"cat {pipe}")).run())
+            await new.said.until("are equal")
+            await cluster.stop_broker("broker-a")
+            await asyncio.to_thread(pipe.write_text, "stopped\n")
+            await task
+            (broker,) = (await admin.cluster()).brokers
+            assert broker.addresses == {0: new.sides.own}
+            await cluster.client.send("orders", b"after")
+            assert new.messages() == 2
 
     with_admin(test)

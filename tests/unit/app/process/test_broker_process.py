@@ -246,6 +246,9 @@ def test_a_role_that_the_service_asks_for_is_another_life_and_outlives_the_proce
         standin = Standin()
         part = BrokerPart(settings(tmp_path), standin.build)
         async with live(part) as port:
+            changes = tmp_path / "store/config/aerobee.properties"
+            changes.parent.mkdir(parents=True, exist_ok=True)
+            changes.write_text("fileReservedTime=7\n")  # by request, since the start
             change = RoleChange(BrokerRole.SLAVE, 2, "127.0.0.1:1")
             part._rebuild(Rebuild("a test", role=change))
             part._rebuild(Rebuild("dropped: one is under way"))
@@ -260,6 +263,7 @@ def test_a_role_that_the_service_asks_for_is_another_life_and_outlives_the_proce
         again = settings(tmp_path)
         assert (again.broker_id, again.replication.role) == (2, BrokerRole.SLAVE)
         assert again.replication.master_ha_address == "127.0.0.1:1"
+        assert again.service.retention_ms == 7 * 3_600_000
 
     in_loop(test)
 

@@ -267,6 +267,16 @@ def test_the_record_crc_is_demanded_from_the_cut_on() -> None:
     assert _mark(kit.disk).crc_from == cut_at
 
 
+def test_records_of_a_master_without_the_record_crc_may_follow_a_cut() -> None:
+    kit = StoreKit()
+    cut_at = kit.append_many(4)[1]
+    kit.store.close()
+    store = Store.open(kit.disk, ROOT, SMALL, SimDiskWorker(), cut_at=cut_at)
+    store.append_raw(cut_at, memoryview(raw_records(2, cut_at, first=1, with_crc=False)))
+    store.step(kit.clock.now())
+    assert bodies_of(store) == [b"0", b"1", b"2"]
+
+
 def test_a_store_that_writes_no_record_crc_demands_none_after_a_cut() -> None:
     kit = CutKit(record_crc=False)
     store = kit.open(kit.offsets[5])

@@ -20,6 +20,7 @@ from aerobee.protocol.headers.offsets import (
 from aerobee.protocol.remoting.declared_header import NoHeader, write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.protocol.text.json_text import write_standard
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
 from aerobee.service.broker.request_table import Lane, Right, Row, row
 from aerobee.service.broker.state.consumer_offsets import NO_ROOM, UNKNOWN, ConsumerOffsets
@@ -116,7 +117,9 @@ class OffsetHandlers:
         return Answer(fields=write_header(StoreTimeAnswerHeader(stored_ms)))
 
     def _all(self, request: Request, header: NoHeader) -> Answer:
-        return Answer(body=self._offsets.picture().text())
+        # Apache's slave reads bare numbers as keys where it knows the member, and fails to skip
+        # `pullOffsetTable`, which it does not know.
+        return Answer(body=write_standard(self._offsets.picture().json()))
 
 
 def _offset(offset: int) -> Answer:
