@@ -56,7 +56,8 @@ def _judge_tables(world: ReplicaWorld, node: ReplicaNode, master: ReplicaNode) -
         for key, row in theirs.items():
             if ours.get(key) != row:
                 world.history.breach(
-                    "other table", f"{node.host.name}: {key} of {name} is {ours.get(key)}, not {row}"
+                    "other table",
+                    f"{node.host.name}: {key} of {name} is {ours.get(key)}, not {row}",
                 )
 
 

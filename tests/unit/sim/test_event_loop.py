@@ -130,7 +130,7 @@ def test_a_task_that_is_cancelled_before_it_began_leaves_nothing_behind() -> Non
         seen.append("never")
 
     async def cancel() -> None:
-        asyncio.get_running_loop().create_task(work()).cancel()  # noqa: RUF006
+        asyncio.get_running_loop().create_task(work()).cancel()
 
     place.spawn(cancel())
     place.run(100)
