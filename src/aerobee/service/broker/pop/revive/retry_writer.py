@@ -19,9 +19,8 @@ from aerobee.service.broker.log_access.background_read import BackgroundRead
 from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.retry_destination import RetryPlace
 from aerobee.service.broker.pop.revive.retry_copy import Origin, copy_to_revive, place_to_revive
-from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
+from aerobee.service.broker.state.consumer_offsets import UNKNOWN, ConsumerOffsets
 from aerobee.service.broker.state.groups import Groups
-from aerobee.service.broker.state.offset_table import UNKNOWN
 from aerobee.service.broker.state.topics import Topics
 from aerobee.storage.read.queue_read import QueueRead, ReadStatus
 from aerobee.storage.store import Store
