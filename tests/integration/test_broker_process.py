@@ -149,8 +149,7 @@ def test_all_mistakes_of_a_configuration_are_said_at_once(run: Run, tmp_path: Pa
     assert (status, stdout) == (2, "")
     assert stderr.splitlines() == [
         f"aerobee: {file} line 1: listenPort must be 0 or a whole number from 3 to 65535, not 'x'",
-        f"aerobee: {file} line 3: brokerRole must be ASYNC_MASTER "
-        "(copies on other brokers are not there yet), not 'SLAVE'",
+        "aerobee: brokerRole=SLAVE needs a brokerId above 0: write brokerId=1",
         f"aerobee: {file} line 2: flushDiskTyp is not known: did you mean flushDiskType?",
         "aerobee: environment variable AEROBEE_BROKER_BROKER_NMAE is not known: "
         "did you mean AEROBEE_BROKER_BROKER_NAME?",

@@ -242,8 +242,12 @@ class SimTransport(asyncio.Transport):
         if isinstance(what, bytes):
             self._unread_bytes -= len(what)
             assert self._protocol is not None
-            received = self._protocol.data_received
-            self._loop.run(lambda: received(what))
+            protocol = self._protocol
+            if isinstance(protocol, asyncio.BufferedProtocol):
+                self._loop.run(lambda: _fill(protocol, what))
+            else:
+                received = protocol.data_received
+                self._loop.run(lambda: received(what))
             self._peer._drained()
         else:
             self.close()
@@ -281,3 +285,14 @@ class SimTransport(asyncio.Transport):
         self._unread_bytes = 0
         if self._protocol is not None:
             self._loop.call_soon(self._protocol.connection_lost, error)
+
+
+def _fill(protocol: asyncio.BufferedProtocol, data: bytes) -> None:
+    """Hand bytes over in the buffers of a protocol that brings its own."""
+    left = memoryview(data)
+    while left:
+        buffer = memoryview(protocol.get_buffer(len(left)))
+        size = min(len(buffer), len(left))
+        buffer[:size] = left[:size]
+        protocol.buffer_updated(size)
+        left = left[size:]
