@@ -82,6 +82,7 @@ class MetadataAssembly:
 
     def stop(self, now: Now) -> None:
         """Finish the saves that have begun. Blocks on the disk."""
+        self._copy.stop()
         self._files.finish()
         self._state.saving.close(now)
 

@@ -145,6 +145,10 @@ class MetadataCopy:
         self._round = _Round(address, question)
         self._ask(next(question))
 
+    def stop(self) -> None:
+        """Drop the round that is under way: nobody waits for its answers any more."""
+        self._round = None
+
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
         """Handle the answer to a request; tickets of others are ignored."""
         round_ = self._round
