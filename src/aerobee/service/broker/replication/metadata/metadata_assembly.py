@@ -60,6 +60,7 @@ class MetadataAssembly:
             tables, store, self._state, self._files, hooks, self._hand_back.owe
         )
         self._copy = MetadataCopy(store, applying, master_address, own_address, outbox)
+        self._is_stopped = False
 
     @property
     def copied_ms(self) -> int | None:
@@ -67,6 +68,8 @@ class MetadataAssembly:
         return self._copy.copied_ms
 
     def on_tick(self, now: Now) -> None:
+        if self._is_stopped:
+            return
         self._copy.on_tick(now)
         self._hand_back.on_tick()
         self._state.saving.on_tick(now)
@@ -82,6 +85,7 @@ class MetadataAssembly:
 
     def stop(self, now: Now) -> None:
         """Finish the saves that have begun. Blocks on the disk."""
+        self._is_stopped = True
         self._copy.stop()
         self._files.finish()
         self._state.saving.close(now)
