@@ -26,6 +26,7 @@ class SyncTopicAdmin(Facade[TopicAdmin]):
     names = verb(TopicAdmin.names)
     system_names = verb(TopicAdmin.system_names)
     names_of_units = verb(TopicAdmin.names_of_units)
+    static_names = verb(TopicAdmin.static_names)
     route = verb(TopicAdmin.route)
     exists = verb(TopicAdmin.exists)
     config = verb(TopicAdmin.config)
