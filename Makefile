@@ -4,7 +4,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install up demo pipeline test test-fast test-pythons test-pure check lock wheel bench bench-broker bench-timers bench-client bench-pipeline fuzz crash soak sim test-interop clean build/pure
+.PHONY: help install up demo pipeline test test-fast test-pythons test-pure check lock wheel bench bench-broker bench-timers bench-replication bench-client bench-pipeline fuzz crash soak sim test-interop clean build/pure
 
 # `make VENV=.venv-3.12 PYTHON=/path/to/python3.12 test-fast` uses another environment beside the first.
 VENV := .venv
@@ -35,7 +35,7 @@ HOT := $(PXD) $(wildcard $(PXD:.pxd=.py))
 help: ## Show this list
 	@echo "make …"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) \
-	  | while IFS='|' read -r verb text; do printf '  %-14s %s\n' "$$verb" "$$text"; done
+	  | while IFS='|' read -r verb text; do printf '  %-18s %s\n' "$$verb" "$$text"; done
 
 install: $(COMPILED) $(INSTALLED) $(JAVA) ## The package, compiled, and its test tools, in .venv
 
@@ -92,6 +92,9 @@ bench-broker: install ## Our broker beside Apache's and Redis, half an hour (nee
 bench-timers: install ## Ten million messages that wait for a time: memory, opening, delivery; ten minutes
 	$(PY) -m bench.timers
 
+bench-replication: install ## A master with a slave beside Apache's: sends, lag, catch-up; twenty minutes (needs Java, Maven)
+	$(PY) -m bench.replication
+
 bench-client: install ## Our client beside Python's other ones, twelve minutes (needs Java, Maven, Go, a Debian)
 	$(PY) -m bench.client
 
@@ -112,6 +115,7 @@ soak: install ## Our client for MINUTES=30, every way of sending and consuming, 
 SEEDS := 1000
 sim: install ## Whole clusters on virtual time: SEEDS=5000 stories, each from a seed of its own
 	$(PY) -m tests.sim --seeds $(SEEDS)
+	$(PY) -m tests.raft_sim --seeds $(SEEDS)
 
 test-interop: install ## Unmodified clients on Apache's server and on ours; Apache on our store (needs Java, Maven, Go, Node)
 	REQUIRE_JAVA=1 REQUIRE_CLIENTS=1 INTEROP_TABLE=1 EXPECT_COMPILED=1 \

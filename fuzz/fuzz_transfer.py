@@ -17,11 +17,11 @@ def check(data: bytes) -> None:
         return
     body_bytes_max = 4 * data[0]
     stream = data[3:]
-    assert _reports([stream]) == _reports(_cut(stream, data[1]))
+    assert _reports([stream]) == _reports(cut(stream, data[1]))
     for packets in (stream, _mended(stream)):
         whole = _pieces([packets], body_bytes_max)
-        assert _pieces(_cut(packets, data[1]), body_bytes_max) == whole
-        assert _pieces(_cut(packets, data[2]), body_bytes_max) == whole
+        assert _pieces(cut(packets, data[1]), body_bytes_max) == whole
+        assert _pieces(cut(packets, data[2]), body_bytes_max) == whole
 
 
 def _reports(chunks: list[bytes]) -> list[int | str]:
@@ -47,6 +47,7 @@ def _pieces(chunks: list[bytes], body_bytes_max: int) -> list[object]:
             reader.receive(chunk)
             while reader.advance():
                 assert len(reader.data) <= body_bytes_max
+                assert len(reader._head) < HEADER_BYTES
                 assert 0 <= reader.log_offset <= OFFSET_MAX - len(reader.data)
                 if not reader.data:
                     found.append(reader.log_offset)
@@ -56,7 +57,7 @@ def _pieces(chunks: list[bytes], body_bytes_max: int) -> list[object]:
     return found
 
 
-def _cut(stream: bytes, seed: int) -> list[bytes]:
+def cut(stream: bytes, seed: int) -> list[bytes]:
     """Some thirty chunks of sizes that go up and down with the seed."""
     size_max = 2 + len(stream) // 16
     chunks = []

@@ -104,11 +104,11 @@ class BrokerKit:
         effects = self.broker.on_open(
             channel, peer or Peer("10.0.0.9", 40_000 + channel), self.clock.now()
         )
-        self._carry_out(effects)
+        self.carry_out(effects)
 
     def close(self, channel: ChannelId) -> None:
         """The peer is gone; what is written to it from now on goes nowhere."""
-        self._carry_out(self.broker.on_closed(channel, self.clock.now()))
+        self.carry_out(self.broker.on_closed(channel, self.clock.now()))
         del self._lines[channel]
 
     def send_frames(self, data: bytes, channel: ChannelId = CLIENT) -> None:
@@ -118,10 +118,10 @@ class BrokerKit:
         fault: ProtocolError | None = None
         try:
             while line.frames.advance() and broker.take(channel, line.frames, line.output, now):
-                self._carry_out(broker.on_command(channel, decode(line.frames), now))
+                self.carry_out(broker.on_command(channel, decode(line.frames), now))
         except ProtocolError as error:
             fault = error
-        self._carry_out(broker.settle(now))
+        self.carry_out(broker.settle(now))
         self._flush(line)
         if fault is not None:
             self.closed.append(channel)
@@ -131,8 +131,8 @@ class BrokerKit:
         line, now, broker = self._lines[channel], self.clock.now(), self.broker
         line.frames.receive(data)
         while line.frames.advance():
-            self._carry_out(broker.on_command(channel, decode(line.frames), now))
-        self._carry_out(broker.settle(now))
+            self.carry_out(broker.on_command(channel, decode(line.frames), now))
+        self.carry_out(broker.settle(now))
 
     def pieces(self, channel: ChannelId = CLIENT) -> list[bytes]:
         """What was written since the last look, as a socket was given it."""
@@ -214,12 +214,12 @@ class BrokerKit:
     def answer_dial(self, dial: Dial) -> None:
         """What the broker asked of another server has the answer that it is well."""
         effects = self.broker.on_answer(dial.ticket, RemotingCommand(0), self.clock.now())
-        self._carry_out(effects)
+        self.carry_out(effects)
 
     # Time and disk.
 
     def tick(self, ms: int = 0) -> None:
-        self._carry_out(self.broker.on_tick(self.clock.advance(ms)))
+        self.carry_out(self.broker.on_tick(self.clock.advance(ms)))
 
     def run(self, ms: int, step_ms: int = 100) -> None:
         """Time passes, step by step, and the disk does its work."""
@@ -251,7 +251,7 @@ class BrokerKit:
 
     def stop(self) -> None:
         """A clean stop, up to the store's."""
-        self._carry_out(self.broker.stop(self.clock.now()))
+        self.carry_out(self.broker.stop(self.clock.now()))
         self.finish()
         self.store.close()
 
@@ -282,7 +282,7 @@ class BrokerKit:
         if line.output.position:
             line.written.append(line.output.take())
 
-    def _carry_out(self, effects: Effects) -> None:
+    def carry_out(self, effects: Effects) -> None:
         for effect in effects:
             if isinstance(effect, Dial):
                 self.dialed.append(effect)

@@ -40,7 +40,6 @@ from aerobee.service.broker.request_table import request_table
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.subscription_filter import SubscriptionFilters
 from aerobee.service.broker.statistics.statistics import Statistics
-from aerobee.service.filters.filter_cache import FilterCache
 from aerobee.service.request import Request, answer_with
 from tests.store_kit import StoreKit, draft, properties
 from tests.tables_kit import IDENTITY, TablesKit
@@ -72,10 +71,8 @@ class ConsumerKit(TablesKit):
         self.membership = MemberLifecycle(
             self.consumers, self.producers, self.locks, self.groups, self.config, self.outbox
         )
-        self.filters = FilterCache()
-        self.choices = SubscriptionFilters(
-            self.filters, self.consumers, lambda: self.config.current.allows_sql
-        )
+        self.choices = SubscriptionFilters(self.consumers, lambda: self.config.current.allows_sql)
+        self.filters = self.choices.cache
         relay = ClientRelay(self.consumers, self.calls)
         facts = (self.offsets, self.queues)
         handlers = (

@@ -33,7 +33,6 @@ FACTS = MasterFacts(
     {"mappedFileSizeCommitLog": "1073741824", "brokerRole": "ASYNC_MASTER"},
     RuntimeInfo({"brokerVersionDesc": "V5_5_0", "commitLogMaxOffset": "5000"}),
     (),
-    (),
 )
 """Of a master of RocketMQ that nothing is wrong with."""
 

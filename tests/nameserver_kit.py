@@ -11,6 +11,7 @@ from aerobee.protocol.bodies.register_broker import (
 )
 from aerobee.protocol.remoting.command_header import ONEWAY_FLAG
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.service.access.config import OPEN, AccessConfig
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from aerobee.service.nameserver.config import SETTINGS, NameServerConfig
 from aerobee.service.nameserver.key_values import KeyValues
@@ -29,7 +30,12 @@ CLIENT = ChannelId(2)
 class NameServerKit:
     """One name server. Disk work is done before `ask` returns; time moves when told."""
 
-    def __init__(self, config: NameServerConfig | None = None, disk: SimDisk | None = None) -> None:
+    def __init__(
+        self,
+        config: NameServerConfig | None = None,
+        disk: SimDisk | None = None,
+        access: AccessConfig = OPEN,
+    ) -> None:
         self.clock = SimClock()
         self.disk = disk or SimDisk()
         self.worker = SimDiskWorker()
@@ -43,7 +49,7 @@ class NameServerKit:
             self.worker,
             {"listenPort": "9876"},
         )
-        self.service = NameServer(live, key_values, self.worker, self.clock.now())
+        self.service = NameServer(live, key_values, self.worker, self.clock.now(), access)
 
     def send(self, command: RemotingCommand, channel: ChannelId = CLIENT) -> list[RemotingCommand]:
         """Everything that is written to the channel, the disk work of the command done."""

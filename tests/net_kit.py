@@ -67,6 +67,7 @@ class LinkRecorder:
     def __init__(self) -> None:
         self.news: asyncio.Queue[tuple[str, LinkId]] = asyncio.Queue()
         self.peers: dict[LinkId, Peer] = {}
+        self.own_ends: dict[LinkId, str] = {}
         self.dialed: set[LinkId] = set()
         self.failed: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
         self.received: dict[LinkId, bytearray] = {}
@@ -77,8 +78,11 @@ class LinkRecorder:
         self.news.put_nowait((what, link))
         return self.reactions[what](link) if what in self.reactions else []
 
-    def on_link_open(self, link: LinkId, peer: Peer, is_dialed: bool, now: Now) -> Effects:
+    def on_link_open(
+        self, link: LinkId, peer: Peer, is_dialed: bool, now: Now, own: str = ""
+    ) -> Effects:
         self.peers[link] = peer
+        self.own_ends[link] = own
         self.received[link] = bytearray()
         if is_dialed:
             self.dialed.add(link)

@@ -107,7 +107,8 @@ class Pair:
                     return 1
                 self.is_up = True
                 self._do(other, other.broker.on_link_open(LINK, Peer("10.0.0.2", 4), False, now))
-                self._do(side, side.broker.on_link_open(LINK, Peer("10.0.0.1", 5), True, now))
+                master = Peer("10.0.0.1", 5)
+                self._do(side, side.broker.on_link_open(LINK, master, True, now, "10.0.0.2:4"))
             case LinkWrite(_, buffers):
                 if self.is_cut or not self.is_up:
                     return 0
@@ -135,4 +136,4 @@ class Pair:
         return len(dials)
 
     def _do(self, side: BrokerKit, effects: Effects) -> None:
-        side._carry_out(effects)
+        side.carry_out(effects)

@@ -11,9 +11,11 @@ kit = kit.after_power_cut()          the machine died; another process goes on w
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from aerobee.model.group import GroupConfig
 from aerobee.model.message import StoredMessage
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId, Dial
+from aerobee.protocol.bodies.group_config import encode_group_config
 from aerobee.protocol.consume.pop_receipt import PopReceipt, encode_pop_receipt
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.config import BrokerConfig
@@ -71,6 +73,14 @@ class PopKit(BrokerKit):
             self.store.append(one, self.clock.now().wall_ms)
         self.finish()
 
+    def rank(self, queues: int = 4, *, factor: int | None = None) -> None:
+        """Make the topic one of priorities, with so many, and set the group's factor."""
+        attributes = {"message.type": "PRIORITY"}
+        self.make_topic(TopicConfig("Orders", queues, queues, attributes=attributes))
+        if factor is not None:
+            group = GroupConfig("g", attributes={"+priority.factor": str(factor)})
+            assert self.ask(200, body=encode_group_config(group)).code == 0
+
     # Consuming.
 
     def fields(self, **other: object) -> dict[str, str]:
@@ -124,7 +134,7 @@ class PopKit(BrokerKit):
 
     def answer(self, dial: Dial, answer: RemotingCommand) -> None:
         """Whom the broker asked answers."""
-        self._carry_out(self.broker.on_answer(dial.ticket, answer, self.clock.now()))
+        self.carry_out(self.broker.on_answer(dial.ticket, answer, self.clock.now()))
 
     # Looking.
 

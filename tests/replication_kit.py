@@ -114,7 +114,7 @@ class MemoryLog:
             return 0
         size = int.from_bytes(data[:4], "big", signed=True)
         magic = int.from_bytes(data[4:8], "big", signed=True)
-        if magic not in (MAGIC_V2, MAGIC_FILLER):
+        if magic not in (MAGIC_V2, MAGIC_FILLER) or size < (9 if magic == MAGIC_V2 else 8):
             raise BadRecord(f"no record at {self.end_offset}", hint="compare the logs")
         if size > len(data):
             return 0

@@ -47,7 +47,7 @@ class RowsRig:
         self.inside = (IDENTITY, tables, store, statistics)
         timers = Timers(ground, intake, config, now)
         status = BrokerStatus(lambda: 0, lambda: 0, RequestTimes(), timers, store, now)
-        self.status = status.rows(config, delays)
+        self.status = status.rows(config, delays, is_active=True)
         self.watched = (RequestTimes(), timers, store)
 
 

@@ -1,4 +1,5 @@
-"""Two additions to the report of a test run: a command for each failed test, and the times.
+"""Additions to the report of a test run: a command for each failed test, the times, and the numbers
+that tests have counted.
 
 A command runs its one test again, from the same folder, with the same Python and in the same
 environment, as far as the tests look at it.
@@ -15,8 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.score import LINES
+
 VARIABLES = (
     "EXPECT_COMPILED",
+    "FAULT_NETWORK",
+    "FAULT_ROUNDS",
     "HYPOTHESIS_PROFILE",
     "KILL_CYCLES",
     "POWER_CUTS",
@@ -35,6 +40,10 @@ Report = pytest.TestReport | pytest.CollectReport
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
+    if LINES:
+        terminalreporter.section("counted")
+        for line in LINES:
+            terminalreporter.write_line(line)
     stats = terminalreporter.stats
     wrong = [*stats.get("error", []), *stats.get("failed", [])]
     commands = [_command(report, config) for report in wrong]

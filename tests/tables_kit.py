@@ -17,6 +17,7 @@ from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
 from aerobee.service.broker.request_table import request_table
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.groups import GROUPS_MAX, Groups
+from aerobee.service.broker.state.queue_mappings import QueueMappings
 from aerobee.service.broker.state.topics import TOPICS_MAX, Topics
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from aerobee.service.request import Request, answer_with
@@ -27,6 +28,7 @@ from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.metadata.saved_value import Done
 
 TOPICS_PATH = "config/topics.json"
+MAPPINGS_PATH = "config/topicQueueMapping.json"
 GROUPS_PATH = "config/subscriptionGroup.json"
 IDENTITY = BrokerIdentity()
 
@@ -52,8 +54,10 @@ class TablesKit:
             {},
         )
         wall_ms = self.clock.now().wall_ms
+        self.mappings = QueueMappings(ConfigFile(self.disk, MAPPINGS_PATH), self.worker, wall_ms)
         self.topics = Topics(
             ConfigFile(self.disk, TOPICS_PATH),
+            self.mappings,
             self.worker,
             IDENTITY,
             self.config,

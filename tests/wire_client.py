@@ -10,8 +10,10 @@ from tests.process_kit import SECONDS_MAX
 
 
 class WireClient:
-    def __init__(self, port: int, host: str = "127.0.0.1") -> None:
-        self._socket = socket.create_connection((host, port), timeout=SECONDS_MAX)
+    def __init__(
+        self, port: int, host: str = "127.0.0.1", seconds_max: float = SECONDS_MAX
+    ) -> None:
+        self._socket = socket.create_connection((host, port), timeout=seconds_max)
         # An answer may be as large as a frame can be.
         self._frames = FrameReader(FrameLimits(FRAME_BYTES_MAX))
         self._opaques = itertools.count(1)

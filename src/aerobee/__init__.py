@@ -23,6 +23,7 @@ to the linter, and a test compares the two.
     service    name server and broker: commands in, effects out
     system     the core on the real one: mapped files, disk threads, clocks
     replication  the log on other brokers: what a master sends, what a slave appends and reports
+    raft       brokers that agree on one log: elections, what is committed, who belongs to the group
     storage    the store: commit log, consume queues, key index, recovery, retention
     ports      what the core may ask of the world: protocols without code
     protocol   bytes ⇄ frames and headers, bytes ⇄ records; knows no socket and no file

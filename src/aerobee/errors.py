@@ -27,6 +27,7 @@
     ├── PartlyDone               several were asked, and some of them failed
     ├── SendFailed               a message that was not acknowledged, and what is known of it
     ├── ProducerFull             too much waits to be sent: drain, or wait for room
+    ├── RaftBroken               a promise that Raft rests on was not kept: stop, and look
     └── Misuse                   wrong arguments, closed store: a bug in the application
         └── NotFound                 nothing has the name that was given
 
@@ -206,6 +207,11 @@ class SendFailed(AerobeeError):
 
 class ProducerFull(AerobeeError):
     """A producer has been handed more than it may hold. The message was not taken."""
+
+
+class RaftBroken(AerobeeError):
+    """A promise that Raft rests on was not kept, by a disk, a node or this code: the node stops,
+    because going on could lose what was acknowledged."""
 
 
 class Misuse(AerobeeError):

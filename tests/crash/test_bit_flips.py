@@ -24,8 +24,8 @@ from aerobee.storage.config import StorageConfig
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
 from tests.crash.recovery_check import LOG, Truth
-from tests.crash.score import show
 from tests.log_check import Queue
+from tests.score import show
 from tests.store_kit import EVERYTHING, ROOT, StoreKit, batch_draft, draft, properties
 
 KIB = 1024

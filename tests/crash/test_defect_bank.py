@@ -13,7 +13,6 @@ import pytest
 
 from aerobee.storage.config import FlushMode
 from aerobee.storage.defects import NO_DEFECTS, Defect, Defects
-from tests.crash.score import show
 from tests.crash.sweep import Job, sweep
 from tests.crash.test_bit_flips import flip_and_open, one_bit_a_byte
 from tests.crash.test_double_crash import check_two_lives
@@ -21,6 +20,7 @@ from tests.crash.test_files_damaged import base, deleted, outcome_of
 from tests.crash.test_torn import check_state_file
 from tests.fault.test_disk_full import story_of_a_sync_without_room
 from tests.fault.test_failed_sync import check_failed_syncs
+from tests.score import show
 from tests.store_kit import ROOT
 from tests.tidy.source_tree import SourceTree
 from tests.unit.storage.retain.test_cleaner import story_of_a_reader

@@ -20,9 +20,9 @@ from aerobee.storage.config import FlushMode
 from aerobee.storage.defects import NO_DEFECTS, Defects
 from aerobee.storage.store import Store
 from tests.crash.recovery_check import RecoveryCheck, Truth, log_of
-from tests.crash.score import show
 from tests.crash.story import Story, Watch, watched
 from tests.crash.sweep import PROCESSES
+from tests.score import show
 from tests.store_kit import ROOT, SMALL, StoreKit, draft, properties
 
 STATES_MIN = 3_000

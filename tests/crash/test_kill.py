@@ -21,9 +21,9 @@ from aerobee.storage.config import FlushMode
 from aerobee.storage.store import Store
 from aerobee.system.disk import MappedDisk
 from aerobee.system.disk_worker import ThreadDiskWorker
-from tests.crash.score import show
 from tests.crash.writer import QUEUES, Witness, config, found_in
 from tests.log_check import Found, Outcome, Queue, Sent, check, explain
+from tests.score import show
 
 CYCLES = 30
 NIGHT_CYCLES = int(os.environ.get("KILL_CYCLES", "1000"))

@@ -16,8 +16,8 @@ from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.sim.faults import PowerCut
 from aerobee.storage.store import Store
 from tests.crash.recovery_check import Rebuilds, derived_of, log_of
-from tests.crash.score import show
 from tests.replica_kit import log_bytes
+from tests.score import show
 from tests.store_kit import ROOT, SMALL, StoreKit, draft, properties
 
 COUNT = 14

@@ -4,6 +4,8 @@ acknowledging, of hiding for longer and of coming back. The process is killed, o
     nothing is lost     every message was acknowledged, or comes (again) to the next process
     nothing comes back  whose acknowledgement was answered: after a kill, and with synchronous flush
                         after a power cut, too
+    priorities stay     where retries are separated, a message that comes again is in the queue of
+                        its priority
 """
 
 import random
@@ -44,13 +46,18 @@ class Watch(SimFaults):
 
 
 class Story:
-    def __init__(self, storage: StorageConfig, seed: int) -> None:
+    def __init__(self, storage: StorageConfig, seed: int, priorities: int = 1) -> None:
         self.random = random.Random(seed)
         self.storage = storage
-        self.kit = PopKit(storage=storage, config=CONFIG)
+        self.config = replace(CONFIG, separates_retries=priorities > 1)
+        self.kit = PopKit(queues=priorities, storage=storage, config=self.config)
+        if priorities > 1:
+            self.kit.rank(priorities)
         self.watch = Watch(self.visit)
         self.kit.disk.faults = self.watch
-        self.kit.fill(MESSAGES)
+        self.each = MESSAGES // priorities
+        for priority in range(priorities):
+            self.kit.fill(self.each, priority, first=priority * self.each)
         self.kit.run(1_000)
         self.asked: set[bytes] = set()
         """Whose acknowledgement is on its way or answered."""
@@ -98,11 +105,12 @@ class Story:
         self.states += 1
         origin = disk.origin
         wall_ms = self.kit.clock.now().wall_ms
-        after = PopKit(disk=disk, storage=self.storage, clock=SimClock(wall_ms), config=CONFIG)
+        after = PopKit(disk=disk, storage=self.storage, clock=SimClock(wall_ms), config=self.config)
         came: set[bytes] = set()
         for _ in range(2 * INVISIBLE_MS // 500 + 8):
             for one in after.pop(invisibleTime=60_000):
                 came.add(one.body)
+                assert one.message.queue_id == int(one.body[1:]) // self.each, (origin, one)
                 assert after.ack(one) == 0
             after.run(500, 500)
         all_bodies = {b"m%d" % number for number in range(MESSAGES)}
@@ -120,5 +128,16 @@ def test_no_crash_loses_a_message_or_an_answered_acknowledgement(
     storage: StorageConfig, seed: int
 ) -> None:
     story = Story(storage, seed)
+    story.run()
+    assert story.states >= STATES_MIN // 4
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.night) for seed in range(2, 6))]
+)
+@pytest.mark.parametrize("storage", [STORAGE, SYNC], ids=["async", "sync"])
+def test_no_crash_loses_a_message_or_its_priority(storage: StorageConfig, seed: int) -> None:
+    story = Story(storage, seed, priorities=3)
     story.run()
     assert story.states >= STATES_MIN // 4

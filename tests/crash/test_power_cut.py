@@ -24,10 +24,10 @@ from aerobee.storage.recover.checkpoint import FILE_BYTES as CHECKPOINT_BYTES
 from aerobee.storage.store import Store
 from aerobee.system.disk import MappedDisk
 from aerobee.system.disk_worker import ThreadDiskWorker
-from tests.crash.score import show
 from tests.crash.writer import StateFile, Witness, config, found_in
 from tests.log_check import Anomaly, Outcome, Sent, check, explain
 from tests.power_cut import Rig, missing
+from tests.score import show
 
 pytestmark = [pytest.mark.root, pytest.mark.skipif(bool(missing()), reason=missing())]
 

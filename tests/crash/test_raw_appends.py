@@ -15,8 +15,8 @@ from aerobee.errors import StoreBusy
 from aerobee.ports.disk_worker import Lane
 from aerobee.storage.config import FlushMode
 from tests.crash.recovery_check import RecoveryCheck, Truth
-from tests.crash.score import show
 from tests.replica_kit import log_bytes
+from tests.score import show
 from tests.store_kit import PREPARED, SMALL, StoreKit, batch_draft, draft, properties
 
 SHARE = 0.05

@@ -30,7 +30,7 @@ import pytest
 
 import aerobee
 from aerobee.pipeline.spark.worker_client import close_kept
-from tests.crash.score import LINES
+from tests.score import LINES
 from tests.server_kit import RestartableServer
 from tests.sink_kit import stored
 from tests.spark_cluster import Cluster, python_workers, session_of, words_of

@@ -9,9 +9,9 @@ import pytest
 from aerobee.sim.disk import SimDisk
 from aerobee.sim.faults import PowerCut
 from aerobee.storage.config import FlushMode
-from tests.crash.score import show
 from tests.crash.story import Story
 from tests.crash.sweep import Job, sweep_all
+from tests.score import show
 
 STATES_MIN = 50_000
 NIGHT_STATES_MIN = 400_000

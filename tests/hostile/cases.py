@@ -124,6 +124,30 @@ _TOPIC = {
     "order": False,
     "attributes": {},
 }
+_MAPPING = {
+    "topic": "Hostile",
+    "bname": "broker-a",
+    "epoch": 1,
+    "totalQueues": 2,
+    "scope": "__global__",
+    "dirty": False,
+    "currIdMap": {},
+    "hostedQueues": {
+        "0": [
+            {
+                "gen": 0,
+                "queueId": 0,
+                "bname": "broker-b",
+                "logicOffset": 0,
+                "startOffset": 0,
+                "endOffset": -1,
+                "timeOfStart": -1,
+                "timeOfEnd": -1,
+            },
+            {"gen": 1, "queueId": 0, "bname": "broker-a", "logicOffset": -1},
+        ]
+    },
+}
 _VERSION = {"counter": 1, "stateVersion": 0, "timestamp": 1_700_000_000_000}
 _REGISTRATION = {
     "filterServerList": [],
@@ -169,6 +193,7 @@ _ACKS = {
 _CODE = RequestCode
 BODIES: Mapping[int, object] = {
     _CODE.HEART_BEAT: _HEARTBEAT,
+    _CODE.UPDATE_AND_CREATE_STATIC_TOPIC: _MAPPING,
     _CODE.LOCK_BATCH_MQ: _LOCK,
     _CODE.UNLOCK_BATCH_MQ: _LOCK,
     _CODE.CHECK_CLIENT_CONFIG: _CHECK,

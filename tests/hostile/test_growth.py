@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 import pytest
 
+from aerobee.model.topic import QUEUES_MAX as TOPIC_QUEUES_MAX
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
 from aerobee.service.broker.clients.client_calls import CALLS_MAX
 from aerobee.service.broker.clients.consumers import LIMITS
 from aerobee.service.broker.clients.queue_locks import LOCKS_MAX
 from aerobee.service.broker.pull.held_pulls import HeldPullLimits
 from aerobee.service.broker.state.groups import GROUPS_MAX
-from aerobee.service.broker.state.topics import QUEUES_MAX as TOPIC_QUEUES_MAX
 from aerobee.service.broker.state.topics import TOPICS_MAX
 from aerobee.storage.index.consume_queues import QUEUES_MAX
 from tests.hostile.cases import Case

@@ -10,6 +10,10 @@ from tests.interop.apache import Jars
 pytestmark = pytest.mark.java
 
 SETTINGS = {
+    # A master would deliver the delayed messages of the store, which have become due since.
+    "brokerRole": "SLAVE",
+    "brokerId": 1,
+    "slaveReadEnable": "true",
     "mappedFileSizeCommitLog": fixture_store.COMMIT_LOG_FILE_BYTES,
     "mappedFileSizeConsumeQueue": fixture_store.CONSUME_QUEUE_FILE_BYTES,
     "mapperFileSizeBatchConsumeQueue": fixture_store.BATCH_CONSUME_QUEUE_FILE_BYTES,

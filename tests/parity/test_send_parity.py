@@ -61,6 +61,10 @@ SPECIAL = st.sampled_from(
         {"TRAN_MSG": "true", "PGROUP": "sellers"},
         {"TRAN_MSG": "true", "PGROUP": "sellers", "REAL_TOPIC": "x"},
         {"TRAN_MSG": "false"},
+        {"_SYS_MSG_PRIORITY_": "2"},
+        {"_SYS_MSG_PRIORITY_": "9"},
+        {"_SYS_MSG_PRIORITY_": "-1"},
+        {"_SYS_MSG_PRIORITY_": "2", "__SHARDINGKEY": "k"},
     ]
 )
 SPECIAL_FRAMES = st.builds(

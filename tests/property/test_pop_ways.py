@@ -14,9 +14,11 @@ from typing import TypeAlias
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aerobee.model.group import GroupConfig
 from aerobee.model.message import StoredMessage
 from aerobee.model.message_queue import LogOffset
 from aerobee.model.topic import TopicConfig
+from aerobee.protocol.bodies.group_config import encode_group_config
 from aerobee.protocol.bodies.revive_records import decode_ack, decode_checkpoint
 from aerobee.protocol.consume.pop_receipt import encode_pop_receipt
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, encode
@@ -24,6 +26,7 @@ from tests.broker_kit import OTHER, STORAGE, SYNC, create_fields, records_in
 from tests.pop_kit import Got, PopKit, got_in
 
 ORDERS = TopicConfig("Orders", 2, 2)
+RANKED = replace(ORDERS, attributes={"message.type": "PRIORITY"})
 LATER_MS = 40_000
 
 Heard: TypeAlias = list[tuple[RemotingCommand, list[StoredMessage]]]
@@ -61,7 +64,8 @@ class Side:
 
     def committed(self) -> list[int]:
         """How far the group is."""
-        queues = [("Orders", 0), ("Orders", 1), ("%RETRY%g_Orders", 0)]
+        retry = "%RETRY%g_Orders"
+        queues = [("Orders", 0), ("Orders", 1), (retry, 0), (retry, 1)]
         return [self.kit.committed(topic, queue_id) for topic, queue_id in queues]
 
     def logged(self) -> tuple[list[object], dict[object, set[int]]]:
@@ -193,13 +197,33 @@ other_acks = st.one_of(
     st.sampled_from([-1, 0, 5, 1_000]).map(lambda offset: acked([0], offset=offset)),
     st.sampled_from(["None", "Other"]).map(lambda topic: acked([0], topic=topic)),
 )
-topics = st.sampled_from([ORDERS, replace(ORDERS, read_queues=1), replace(ORDERS, permission=2)])
+topics = st.sampled_from(
+    [
+        ORDERS,
+        replace(ORDERS, read_queues=1),
+        replace(ORDERS, permission=2),
+        RANKED,
+        replace(ORDERS, attributes={"message.type": "NORMAL"}),
+    ]
+)
+settings_said = st.sampled_from(
+    [
+        b"brokerPermission=6\n",
+        b"brokerPermission=2\n",
+        b"priorityOrderAsc=false\n",
+        b"popFromRetryProbabilityForPriority=50\n",
+        b"useSeparateRetryQueue=true\n",
+        b"useSeparateRetryQueue=false\n",
+    ]
+)
+factors = st.sampled_from(["0", "50", "100"]).map(
+    lambda percent: GroupConfig("g", attributes={"+priority.factor": percent})
+)
 changes = st.one_of(
     st.builds(filled, QUEUES, st.sampled_from("AB"), st.integers(1, 6)),
     topics.map(lambda topic: asked(17, create_fields(topic))),
-    st.sampled_from([b"brokerPermission=6\n", b"brokerPermission=2\n"]).map(
-        lambda text: asked(25, {}, text)
-    ),
+    settings_said.map(lambda text: asked(25, {}, text)),
+    factors.map(lambda group: asked(200, {}, encode_group_config(group))),
     st.sampled_from(["true", "false"]).map(
         lambda word: asked(353, {"group": "g", "topic": "Orders", "readable": word})
     ),
@@ -215,13 +239,14 @@ stories = st.lists(
 
 
 @settings(deadline=None, max_examples=50)
-@given(stories, st.booleans())
+@given(stories, st.booleans(), st.booleans())
 def test_both_ways_answer_log_and_bring_back_the_same(
-    story: list[tuple[list[Step], Step]], is_sync: bool
+    story: list[tuple[list[Step], Step]], is_sync: bool, is_ranked: bool
 ) -> None:
     sides = [Side(is_short=is_short, is_sync=is_sync) for is_short in (True, False)]
     # So that most of what follows has been learned from before.
-    begin = [filled(0, "A", 9), filled(1, "B", 4), popped({"maxMsgNums": 3}, 1), acked([0])]
+    begin = [asked(17, create_fields(RANKED))] if is_ranked else []
+    begin += [filled(0, "A", 9), filled(1, "B", 4), popped({"maxMsgNums": 3}, 1), acked([0])]
     for step in (*begin, *(one for bout in story for one in (*bout[0], bout[1]))):
         heard = [step(side) for side in sides]
         assert heard[0] == heard[1]

@@ -28,7 +28,7 @@ QUEUES = 4
 ENDS = st.sampled_from(["", "\x02"])
 SPECIAL = """
     KEYS TAGS UNIQ_KEY WAIT DELAY TIMER_DELAY_SEC TRAN_MSG TRACE_ON MSG_REGION CLUSTER POP_CK
-    INNER_NUM __CRC32# DELAYED TRACE Cluster BUYER_ID
+    INNER_NUM __CRC32# DELAYED TRACE Cluster BUYER_ID _SYS_MSG_PRIORITY_ __SHARDINGKEY
 """
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=6)

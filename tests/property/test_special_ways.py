@@ -1,6 +1,6 @@
-"""Half messages, delayed ones, ones for a time, and ends of transactions: the short way of each and
-the general one are two programs with one meaning. The same frames give the same log, byte for byte,
-the same answers and the same transactions that are open.
+"""Half messages, delayed ones, ones for a time or with a priority, and ends of transactions: the
+short way of each and the general one are two programs with one meaning. The same frames give the
+same log, byte for byte, the same answers and the same transactions that are open.
 """
 
 from typing import Any
@@ -19,6 +19,7 @@ TOPICS = (
     ORDERS,
     TopicConfig("Later", 4, 4, attributes={"message.type": "DELAY"}),
     TopicConfig("Trades", 4, 4, attributes={"message.type": "TRANSACTION"}),
+    TopicConfig("Alarms", 6, 4, attributes={"message.type": "PRIORITY"}),
 )
 GROUPS = st.sampled_from(["sellers", "sellers", "buyers", "s", "ü"])
 NOW_MS = 1_700_000_000_000
@@ -54,7 +55,22 @@ halves = st.fixed_dictionaries(
     optional={"PGROUP": GROUPS, "DELAY": levels, "TIMER_DELAY_SEC": st.just("3")},
 )
 delays = st.fixed_dictionaries({"DELAY": levels})
-special = st.sampled_from([usual, usual, usual, halves, delays, times]).flatmap(lambda one: one)
+priorities = st.fixed_dictionaries(
+    {
+        "_SYS_MSG_PRIORITY_": st.sampled_from(
+            ["0", "2", "3", "4", "99", "007", "+1", "-0", "-1", "x", "2147483647", "9999999999"]
+        )
+    },
+    optional={
+        "__SHARDINGKEY": st.just("k"),
+        "__SHARDINGKEYS": st.just("k"),
+        "DELAY": levels,
+        "TRAN_MSG": st.just("false"),
+    },
+)
+special = st.sampled_from(
+    [usual, usual, usual, halves, delays, times, priorities, priorities]
+).flatmap(lambda one: one)
 
 
 def merged(number: int, first: dict[str, str], rest: dict[str, str]) -> dict[str, str]:
@@ -66,7 +82,7 @@ sends = st.tuples(
     st.builds(merged, st.integers(0, 99), special, few),
     st.sampled_from(["4", "4", "0", "5", "8"]),
     st.integers(0, 3).map(str),
-    st.sampled_from(["Orders", "Orders", "Later", "Trades"]),
+    st.sampled_from(["Orders", "Orders", "Later", "Trades", "Alarms"]),
 )
 wrong = st.fixed_dictionaries(
     {}, optional={"producerGroup": GROUPS, "tranStateTableOffset": st.sampled_from(["0", "1"])}

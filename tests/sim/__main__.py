@@ -1,5 +1,6 @@
 """python -m tests.sim SEED [--trace]      one seed
 python -m tests.sim --seeds 5000 [--from 0]   many, on all cores
+python -m tests.sim --replicas …          the same of the stories of replication
 """
 
 import argparse
@@ -8,22 +9,25 @@ import multiprocessing
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable
 
-from tests.sim.runner import Told, run_seed
+from tests.sim.runner import Told, run_replica_seed, run_seed
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.sim", description=__doc__)
     parser.add_argument("seed", type=int, nargs="?", help="one seed to replay")
+    parser.add_argument("--replicas", action="store_true", help="a master and its slaves")
     parser.add_argument("--trace", action="store_true", help="say what happens")
     parser.add_argument("--seeds", type=int, default=200, help="how many to run")
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first of them")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     told = parser.parse_args()
+    run = run_replica_seed if told.replicas else run_seed
     if told.seed is not None:
         logging.basicConfig(level=logging.WARNING)
-        return _show(run_seed(told.seed, is_traced=told.trace))
-    return _run_many(range(told.first, told.first + told.seeds), told.jobs)
+        return _show(run(told.seed, is_traced=told.trace))
+    return _run_many(run, range(told.first, told.first + told.seeds), told.jobs)
 
 
 def _show(told: Told) -> int:
@@ -37,12 +41,12 @@ def _show(told: Told) -> int:
     return 0
 
 
-def _run_many(seeds: range, jobs: int) -> int:
+def _run_many(run: Callable[[int], Told], seeds: range, jobs: int) -> int:
     counts: Counter[str] = Counter()
     failed: list[int] = []
     cpu_s = 0.0
     with multiprocessing.Pool(jobs) as pool:
-        for told in pool.imap_unordered(run_seed, seeds, chunksize=5):
+        for told in pool.imap_unordered(run, seeds, chunksize=5):
             counts.update(told.counts)
             cpu_s += told.cpu_s
             if told.breaches:

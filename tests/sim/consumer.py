@@ -43,6 +43,8 @@ class Taste(NamedTuple):
     tag: str = "*"
     is_wary: bool = True
     is_popping: bool = False
+    is_ranked: bool = False
+    """Of a group that pops: its topic has priorities, and messages that come again keep theirs."""
 
 
 class Consumer(Client):

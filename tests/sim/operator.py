@@ -78,7 +78,7 @@ class Operator:
         if has_lost and node.number in self._followers:
             self._followers.discard(node.number)
             self._losers.add(node.number)
-        node.role = self.role_of(node)
+        node.become(self.role_of(node))
 
     def _note_followers(self) -> None:
         master = self.master

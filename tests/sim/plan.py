@@ -133,6 +133,8 @@ def draw_plan(seed: int) -> tuple[Plan, random.Random]:
             timer_log_file_bytes=40 * 52 + 20,
             timer_save_interval_ms=(300, 50, 1_000)[seed // 9 % 3] if alarms else 1_000,
             recalls=bool(alarms),
+            separates_retries=_is_ranked(seed),
+            retry_first_percent=seed // 12 % 2 * 50,
         ),
         draw((1, 2)),
         loads,
@@ -174,7 +176,13 @@ def _poppers(seed: int) -> list[Taste]:
     if seed % 3:
         return []
     share = (0.0, 0.1, 0.3)[seed // 3 % 3]
-    return [Taste(POPPERS, TOPICS[:1], 50, share, is_popping=True)]
+    is_ranked = _is_ranked(seed)
+    return [Taste(POPPERS, TOPICS[:1], 50, share, is_popping=True, is_ranked=is_ranked)]
+
+
+def _is_ranked(seed: int) -> bool:
+    """Whether messages that are popped have priorities, in half of the stories with POP."""
+    return seed % 6 == 3
 
 
 def _draw_storage(generator: random.Random) -> StorageConfig:

@@ -12,14 +12,13 @@ from aerobee.model.properties import encode_properties
 from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.response_codes import ResponseCode, SendOutcome, outcome_of
+from aerobee.protocol.response_codes import SendOutcome, outcome_of
 from tests.sim.client import Client, addresses_of
 from tests.sim.history import NAME_END, Attempt, Place
 from tests.wire import LONG_NAMES
 
 TRIES_MAX = 3
 SEND_MS_MAX = 2_000
-TOO_FEW_REPLICAS = "in-sync replicas not enough"
 _TOO_MUCH = 1 << 17  # more than fits into any log file of a story
 
 
@@ -57,13 +56,8 @@ def send_fields(
 
 
 def outcome_of_send(answer: RemotingCommand | None) -> SendOutcome:
-    """What a producer may believe. Too few replicas are a refusal before anything is appended,
-    which RocketMQ answers with a code that may mean anything."""
-    if answer is None:
-        return SendOutcome.UNKNOWN
-    if answer.code == ResponseCode.SYSTEM_ERROR and TOO_FEW_REPLICAS in answer.remark:
-        return SendOutcome.FAILED
-    return outcome_of(answer.code)
+    """What a producer may believe."""
+    return SendOutcome.UNKNOWN if answer is None else outcome_of(answer.code)
 
 
 class Load(NamedTuple):

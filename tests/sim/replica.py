@@ -4,7 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from aerobee.model.broker_role import RoleChange
-from aerobee.ports.service import Rebuild, Service
+from aerobee.model.topic import DataVersion
+from aerobee.ports.service import ChannelId, Peer, Rebuild, Service
+from aerobee.protocol.bodies.broker_state import decode_broker_versions
+from aerobee.protocol.headers.replication import ChangeRoleHeader
+from aerobee.protocol.remoting.declared_header import write_header
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
 from aerobee.replication.in_sync import Copy
 from aerobee.replication.replica import ReplicaState
 from aerobee.service.broker.replication.master_side import MasterSide
@@ -14,6 +20,8 @@ from aerobee.sim.timed_worker import TimedDiskWorker
 from aerobee.storage.config import FlushMode
 
 READ_BYTES = 1 << 16
+ASK_AGAIN_MS = 500
+_ASKING = ChannelId(-1_000_000)
 
 
 class ReplicaNode(BrokerNode):
@@ -27,6 +35,7 @@ class ReplicaNode(BrokerNode):
         """The role of the service that runs."""
         self._is_cutting = is_cutting
         self._has_given_up = False
+        self._ask_ms = 0
 
     @property
     def has_lost(self) -> bool:
@@ -40,6 +49,7 @@ class ReplicaNode(BrokerNode):
     def _build(self, worker: TimedDiskWorker) -> Service:
         self.lives_as = self.role
         self._has_given_up = False
+        self._ask_ms = 0
         return super()._build(worker)
 
     def rebuild(self, wanted: Rebuild) -> None:
@@ -48,10 +58,29 @@ class ReplicaNode(BrokerNode):
         super().rebuild(wanted)
 
     def become(self, role: RoleChange) -> None:
-        """Have this role from the next life on, which begins now if it is up."""
+        """Have this role from the next life on, which begins now if it is up. A slave is promoted
+        by request: one that is down, when it is back."""
+        if role.role.is_master and not self.lives_as.role.is_master:
+            if self.is_serving:
+                self._ask_to_be_master(role)
+            return
         self.role = role
         if self.is_serving and self.lives_as != role:
             self.rebuild(Rebuild("told so", role))
+
+    def _ask_to_be_master(self, role: RoleChange) -> None:
+        process, driver, now = self._process, self._driver, self.host.clock.now()
+        if process is None or driver is None or now.monotonic_ms < self._ask_ms:
+            return
+        self._ask_ms = now.monotonic_ms + ASK_AGAIN_MS  # its disk may have been full
+        header = ChangeRoleHeader(role.role.value, role.broker_id, force=True)
+        command = RemotingCommand(RequestCode.CHANGE_BROKER_ROLE, ext_fields=write_header(header))
+
+        def ask() -> None:
+            self.broker.on_open(_ASKING, Peer(self.host.name, 1), now)
+            driver.handle(_ASKING, command)
+
+        process.loop.run(ask)
 
     # Its side.
 
@@ -68,6 +97,13 @@ class ReplicaNode(BrokerNode):
         side = self._side
         assert isinstance(side, MasterSide)
         return list(side.in_sync._copies.values())
+
+    @property
+    def counted(self) -> int:
+        """A master's: slaves that count."""
+        side = self._side
+        assert isinstance(side, MasterSide)
+        return side.in_sync.connected()
 
     def followed(self) -> tuple[str, int] | None:
         """A slave's: the HA address that it follows, and since when; None: it follows nobody."""
@@ -89,6 +125,21 @@ class ReplicaNode(BrokerNode):
         """As far as it may acknowledge."""
         is_sync = self.plan.storage.flush_mode is FlushMode.SYNC
         return self.store.flushed_offset if is_sync else self.store.end_offset
+
+    def is_record_end(self, log_offset: int) -> bool:
+        """Whether a record of its log, or the filler behind one, ends here."""
+        store = self.store
+        if log_offset in (store.end_offset, store.min_offset, 0):
+            return True
+        begins = list(store.log_range.records_in(log_offset))
+        last_size = int.from_bytes(store.log_slices(begins[-1], 4), "big")
+        return log_offset in (*begins, begins[-1] + last_size)
+
+    def versions(self) -> dict[str, DataVersion]:
+        """Of its tables of topics and groups."""
+        answer = self.ask(RemotingCommand(RequestCode.COPY_BROKER_STATE))
+        found = decode_broker_versions(bytes(answer.body))
+        return {"topics": found.topics, "groups": found.groups}
 
     def log_bytes(self, start: int, end: int) -> bytes:
         """Of its log, as far as it goes."""

@@ -52,7 +52,7 @@ def _queues_of(node: ReplicaNode) -> dict[tuple[bytes, int], tuple[int, int]]:
 def _judge_tables(world: ReplicaWorld, node: ReplicaNode, master: ReplicaNode) -> None:
     """The slave has everything that its master has; of an earlier one it may have more."""
     for code, name in _TABLES:
-        ours, theirs = _table(node, code, name), _table(master, code, name)
+        ours, theirs = table_of(node, code, name), table_of(master, code, name)
         for key, row in theirs.items():
             if ours.get(key) != row:
                 world.history.breach(
@@ -61,7 +61,7 @@ def _judge_tables(world: ReplicaWorld, node: ReplicaNode, master: ReplicaNode) -
                 )
 
 
-def _table(node: ReplicaNode, code: RequestCode, name: str) -> dict[str, object]:
+def table_of(node: ReplicaNode, code: RequestCode, name: str) -> dict[str, object]:
     answer = node.ask(RemotingCommand(code))
     said = parse(bytes(answer.body))
     assert isinstance(said, dict)

@@ -2,8 +2,10 @@
 
 Beside everything that a `World` checks:
 
+    at every event    a master with too few slaves appends nothing
     at every look     the log of a slave that follows is a byte prefix of its master's; no slave has
-                      acknowledged more than it has; none counts twice
+                      acknowledged more than it has, or a part of a record; none counts twice; no
+                      table of topics or groups is of an earlier term than before
     at every cut      the tail that was cut off is in `diverged/`, byte by byte
     at every change   what consumers were given is in the log of the new master (mode D)
     at the end        all logs and queues are the same
@@ -13,6 +15,7 @@ import random
 from collections.abc import Callable
 from functools import partial
 
+from aerobee.model.topic import DataVersion
 from aerobee.service.broker.assembly import build_broker
 from aerobee.sim.broker_node import ROOT, BrokerNode, BrokerPlan
 from aerobee.sim.disk import SimDisk
@@ -29,6 +32,7 @@ from tests.sim.world import BROKER_PORT, DIRTY_TRIES, World
 BROKER = "broker-0"
 LOST_AT_WILL_MS = 1 << 40
 SILENCE_SLACK_MS = 100
+VERSION_LOOKS = 10
 NO_COMMON_RECORD = "no record in common"
 
 
@@ -50,10 +54,11 @@ class ReplicaWorld(World):
             node.role = self.operator.role_of(node)
         self._tails: dict[int, tuple[int, bytes]] = {}
         self._compared: dict[tuple[int, int, int, int], int] = {}
-        # By machine: since when it is down; and of a master that has too few slaves, its life and
-        # the end of its log.
+        # By machine: since when it is down; of a master that has too few slaves, its life and the
+        # end of its log; and the versions of its tables.
         self._gone_ms: dict[int, int] = {}
         self._short: dict[int, tuple[int, int]] = {}
+        self._versions: dict[tuple[int, str], DataVersion] = {}
         self._cut_count = self._looks = self._compared_bytes = 0
 
     def _make_broker(
@@ -85,9 +90,20 @@ class ReplicaWorld(World):
         self._look()
         super().run()
 
+    def _run_until(self, until_ms: int) -> None:
+        self.timeline.run(until_ms, self._is_breached)
+
+    def _is_breached(self) -> bool:
+        """Called before every event."""
+        if self.replica_plan.needed > 1:
+            self._compare_appends()
+        return bool(self.history.breaches)
+
     def _look(self) -> None:
         self.operator.look()
         self._compare()
+        if self._looks % VERSION_LOOKS == 0:
+            self._compare_versions()
         self._replace_strangers()
         self.timeline.after(LOOK_MS, self._look)
 
@@ -197,6 +213,8 @@ class ReplicaWorld(World):
         """It goes on, and clients that know it go on with it."""
         if self.replica_plan.needed == 1 or self.operator.unreachable is not None:
             return  # mode C: two masters at a time are a loss that nobody counts
+        if not self.operator.is_safe():
+            return  # nobody could take its place, and nothing would happen
         others = [node.host.name for node in (*self.replicas, *self.nameservers)]
         ways = [
             way
@@ -228,6 +246,7 @@ class ReplicaWorld(World):
             self.operator.plan_promotion(0)
         node.kill()
         node.disk = SimDisk()
+        self._versions = {key: one for key, one in self._versions.items() if key[0] != node.number}
         self.operator.ended(node, has_lost=True)
         self._tails.pop(node.number, None)
 
@@ -314,10 +333,16 @@ class ReplicaWorld(World):
 
     def _compare_acknowledged(self, node: ReplicaNode, master: ReplicaNode) -> None:
         for copy in master.copies():
-            if copy.peer.host == node.host.name and copy.ack_offset > node.safe_offset:
+            if copy.peer.host != node.host.name or not copy.has_reported:
+                continue
+            if copy.ack_offset > node.safe_offset:
                 self.history.breach(
                     "false acknowledgement",
                     f"{node.host.name} has {node.safe_offset}, {copy.ack_offset} is acknowledged",
+                )
+            elif not node.is_record_end(copy.ack_offset):
+                self.history.breach(
+                    "half a record acknowledged", f"{node.host.name} to {copy.ack_offset}"
                 )
 
     def _compare_counts(self, master: ReplicaNode) -> None:
@@ -336,13 +361,32 @@ class ReplicaWorld(World):
                 self.history.breach(
                     "counted although gone", f"{node.host.name}, {gone_ms} ms after its end"
                 )
-        end, before = master.store.end_offset, self._short.pop(master.number, None)
-        if len(counted) + 1 < self.replica_plan.needed:
+
+    def _compare_appends(self) -> None:
+        for master in self.replicas:
+            before = self._short.pop(master.number, None)
+            if not master.is_master or master.counted + 1 >= self.replica_plan.needed:
+                continue
+            end = master.store.end_offset
             self._short[master.number] = (master.opened_ms, end)
             if before is not None and before[0] == master.opened_ms and end > before[1]:
                 self.history.breach(
                     "appended for nobody", f"{master.host.name} from {before[1]} to {end}"
                 )
+
+    def _compare_versions(self) -> None:
+        for node in self.replicas:
+            if not node.is_serving:
+                continue
+            for name, version in node.versions().items():
+                before = self._versions.get((node.number, name), version)
+                self._versions[node.number, name] = version
+                # Within a term a slave may have made a group of its own, and given it up again.
+                if version.state_version < before.state_version:
+                    self.history.breach(
+                        "older table",
+                        f"{node.host.name} has {name} of {tuple(version)} after {tuple(before)}",
+                    )
 
     # Cuts.
 

@@ -28,9 +28,12 @@ class Told(NamedTuple):
     trace: list[str]
     counts: dict[str, int]
     cpu_s: float
+    flag: str
+    """Of `python -m tests.sim`, for stories of this kind."""
 
     def explain(self) -> str:
-        lines = [f"seed {self.seed}: replay it with python -m tests.sim {self.seed} --trace"]
+        replay = f"python -m tests.sim {self.flag}{self.seed} --trace"
+        lines = [f"seed {self.seed}: replay it with {replay}"]
         lines += [f"  {kind}: {detail}" for kind, detail in self.breaches[:10]]
         return "\n".join(lines)
 
@@ -49,8 +52,7 @@ def run_seed(
 def run_replica_seed(seed: int, *, defects: Defects = NO_DEFECTS, is_traced: bool = False) -> Told:
     """Tell the story of replication of a seed, as `run_seed` does."""
     plan, generator = draw_replica_plan(seed)
-    world = ReplicaWorld(plan, generator, defects=defects, is_traced=is_traced)
-    return _told(world)
+    return told_by(ReplicaWorld(plan, generator, defects=defects, is_traced=is_traced))
 
 
 def run_plan(
@@ -61,10 +63,11 @@ def run_plan(
     is_traced: bool = False,
 ) -> Told:
     """Tell the story of a plan, as `run_seed` does."""
-    return _told(World(plan, generator, defects=defects, is_traced=is_traced))
+    return told_by(World(plan, generator, defects=defects, is_traced=is_traced))
 
 
-def _told(world: World) -> Told:
+def told_by(world: World) -> Told:
+    """Let a world happen, and judge it."""
     began = time.process_time()
     capture = LogCapture(world)
     logger = logging.getLogger("aerobee")
@@ -96,6 +99,7 @@ def _told(world: World) -> Told:
         world.trace or [],
         _counts(world),
         time.process_time() - began,
+        "--replicas " if isinstance(world, ReplicaWorld) else "",
     )
 
 

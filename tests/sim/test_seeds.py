@@ -5,10 +5,11 @@
 
 import pytest
 
-from tests.sim.runner import run_seed
+from tests.sim.runner import run_replica_seed, run_seed
 
 SEEDS = 200
 CHUNK = 10
+REPLICA_SEEDS = 8
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
@@ -16,6 +17,12 @@ def test_no_seed_breaks_a_promise(first: int) -> None:
     told = [run_seed(seed) for seed in range(first, first + CHUNK)]
     failed = [one.explain() for one in told if one.breaches]
     assert not failed, "\n".join(failed)
+
+
+@pytest.mark.parametrize("seed", range(REPLICA_SEEDS))
+def test_no_seed_breaks_a_promise_of_replication(seed: int) -> None:
+    told = run_replica_seed(seed)
+    assert not told.breaches, told.explain()
 
 
 @pytest.mark.parametrize("seed", [3, 21])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-CORE = ("errors", "model", "ports", "protocol", "replication", "service", "storage")
+CORE = ("errors", "model", "ports", "protocol", "raft", "replication", "service", "storage")
 """What must run the same on a real and on a pretended world."""
 
 _SKIPPED = {"build", "data", "dist", "target", "__pycache__"}

@@ -52,7 +52,7 @@ def consumed(body: bytes) -> bytes:
 
 AGAIN: dict[str, Again] = {
     "GET_CONSUME_STATS": lambda body: encode_consume_stats(decode_consume_stats(body)),
-    "GET_TOPIC_STATS_INFO": lambda body: encode_topic_stats(*decode_topic_stats(body)),
+    "GET_TOPIC_STATS_INFO": lambda body: encode_topic_stats(*decode_topic_stats(body)[:2]),
     "GET_TOPIC_CONFIG": lambda body: encode_topic_config(decode_topic_config(body)),
     "VIEW_BROKER_STATS_DATA": lambda body: encode_stats_data(*decode_stats_data(body)),
     "GET_CONSUMER_CONNECTION_LIST": consumers,

@@ -76,7 +76,7 @@ def test_what_apache_brought_back_is_brought_back_and_nothing_else(store: Store)
         store,
         SimDiskWorker(inline=True),
         intake,
-        RetryTables(tables.topics, tables.groups, offsets),
+        RetryTables(tables.topics, tables.groups, offsets, lambda: False),
         Origin(unpack_host(store.config.store_host), False),
     )
     late = now._replace(wall_ms=LONG_AFTER)

@@ -122,11 +122,13 @@ class Client:
     ) -> Receipt:
         """Have a message stored; the receipt has its ids, queue and offset.
 
-        By keyword: `tag`, `keys`, `headers`, `order_by`, `delay`, `deliver_at`, `queue`, `timeout`,
-        `retries`, `compress`, `codec`, `group`. A body is bytes, text, or any value that the codec
-        takes: JSON, if none is given. Messages with the same `order_by` go to the same queue.
-        `delay` or `deliver_at` have it delivered later. `dedup`, a producer id, has it stored once
-        however often it is tried. SendFailed says whether the message may be stored all the same.
+        By keyword: `tag`, `keys`, `headers`, `order_by`, `delay`, `deliver_at`, `priority`,
+        `queue`, `timeout`, `retries`, `compress`, `codec`, `group`. A body is bytes, text, or any
+        value that the codec takes: JSON, if none is given. Messages with the same `order_by` go to
+        the same queue. `delay` or `deliver_at` have it delivered later. `priority`, from 0 on, has
+        it popped before those of lower priorities, if the topic's type is PRIORITY. `dedup`, a
+        producer id, has it stored once however often it is tried. SendFailed says whether the
+        message may be stored all the same.
         """
         try:
             if dedup is not None:

@@ -1,6 +1,7 @@
 """BrokerRole: a broker is a master, which takes messages, or a slave, which copies its log.
 
-A role change is a value that the process is asked to carry out (`ports.service.Rebuild`).
+A stage says which part of its role a broker plays now. A role change is a value that the process is
+asked to carry out (`ports.service.Rebuild`).
 """
 
 from enum import Enum
@@ -20,6 +21,14 @@ class BrokerRole(Enum):
     @property
     def is_master(self) -> bool:
         return self is not BrokerRole.SLAVE
+
+
+class Stage(Enum):
+    """What a broker does in its role; another stage is another life of it."""
+
+    USUAL = "usual"
+    ACTING = "acting master"  # a slave with a master's duties, while there is no master
+    RETURNING = "returning"  # a master that asks the slaves before it serves
 
 
 class RoleChange(NamedTuple):

@@ -12,6 +12,9 @@ CUSTOMIZED_RETRIES: Mapping[str, Any] = {"type": "CUSTOMIZED"}
 """The retry policy of a group for which none was set: the broker's delay levels."""
 
 RETRIES_MAX = 16
+PRIORITY_FACTOR = "priority.factor"
+PRIORITY_FACTOR_MAX = 100
+"""An attribute: the percentage of pops of PRIORITY topics that go by priority. Default: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +43,9 @@ class GroupConfig:
     subscriptions: Sequence[Mapping[str, Any]] | None = None
     """The allowed subscriptions; None: any."""
     attributes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def priority_factor(self) -> int:
+        """The percentage of its pops of PRIORITY topics that go by priority."""
+        text = self.attributes.get(PRIORITY_FACTOR, "")
+        return int(text) if text.isascii() and text.isdigit() else PRIORITY_FACTOR_MAX

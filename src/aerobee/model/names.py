@@ -32,6 +32,7 @@ TRACE_TOPIC = "RMQ_SYS_TRACE_TOPIC"
 SELF_TEST_TOPIC = "SELF_TEST_TOPIC"
 OFFSET_MOVED_TOPIC = "OFFSET_MOVED_EVENT"
 BENCHMARK_TOPIC = "BenchmarkTest"
+RAFT_TOPIC = "rmq_sys_aerobee_raft"  # Aerobee's: starts of terms, and changes of members
 STAGED_TOPIC = "rmq_sys_aerobee_staged"  # Aerobee's: batches that wait to be published
 
 SYSTEM_TOPICS = frozenset(

@@ -24,6 +24,7 @@ TAGS = "TAGS"
 WAIT = "WAIT"
 DELAY = "DELAY"
 SHARDING_KEY = "__SHARDINGKEY"
+PRIORITY = "_SYS_MSG_PRIORITY_"
 BUYER_ID = "BUYER_ID"
 # Identity and origin of a message.
 UNIQUE_KEY = "UNIQ_KEY"
@@ -65,6 +66,8 @@ CONSUME_START_TIME = "CONSUME_START_TIME"
 POP_CHECKPOINT = "POP_CK"
 POP_CHECKPOINT_OFFSET = "POP_CK_OFFSET"
 FIRST_POP_TIME = "1ST_POP_TIME"
+ORIGIN_GROUP = "ORIGIN_GROUP"
+"""The group that popped a message which comes back."""
 TRACE_SWITCH = "TRACE_ON"
 TRACE_CONTEXT = "TRACE_CONTEXT"
 # Transactions.
@@ -97,6 +100,7 @@ RESERVED_NAMES = frozenset(
         TAGS,
         WAIT,
         DELAY,
+        PRIORITY,
         BUYER_ID,
         UNIQUE_KEY,
         EXTEND_UNIQUE_INFO,

@@ -11,6 +11,8 @@ FOLLOWING = "following"
 """The state of a slave that copies its master's log."""
 DIVERGED = "diverged"
 """The state of a slave whose log has records that its master's has not."""
+ACTING = "acting as master"
+"""The state of a slave that acts as master, because there is none."""
 UNKNOWN = -1
 """A lag that the broker does not report: RocketMQ's masters report no time, its slaves no lag."""
 

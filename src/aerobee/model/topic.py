@@ -14,12 +14,20 @@ UNIT_SUBSCRIPTION = 0x2
 """Bits of a topic's system flag: made in a unit of its own, subscribed to from other units."""
 
 DEFAULT_QUEUES = 16
+QUEUES_MAX = 4096
+"""Limit of one topic: each queue is a folder in the store."""
 SINGLE_TAG = "SINGLE_TAG"
 CLEANUP_POLICY = "cleanup.policy"
 COMPACTION = "COMPACTION"
 """An attribute, and its value for topics of which the newest message of each key stays."""
 RESERVE_TIME = "reserve.time"
 """An attribute: the hours for which messages are visible, if not as long as the log has them."""
+QUEUE_TYPE = "queue.type"
+BATCH_QUEUES = "BatchCQ"
+"""An attribute, and its value for topics whose queues RocketMQ keeps as batch consume queues."""
+MESSAGE_TYPE = "message.type"
+PRIORITY = "PRIORITY"
+"""An attribute, and its value for topics of which POP hands out high priorities first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,14 @@ class TopicConfig:
     @property
     def is_compacted(self) -> bool:
         return self.attributes.get(CLEANUP_POLICY) == COMPACTION
+
+    @property
+    def has_batch_queues(self) -> bool:
+        return self.attributes.get(QUEUE_TYPE) == BATCH_QUEUES
+
+    @property
+    def has_priorities(self) -> bool:
+        return self.attributes.get(MESSAGE_TYPE) == PRIORITY
 
     @property
     def reserved_hours(self) -> int:

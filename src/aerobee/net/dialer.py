@@ -2,13 +2,17 @@
 
 Requests of one address share its connection; an answer is matched to its request by the opaque.
 Whatever goes wrong (no connection, connection lost, no answer in time) the asker is told once.
+
+A connection whose other end is gone without a word looks open for a quarter of an hour: the system
+tries that long to get bytes across. So one that leaves two requests unanswered and brings no answer
+in between is given up, and the next request opens another.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable
 
-from aerobee.errors import LocalProtocolError, NoAnswer
+from aerobee.errors import LocalProtocolError, NoAnswer, RequestTimeout
 from aerobee.net.line import Line, open_line
 from aerobee.ports.service import Dial
 from aerobee.protocol.remoting.frame import FrameLimits
@@ -17,6 +21,7 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand
 _log = logging.getLogger(__name__)
 
 CONNECT_SECONDS_MAX = 3.0
+UNANSWERED_MAX = 2
 
 Answered = Callable[[object, RemotingCommand | None], None]
 
@@ -28,6 +33,8 @@ class Dialer:
         self._answered = answered
         self._limits = limits
         self._lines: dict[str, Line] = {}
+        # By address: requests in a row that had no answer in time.
+        self._unanswered: dict[str, int] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def dial(self, request: Dial) -> None:
@@ -37,6 +44,7 @@ class Dialer:
 
     async def _ask(self, request: Dial) -> None:
         answer: RemotingCommand | None = None
+        line: Line | None = None
         try:
             async with asyncio.timeout(request.timeout_ms / 1000):
                 line = await self._line_to(request.address)
@@ -44,11 +52,23 @@ class Dialer:
                     line.tell(request.command)
                 else:
                     answer = await line.ask(request.command, request.timeout_ms / 1000)
+                    self._unanswered.pop(request.address, None)
         except (OSError, TimeoutError, LocalProtocolError, NoAnswer) as error:
             _log.debug(
                 "no answer: %s", error or type(error).__name__, extra={"address": request.address}
             )
+            if line is not None and isinstance(error, TimeoutError | RequestTimeout):
+                self._note_silence(request.address, line)
         self._answered(request.ticket, answer)
+
+    def _note_silence(self, address: str, line: Line) -> None:
+        if self._lines.get(address) is not line:
+            return  # of a line that was given up already
+        count = self._unanswered[address] = self._unanswered.get(address, 0) + 1
+        if count >= UNANSWERED_MAX:
+            _log.info("a connection brings no answers: closing it", extra={"address": address})
+            del self._lines[address], self._unanswered[address]
+            line.close()
 
     async def _line_to(self, address: str) -> Line:
         line = self._lines.get(address)

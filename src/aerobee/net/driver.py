@@ -34,6 +34,7 @@ from aerobee.ports.service import (
     OpenLink,
     PatientService,
     Peer,
+    ReadLink,
     Rebuild,
     Reply,
     Service,
@@ -98,6 +99,7 @@ class Driver:
         self._timer: asyncio.TimerHandle | None = None
         self._is_resting = False
         self._is_woken = False
+        self._is_stopping = False
         self._checked_ms = 0
 
     def _links_of(self, service: Service) -> ReplicaLinks | None:
@@ -139,6 +141,7 @@ class Driver:
     async def stop(self) -> None:
         """Accept no more and read no more, let the service say what it has to, let what was
         answered go out, close."""
+        self._is_stopping = True
         for server in self._servers:
             server.close()
         for channel in self._channels.values():
@@ -229,6 +232,10 @@ class Driver:
         return Channel(self, ChannelId(self._next_channel), self._limits, self._round, self._fast)
 
     def opened(self, channel: Channel, peer: Peer) -> None:
+        if self._is_stopping:
+            # Accepted by the loop before the listening socket was closed: the client tries again.
+            channel.abort()
+            return
         if len(self._channels) >= self._connections_max:
             _log.warning("too many connections: one is refused", extra={"peer": str(peer)})
             channel.abort()
@@ -283,7 +290,7 @@ class Driver:
                     channel = self._channels.get(number)
                     if channel is not None:
                         channel.write([frames])
-                case LinkWrite() | OpenLink() | CloseLink():
+                case LinkWrite() | ReadLink() | OpenLink() | CloseLink():
                     if self._links is not None:
                         self._links.carry_out(effect)
                 case Dial():

@@ -10,7 +10,8 @@ links carry reports, and have a small buffer.
 
 Back-pressure: the service is told that a link is ready when nearly everything is out, and keeps a
 window of its own (`ports/replica_link.py`). After a write that the system took at once it is told
-in the next turn of the loop, so that a fast link does not hold up the others.
+in the next turn of the loop, so that a fast link does not hold up the others. A service that can
+take no more bytes says so by a `ReadLink`; then they wait in the system's buffers.
 """
 
 import asyncio
@@ -22,7 +23,15 @@ from typing import cast
 from aerobee.net.round import Round
 from aerobee.ports.clock import Now
 from aerobee.ports.replica_link import READY_BYTES, LinkService
-from aerobee.ports.service import CloseLink, Effects, LinkId, LinkWrite, OpenLink, Peer
+from aerobee.ports.service import (
+    CloseLink,
+    Effects,
+    LinkId,
+    LinkWrite,
+    OpenLink,
+    Peer,
+    ReadLink,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -56,8 +65,7 @@ class ReplicaChannel(asyncio.BufferedProtocol):
         made = transport.get_extra_info("socket")
         if made is not None:
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        host, port = (transport.get_extra_info("peername") or ("", 0))[:2]
-        self._owner.opened(self, Peer(host, port))
+        self._owner.opened(self, _end(transport, "peername"), _end(transport, "sockname"))
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._read
@@ -101,6 +109,15 @@ class ReplicaChannel(asyncio.BufferedProtocol):
             self._unready_bytes = 0
             self._owner.ready(self)
 
+    def read(self, *, is_on: bool) -> None:
+        """Read, or do not until told otherwise."""
+        if self._transport is None or self._transport.is_closing():
+            return
+        if is_on:
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()
+
     def abort(self) -> None:
         if self._transport is not None:
             self._transport.abort()
@@ -137,7 +154,7 @@ class ReplicaLinks:
 
     # From channels.
 
-    def opened(self, channel: ReplicaChannel, peer: Peer) -> None:
+    def opened(self, channel: ReplicaChannel, peer: Peer, own: Peer) -> None:
         is_one_too_many = len(self._channels) >= self._links_max and not channel.is_dialed
         if self._is_ending or is_one_too_many:
             _log.warning("too many HA connections: one is refused", extra={"peer": str(peer)})
@@ -145,7 +162,8 @@ class ReplicaLinks:
             return
         self._channels[channel.link] = channel
         now = self._read_now()
-        self._carry_out(self._service.on_link_open(channel.link, peer, channel.is_dialed, now))
+        link, is_dialed = channel.link, channel.is_dialed
+        self._carry_out(self._service.on_link_open(link, peer, is_dialed, now, str(own)))
 
     def received(self, channel: ReplicaChannel, data: memoryview) -> None:
         if channel.link in self._channels:
@@ -168,12 +186,16 @@ class ReplicaLinks:
 
     # Effects.
 
-    def carry_out(self, effect: OpenLink | LinkWrite | CloseLink) -> None:
+    def carry_out(self, effect: OpenLink | LinkWrite | ReadLink | CloseLink) -> None:
         match effect:
             case LinkWrite(link, buffers):
                 channel = self._channels.get(link)
                 if channel is not None:
                     channel.write(buffers)
+            case ReadLink(link, is_on):
+                channel = self._channels.get(link)
+                if channel is not None:
+                    channel.read(is_on=is_on)
             case OpenLink(address):
                 task = asyncio.get_running_loop().create_task(self._open(address))
                 self._tasks.add(task)
@@ -207,3 +229,9 @@ class ReplicaLinks:
             task.cancel()
         for channel in list(self._channels.values()):
             channel.abort()
+
+
+def _end(transport: asyncio.BaseTransport, name: str) -> Peer:
+    """An end of a connection."""
+    host, port = (transport.get_extra_info(name) or ("", 0))[:2]
+    return Peer(host, port)

@@ -18,6 +18,7 @@ from aerobee.ports.service import Effects, Peer, Service
 from aerobee.ports.service import LinkId as LinkId
 from aerobee.ports.service import LinkWrite as LinkWrite
 from aerobee.ports.service import OpenLink as OpenLink
+from aerobee.ports.service import ReadLink as ReadLink
 
 READY_BYTES = 256 << 10
 """`on_link_ready` comes after so many bytes, once they are (nearly) out: not for every write."""
@@ -26,8 +27,11 @@ READY_BYTES = 256 << 10
 class LinkService(Protocol):
     """Every link that was opened is closed once; between the two it has its other events."""
 
-    def on_link_open(self, link: LinkId, peer: Peer, is_dialed: bool, now: Now) -> Effects:
-        """A peer has connected to the HA port, or (`is_dialed`) an `OpenLink` has succeeded."""
+    def on_link_open(
+        self, link: LinkId, peer: Peer, is_dialed: bool, now: Now, own: str = ""
+    ) -> Effects:
+        """A peer has connected to the HA port, or (`is_dialed`) an `OpenLink` has succeeded. `own`
+        is the address of this end; empty: it is not known."""
 
     def on_link_failed(self, address: str, reason: str, now: Now) -> Effects:
         """An `OpenLink` has failed."""

@@ -11,7 +11,7 @@ each, and append the answers to the channel's output.
 from collections.abc import Sequence
 from typing import NamedTuple, NewType, Protocol, TypeAlias
 
-from aerobee.model.broker_role import RoleChange
+from aerobee.model.broker_role import RoleChange, Stage
 from aerobee.ports.clock import Now
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
@@ -73,6 +73,8 @@ class Rebuild(NamedTuple):
     """None: the role stays."""
     cut_at: int | None = None
     """The log offset at which the log must end; None: it stays as it is."""
+    stage: Stage = Stage.USUAL
+    """The stage of the next service."""
 
 
 LinkId = NewType("LinkId", int)
@@ -93,6 +95,13 @@ class LinkWrite(NamedTuple):
     buffers: Sequence[bytes | memoryview]
 
 
+class ReadLink(NamedTuple):
+    """Read from a link, or stop reading until told otherwise: the peer's bytes wait on the way."""
+
+    link: LinkId
+    is_on: bool
+
+
 class CloseLink(NamedTuple):
     """Close a link at once: bytes that are not out yet are dropped. `on_link_closed` follows."""
 
@@ -100,7 +109,7 @@ class CloseLink(NamedTuple):
     reason: str
 
 
-LinkEffect: TypeAlias = OpenLink | LinkWrite | CloseLink
+LinkEffect: TypeAlias = OpenLink | LinkWrite | ReadLink | CloseLink
 Effect: TypeAlias = Reply | Write | Dial | CloseChannel | LinkEffect | Rebuild
 Effects: TypeAlias = list[Effect]
 

@@ -191,6 +191,7 @@ class RequestCode(IntEnum):
     COPY_BROKER_STATE = 28007, "B", "ha"
     CHANGE_BROKER_ROLE = 28008, "B", "admin ha"
     READ_LOG = 28009, "B", "ha"
+    TELL_ACCESS = 28010, "N", "core"
     POP_MESSAGE = 200050, "B", "pop"
     ACK_MESSAGE = 200051, "B", "pop"
     PEEK_MESSAGE = 200052, "B", "pop rare"

@@ -61,8 +61,20 @@ class ReplicationConfig:
     """Messages of these duties are stored on another master."""
     skips_pre_online: bool = False
     """A returning master serves at once, without asking the slave that stood in for it."""
+    broker_heartbeat_ms: int = 1_000
+    """With `acts_as_master`: how often name servers hear of this broker."""
+    broker_silence_ms_max: int = 10_000
+    """With `acts_as_master`: a name server that hears nothing for so long counts it as gone."""
+    members_interval_ms: int = 1_000
+    """With `acts_as_master`: how often name servers are asked which brokers of this name live."""
     checks_offsets_in_slave: bool = False
     """A slave does not correct offsets that its log does not reach yet."""
+
+    @property
+    def returns_isolated(self) -> bool:
+        """Whether a master that starts asks its slaves before it serves."""
+        wants = self.acts_as_master and self.total_replicas > 1 and not self.skips_pre_online
+        return wants and self.role.is_master
 
 
 class HaAddress:
@@ -101,6 +113,9 @@ SETTINGS = (
     Setting("enableSlaveActingMaster", "acts_as_master", TRUTH),
     Setting("enableRemoteEscape", "escapes_remotely", TRUTH),
     Setting("skipPreOnline", "skips_pre_online", TRUTH),
+    Setting("brokerHeartbeatInterval", "broker_heartbeat_ms", Whole(100, 60_000)),
+    Setting("brokerNotActiveTimeoutMillis", "broker_silence_ms_max", Whole(1_000, _DAY_MS)),
+    Setting("syncBrokerMemberGroupPeriod", "members_interval_ms", Whole(100, 60_000)),
     Setting("offsetCheckInSlave", "checks_offsets_in_slave", TRUTH, is_live=True),
 )
 
@@ -120,6 +135,7 @@ def contradictions(config: ReplicationConfig) -> list[Contradiction]:
     return [
         *_of_times(config),
         *_of_counts(config),
+        *_of_acting(config),
         *(_of_master(config) if config.role.is_master else _of_slave(config)),
     ]
 
@@ -131,6 +147,24 @@ def _of_times(config: ReplicationConfig) -> Iterator[Contradiction]:
             f"haHousekeepingInterval={config.silence_ms_max} closes links that are idle between two"
             f" heartbeats: write haHousekeepingInterval={4 * config.heartbeat_interval_ms}, or a"
             " smaller haSendHeartbeatInterval",
+        )
+
+
+def _of_acting(config: ReplicationConfig) -> Iterator[Contradiction]:
+    if not config.acts_as_master:
+        if config.escapes_remotely:
+            yield Contradiction(
+                Severity.WARNING,
+                "enableRemoteEscape=true has no effect without enableSlaveActingMaster=true: write"
+                " both, or leave it out",
+            )
+        return
+    if config.broker_silence_ms_max < 2 * config.broker_heartbeat_ms:
+        yield Contradiction(
+            Severity.ERROR,
+            f"brokerNotActiveTimeoutMillis={config.broker_silence_ms_max} forgets this broker"
+            f" between two heartbeats: write brokerNotActiveTimeoutMillis="
+            f"{10 * config.broker_heartbeat_ms}, or a smaller brokerHeartbeatInterval",
         )
 
 
@@ -181,14 +215,19 @@ def _of_master(config: ReplicationConfig) -> Iterator[Contradiction]:
             "enableAutoInSyncReplicas=true with minInSyncReplicas=1 acknowledges sends that no"
             " slave has while none is in sync: write minInSyncReplicas=2",
         )
+    if config.acts_as_master and config.total_replicas == 1 and not config.skips_pre_online:
+        yield Contradiction(
+            Severity.WARNING,
+            "enableSlaveActingMaster=true with totalReplicas=1: a master that returns does not ask"
+            " its slaves how far they went, and delivers messages again: write totalReplicas=2"
+            " (master and one slave), or skipPreOnline=true",
+        )
     if config.master_ha_address:
         yield Contradiction(
             Severity.WARNING,
             f"haMasterAddress={config.master_ha_address} has no effect on a master: write"
             " brokerRole=SLAVE and brokerId=1, or leave haMasterAddress out",
         )
-    if config.escapes_remotely and not config.acts_as_master:
-        yield _escape_without_acting()
 
 
 def _of_slave(config: ReplicationConfig) -> Iterator[Contradiction]:
@@ -198,13 +237,3 @@ def _of_slave(config: ReplicationConfig) -> Iterator[Contradiction]:
             "enableSlaveActingMaster=true on a slave that answers no pulls: write"
             " slaveReadEnable=true, so that consumers go on while the master is down",
         )
-    if config.escapes_remotely and not config.acts_as_master:
-        yield _escape_without_acting()
-
-
-def _escape_without_acting() -> Contradiction:
-    return Contradiction(
-        Severity.WARNING,
-        "enableRemoteEscape=true has no effect without enableSlaveActingMaster=true: write both,"
-        " or leave it out",
-    )

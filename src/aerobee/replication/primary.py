@@ -115,7 +115,9 @@ class Primary:
 
     # Links.
 
-    def on_link_open(self, link: LinkId, peer: Peer, is_dialed: bool, now: Now) -> Effects:
+    def on_link_open(
+        self, link: LinkId, peer: Peer, is_dialed: bool, now: Now, own: str = ""
+    ) -> Effects:
         if is_dialed:
             return [CloseLink(link, "a master follows nobody")]
         self._followers[link] = _Follower(self.in_sync.open(link, peer), now.monotonic_ms)

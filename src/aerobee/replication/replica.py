@@ -10,7 +10,9 @@ logs of the same length may hold different records. Its verdict is to follow, to
 (which is done by opening the store anew), or to refuse.
 
 A report acknowledges the end of the log if this broker flushes asynchronously, else the flushed
-part. Whatever goes wrong ends the link, leaves its reason in `status`, and is tried again after a
+part. While the store is busy nothing more is read from the link, and what was read is tried again;
+if that lasts, the link is given up: a slave that takes nothing must not count as in sync for long.
+Whatever else goes wrong ends the link, leaves its reason in `status`, and is tried again after a
 pause of 0.2 s that doubles up to 5 s: nothing is tried in a hot loop, and nothing waits for ever.
 
 L1. At most one connection is open or being opened.
@@ -23,7 +25,15 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from aerobee.errors import AerobeeError, RemoteProtocolError
 from aerobee.ports.clock import Now
-from aerobee.ports.service import CloseLink, Effects, LinkId, LinkWrite, OpenLink, Peer
+from aerobee.ports.service import (
+    CloseLink,
+    Effects,
+    LinkId,
+    LinkWrite,
+    OpenLink,
+    Peer,
+    ReadLink,
+)
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.incoming_records import IncomingRecords
 from aerobee.replication.log_growth import LogGrowth
@@ -34,6 +44,9 @@ _log = logging.getLogger(__name__)
 
 PAUSE_MS_MIN = 200
 PAUSE_MS_MAX = 5_000
+BUSY_MS_MAX = 1_000
+"""A send of a master waits 3 s for its slaves (slaveTimeout)."""
+BUSY_TRY_MS = 10
 _NEVER = 1 << 62
 
 
@@ -129,6 +142,8 @@ class Replica:
         self._start_offset = 0
         self._reader = TransferReader()
         self._incoming: IncomingRecords | None = None
+        # Since when the store is busy, and the link is not read.
+        self._busy_ms: int | None = None
         self._acknowledged = -1
         self._pause_ms = PAUSE_MS_MIN
         self._retry_ms = 0
@@ -166,7 +181,14 @@ class Replica:
 
     # Links.
 
-    def on_link_open(self, link: LinkId, peer: Peer, is_dialed: bool, now: Now) -> Effects:
+    @property
+    def is_linked(self) -> bool:
+        """Whether a link to the master is open."""
+        return self._link is not None
+
+    def on_link_open(
+        self, link: LinkId, peer: Peer, is_dialed: bool, now: Now, own: str = ""
+    ) -> Effects:
         if not is_dialed:
             return [CloseLink(link, "this broker is a slave: follow its master")]
         address, self._dialing = self._dialing, None
@@ -211,6 +233,7 @@ class Replica:
             self._reader.receive(data)
             while self._reader.advance():
                 self._take(self._reader.log_offset, self._reader.data, now)
+            self._mind_busy(now, effects)
         except (AerobeeError, OSError) as error:
             self._lose(*_words_of(error), now, effects)
         if self._log.end_offset > before:
@@ -229,6 +252,33 @@ class Replica:
             self._data_ms = now.monotonic_ms
             self.note_master_end(log_offset + len(data), now)
         self._why_not = self._hint = ""
+
+    def _mind_busy(self, now: Now, effects: Effects) -> None:
+        """Stop reading while the store is busy, and go on when it is not."""
+        busy = None if self._incoming is None else self._incoming.busy
+        if busy is None:
+            if self._busy_ms is not None:
+                self._busy_ms = None
+                self._read_ms = self._data_ms = now.monotonic_ms
+                self._read(effects, is_on=True)
+        elif self._busy_ms is None:
+            self._busy_ms = now.monotonic_ms
+            self._read(effects, is_on=False)
+        elif now.monotonic_ms - self._busy_ms >= BUSY_MS_MAX:
+            raise busy
+
+    def _read(self, effects: Effects, *, is_on: bool) -> None:
+        assert self._link is not None
+        effects.append(ReadLink(self._link, is_on))
+
+    def _try_again(self, now: Now, effects: Effects) -> None:
+        """Append what the store was too busy for."""
+        assert self._incoming is not None
+        try:
+            self._incoming.go_on()
+            self._mind_busy(now, effects)
+        except (AerobeeError, OSError) as error:
+            self._lose(*_words_of(error), now, effects)
 
     # The comparison of logs.
 
@@ -318,7 +368,13 @@ class Replica:
             effects.append(OpenLink(self._master))
 
     def _look_after_link(self, now: Now, effects: Effects) -> None:
+        if self._busy_ms is not None:
+            self._try_again(now, effects)
+            if self._state is not ReplicaState.FOLLOWING:
+                return
         monotonic_ms, silence_ms_max = now.monotonic_ms, self._config.silence_ms_max
+        if self._busy_ms is not None:
+            self._read_ms = self._data_ms = monotonic_ms  # it is this broker that does not listen
         if monotonic_ms - self._read_ms >= silence_ms_max:
             hint = "is the network between them well?"
             self._lose(f"nothing came for {silence_ms_max} ms", hint, now, effects)
@@ -351,6 +407,7 @@ class Replica:
                 due_ms = self._since_ms + config.silence_ms_max
             case ReplicaState.FOLLOWING:
                 due_ms = min(
+                    _NEVER if self._busy_ms is None else now.monotonic_ms + BUSY_TRY_MS,
                     self._write_ms + config.heartbeat_interval_ms,
                     self._read_ms + config.silence_ms_max,
                 )
@@ -388,6 +445,7 @@ class Replica:
         if state is not ReplicaState.FOLLOWING:
             self._acknowledged = -1
             self._incoming = None
+            self._busy_ms = None
 
     # Figures.
 

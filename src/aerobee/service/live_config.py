@@ -36,14 +36,17 @@ class LiveConfig(Generic[C]):
         file: ChangesFile,
         worker: DiskWorker,
         fixed: Mapping[str, str],
+        without_effect: Mapping[str, str] | None = None,
     ) -> None:
         """`config` is the configuration at the start, with saved changes; `fixed` are further
-        values that may be shown: no path, nothing secret."""
+        values that may be shown: no path, nothing secret. `without_effect` are RocketMQ's other
+        keys, each with the reason why it has no effect here, or an empty text."""
         self.current = config
         self._settings = settings
         self._live = frozenset(setting.key for setting in settings if setting.is_live)
         self._known = frozenset((*fixed, *(setting.key for setting in settings)))
         self._fixed = fixed
+        self._without_effect = without_effect or {}
         self._told: list[Callable[[C, C], None]] = []
         self._saved: SavedValue[Mapping[str, str]] = SavedValue(
             worker,
@@ -70,6 +73,9 @@ class LiveConfig(Generic[C]):
     def _reason(self, key: str) -> str:
         if key in self._known:
             return "is read at the start: change it in the file and restart"
+        if key in self._without_effect:
+            why = self._without_effect[key]
+            return f"has no effect here: {why}" if why else "has no effect here"
         return "cannot be changed by a request"
 
     def find_misfits(self, values: Mapping[str, str]) -> list[str]:

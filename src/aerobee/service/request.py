@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from aerobee.errors import AerobeeError
+from aerobee.model.access import User
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Effects, Reply
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, reply_to
@@ -37,7 +38,17 @@ def excess_remark(excess: str) -> str:
 
 
 class Request:
-    __slots__ = ("_heard", "_outbox", "body", "channel", "command", "fields", "is_held", "now")
+    __slots__ = (
+        "_heard",
+        "_outbox",
+        "body",
+        "channel",
+        "command",
+        "fields",
+        "is_held",
+        "now",
+        "user",
+    )
 
     def __init__(
         self,
@@ -57,6 +68,8 @@ class Request:
         self._heard = heard
         self.is_held = False
         """Whether it is held for long polling."""
+        self.user: User | None = None
+        """The user whose signature it has; None: nobody was asked who it is."""
 
     def answer(self, answer: Answer) -> None:
         if self.command.is_oneway:

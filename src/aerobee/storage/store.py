@@ -246,7 +246,10 @@ class Store(Readers):
         self._note_hindrance(self._refusal(now))
         failure = self.failure
         if failure is None:
-            durable_to = self._parts.marking.dispatched_durably
+            # Neither power cut nor change of master takes back what is compacted or removed.
+            durable_to = min(
+                self._parts.marking.dispatched_durably, self.confirmation.lasting_offset
+            )
             self.compaction.step(now, self._cleaner.time_ms(now), durable_to)
             self._cleaner.step(now, durable_to)
             self._deletions.step(self._log.min_offset())

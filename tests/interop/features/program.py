@@ -41,6 +41,7 @@ import itertools
 import json
 import os
 import select
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -175,6 +176,13 @@ class Program:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             self._read(left)
+
+    def freeze(self) -> None:
+        """Let it do nothing until `thaw`, with its connections open."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
         """End it at once, as a crash would: it says goodbye to nobody."""

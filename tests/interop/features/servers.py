@@ -21,7 +21,8 @@ from aerobee.errors import Retriable
 from tests.interop.apache import Jars, free_port
 from tests.interop.features.waiting import TooLong, until
 
-START_SECONDS_MAX = 60
+START_SECONDS_MAX = 180
+"""A start waits for the disk, which may have gigabytes to write."""
 STOP_SECONDS_MAX = 60
 CLUSTER = "DefaultCluster"
 DELAY_SECONDS = (1, 3, 1, 1, 1, 1)
@@ -70,6 +71,10 @@ class ServerProcess:
         except TooLong:
             self.end(signal.SIGKILL)
             raise
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def send_signal(self, number: signal.Signals) -> None:
         self._process.send_signal(number)
@@ -140,10 +145,12 @@ class Server(ABC):
 
 
 class ApacheServer(Server):
-    def __init__(self, folder: Path, jars: Jars) -> None:
+    def __init__(
+        self, folder: Path, jars: Jars, settings: Mapping[str, object] | None = None
+    ) -> None:
         self._jars = jars
         self._name_server_port = free_port()
-        super().__init__(folder)
+        super().__init__(folder, settings)
 
     @property
     def name_server(self) -> str:

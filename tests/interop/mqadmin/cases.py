@@ -32,7 +32,7 @@ class Kind(Enum):
 
     WORKS = "works"
     REFUSES = "refuses"
-    REPLICATION = "needs replication"
+    CONTROLLER = "needs a controller"
     ELSEWHERE = "asks no broker"
 
 
@@ -339,16 +339,13 @@ ABSENT: tuple[Case | Step, ...] = (
             f"triggerLiteDispatch {_N} -p {{topic}} -g {{group}}",
         )
     ),
-    _refused(
+    Case(
         f"updateStaticTopic {_N} -c {{cluster}} -t Static -qn 4",
-        "static topics are not supported",
-        "The new mapping data is written to file",
+        ("The new mapping data is written to file",),
     ),
     Case(
         f"remappingStaticTopic {_N} -c {{cluster}} -t Static",
         ("mapping data is written to file",),
-        kind=Kind.REFUSES,
-        reason="No topic route to do the remapping",  # there is none, because it could not be made
     ),
     _refused(f"createUser {_B} -u held -p secret12 -t Normal", _NO_USERS, "success"),
     _refused(f"updateUser {_B} -u held -s disable", _NO_USERS, "success"),
@@ -385,7 +382,7 @@ END: tuple[Case | Step, ...] = (
 REPLICATION: tuple[Case | Step, ...] = (
     Case(f"resetMasterFlushOffset {_B} -o 0", ("success",)),
     *(
-        Case(command, (), kind=Kind.REPLICATION, reason=_NOT_SERVED, apache_reason=_NOT_SERVED)
+        Case(command, (), kind=Kind.CONTROLLER, reason=_NOT_SERVED, apache_reason=_NOT_SERVED)
         for command in (
             "getControllerMetaData -a {nameserver}",
             "getControllerConfig -a {nameserver}",
@@ -398,7 +395,7 @@ REPLICATION: tuple[Case | Step, ...] = (
     Case(
         f"getBrokerEpoch {_N} -b {{broker}}",
         (),
-        kind=Kind.REPLICATION,
+        kind=Kind.CONTROLLER,
         reason=_said("only for controllerMode"),
         apache_reason=_said("only for controllerMode"),
     ),

@@ -51,10 +51,12 @@ def is_refused_here(name: str) -> bool:
 
 def _outcome(name: str, found: Found) -> tuple[str, str]:
     pairs = {one: seen for one, seen in found.items() if one.name == name}
-    if not any(isinstance(one, Pair) for one in pairs):
+    if not pairs:
         return ABSENT, ""
     if any(seen.fault for seen in pairs.values()):
         return FAILS, ""
+    if not any(isinstance(one, Pair) for one in pairs):
+        return REFUSES, ""
     reasons = _once(one.differs for one in pairs if isinstance(one, Pair) and one.differs)
     return (DIFFERS, "; ".join(reasons)) if reasons else (SAME, "")
 

@@ -55,6 +55,7 @@ class Step:
 _AT, _IN = "-b {address}", "-c DefaultCluster"
 _WITHOUT_CHECKSUM = "the record checksum is not shown among the properties"
 _CHECKSUM = (r"__CRC32#=\d+, |, __CRC32#=\d+",)
+_FILES = (r"/\S+/Fixed\w+-\d+",)
 _IN_ORDER = "queues are sorted, RocketMQ's are in no order"
 
 TOPICS: tuple[Pair | BothFail | Step, ...] = (
@@ -67,6 +68,13 @@ TOPICS: tuple[Pair | BothFail | Step, ...] = (
         is_fixed_order=True,
     ),
     Pair(f"updateTopicList {_AT} -f {{folder}}/topics{{side}}.json"),
+    Pair(f"updateStaticTopic {_IN} -t Fixed{{side}} -qn 4", drops=_FILES, is_fixed_order=True),
+    Pair(
+        f"remappingStaticTopic {_IN} -t Fixed{{side}}",
+        differs='the second line says "new", where RocketMQ\'s says "old" twice',
+        drops=(*_FILES, "^The (old|new) "),
+        is_fixed_order=True,
+    ),
     Pair("topicList"),
     Pair("topicList -c"),
     Pair("topicRoute -t {topic}", is_fixed_order=True),

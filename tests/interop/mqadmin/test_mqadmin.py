@@ -26,7 +26,7 @@ EXPECTED = {
     Kind.WORKS: Outcome.WORKS,
     Kind.ELSEWHERE: Outcome.WORKS,
     Kind.REFUSES: Outcome.REFUSES,
-    Kind.REPLICATION: Outcome.REFUSES,
+    Kind.CONTROLLER: Outcome.REFUSES,
 }
 
 

@@ -74,6 +74,8 @@ def _refusals(place: Place) -> dict[str, str]:
             words = name
         elif name in ("copyUser", "copyAcl"):
             words = f"{name} -f {{address}} -t {{address}}"
+        elif name == "getBrokerEpoch":
+            words = f"{name} -c DefaultCluster"
         elif name in REFUSED_BY_BROKER:
             words = f"{name} -b {{address}} {REFUSED_BY_BROKER[name]}"
         else:

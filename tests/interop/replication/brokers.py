@@ -39,7 +39,9 @@ _SETTINGS: Mapping[str, object] = {
     "slaveReadEnable": "true",
     "transactionCheckInterval": 2_000,  # then offsets of half messages move, too
     "registerNameServerPeriod": 10_000,  # the least: a slave hears of its master by registering
-    "osPageCacheBusyTimeOutMills": 600_000,  # a busy machine says nothing of the code under test
+    # A busy machine says nothing of the code under test.
+    "osPageCacheBusyTimeOutMills": 600_000,
+    "waitTimeMillsInSendQueue": 600_000,  # Apache's
 }
 MASTER: Mapping[str, object] = {"brokerRole": "ASYNC_MASTER", "brokerId": 0}
 SLAVE: Mapping[str, object] = {"brokerRole": "SLAVE", "brokerId": 1}
@@ -106,6 +108,11 @@ class Broker:
     @property
     def is_running(self) -> bool:
         return self._process is not None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
 
     def starts_as(self, settings: Mapping[str, object]) -> None:
         """These settings go over the others from the next start on."""

@@ -5,8 +5,9 @@ leave both brokers running.
 """
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -23,7 +24,11 @@ BOTH_WAYS = [
 ]
 """Makes of the master, the slave and the name server."""
 
-StartProgram = Callable[[str], Program]
+
+class StartProgram(Protocol):
+    """Starts a client, which is told a name server."""
+
+    def __call__(self, name_server: str, client: str = CLIENT) -> Program: ...
 
 
 @pytest.fixture(scope="module", params=BOTH_WAYS)
@@ -38,14 +43,15 @@ def pair(
 
 @pytest.fixture
 def start_program(tmp_path: Path) -> Iterator[StartProgram]:
-    """Starts Java's client, which is told a name server; all are killed at the end."""
-    check_tools(CLIENT, missing(CLIENT))
-    command, numbers = install(CLIENT), itertools.count(1)
+    """Clients are killed at the end."""
+    numbers = itertools.count(1)
     programs: list[Program] = []
 
-    def start(name_server: str) -> Program:
+    def start(name_server: str, client: str = CLIENT) -> Program:
+        check_tools(client, missing(client))
         folder = tmp_path / f"client-{next(numbers)}"
-        programs.append(Program(command(name_server, folder.name, folder), folder))
+        command = install(client)(name_server, folder.name, folder)
+        programs.append(Program(command, folder))
         return programs[-1]
 
     yield start

@@ -1,17 +1,10 @@
-"""Commit logs of a master and its slave, compared byte by byte: SHA-256 of every MiB.
+"""Commit logs of a master and its slave, compared byte by byte: SHA-256 of every MiB."""
 
-The files are read from the disk while their brokers run: both write through mappings that the
-system shares with readers.
-"""
-
-import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
 from tests.interop.features.waiting import TooLong, until
 from tests.interop.replication.brokers import Broker
-
-PIECE_BYTES = 1 << 20
+from tests.log_digests import check_same_bytes
 
 
 def wait_until_equal(master: Broker, slave: Broker, seconds: float = 90) -> int:
@@ -31,35 +24,7 @@ def check_equal(master: Broker, slave: Broker) -> None:
     """Compare what both have, from the slave's first file on."""
     begin = max(master.log_begin(), slave.log_begin())
     end = min(master.log_end(), slave.log_end())
-    theirs, ours = (_digests(broker.store, begin, end) for broker in (master, slave))
-    offset = begin
-    for one, other in zip(theirs, ours, strict=True):
-        assert one == other, f"the logs differ within {PIECE_BYTES} bytes from {offset} on"
-        offset += PIECE_BYTES
-
-
-def _digests(store: Path, begin: int, end: int) -> Iterator[str]:
-    """The SHA-256 of every piece of a log between two offsets."""
-    digest, left = hashlib.sha256(), PIECE_BYTES
-    for data in _pieces(store / "commitlog", begin, end):
-        while data:
-            digest.update(data[:left])
-            data, left = data[left:], left - len(data[:left])
-            if left == 0:
-                yield digest.hexdigest()
-                digest, left = hashlib.sha256(), PIECE_BYTES
-    yield digest.hexdigest()
-
-
-def _pieces(folder: Path, begin: int, end: int) -> Iterator[bytes]:
-    for file in sorted(folder.iterdir()):
-        first = int(file.name)
-        with file.open("rb") as opened:
-            opened.seek(max(0, begin - first))
-            offset = first + opened.tell()
-            while offset < end and (data := opened.read(min(PIECE_BYTES, end - offset))):
-                yield data
-                offset += len(data)
+    check_same_bytes(master.store, slave.store, begin, end)
 
 
 def log_files(broker: Broker) -> list[int]:
@@ -68,7 +33,15 @@ def log_files(broker: Broker) -> list[int]:
     return [begin for begin in begins if _size_at(broker.store / "commitlog" / f"{begin:020}")]
 
 
-def _size_at(file: Path) -> int:
-    """The size of the first record of a file; 0: there is none."""
+def record_end(broker: Broker, offset: int) -> int:
+    """The end of the record that begins at a log offset; the offset itself: there is none."""
+    files = [int(file.name) for file in (broker.store / "commitlog").iterdir()]
+    begin = max(one for one in files if one <= offset)
+    return offset + _size_at(broker.store / "commitlog" / f"{begin:020}", offset - begin)
+
+
+def _size_at(file: Path, position: int = 0) -> int:
+    """The size of the record at a position of a file; 0: there is none."""
     with file.open("rb") as opened:
+        opened.seek(position)
         return int.from_bytes(opened.read(4), "big")

@@ -9,7 +9,7 @@ from typing import Any
 from tests.interop.replication.brokers import Broker
 from tests.wire_client import WireClient
 
-_TOPICS, _CONSUMER_OFFSETS, _DELAY_OFFSETS, _GROUPS = 21, 43, 45, 201
+_TOPICS, _MAX_OFFSET, _CONSUMER_OFFSETS, _DELAY_OFFSETS, _GROUPS = 21, 30, 43, 45, 201
 
 
 def topics(broker: Broker) -> dict[str, Any]:
@@ -34,6 +34,16 @@ def delay_offsets(broker: Broker) -> dict[str, int]:
     """Queue offsets by delay level."""
     found: dict[str, int] = _answer(broker, _DELAY_OFFSETS)["offsetTable"]
     return found
+
+
+def queue_ends(broker: Broker, topic: str, queues: int) -> list[int]:
+    """The queue offset behind the last message of each queue."""
+    with WireClient(broker.broker_port) as client:
+        answers = [
+            client.ask(_MAX_OFFSET, {"topic": topic, "queueId": str(queue_id)})
+            for queue_id in range(queues)
+        ]
+    return [int(answer.ext_fields["offset"]) for answer in answers]
 
 
 def _answer(broker: Broker, code: int) -> Any:

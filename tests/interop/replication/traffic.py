@@ -4,10 +4,11 @@ of many sizes.
 They are sent over one connection, many in flight. Each answer must say that its message is stored.
 """
 
+import itertools
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from aerobee.model.properties import encode_properties
@@ -22,6 +23,7 @@ QUEUES = 4
 IN_FLIGHT = 32
 _SEND = 10
 _SIZES = (0, 1, 17, 200, 1_000, 4_000, 20_000, 100_000)
+_NOISE = random.Random(1).randbytes(4 << 20)
 _SMALL_SIZES = (1, 200, 5_000)
 
 
@@ -49,21 +51,33 @@ def fill(broker: Broker, topic: str, size: int, seed: int, sizes: tuple[int, ...
 @contextmanager
 def stream(broker: Broker, topic: str) -> Iterator[None]:
     """Send, at most 1 MiB or so a second, until the end or until the broker is gone."""
+    seeds = itertools.count()
+
+    def send() -> bool:
+        try:
+            fill(broker, topic, 20_000, next(seeds), _SMALL_SIZES)
+        except (OSError, BrokerIsGone):
+            return False
+        return True
+
+    with meanwhile(send):
+        yield
+
+
+@contextmanager
+def meanwhile(step: Callable[[], bool]) -> Iterator[None]:
+    """Do this again and again on another thread, until the end or until it says that it is over."""
     is_over = threading.Event()
     failures: list[BaseException] = []
 
-    def send() -> None:
+    def go_on() -> None:
         try:
-            for seed in range(1_000_000):
-                fill(broker, topic, 20_000, seed, _SMALL_SIZES)
-                if is_over.wait(0.02):
-                    return
-        except (OSError, BrokerIsGone):
-            pass
+            while step() and not is_over.wait(0.02):
+                pass
         except BaseException as error:
             failures.append(error)
 
-    thread = threading.Thread(target=send)
+    thread = threading.Thread(target=go_on)
     thread.start()
     try:
         yield
@@ -78,7 +92,7 @@ def _sends(
 ) -> Iterator[RemotingCommand]:
     number = 0
     while size > 0:
-        body = dice.randbytes(dice.choice(sizes))
+        body = _part(dice, dice.choice(sizes))
         number += 1
         size -= len(body)
         properties = {"TAGS": f"tag-{number % 3}", "KEYS": f"key-{number}", "n": str(number)}
@@ -97,6 +111,13 @@ def _sends(
             "batch": "false",
         }
         yield RemotingCommand(_SEND, opaque=number, ext_fields=fields, body=body or b"-")
+
+
+def _part(dice: random.Random, size: int) -> bytes:
+    """Some bytes of those that all bodies are made of: new ones for each would take longer than
+    their sending."""
+    begin = dice.randrange(len(_NOISE) - size)
+    return _NOISE[begin : begin + size]
 
 
 def _check(answer: RemotingCommand | None) -> None:

@@ -72,10 +72,38 @@ def test_too_late_is_no_answer_and_a_lost_connection_is_opened_again() -> None:
     async def test() -> None:
         asking = Asking()
         async with Running() as server:
+            assert await asking.ask(server.port, ECHO, b"first") == b"first"
             assert await asking.ask(server.port, SILENCE, timeout_ms=20) is None
             assert await asking.ask(server.port, CLOSE_ME) is None
             assert await asking.ask(server.port, ECHO, b"again") == b"again"
             assert len(server.service.opened) == 2
+            await asking.dialer.close()
+
+    in_loop(test)
+
+
+def test_a_connection_that_leaves_two_requests_unanswered_is_replaced() -> None:
+    async def test() -> None:
+        asking = Asking()
+        async with Running() as server:
+            assert await asking.ask(server.port, ECHO, b"first") == b"first"
+            for _ in range(2):
+                assert await asking.ask(server.port, SILENCE, timeout_ms=20) is None
+            assert await asking.ask(server.port, ECHO, b"x") == b"x"
+            assert len(server.service.opened) == 2
+            await asking.dialer.close()
+
+    in_loop(test)
+
+
+def test_a_connection_that_brings_answers_in_between_is_kept() -> None:
+    async def test() -> None:
+        asking = Asking()
+        async with Running() as server:
+            for _ in range(3):
+                assert await asking.ask(server.port, ECHO, b"x") == b"x"
+                assert await asking.ask(server.port, SILENCE, timeout_ms=20) is None
+            assert len(server.service.opened) == 1
             await asking.dialer.close()
 
     in_loop(test)

@@ -1,3 +1,8 @@
+"""A driver between real sockets and a service.
+
+Longer than 500 lines because each of these is small and shares the same few helpers.
+"""
+
 import asyncio
 import socket
 import struct
@@ -16,7 +21,7 @@ from aerobee.net.driver import (
     UNREAD_MS_MAX,
 )
 from aerobee.ports.clock import Now
-from aerobee.ports.service import ChannelId, Dial, Effects, Reply
+from aerobee.ports.service import ChannelId, Dial, Effects, Peer, Reply
 from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX, FrameReader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode
 from aerobee.sim.clock import SimClock
@@ -366,6 +371,42 @@ def test_nothing_is_read_any_more_once_the_service_has_stopped() -> None:
             client.writer.close()
 
     in_loop(test)
+
+
+def test_a_connection_that_the_loop_has_accepted_before_a_stop_is_not_served_after_it() -> None:
+    class Last(Ending):
+        def on_open(self, channel: ChannelId, peer: Peer, now: Now) -> Effects:
+            self.is_late |= self.is_stopped
+            return super().on_open(channel, peer, now)
+
+    async def test() -> None:
+        async with Running() as other:
+            # The loop needs some turns from the accept to the channel: a stop comes at each.
+            for turns in range(6):
+                service = Last(other.port)
+                server = await Running(service=service).__aenter__()
+                with socket.create_connection(("127.0.0.1", server.port)):
+                    await after_turns(turns)
+                    await asyncio.create_task(server.driver.stop())
+                assert not service.is_late, turns
+                assert server.driver.connections() == 0
+
+    in_loop(test)
+
+
+async def after_turns(turns: int) -> None:
+    """Wait for so many turns of the loop."""
+    loop = asyncio.get_running_loop()
+    over = loop.create_future()
+
+    def count(left: int) -> None:
+        if left:
+            loop.call_soon(count, left - 1)
+        else:
+            over.set_result(None)
+
+    count(turns)
+    await over
 
 
 def test_a_service_that_fails_to_stop_does_not_keep_its_port() -> None:

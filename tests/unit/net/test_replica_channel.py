@@ -7,7 +7,7 @@ import pytest
 
 from aerobee.net.replica_channel import LINKS_MAX, WRITE_HIGH_BYTES
 from aerobee.ports.replica_link import READY_BYTES
-from aerobee.ports.service import CloseLink, Effects, LinkId, LinkWrite, OpenLink, Peer
+from aerobee.ports.service import CloseLink, Effects, LinkId, LinkWrite, OpenLink, Peer, ReadLink
 from tests.net_kit import EchoService, LinkedEcho, Running, in_loop
 
 
@@ -53,6 +53,25 @@ def test_bytes_of_a_link_reach_the_service_and_its_writes_the_peer() -> None:
             assert await reader.readexactly(8) == b"headbody"
             writer.close()
             assert await server.links.hear("closed") == link
+
+    in_loop(test)
+
+
+def test_a_link_that_is_not_to_be_read_keeps_the_bytes_of_its_peer_until_it_is() -> None:
+    async def test() -> None:
+        async with Linked() as server:
+            reader, writer, link = await server.connect()
+            server.do(ReadLink(link, False), LinkWrite(link, [b"now"]))
+            assert await reader.readexactly(3) == b"now"
+            writer.write(b"12345678")
+            await writer.drain()
+            _, other, second = await server.connect()  # by then the bytes above would be here
+            other.write(b"x")
+            assert await server.links.hear("bytes") == second
+            assert server.links.received[link] == b""
+            server.do(ReadLink(link, True))
+            assert await server.links.hear("bytes") == link
+            assert server.links.received[link] == b"12345678"
 
     in_loop(test)
 
@@ -109,6 +128,7 @@ def test_a_link_is_dialed_and_the_service_is_told() -> None:
             far = await master.links.hear("open")
             assert near in slave.links.dialed
             assert str(slave.links.peers[near]) == address
+            assert slave.links.own_ends[near] == str(master.links.peers[far])
             slave.do(LinkWrite(near, [b"report"]))
             await master.links.hear("bytes")
             assert master.links.received[far] == b"report"

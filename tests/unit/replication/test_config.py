@@ -1,4 +1,4 @@
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -72,6 +72,19 @@ def test_settings_that_fit_together_are_not_complained_about(settings: dict[str,
     assert contradictions(ReplicationConfig(**settings)) == []
 
 
+def test_a_master_with_acting_slaves_returns_isolated_unless_that_is_switched_off() -> None:
+    acts = ReplicationConfig(acts_as_master=True, total_replicas=2)
+    assert acts.returns_isolated
+    changes: list[dict[str, Any]] = [
+        {"acts_as_master": False},
+        {"total_replicas": 1},
+        {"skips_pre_online": True},
+        {"role": BrokerRole.SLAVE},
+    ]
+    for change in changes:
+        assert not replace(acts, **change).returns_isolated
+
+
 @pytest.mark.parametrize(
     ("settings", "severity", "words"),
     [
@@ -96,6 +109,12 @@ def test_settings_that_fit_together_are_not_complained_about(settings: dict[str,
             {"role": BrokerRole.SLAVE, "escapes_remotely": True},
             Severity.WARNING,
             "enableSlaveActingMaster=true",
+        ),
+        ({"acts_as_master": True}, Severity.WARNING, "write totalReplicas=2"),
+        (
+            {"role": BrokerRole.SLAVE, "acts_as_master": True, "broker_silence_ms_max": 1_999},
+            Severity.ERROR,
+            "write brokerNotActiveTimeoutMillis=10000",
         ),
         ({"silence_ms_max": 9_999}, Severity.ERROR, "write haHousekeepingInterval=20000"),
     ],

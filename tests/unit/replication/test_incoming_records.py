@@ -1,6 +1,6 @@
 import pytest
 
-from aerobee.errors import RemoteProtocolError
+from aerobee.errors import RemoteProtocolError, StoreBusy
 from aerobee.replication.incoming_records import IncomingRecords
 from tests.replication_kit import BadRecord, MemoryLog, chunked, filled_log, record
 
@@ -91,3 +91,34 @@ def test_a_log_that_takes_less_than_a_whole_record_is_not_asked_again() -> None:
         feed(IncomingRecords(log, log.file_bytes, 0), data, 1_000)
     with pytest.raises(RemoteProtocolError, match="no record at offset 0"):
         feed(IncomingRecords(log, log.file_bytes, 0), data, 5)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 50, 333, 100_000])
+def test_what_a_busy_log_did_not_take_waits_and_is_appended_later(chunk: int) -> None:
+    master = filled_log(100)
+    stream = master.content(0, master.end_offset)
+    log = MemoryLog()
+    incoming = IncomingRecords(log, log.file_bytes, 0)
+    for number, piece in enumerate(chunked(stream, chunk)):
+        log.refusal = StoreBusy("busy") if number % 3 else None
+        if log.refusal is None and incoming.busy is not None:
+            incoming.go_on()
+        incoming.take(incoming.next_offset, memoryview(piece))
+        assert incoming.end_offset == log.end_offset
+        assert stream.startswith(log.content(0, log.end_offset))
+    log.refusal = None
+    if incoming.busy is not None:
+        incoming.go_on()
+    assert incoming.busy is None
+    assert log.content(0, log.end_offset) == stream
+
+
+def test_a_log_that_is_still_busy_takes_nothing_of_what_waits() -> None:
+    log = MemoryLog()
+    incoming = IncomingRecords(log, log.file_bytes, 0)
+    log.refusal = StoreBusy("busy")
+    incoming.take(0, memoryview(record(b"one")))
+    incoming.go_on()
+    assert incoming.busy is log.refusal
+    assert incoming.end_offset == 0
+    assert incoming.next_offset == len(record(b"one"))

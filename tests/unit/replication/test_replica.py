@@ -3,8 +3,11 @@ import logging
 
 import pytest
 
-from aerobee.ports.service import Effects, LinkId
+from aerobee.errors import StoreBusy
+from aerobee.ports.service import Effects, LinkId, ReadLink
 from aerobee.replication.replica import (
+    BUSY_MS_MAX,
+    BUSY_TRY_MS,
     PAUSE_MS_MIN,
     CutAt,
     Follow,
@@ -252,6 +255,67 @@ def test_a_record_that_is_refused_again_and_again_is_no_hot_loop() -> None:
     assert tries < 10
     status = slave.replica.status(at(now_ms))
     assert (status.why_not, status.hint) == ("an unsound record at 0", "compare the logs")
+
+
+def readings(effects: Effects) -> list[bool]:
+    """Whether links are to be read from now on."""
+    return [effect.is_on for effect in effects if isinstance(effect, ReadLink)]
+
+
+@pytest.mark.parametrize("chunk", [1, 30, 333, 100_000])
+def test_a_busy_store_holds_up_the_reading_and_not_the_link(chunk: int) -> None:
+    master = filled_log(40)
+    slave = Slave(copied(master))
+    slave.connect()
+    start, new = master.end_offset, 0
+    for _ in range(30):
+        new = master.append(bytes(40))
+    slave.log.refusal = StoreBusy("a topic is being deleted")
+    chunks = chunked(packets(master, start, new), chunk)
+    effects = slave.receive(10, *chunks)  # what was on its way comes all the same
+    assert readings(effects) == [False]
+    assert closed(effects) == []
+    assert written(effects) == b""
+    assert slave.log.end_offset == start
+    assert slave.replica.rest_ms(at(10)) == BUSY_TRY_MS
+    assert written(slave.replica.step(at(20))) == b""
+    slave.log.refusal = None
+    effects = slave.replica.step(at(30))
+    assert readings(effects) == [True]
+    assert written(effects) == encode_report(new)
+    assert slave.log.content(0, new) == master.content(0, new)
+    assert state(slave) is ReplicaState.FOLLOWING
+
+
+def test_a_record_of_which_the_store_was_too_busy_for_the_first_half_comes_whole() -> None:
+    master = filled_log(3)
+    slave = Slave(copied(master))
+    slave.connect()
+    start = master.end_offset
+    new = master.append(bytes(50))
+    stream = packets(master, start, new)
+    slave.receive(10, stream[:40])
+    slave.log.refusal = StoreBusy("the disk is behind")
+    slave.receive(20, stream[40:])
+    assert slave.log.end_offset == start
+    slave.log.refusal = None
+    assert written(slave.replica.step(at(30))) == encode_report(new)
+
+
+def test_a_store_that_stays_busy_ends_the_link_before_sends_of_the_master_time_out() -> None:
+    master = filled_log(3)
+    slave = Slave(copied(master))
+    slave.connect()
+    start = master.end_offset
+    slave.log.refusal = StoreBusy("the disk is behind", hint="wait")
+    slave.receive(0, packets(master, start, master.append(b"new")))
+    assert closed(slave.replica.step(at(BUSY_MS_MAX - 1))) == []
+    assert closed(slave.replica.step(at(BUSY_MS_MAX))) == ["the disk is behind"]
+    slave.log.refusal = None
+    again = slave.connect(BUSY_MS_MAX + PAUSE_MS_MIN)
+    assert written(again, 2) == encode_report(start)
+    assert readings(slave.receive(2_000, packets(master, start, master.end_offset))) == []
+    assert slave.log.end_offset == master.end_offset
 
 
 @pytest.mark.parametrize("refusal", [BadRecord("the disk is full", hint="x"), OSError(28, "full")])

@@ -16,7 +16,8 @@ class Live:
         fixed = {"listenPort": "9876"}
         config = NameServerConfig()
         file = ChangesFile(self.disk, PATH, changes or {})
-        self.config = LiveConfig(config, SETTINGS, file, self.worker, fixed)
+        none = {"clusterTest": "", "rocketmqHome": "it is written in Java"}
+        self.config = LiveConfig(config, SETTINGS, file, self.worker, fixed, none)
 
     def change(self, **values: str) -> None:
         self.config.change(values, self.told.append)
@@ -60,6 +61,13 @@ def test_what_is_not_on_the_list_is_forbidden_with_a_reason() -> None:
         "listenPort is read at the start: change it in the file and restart",
     ]
     assert live.config.find_forbidden({"orderMessageEnable": ""}) == []
+
+
+def test_what_has_no_effect_here_is_forbidden_with_the_reason() -> None:
+    assert Live().config.find_forbidden({"clusterTest": "true", "rocketmqHome": "/"}) == [
+        "clusterTest has no effect here",
+        "rocketmqHome has no effect here: it is written in Java",
+    ]
 
 
 def test_every_value_of_the_wrong_kind_is_found() -> None:

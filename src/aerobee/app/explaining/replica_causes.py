@@ -31,10 +31,12 @@ def explain_replicas(group: ReplicaGroup) -> list[CauseFinding]:
 def _of_master(group: ReplicaGroup) -> Iterator[CauseFinding]:
     master = group.master
     if master is None:
+        acting = group.acting
+        stead = "" if acting is None else f". {acting.address} acts as master"
         yield CauseFinding(
             Cause.NO_MASTER,
             f"no master of {group.name} is registered: nothing can be sent to it, and consumers "
-            "read from its slaves",
+            f"read from its slaves{stead}",
             f"aerobee broker promote {group.name} --dry-run",
         )
         return

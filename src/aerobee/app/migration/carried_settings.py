@@ -80,6 +80,10 @@ def missing_features(theirs: Mapping[str, str]) -> dict[str, str]:
                 setting.kind.read(theirs[setting.key])
             except ValueError as wanted:
                 found[setting.key] = str(wanted)
+    if theirs.get("authenticationEnabled", "").lower() == "true":
+        found["authenticationEnabled"] = (
+            "its users and rules are not carried over: make them again with `aerobee auth`"
+        )
     return found
 
 

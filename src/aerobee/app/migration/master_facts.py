@@ -34,7 +34,6 @@ class MasterFacts:
     settings: Mapping[str, str]
     runtime: RuntimeInfo
     topics: Sequence[TopicConfig]
-    static_topics: Sequence[str]
 
     @property
     def is_aerobee(self) -> bool:
@@ -63,7 +62,6 @@ async def master_facts(admin: Admin, name: str) -> MasterFacts:
         (await admin.brokers.config(on=address))[address],
         (await admin.brokers.runtime(on=address))[address],
         (await admin.topics.configs(on=address))[address],
-        (await admin.topics.static_names(on=address))[address],
     )
 
 

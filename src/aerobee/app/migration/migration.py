@@ -19,7 +19,8 @@ from aerobee.app.migration.copy_progress import CopyProgress, Look
 from aerobee.app.migration.equality import Sides, compare_log, compare_queues, log_end
 from aerobee.app.migration.log_ranges import LogRange
 from aerobee.app.migration.master_facts import MasterFacts
-from aerobee.app.migration.takeover import BY_HAND, Say, Stopping, Takeover, TakeoverFailed
+from aerobee.app.migration.operator_step import BY_HAND, OperatorStep, Say, TakeoverFailed
+from aerobee.app.migration.takeover import Takeover
 from aerobee.app.process.lifecycle import Ended
 from aerobee.client.admin.admin import Admin, admin
 from aerobee.errors import AerobeeError
@@ -44,7 +45,7 @@ class MigrationPlan:
     is_follow_only: bool = False
     is_whole: bool = False
     """Every byte of the log is compared."""
-    stopping: Stopping = BY_HAND
+    stopping: OperatorStep = BY_HAND
 
     @property
     def own_id(self) -> int:

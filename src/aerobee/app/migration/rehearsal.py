@@ -20,16 +20,17 @@ from aerobee.app.migration.carried_settings import NewPlace, carried_settings, m
 from aerobee.app.migration.master_facts import MasterFacts
 from aerobee.app.settings.broker_settings import VIP_PORT_STEP
 from aerobee.app.settings.config import given_in_file
+from aerobee.model.topic import MESSAGE_TYPE
 
 ROOM_FACTOR = 1.3
 """Room on the disk, as a multiple of the log: consume queues and indexes are beside it."""
 ROOM_BYTES = 1 << 30
 """And at least so much, for new messages."""
 LMQ_PREFIX = "%LMQ%"
+LITE = "LITE"
 _UNSUPPORTED = {
     "enableLmq": "light message queues (LMQ)",
     "enableMultiDispatch": "messages in several queues (LMQ)",
-    "enableLiteEventMode": "lite topics",
     "timerRocksDBEnable": "timers in RocksDB",
     "transRocksDBEnable": "transactions in RocksDB",
     "popConsumerKVServiceEnable": "pop state in RocksDB",
@@ -136,7 +137,10 @@ def _features(facts: MasterFacts) -> Iterator[Finding]:
             reason,
         )
     light = [one.name for one in facts.topics if one.name.startswith(LMQ_PREFIX)]
-    for words, names in (("static topics", facts.static_topics), ("LMQ topics", light)):
+    # RocketMQ's own setting for them is on by default, whether or not there are any.
+    lite = [one.name for one in facts.topics if one.attributes.get(MESSAGE_TYPE) == LITE]
+    kinds = {"LMQ topics": light, "lite topics": lite}
+    for words, names in kinds.items():
         if names:
             yield Finding(
                 BAD,
@@ -146,7 +150,7 @@ def _features(facts: MasterFacts) -> Iterator[Finding]:
                 "move their messages to plain topics",
                 f"there are no {words} here",
             )
-    if not used and not light and not facts.static_topics:
+    if not used and not any(kinds.values()):
         yield Finding(OK, "features", "in use", f"all of {len(facts.topics)} topics can be kept")
 
 

@@ -14,8 +14,9 @@ K2. The new broker is promoted only when its log ends where that of the master e
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from aerobee.app.migration.equality import (
     PAUSE_SECONDS,
@@ -25,6 +26,7 @@ from aerobee.app.migration.equality import (
     log_end,
 )
 from aerobee.app.migration.master_facts import MasterFacts, is_listening
+from aerobee.app.migration.operator_step import OperatorStep, Say, TakeoverFailed
 from aerobee.client.admin.admin import Admin, admin
 from aerobee.errors import AerobeeError, NoAnswer, TopicNotFound
 from aerobee.model.flags import is_writable
@@ -35,28 +37,35 @@ from aerobee.protocol.headers.replication import ASYNC_MASTER, SLAVE
 READ_ONLY = "4"
 PERMISSION = "brokerPermission"
 LOOK_SECONDS = 0.3
-SETTLE_SECONDS_MAX = 30.0
+SETTLE_SECONDS_MAX = 75.0
+"""Producers of a RocketMQ master leave it when they ask for their routes again, within 30 s."""
 METADATA_SECONDS_MAX = 10.0
 REGISTER_SECONDS_MAX = 60.0
 
-Say = Callable[[str], None]
+
+class Successor(Protocol):
+    """The slave that becomes the master, and the way in which it does."""
+
+    async def bring_offsets(self, sides: Sides) -> None:
+        """Have it copy consumer offsets, if it does not do so within seconds by itself."""
+
+    async def promote(self) -> None:
+        """Make it the master. Its log is complete, and there is no other master."""
 
 
-class TakeoverFailed(AerobeeError):
-    """The new broker is not the master, and the old one is as it was, or the text says what is
-    so."""
+class OwnSuccessor:
+    """A slave of ours becomes it by request."""
 
+    def __init__(self, asking: Admin, address: str) -> None:
+        self._admin = asking
+        self._address = address
 
-@dataclass(frozen=True, slots=True)
-class Stopping:
-    """The way in which a master that cannot become a slave by request is stopped."""
+    async def bring_offsets(self, sides: Sides) -> None:
+        """It copies them every few seconds."""
 
-    command: str = ""
-    """A shell command; empty: a person is asked to stop it."""
-    seconds_max: float = 600.0
-
-
-BY_HAND = Stopping()
+    async def promote(self) -> None:
+        role = ASYNC_MASTER
+        await self._admin.replicas.change_role(self._address, role, MASTER_ID, is_forced=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +87,20 @@ class Takeover:
         facts: MasterFacts,
         own: str,
         own_id: int,
-        stopping: Stopping,
+        stopping: OperatorStep,
         say: Say,
         settle_seconds_max: float = SETTLE_SECONDS_MAX,
+        successor: Successor | None = None,
     ) -> None:
-        """`own`: the address of the new broker, as it is registered."""
+        """`own`: the address of the new broker, as it is registered. `stopping`: of a master that
+        cannot become a slave by request. `successor`: the new broker, if it is none of ours."""
         self._admin = asking
         self._facts = facts
         self._sides = Sides(facts.address, own)
         self._own_id = own_id
         self._stopping = stopping
         self._say = say
+        self._successor = successor or OwnSuccessor(asking, own)
         self._settle_seconds_max = settle_seconds_max
         self._has_stepped_down = False
 
@@ -98,6 +110,7 @@ class Takeover:
             await self._set_permission(READ_ONLY)
             self._say(f"writes are stopped on {self._sides.master}")
             end = await self._last_bytes()
+            await self._successor.bring_offsets(self._sides)
             older = await await_metadata(self._admin, self._sides, METADATA_SECONDS_MAX)
             queues, messages = await compare_queues(self._admin, self._sides)
             self._say(f"both logs end at {end}; {queues} queues with {messages} messages are equal")
@@ -149,7 +162,7 @@ class Takeover:
         """Make the new broker the master; undo everything only if it says that it is none."""
         own = self._sides.own
         try:
-            await self._admin.replicas.change_role(own, ASYNC_MASTER, MASTER_ID, is_forced=True)
+            await self._successor.promote()
         except AerobeeError as error:
             member = await self._admin.replicas.member(own)
             if isinstance(member.status, SlaveStatus):
@@ -161,17 +174,7 @@ class Takeover:
     async def _stopped(self) -> None:
         """Wait until nobody listens at the master's address in two looks."""
         if self._stopping.command:
-            process = await asyncio.create_subprocess_shell(self._stopping.command)
-            try:
-                await process.wait()
-            finally:
-                if process.returncode is None:
-                    process.terminate()
-            if process.returncode != 0:
-                raise TakeoverFailed(
-                    f"`{self._stopping.command}` failed with status {process.returncode}",
-                    hint="mend --stop-command; it must end the master",
-                )
+            await self._stopping.run(hint="mend --stop-command; it must end the master")
         else:
             self._say(f"stop the master at {self._sides.master} now, for instance by mqshutdown")
         deadline = time.monotonic() + self._stopping.seconds_max
@@ -199,8 +202,7 @@ class Takeover:
         while not await self._is_told(asking, topics):
             if time.monotonic() > deadline:
                 raise TakeoverFailed(
-                    f"{self._sides.own} is the master now, and the name server {address} does not "
-                    "tell so",
+                    f"the name server {address} does not tell that {self._sides.own} is the master",
                     hint="is the old master stopped? See the log of the new broker",
                 )
             await asyncio.sleep(PAUSE_SECONDS / 2)

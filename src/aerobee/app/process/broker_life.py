@@ -18,16 +18,19 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias, cast
 
+from aerobee.app.process.access_key import read_access_key
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained
 from aerobee.app.process.log_repair import LogRepair
-from aerobee.app.settings.broker_settings import BrokerSettings
+from aerobee.app.settings.broker_settings import WITHOUT_EFFECT, BrokerSettings
 from aerobee.errors import AerobeeError, CorruptRecord, DiskFull, StorageError
+from aerobee.model.broker_role import Stage
 from aerobee.net.driver import Driver
 from aerobee.net.listener import outward_address, packed_address
 from aerobee.ports.clock import Clock, Now
 from aerobee.ports.service import Peer, Rebuild, Service
 from aerobee.ports.watch import Watch, WatchedService
 from aerobee.protocol.remoting.frame import FrameLimits
+from aerobee.service.access.config import AccessConfig
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from aerobee.storage.config import StorageConfig
@@ -70,9 +73,15 @@ class BrokerLife:
     """One life: started once, stopped once."""
 
     def __init__(
-        self, settings: BrokerSettings, doors: Doors, clock: Clock, is_own_time: bool
+        self,
+        settings: BrokerSettings,
+        doors: Doors,
+        clock: Clock,
+        is_own_time: bool,
+        stage: Stage = Stage.USUAL,
     ) -> None:
         """`is_own_time`: off where a test moves the clock."""
+        self._stage = stage
         self._settings = settings
         self._doors = doors
         self._clock = clock
@@ -161,8 +170,17 @@ class BrokerLife:
             ha_address,
             settings.replication,
             os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+            self._stage,
+            self._access(),
         )
         return identity, store_host
+
+    def _access(self) -> AccessConfig:
+        """Return the settings of access, with the key if users are stored."""
+        access = self._settings.access
+        if not access.authenticates:
+            return access
+        return replace(access, key=read_access_key(self._settings.key_path))
 
     def _addresses(self, nameservers: Sequence[str] | None) -> Sequence[str]:
         return self._settings.nameservers if nameservers is None else nameservers
@@ -217,6 +235,7 @@ class BrokerLife:
             ChangesFile(disk, settings.paths.changes, settings.changes),
             worker,
             settings.shown(),
+            WITHOUT_EFFECT,
         )
         addresses = self._addresses(nameservers)
         if not addresses:

@@ -30,6 +30,7 @@ from aerobee.app.settings.broker_settings import (
 )
 from aerobee.app.settings.config import ListenConfig, given_in_file
 from aerobee.app.settings.monitor_settings import Exporter
+from aerobee.model.broker_role import Stage
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.clock import Clock
 from aerobee.ports.service import Peer, Rebuild
@@ -65,6 +66,8 @@ class BrokerPart:
         self._doors: Doors | None = None
         self._life: BrokerLife | None = None
         self._rebuilding: asyncio.Task[None] | None = None
+        # A life may ask for the next one before its start is over.
+        self._changing = asyncio.Lock()
         self._failed: Ended | None = None
         self.address = ""
         """Where it is reached, once it has started."""
@@ -116,10 +119,12 @@ class BrokerPart:
                 self.metrics_address = await self._monitor.listen(at)
                 places.append(f"metrics {self.metrics_address}")
             undo.push_async_callback(self._end_life)
-            await self._begin_life(cut_at=None)
+            async with self._changing:
+                await self._begin_life(cut_at=None, stage=self._first_stage())
             self._undo = undo.pop_all()
         self.address = str(Peer(listen.host, self._doors.port))
-        warn_if_open(sockets)
+        if not settings.access.authenticates:
+            warn_if_open(sockets)
         return ", ".join(places)
 
     async def stop(self) -> None:
@@ -143,11 +148,18 @@ class BrokerPart:
 
     # One life after another.
 
-    async def _begin_life(self, cut_at: int | None) -> None:
+    def _first_stage(self) -> Stage:
+        """A master whose slave may have acted for it asks before it serves, if anybody can say who
+        the slaves are."""
+        told = self._settings.nameservers if self._nameservers is None else self._nameservers()
+        returns = self._settings.replication.returns_isolated and bool(told)
+        return Stage.RETURNING if returns else Stage.USUAL
+
+    async def _begin_life(self, cut_at: int | None, stage: Stage) -> None:
         assert self._doors is not None
         assert self._failed is not None
         nameservers = None if self._nameservers is None else self._nameservers()
-        life = BrokerLife(self._settings, self._doors, self._clock, self._is_own_time)
+        life = BrokerLife(self._settings, self._doors, self._clock, self._is_own_time, stage)
         watch = await life.start(self._build, nameservers, self._failed, self._rebuild, cut_at)
         self._life = life
         if watch is not None:
@@ -174,6 +186,11 @@ class BrokerPart:
             self._rebuilding = loop.create_task(self._live_on(wanted))
 
     async def _live_on(self, wanted: Rebuild) -> None:
+        async with self._changing:
+            if self._life is not None:  # else it could not start
+                await self._change_life(wanted)
+
+    async def _change_life(self, wanted: Rebuild) -> None:
         assert self._failed is not None
         _log.warning("the broker is built anew: %s", wanted.reason)
         try:
@@ -181,7 +198,7 @@ class BrokerPart:
             if wanted.role is not None:
                 self._settings = self._settings.with_role(wanted.role)
                 await asyncio.to_thread(self._save_changes)
-            await self._begin_life(wanted.cut_at)
+            await self._begin_life(wanted.cut_at, wanted.stage)
         except Exception as error:
             self._failed(error)
         finally:

@@ -20,6 +20,7 @@ from aerobee.protocol.headers.log_reading import ReadLogHeader
 from aerobee.protocol.headers.replication import MemberGroupHeader
 from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.remoting.signature import sign_fields
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.config import BrokerIdentity
@@ -64,7 +65,7 @@ class LogRepair:
                 async with asyncio.timeout(ANSWER_SECONDS_MAX):
                     line = await open_line(nameserver)
                 try:
-                    answer = await _asked(line, RequestCode.GET_BROKER_MEMBER_GROUP, header)
+                    answer = await self._asked(line, RequestCode.GET_BROKER_MEMBER_GROUP, header)
                 finally:
                     line.close()
                 if answer.code == ResponseCode.SUCCESS:
@@ -95,14 +96,17 @@ class LogRepair:
         size = 4
         while len(data) < end + size:
             header = write_header(ReadLogHeader(offset + len(data), CHUNK_BYTES))
-            answer = await _asked(line, RequestCode.READ_LOG, header)
+            answer = await self._asked(line, RequestCode.READ_LOG, header)
             if answer.code != ResponseCode.SUCCESS or not answer.body:
                 return 0
             data += answer.body
             size = max(4, int.from_bytes(data[end : end + 4], "big"))
         return end + max(4, int.from_bytes(data[end : end + 4], "big"))
 
-
-async def _asked(line: Line, code: RequestCode, header: dict[str, str]) -> RemotingCommand:
-    command = RemotingCommand(code, ext_fields=header)
-    return await line.ask(command, ANSWER_SECONDS_MAX)
+    async def _asked(
+        self, line: Line, code: RequestCode, header: dict[str, str]
+    ) -> RemotingCommand:
+        inner = self._identity.access.inner
+        if inner is not None:
+            sign_fields(header, b"", inner)
+        return await line.ask(RemotingCommand(code, ext_fields=header), ANSWER_SECONDS_MAX)

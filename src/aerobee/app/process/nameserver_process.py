@@ -11,11 +11,10 @@ import logging
 
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained, warn_if_open
 from aerobee.app.process.monitor import Monitor
-from aerobee.app.settings.config import LISTEN_SETTINGS, ListenConfig
+from aerobee.app.settings.config import ListenConfig
 from aerobee.app.settings.monitor_settings import Exporter
-from aerobee.app.settings.nameserver_settings import NameServerSettings
+from aerobee.app.settings.nameserver_settings import WITHOUT_EFFECT, NameServerSettings
 from aerobee.errors import CorruptFile
-from aerobee.model.setting import texts
 from aerobee.net.driver import Driver
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.disk import FileLock
@@ -79,7 +78,8 @@ class NameServerPart:
                 at = ListenConfig(settings.monitor.port, settings.monitor.host or listen.host)
                 places.append(f"metrics {await self._monitor.listen(at)}")
             self._undo = undo.pop_all()
-        warn_if_open(sockets)
+        if not settings.access.authenticates:
+            warn_if_open(sockets)
         self.address = str(Peer(listen.host, port_of(sockets[0])))
         return ", ".join(places)
 
@@ -119,6 +119,7 @@ class NameServerPart:
             SETTINGS,
             ChangesFile(disk, settings.paths.changes, settings.changes),
             worker,
-            texts(settings.listen, LISTEN_SETTINGS),
+            settings.shown(),
+            WITHOUT_EFFECT,
         )
-        return NameServer(config, key_values, worker, SystemClock().now())
+        return NameServer(config, key_values, worker, SystemClock().now(), settings.access)

@@ -36,6 +36,8 @@ from aerobee.model.broker_role import MASTER_ID, RoleChange
 from aerobee.model.setting import TEXT, TRUTH, Choice, Setting, Whole, texts
 from aerobee.replication.config import SETTINGS as REPLICATION_SETTINGS
 from aerobee.replication.config import ReplicationConfig, Severity, contradictions
+from aerobee.service.access.config import CLASS_SETTINGS, AccessClasses, AccessConfig
+from aerobee.service.access.config import SETTINGS as ACCESS_SETTINGS
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
 from aerobee.storage.config import FlushMode, StorageConfig
 
@@ -112,6 +114,13 @@ class BrokerPaths:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyPath:
+    key: str = ""
+    """The file with the key under which passwords are stored, of mode 0600; made at the first
+    start. Empty: config/access.key in the store."""
+
+
+@dataclass(frozen=True, slots=True)
 class DiskPatience:
     busy_ms_max: int = StorageConfig().flush_lag_ms_max
     """For how long a disk may be busy before appends are refused: twice the interval at least."""
@@ -126,8 +135,7 @@ class Fixed:
     store_type: str = "default"
     plug_in: str = ""
     has_acl: str = "false"
-    authenticates: str = "false"
-    authorizes: str = "false"
+    migrates_acl: str = "false"
     has_tls: str = "false"
     asks_address_server: str = "false"
     asks_dns: str = "false"
@@ -141,7 +149,7 @@ _PLACES = {
     "abort": "abort",
 }
 _NO_FAILOVER = "a master is chosen by a person: see `aerobee broker promote`"
-_NO_ACCESS = "nobody is asked yet who it is"
+_NO_ACL_FILE = "convert plain_acl.yml once, with `aerobee auth import`"
 _SAY_WHERE = "give the addresses with namesrvAddr"
 
 LISTEN_SETTINGS = (
@@ -190,13 +198,13 @@ FIXED_SETTINGS = (
     Setting("enableControllerMode", "has_controller", Only("false", _NO_FAILOVER)),
     Setting("storeType", "store_type", Only("default", "there is one kind of store")),
     Setting("messageStorePlugIn", "plug_in", Only("", "there is one kind of store")),
-    Setting("aclEnable", "has_acl", Only("false", _NO_ACCESS)),
-    Setting("authenticationEnabled", "authenticates", Only("false", _NO_ACCESS)),
-    Setting("authorizationEnabled", "authorizes", Only("false", _NO_ACCESS)),
+    Setting("aclEnable", "has_acl", Only("false", _NO_ACL_FILE)),
+    Setting("migrateAuthFromV1Enabled", "migrates_acl", Only("false", _NO_ACL_FILE)),
     Setting("useTLS", "has_tls", Only("false", "connections are not encrypted yet")),
     Setting("fetchNamesrvAddrByAddressServer", "asks_address_server", Only("false", _SAY_WHERE)),
     Setting("fetchNameSrvAddrByDnsLookup", "asks_dns", Only("false", _SAY_WHERE)),
 )
+KEY_SETTINGS = (Setting("authKeyPath", "key", TEXT),)
 ALL_SETTINGS = (
     *LISTEN_SETTINGS,
     *NAME_SETTINGS,
@@ -207,12 +215,22 @@ ALL_SETTINGS = (
     *REPLICATION_SETTINGS,
     *PATIENCE_SETTINGS,
     *FIXED_SETTINGS,
+    *ACCESS_SETTINGS,
+    *CLASS_SETTINGS,
+    *KEY_SETTINGS,
     *SETTINGS,
 )
 _ROLE_SETTINGS = tuple(
     one for one in REPLICATION_SETTINGS if one.key in ("brokerRole", "haMasterAddress")
 )
 IGNORED = BROKER_NAMES - {setting.key for setting in ALL_SETTINGS}
+_REASONS = {
+    "enableSingleTopicRegister": "a topic that changed is always registered alone",
+    "enableSplitRegistration": "all topics fit into one registration",
+    "lockInStrictMode": "a queue lock needs the broker that is asked, no majority",
+}
+WITHOUT_EFFECT = {key: _REASONS.get(key, "") for key in IGNORED}
+"""Told to a tool that asks to change one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +245,9 @@ class BrokerSettings:
     storage: StorageConfig
     replication: ReplicationConfig
     service: BrokerConfig
+    access: AccessConfig
+    """Without the key."""
+    key_path: str
     changes: Mapping[str, str]
     """What the file of changes says, as it says it."""
     ignored: Sequence[str]
@@ -264,6 +285,7 @@ class BrokerSettings:
             **texts(self.storage, STORAGE_SETTINGS),
             **texts(self.replication, REPLICATION_SETTINGS),
             **texts(Fixed(), FIXED_SETTINGS),
+            **texts(self.access, ACCESS_SETTINGS),
         }
 
 
@@ -289,10 +311,18 @@ def read_settings(
     monitor = reading.build(MonitorConfig(), MONITOR_SETTINGS)
     paths = reading.build(BrokerPaths(), PATH_SETTINGS)
     reading.build(Fixed(), FIXED_SETTINGS)
+    access = reading.build(AccessConfig(), ACCESS_SETTINGS)
+    reading.build(AccessClasses(), CLASS_SETTINGS)
+    key = reading.build(KeyPath(), KEY_SETTINGS).key
     service = reading.build(BrokerConfig(), SETTINGS)
     storage = replace(_storage(reading), retention_ms=service.retention_ms)
     replication = reading.build(ReplicationConfig(), REPLICATION_SETTINGS)
     wrong, warnings = _contradicted(names, replication)
+    if access.authenticates and access.inner is None and not replication.role.is_master:
+        wrong.append(
+            "a slave with authenticationEnabled=true needs innerClientAuthenticationCredentials: "
+            "its master asks who it is"
+        )
     reading.refuse(wrong)
     reading.finish()
     return BrokerSettings(
@@ -304,6 +334,8 @@ def read_settings(
         storage,
         replication,
         service,
+        access,
+        os.path.expanduser(key) or f"{paths.root}/config/access.key",
         {key: text for key, text, _ in changed},
         reading.ignored(),
         warnings,

@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeVar
 from aerobee.errors import Misuse, ProtocolError
 from aerobee.model.setting import PORT, TEXT, Setting, texts
 from aerobee.protocol.text.java_properties import parse_properties, write_properties
+from aerobee.service.config_requests import HIDDEN, is_secret
 
 C = TypeVar("C")
 
@@ -124,8 +125,9 @@ class Reading:
                 try:
                     fields[setting.field] = setting.kind.read(item.text.strip())
                 except ValueError as wanted:
+                    shown = HIDDEN if is_secret(setting.key) else repr(item.text.strip())
                     self._mistakes.append(
-                        f"{item.place}: {setting.key} must be {wanted}, not {item.text.strip()!r}"
+                        f"{item.place}: {setting.key} must be {wanted}, not {shown}"
                     )
         try:
             config = type(default)(**{**_fields(default), **fields})

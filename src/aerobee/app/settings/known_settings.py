@@ -14,6 +14,8 @@ from aerobee.app.settings.monitor_settings import MONITOR_SETTINGS, MonitorConfi
 from aerobee.model.setting import Kind, Setting, texts
 from aerobee.replication.config import SETTINGS as REPLICATION_SETTINGS
 from aerobee.replication.config import ReplicationConfig
+from aerobee.service.access.config import CLASS_SETTINGS, AccessClasses, AccessConfig
+from aerobee.service.access.config import SETTINGS as ACCESS_SETTINGS
 from aerobee.service.broker.config import SETTINGS as BROKER_SERVICE
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.nameserver.config import SETTINGS as NAME_SERVER_SERVICE
@@ -75,6 +77,9 @@ def _of_broker() -> Iterator[tuple[object, Sequence[Setting]]]:
     yield ReplicationConfig(), REPLICATION_SETTINGS
     yield broker_settings.DiskPatience(), broker_settings.PATIENCE_SETTINGS
     yield broker_settings.Fixed(), broker_settings.FIXED_SETTINGS
+    yield AccessConfig(), ACCESS_SETTINGS
+    yield AccessClasses(), CLASS_SETTINGS
+    yield broker_settings.KeyPath(), broker_settings.KEY_SETTINGS
     yield BrokerConfig(), BROKER_SERVICE
 
 
@@ -82,6 +87,8 @@ def _of_name_server() -> Iterator[tuple[object, Sequence[Setting]]]:
     yield config.ListenConfig(nameserver_settings.PORT), config.LISTEN_SETTINGS
     yield nameserver_settings.NameServerPaths(), nameserver_settings.PATH_SETTINGS
     yield MonitorConfig(port=nameserver_settings.MONITOR_PORT), MONITOR_SETTINGS
+    yield AccessConfig(), ACCESS_SETTINGS
+    yield AccessClasses(), CLASS_SETTINGS
     yield NameServerConfig(), NAME_SERVER_SERVICE
 
 

@@ -21,7 +21,9 @@ from aerobee.app.settings.config import (
     given_in_file,
 )
 from aerobee.app.settings.monitor_settings import MONITOR_SETTINGS, MonitorConfig
-from aerobee.model.setting import Setting
+from aerobee.model.setting import Setting, texts
+from aerobee.service.access.config import CLASS_SETTINGS, AccessClasses, AccessConfig
+from aerobee.service.access.config import SETTINGS as ACCESS_SETTINGS
 from aerobee.service.nameserver.config import SETTINGS, NameServerConfig
 
 PREFIX = "AEROBEE_NAMESRV_"
@@ -42,7 +44,14 @@ PATH_SETTINGS = (
     Setting("kvConfigPath", "key_values", PATH),
     Setting("configStorePath", "changes", PATH),
 )
-ALL_SETTINGS = (*LISTEN_SETTINGS, *PATH_SETTINGS, *MONITOR_SETTINGS, *SETTINGS)
+ALL_SETTINGS = (
+    *LISTEN_SETTINGS,
+    *PATH_SETTINGS,
+    *MONITOR_SETTINGS,
+    *ACCESS_SETTINGS,
+    *CLASS_SETTINGS,
+    *SETTINGS,
+)
 # Threads, buffers and Java's network library; what is always so here; what is not offered.
 IGNORED = frozenset(
     {
@@ -75,6 +84,13 @@ IGNORED = frozenset(
         "enableControllerInNamesrv",
     }
 )
+_REASONS = {
+    "deleteTopicWithBrokerRegistration": (
+        "a registration may be of the topics that changed; delete a topic at the name servers, too"
+    ),
+}
+WITHOUT_EFFECT = {key: _REASONS.get(key, "") for key in IGNORED}
+"""Told to a tool that asks to change one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +101,15 @@ class NameServerSettings:
     paths: NameServerPaths
     monitor: MonitorConfig
     service: NameServerConfig
+    access: AccessConfig
     changes: Mapping[str, str]
     """What the file of changes says, as it says it."""
     ignored: Sequence[str]
     effective: str
+
+    def shown(self) -> dict[str, str]:
+        """Settings, besides the service's own, that clients may read: no path."""
+        return {**texts(self.listen, LISTEN_SETTINGS), **texts(self.access, ACCESS_SETTINGS)}
 
 
 def read_settings(
@@ -108,6 +129,8 @@ def read_settings(
     listen = reading.build(ListenConfig(PORT), LISTEN_SETTINGS)
     paths = reading.build(NameServerPaths(), PATH_SETTINGS)
     monitor = reading.build(MonitorConfig(port=MONITOR_PORT), MONITOR_SETTINGS)
+    access = reading.build(AccessConfig(), ACCESS_SETTINGS)
+    reading.build(AccessClasses(), CLASS_SETTINGS)
     service = reading.build(NameServerConfig(), SETTINGS)
     reading.finish()
     return NameServerSettings(
@@ -115,6 +138,7 @@ def read_settings(
         paths,
         monitor,
         service,
+        access,
         {key: text for key, text, _ in changed},
         reading.ignored(),
         reading.effective(),

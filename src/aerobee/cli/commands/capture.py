@@ -15,9 +15,11 @@ from aerobee.cli.output import OK, Record, write_error, write_records
 from aerobee.errors import AerobeeError, Misuse
 
 if TYPE_CHECKING:
-    from aerobee.client.admin.admin import Admin
+    from collections.abc import Awaitable
+
     from aerobee.pipeline.capture.capture import CaptureOptions
     from aerobee.pipeline.capture.meter import Meter
+    from aerobee.pipeline.capture.position import CaptureState
 
 PASSWORD_VARIABLE = "AEROBEE_MYSQL_PASSWORD"
 _EXAMPLES = """\
@@ -100,25 +102,27 @@ def capture_mysql(parsed: argparse.Namespace) -> int:
 
 
 def status(parsed: argparse.Namespace) -> int:
-    async def ask(admin: "Admin") -> list[Record]:
-        from aerobee.pipeline.capture.delivery import now_ms
-        from aerobee.pipeline.capture.state_topic import captures
+    from aerobee.pipeline.capture.state_topic import captures
 
-        now = now_ms()
-        return [
-            {
-                "name": state.name,
-                "phase": state.phase.value,
-                "position": str(state.position),
-                "rows": state.rows,
-                "tables": len(state.done),
-                "lag_s": state.lag_seconds,
-                "saved_s_ago": max(0.0, (now - state.updated_ms) / 1000),
-            }
-            for state in await captures(admin)
-        ]
+    return show(parsed, lambda admin: _records(captures(admin)), empty="no captures")
 
-    return show(parsed, ask, empty="no captures")
+
+async def _records(states: "Awaitable[list[CaptureState]]") -> list[Record]:
+    from aerobee.pipeline.capture.delivery import now_ms
+
+    now = now_ms()
+    return [
+        {
+            "name": state.name,
+            "phase": state.phase.value,
+            "position": str(state.position),
+            "rows": state.rows,
+            "tables": len(state.done),
+            "lag_s": state.lag_seconds,
+            "saved_s_ago": max(0.0, (now - state.updated_ms) / 1000),
+        }
+        for state in await states
+    ]
 
 
 def _options(parsed: argparse.Namespace) -> "CaptureOptions":

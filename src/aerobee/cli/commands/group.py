@@ -27,6 +27,7 @@ from aerobee.cli.commands.offset_reset import add_reset, check_group, reset
 from aerobee.cli.moments import shown_ms
 from aerobee.cli.output import OK, UNHEALTHY, Record, Whole, WrongUse
 from aerobee.errors import Misuse
+from aerobee.model.group import PRIORITY_FACTOR
 from aerobee.model.names import is_system_group
 
 if TYPE_CHECKING:
@@ -128,6 +129,7 @@ def describe(parsed: argparse.Namespace) -> int:
             "retries_max": config.retries_max,
             "is_enabled": config.is_enabled,
             "is_ordered": config.is_orderly,
+            "priority_factor": config.priority_factor,
             "mismatches": _disagreements(there),
             "queues": [
                 {
@@ -242,6 +244,12 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="whether anybody of it may consume (yes)",
     )
+    parser.add_argument(
+        "--priority-factor",
+        type=whole_from(0),
+        metavar="PERCENT",
+        help="of its pops of PRIORITY topics that go by priority (100); 0: queues take turns",
+    )
     add_where(parser)
 
 
@@ -252,7 +260,11 @@ def _changed(config: "GroupConfig", parsed: argparse.Namespace) -> "GroupConfig"
         "consume_timeout_minutes": parsed.timeout,
         "is_enabled": parsed.enable,
     }
-    return replace(config, **{name: value for name, value in said.items() if value is not None})
+    # Attributes are changes: those that are there stay.
+    factor = parsed.priority_factor
+    attributes = {} if factor is None else {f"+{PRIORITY_FACTOR}": str(factor)}
+    changes = {name: value for name, value in said.items() if value is not None}
+    return replace(config, **changes, attributes=attributes)
 
 
 def _disagreements(there: "Consumers") -> list[str]:

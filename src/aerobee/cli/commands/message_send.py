@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from aerobee.cli.cluster_verbs import Verbs, add_verb, target_of, write_shown
+from aerobee.cli.cluster_verbs import Verbs, add_verb, target_of, whole_from, write_shown
 from aerobee.cli.moments import read_moment, read_seconds
 from aerobee.cli.output import OK, TABLE, Record, Whole, WrongUse
 from aerobee.cli.progress import Progress
@@ -44,6 +44,9 @@ def add_send(verbs: Verbs) -> None:
     sending.add_argument("--at", metavar="TIME", help="deliver it then: 2026-11-15T12:00:00")
     sending.add_argument("--order-by", metavar="TEXT", help="equal texts go to the same queue")
     sending.add_argument("--queue", metavar="BROKER:N", help="to this queue")
+    sending.add_argument(
+        "--priority", type=whole_from(0), metavar="N", help="of a topic of type PRIORITY"
+    )
     sending.add_argument("--count", type=int, default=1, metavar="N", help="so many (1)")
     sending.add_argument("--rate", type=float, metavar="N", help="at most so many a second")
 
@@ -114,6 +117,8 @@ async def _common(parsed: argparse.Namespace, client: "Client") -> "SendKeywords
         if not isinstance(moment, datetime):
             raise WrongUse(f"--at {parsed.at} is no time", hint="say --at 2026-11-15T12:00:00")
         common["deliver_at"] = moment
+    if parsed.priority is not None:
+        common["priority"] = parsed.priority
     if parsed.queue is not None:
         common["queue"] = queue_named(parsed.topic, parsed.queue)
         await client.admin.topics.route(parsed.topic)

@@ -1,5 +1,5 @@
 """`aerobee migrate`: moves a broker name from a running master, RocketMQ's or Aerobee's, to a new
-Aerobee broker in this process.
+Aerobee broker in this process; with `--to` from an Aerobee master back to a slave of RocketMQ.
 
 Status 4: the rehearsal found a reason not to begin, and nothing was changed.
 """
@@ -36,6 +36,7 @@ _EXAMPLES = """\
   aerobee migrate broker-a -n HOST:9876 --store /data/new --follow     copy, and take over later
   aerobee migrate broker-a -n HOST:9876 --store /data/new              copy and take over
   aerobee migrate broker-a --store /data/new --stop-command 'ssh old mqshutdown broker'
+  aerobee migrate broker-a -n HOST:9876 --to OLD:10911                 back to RocketMQ
 """
 
 _DONE, _NOT_DONE, _UNFIT = 0, 1, 4
@@ -48,7 +49,11 @@ def add_to(nouns: Verbs) -> None:
     parser.epilog = f"examples:\n{laid_out(_EXAMPLES)}"
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("broker", help="the name of the broker")
-    parser.add_argument("--store", metavar="DIR", required=True, help="for the new broker")
+    target = parser.add_mutually_exclusive_group(required=True)
+    target.add_argument("--store", metavar="DIR", help="for the new broker")
+    target.add_argument(
+        "--to", metavar="HOST:PORT", help="hand over to this slave of RocketMQ, which runs already"
+    )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", metavar="N", type=int, default=10911, help="(10911; 0: any)")
     parser.add_argument("--ip", default="", help="address that clients use (as it listens)")
@@ -67,6 +72,12 @@ def add_to(nouns: Verbs) -> None:
         default="",
         help="stops the old master, when nothing is missing (a person is asked to)",
     )
+    parser.add_argument(
+        "--restart-command",
+        metavar="COMMAND",
+        default="",
+        help="with --to: restarts the slave as the master (a person is asked to)",
+    )
     add_care(parser)
 
 
@@ -75,6 +86,8 @@ def migrate(parsed: argparse.Namespace) -> int:
     from aerobee.app.migration.carried_settings import NewPlace
     from aerobee.app.migration.master_facts import master_facts
 
+    if parsed.to is not None:
+        return _hand_over(parsed)
     place = NewPlace(os.path.abspath(parsed.store), parsed.host, parsed.port, parsed.ip)
     facts = asked(parsed, lambda admin: master_facts(admin, parsed.broker))
     findings = _rehearsed(facts, place)
@@ -88,6 +101,28 @@ def migrate(parsed: argparse.Namespace) -> int:
     if not agrees(parsed, f"{verb} the master of {facts.name} at {facts.address}"):
         return _NOT_DONE
     return _run(_plan(parsed, facts, place))
+
+
+def _hand_over(parsed: argparse.Namespace) -> int:
+    from aerobee.app.migration.hand_over import HandOver, look_at
+    from aerobee.app.migration.operator_step import OperatorStep
+
+    facts, seen = asked(parsed, lambda admin: look_at(admin, parsed.broker, parsed.to))
+    say(parsed, seen)
+    if parsed.dry_run:
+        return _DONE
+    if not agrees(parsed, f"replace the master of {facts.name} at {facts.address} by {parsed.to}"):
+        return _NOT_DONE
+    step = OperatorStep(parsed.restart_command)
+    outcome = asked(
+        parsed,
+        lambda admin: HandOver(admin, facts, parsed.to, lambda line: say(parsed, line)).run(step),
+    )
+    if outcome.older:
+        say(parsed, f"{len(outcome.older)} consumer offsets are older than here, and repeat")
+    say(parsed, f"{parsed.to} is the master of {facts.name}, and {facts.address} its slave")
+    say(parsed, f"gap: {outcome.seconds:.1f} s without sends")
+    return _DONE
 
 
 def _rehearsed(facts: "MasterFacts", place: "NewPlace") -> "list[Finding]":
@@ -110,7 +145,7 @@ def _show_findings(parsed: argparse.Namespace, findings: "Sequence[Finding]") ->
 def _plan(parsed: argparse.Namespace, facts: "MasterFacts", place: "NewPlace") -> "MigrationPlan":
     from aerobee.app.migration.carried_settings import carried_settings
     from aerobee.app.migration.migration import MigrationPlan
-    from aerobee.app.migration.takeover import Stopping
+    from aerobee.app.migration.operator_step import OperatorStep
 
     carried, _ = carried_settings(facts.settings)
     return MigrationPlan(
@@ -120,7 +155,7 @@ def _plan(parsed: argparse.Namespace, facts: "MasterFacts", place: "NewPlace") -
         carried,
         is_follow_only=parsed.follow,
         is_whole=parsed.compare == "all",
-        stopping=Stopping(parsed.stop_command),
+        stopping=OperatorStep(parsed.stop_command),
     )
 
 

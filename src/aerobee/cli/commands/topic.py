@@ -40,9 +40,11 @@ _EXAMPLES = """\
   aerobee topic status orders --watch           where its queues begin and end
   aerobee topic route orders                    where clients are sent
   aerobee topic update orders --permission R    nobody may send any more
+  aerobee topic create ledger --static --queues 12     as many, whatever brokers there are
+  aerobee topic move ledger --on broker-c       its queues, to other brokers
   aerobee topic delete orders --dry-run
 """
-_TYPES = ("NORMAL", "FIFO", "DELAY", "TRANSACTION", "MIXED")
+_TYPES = ("NORMAL", "FIFO", "DELAY", "TRANSACTION", "PRIORITY", "MIXED")
 _TYPE = "message.type"
 _PERMISSIONS = {"RW": 6, "R": 4, "W": 2}
 
@@ -65,7 +67,12 @@ def add_to(nouns: Verbs) -> None:
     making.add_argument(
         "--queues", type=whole_from(1), default=8, metavar="N", help="on each broker (8)"
     )
-    making.add_argument("--type", choices=_TYPES, help="what its messages are")
+    making.add_argument(
+        "--static",
+        action="store_true",
+        help="a fixed number of queues on all brokers together, which can be moved",
+    )
+    making.add_argument("--type", type=str.upper, choices=_TYPES, help="what its messages are")
     making.add_argument("--order", action="store_true", help="queues stay where they are")
     making.add_argument("--if-missing", action="store_true", help="one that is there is fine")
     _add_attributes(making)
@@ -80,6 +87,10 @@ def add_to(nouns: Verbs) -> None:
     _add_attributes(changing)
     add_where(changing)
     add_care(changing)
+    moving = add_verb(verbs, "move", "move the queues of a static topic to brokers", move)
+    moving.add_argument("topic")
+    add_where(moving)
+    add_care(moving)
     deleting = add_verb(verbs, "delete", "delete a topic, with its messages", delete)
     deleting.add_argument("topic")
     add_where(deleting)
@@ -154,7 +165,7 @@ def show_queues(parsed: argparse.Namespace) -> int:
                 "messages": one.max_offset - one.min_offset,
                 "last_stored": shown_ms(one.stored_ms),
             }
-            for queue, one in sorted(stats.queues.items())
+            for queue, one in sorted({**stats.queues, **stats.logical}.items())
         ]
 
     return show(parsed, ask, empty=f"{parsed.topic} has no queue")
@@ -197,6 +208,9 @@ def create(parsed: argparse.Namespace) -> int:
                 f"{parsed.topic} is there already",
                 hint="`aerobee topic update` changes it; --if-missing leaves it as it is",
             )
+        if parsed.static:
+            await admin.topics.static.create(parsed.topic, queues=parsed.queues, on=parsed.on)
+            return
         await admin.topics.create(
             parsed.topic,
             queues=parsed.queues,
@@ -205,7 +219,12 @@ def create(parsed: argparse.Namespace) -> int:
             on=parsed.on,
         )
 
-    return do(parsed, act, f"{parsed.topic} has {parsed.queues} queues on each broker")
+    if parsed.static and (attributes or parsed.order):
+        raise WrongUse(
+            "--static takes no attributes, type or order", hint="`aerobee topic update` sets them"
+        )
+    where = "on all brokers together" if parsed.static else "on each broker"
+    return do(parsed, act, f"{parsed.topic} has {parsed.queues} queues {where}")
 
 
 def update(parsed: argparse.Namespace) -> int:
@@ -227,6 +246,10 @@ def update(parsed: argparse.Namespace) -> int:
             attributes=changes,
         )
 
+    if reading or writing:
+        found = asked(parsed, lambda admin: admin.topics.route(parsed.topic))
+        if found.mappings:
+            return _grow(parsed, is_alone=not (changes or parsed.permission))
     known = asked(parsed, lambda admin: admin.topics.config(parsed.topic, on=parsed.on))
 
     async def act(admin: "Admin") -> None:
@@ -239,6 +262,32 @@ def update(parsed: argparse.Namespace) -> int:
         effect = f"change {parsed.topic} on {', '.join(known)}"
         return do_with_care(parsed, act, "; ".join([effect, *losses]), done)
     return do(parsed, act, done)
+
+
+def _grow(parsed: argparse.Namespace, *, is_alone: bool) -> int:
+    """Give a static topic more queues."""
+    if not is_alone or parsed.read_queues or parsed.write_queues:
+        raise WrongUse(
+            f"{parsed.topic} is a static topic: it takes --queues alone, the number of all queues"
+        )
+
+    async def act(admin: "Admin") -> None:
+        await admin.topics.static.create(parsed.topic, queues=parsed.queues, on=parsed.on)
+
+    return do(parsed, act, f"{parsed.topic} has {parsed.queues} queues on all brokers together")
+
+
+def move(parsed: argparse.Namespace) -> int:
+    plan = asked(parsed, lambda admin: admin.topics.static.plan_move(parsed.topic, on=parsed.on))
+
+    async def act(admin: "Admin") -> None:
+        await admin.topics.static.apply(plan)
+
+    names = ", ".join(sorted(plan.gaining)) or "no other broker"
+    effect = f"move queues of {parsed.topic} from {', '.join(sorted(plan.losing))} to {names}"
+    if not plan.gaining:
+        effect = f"move no queue of {parsed.topic}: all are where they are to be"
+    return do_with_care(parsed, act, effect, f"{parsed.topic} is where it is to be")
 
 
 def delete(parsed: argparse.Namespace) -> int:

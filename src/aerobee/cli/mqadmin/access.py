@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from aerobee.cli.mqadmin.command import WHERE, Call, Command, required
 from aerobee.cli.mqadmin.options import Option
 from aerobee.errors import NotFound
-from aerobee.protocol.bodies.access import NORMAL, Rights, Rule, User
+from aerobee.model.access import NORMAL, Rights, Rule, User
 
 _HIDDEN = "******"
 _USER = required(Option("u", "username", "the user"))
@@ -149,7 +149,7 @@ def _say_rights(call: Call, all_rights: Iterable[Rights]) -> None:
             actions = f"[{', '.join(rule.actions)}]"
             sources = f"[{', '.join(rule.sources)}]" if rule.sources else "null"
             call.say(
-                f"{rights.subject:<16}  {'Custom':<10}  {rule.resource:<22}  {actions:<20}  "
+                f"{rights.subject:<16}  {rule.policy:<10}  {rule.resource:<22}  {actions:<20}  "
                 f"{sources:<24}  {rule.decision:<10}"
             )
 

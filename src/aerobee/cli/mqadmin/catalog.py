@@ -9,7 +9,8 @@ from aerobee.cli.mqadmin.command import Command
 
 FAMILIES = {
     "topics": "allocateMQ deleteTopic topicClusterList topicList topicRoute topicStatus "
-    "updateOrderConf updateTopic updateTopicList updateTopicPerm statsAll",
+    "updateOrderConf updateTopic updateTopicList updateTopicPerm statsAll updateStaticTopic "
+    "remappingStaticTopic",
     "groups": "deleteSubGroup getConsumerConfig setConsumeMode updateSubGroup updateSubGroupList",
     "members": "consumerConnection producerConnection producer consumerProgress consumerStatus",
     "offsets": "cloneGroupOffset resetOffsetByTime skipAccumulatedMessage queryCq",
@@ -29,7 +30,7 @@ FAMILIES = {
     "refused": "getSyncStateSet getControllerMetaData getControllerConfig "
     "updateControllerConfig electMaster cleanBrokerMetadata addBroker "
     "removeBroker checkRocksdbCqWriteProgress rocksDBConfigToJson exportMetadataInRocksDB "
-    "exportPopRecord updateStaticTopic remappingStaticTopic getParentTopicInfo getLiteTopicInfo "
+    "exportPopRecord getParentTopicInfo getLiteTopicInfo "
     "getLiteClientInfo getLiteGroupInfo triggerLiteDispatch dumpCompactionLog startMonitoring",
 }
 _PLACES = {name.lower(): family for family, names in FAMILIES.items() for name in names.split()}

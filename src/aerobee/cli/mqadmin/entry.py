@@ -4,6 +4,9 @@
     mqadmin help SUB           prints its flags; so does `mqadmin SUB -h`
     mqadmin SUB -n HOST:PORT   upper or lower case; without -n the variable NAMESRV_ADDR
 
+Requests are signed with the credentials of -n (`rmq://key:secret@host:port`) or of RocketMQ's file
+`conf/tools.yml`.
+
 Status: 0 success, 1 failed, 2 wrong use, 3 no such topic. Errors go to stderr, with a hint.
 """
 
@@ -111,12 +114,14 @@ def _run(command: "Command", given: Given) -> int:
 
 async def _ask(command: "Command", given: Given) -> None:
     from aerobee.cli.mqadmin.command import Call
+    from aerobee.cli.mqadmin.files import credentials_in
     from aerobee.client.admin.admin import admin
 
     assert command.run is not None
     said = argparse.Namespace(name_server=given.text(NAME_SERVER.long) or None)
     name_server = target_of(said)
-    async with admin(name_server) as asking:
+    credentials = None if "@" in name_server else credentials_in(os.environ)
+    async with admin(name_server, credentials=credentials) as asking:
         await command.run(Call(given, asking, name_server))
 
 

@@ -1,25 +1,36 @@
-"""Files that sub-commands read and write: lists of topics and groups, exports, bodies.
+"""Files that sub-commands read and write: lists of topics and groups, exports, bodies, credentials.
 
 Without a given path, files go to `rocketmq` in the system's folder for temporary files, as with
-RocketMQ's tool.
+RocketMQ's tool. Credentials are those of RocketMQ's file `conf/tools.yml` in $ROCKETMQ_HOME:
+
+    accessKey: alice
+    secretKey: …
 """
 
+import re
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from aerobee.errors import Misuse, ProtocolError
+from aerobee.model.access import Credentials
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import Value, parse, write_pretty
 
 _HOME = "rocketmq"
+_CREDENTIAL = re.compile(r"""(accessKey|secretKey)\s*:\s*["']?(.*?)["']?\s*""")
+
+
+def read_bytes(name: str) -> bytes:
+    try:
+        return Path(name).read_bytes()
+    except OSError as error:
+        raise Misuse(f"the file path {name} cannot be read: {error.strerror}") from None
 
 
 def read_json_list(name: str) -> list[Members]:
     """Return the objects of a JSON array in a file."""
-    try:
-        content = Path(name).read_bytes()
-    except OSError as error:
-        raise Misuse(f"the file path {name} cannot be read: {error.strerror}") from None
+    content = read_bytes(name)
     try:
         rows = parse(content)
         if not isinstance(rows, list) or not rows:
@@ -47,6 +58,14 @@ def write_body(name: str, body: bytes) -> str:
     return str(path)
 
 
+def write_mapping(name: str, content: bytes) -> str:
+    """Write mapping data of a static topic to the system's folder for temporary files; returns its
+    path."""
+    path = Path(tempfile.gettempdir()) / name
+    _write(path, content)
+    return str(path)
+
+
 def write_text(name: str, text: str) -> None:
     _write(Path(name), text.encode())
 
@@ -59,3 +78,20 @@ def _write(path: Path, content: bytes) -> None:
         raise Misuse(
             f"{path} cannot be written: {error.strerror}", hint="choose another folder"
         ) from None
+
+
+def credentials_in(environment: Mapping[str, str]) -> Credentials | None:
+    """Read the credentials; None: there is no file or a key is empty, and requests are not signed,
+    as by RocketMQ's own tool."""
+    home = environment.get("ROCKETMQ_HOME", "")
+    path = Path(home, "conf", "tools.yml")
+    if not home or not path.exists():
+        return None
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misuse(f"{path} cannot be read: {error}") from None
+    matches = [match for line in lines if (match := _CREDENTIAL.fullmatch(line))]
+    found = {match[1]: match[2] for match in matches}
+    key, secret = found.get("accessKey", ""), found.get("secretKey", "")
+    return Credentials(key, secret) if key and secret else None

@@ -8,13 +8,13 @@ from aerobee.cli.mqadmin.command import Command
 _NO_CONTROLLER = "brokers have no controller: a master is whoever is started or promoted as one"
 _NO_CONTAINER = "a process runs one broker: there is no container to add it to or take it from"
 _NO_ROCKSDB = "nothing is kept in RocksDB: queues and tables are plain files"
-_NO_STATIC = "static topics are not supported: queues belong to their broker"
 _NO_LIGHT = "there are no lite topics"
 _SEE_CLUSTER = "mqadmin clusterList shows masters and slaves"
 _START_BROKER = "start and stop brokers as processes: aerobee broker start"
 _EXPORT = "mqadmin exportMetadata writes topics and groups as JSON"
-_MAKE_TOPIC = "make an ordinary topic on each broker: mqadmin updateTopic -c CLUSTER -t TOPIC"
-_USE_TOPICS = "make ordinary topics: there may be many"
+_USE_TOPICS = (
+    "send to one ordinary topic with a tag or a property for each receiver, and filter by it"
+)
 
 COMMANDS = tuple(
     Command(name, text, why_not=why_not, instead=instead)
@@ -76,13 +76,6 @@ COMMANDS = tuple(
             _EXPORT,
         ),
         ("exportPopRecord", "Export pop consumer record", _NO_ROCKSDB, _EXPORT),
-        (
-            "updateStaticTopic",
-            "Update or create static topic, which has fixed number of queues.",
-            _NO_STATIC,
-            _MAKE_TOPIC,
-        ),
-        ("remappingStaticTopic", "Remapping static topic.", _NO_STATIC, _MAKE_TOPIC),
         ("getParentTopicInfo", "Get parent topic info.", _NO_LIGHT, _USE_TOPICS),
         ("getLiteTopicInfo", "Get lite topic info.", _NO_LIGHT, _USE_TOPICS),
         ("getLiteClientInfo", "Get lite client info.", _NO_LIGHT, _USE_TOPICS),

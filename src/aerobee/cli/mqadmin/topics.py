@@ -1,22 +1,37 @@
 """Sub-commands about topics: their names, routes and settings.
 
 A topic is changed broker by broker; the first refusal ends the command, with the broker's reason.
+
+Before a static topic is changed its mapping data is written to two files, as RocketMQ's tool does:
+what is there (`.before`) and what is to be (`.after`). The second one is what `--mapFile` takes, to
+apply a change again that was interrupted.
+
+Imports more than 15 modules because routes, statistics and mappings are shown here, too.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from aerobee.cli.mqadmin.command import BROKER, CLUSTER, WHERE, Call, Command, required
+from aerobee.cli.mqadmin.files import read_bytes, write_mapping
 from aerobee.cli.mqadmin.java_text import time_with_ms, topic_text
 from aerobee.cli.mqadmin.options import Option
-from aerobee.errors import AerobeeError, Misuse, NotFound
+from aerobee.errors import AerobeeError, Misuse, NotFound, ProtocolError
 from aerobee.model.names import is_dead_letter_topic, is_retry_topic
 from aerobee.model.route import MASTER_ID, TopicRoute
 from aerobee.model.topic import UNIT, UNIT_SUBSCRIPTION, TopicConfig
 
+if TYPE_CHECKING:
+    from aerobee.model.mapping_plan import MappingPlan
+
 QUEUES = 8
 _ROUTE_ROW = "{:<45} {:<32} {:<50} {:<10} {:<11} {:<5}"
 _TOPIC = required(Option("t", "topic", "the topic"))
+_BROKERS = Option("b", "brokers", "the names of brokers, with commas in between")
+_CLUSTERS = Option("c", "clusters", "all brokers of clusters, with commas in between")
+_FILE = Option("mf", "mapFile", "apply the mapping data in this file")
+_FORCE = Option("fr", "forceReplace", "true: replace what brokers have, even if it is newer")
 
 
 async def allocate_queues(call: Call) -> None:
@@ -118,7 +133,7 @@ async def show_status(call: Call) -> None:
             "#Broker Name", "#QID", "#Min Offset", "#Max Offset", "#Last Updated"
         )
     )
-    for queue, one in sorted(stats.queues.items()):
+    for queue, one in sorted({**stats.queues, **stats.logical}.items()):
         stored = time_with_ms(one.stored_ms) if one.stored_ms > 0 else ""
         call.say(
             f"{queue.broker_name[:32]:<32}  {queue.queue_id:<4}  {one.min_offset:<20}  "
@@ -288,7 +303,97 @@ async def _figure(call: Call, figure: str, of: str) -> tuple[float, int]:
     return rate, count
 
 
+async def update_static_topic(call: Call) -> None:
+    topic = call.given.text("topic")
+    if _FILE.long in call.given:
+        await _apply_file(call, topic)
+        return
+    queues = call.given.number("totalQueueNum")
+    if queues < 1:
+        raise Misuse("-qn (--totalQueueNum) is the number of queues, from 1 on")
+    on = await _targets(call)
+    await _say_known(call, topic)
+    await _apply(call, await call.admin.topics.static.plan_queues(topic, queues, on=on))
+
+
+async def remap_static_topic(call: Call) -> None:
+    topic = call.given.text("topic")
+    if _FILE.long in call.given:
+        await _apply_file(call, topic)
+        return
+    on = await _targets(call)
+    plan = await call.admin.topics.static.plan_move(topic, on=on)
+    await _say_known(call, topic)
+    await _apply(call, plan)
+
+
+async def _targets(call: Call) -> list[str]:
+    """The names of the brokers that are meant."""
+    if call.given.one_of(_BROKERS.long, _CLUSTERS.long) == _BROKERS.long:
+        return _split(call.given.text(_BROKERS.long))
+    clusters = (await call.admin.cluster()).names_by_cluster()
+    names = _split(call.given.text(_CLUSTERS.long))
+    found = [broker for name in names for broker in clusters.get(name, ())]
+    if not found:
+        raise NotFound("Find none brokers, do nothing", hint=f"there are: {', '.join(clusters)}")
+    return found
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+async def _say_known(call: Call, topic: str) -> None:
+    from aerobee.model.mapping_plan import MappingPlan
+    from aerobee.protocol.bodies.queue_mapping import encode_plan
+
+    known = await call.admin.topics.static.mappings(topic)
+    epoch = max((one.mapping.epoch for one in known.values()), default=0)
+    path = write_mapping(f"{topic}-{epoch}.before", encode_plan(MappingPlan(topic, epoch, known)))
+    call.say(f"The old mapping data is written to file {path}")
+
+
+async def _apply(call: Call, plan: "MappingPlan") -> None:
+    from aerobee.protocol.bodies.queue_mapping import encode_plan
+
+    path = write_mapping(f"{plan.topic}-{plan.epoch}.after", encode_plan(plan))
+    call.say(f"The new mapping data is written to file {path}")
+    await call.admin.topics.static.apply(plan)
+
+
+async def _apply_file(call: Call, topic: str) -> None:
+    from aerobee.protocol.bodies.queue_mapping import decode_plan
+
+    name = call.given.text(_FILE.long)
+    try:
+        plan = decode_plan(read_bytes(name))
+    except ProtocolError as error:
+        raise Misuse(f"{name}: {error.message}") from None
+    if plan.topic != topic:
+        raise Misuse(f"{name} is of the topic {plan.topic}")
+    await call.admin.topics.static.apply(plan, is_forced=call.given.is_true(_FORCE.long))
+
+
 COMMANDS = (
+    Command(
+        "updateStaticTopic",
+        "Update or create static topic, which has fixed number of queues.",
+        (
+            _CLUSTERS,
+            _BROKERS,
+            _TOPIC,
+            Option("qn", "totalQueueNum", "the number of queues, on all brokers together"),
+            _FILE,
+            _FORCE,
+        ),
+        update_static_topic,
+    ),
+    Command(
+        "remappingStaticTopic",
+        "Remapping static topic.",
+        (_CLUSTERS, _BROKERS, _TOPIC, _FILE, _FORCE),
+        remap_static_topic,
+    ),
     Command(
         "allocateMQ",
         "Allocate MQ.",

@@ -6,9 +6,8 @@ authentication refuses these requests and says so.
 """
 
 from aerobee.client.admin.fan_out import FanOut, Where
+from aerobee.model.access import Rights, User
 from aerobee.protocol.bodies.access import (
-    Rights,
-    User,
     decode_rights,
     decode_rights_list,
     decode_user,
@@ -66,10 +65,16 @@ class AccessAdmin:
         return list(await self._fan_out.on_masters(on, code, header, encode_rights(rights)))
 
     async def delete_rights(
-        self, subject: str, *, resource: str | None = None, on: Where = None
+        self,
+        subject: str,
+        *,
+        resource: str | None = None,
+        policy: str | None = None,
+        on: Where = None,
     ) -> list[str]:
-        """Delete all rules of a subject, or those for one resource."""
-        code, header = RequestCode.AUTH_DELETE_ACL, SubjectHeader(subject, resource=resource)
+        """Delete all rules of a subject, or the one for a resource, of the policy Custom unless
+        another is named."""
+        code, header = RequestCode.AUTH_DELETE_ACL, SubjectHeader(subject, policy, resource)
         return list(await self._fan_out.on_masters(on, code, header))
 
     async def rights(self, subject: str, *, on: Where = None) -> dict[str, Rights | None]:

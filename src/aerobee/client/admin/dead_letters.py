@@ -108,7 +108,7 @@ class DeadLetterAdmin:
             "unitMode": "false",
             "batch": "false",
         }
-        address = route.master(queue.broker_name)
+        address = route.master_of(queue)
         assert address is not None  # only such queues are writable
         command = RemotingCommand(RequestCode.SEND_MESSAGE, ext_fields=fields, body=message.body)
         answer = await self._fan_out.command(address, command)

@@ -18,7 +18,10 @@ from typing import TypeAlias, TypeVar
 
 from aerobee.client.connection.remote_call import checked, command_of
 from aerobee.client.connection.session import Session
+from aerobee.client.core.routes import client_route
 from aerobee.errors import AerobeeError, Misuse, NotFound, PartlyDone
+from aerobee.model.message_queue import MessageQueue
+from aerobee.model.queue_mapping import is_logical_broker
 from aerobee.model.route import MASTER_ID, BrokerData, ClusterInfo, TopicRoute
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
@@ -92,6 +95,16 @@ class FanOut:
     async def master(self, name: str) -> str:
         """The address of one broker, by its name or address."""
         return next(iter((await self.masters(name)).values()))
+
+    async def master_of(self, queue: MessageQueue) -> str:
+        """The address of the broker of a queue, also of a logical one."""
+        if not is_logical_broker(queue.broker_name):
+            return await self.master(queue.broker_name)
+        route = client_route(queue.topic, await self.route(queue.topic))
+        address = route.master_of(queue)
+        if address is None:
+            raise NotFound(f"no broker has {queue} now")
+        return address
 
     async def each(self, addresses: Addresses, ask: Callable[[str], Awaitable[T]]) -> dict[str, T]:
         """Call `ask` for all addresses at once; returns results by name or raises PartlyDone."""

@@ -7,9 +7,10 @@ Imports more than 15 modules because requests, headers and answers are in one ea
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aerobee.client.admin.fan_out import FanOut, Where
+from aerobee.client.admin.static_topics import logical_progress, static_topic
 from aerobee.errors import RemoteAnswer
 from aerobee.model.group import GroupConfig
 from aerobee.model.message_queue import MessageQueue
@@ -109,7 +110,9 @@ class GroupAdmin:
         return {name: config for name, config in found.items() if config is not None}
 
     async def put(self, config: GroupConfig, *, on: Where = None) -> list[str]:
-        """Create a group, or replace its settings; returns the brokers that have it now."""
+        """Create a group, or replace its settings; returns the brokers that have it now. Its
+        attributes are changes: `+name` sets, `-name` removes.
+        """
         body = encode_group_config(config)
         code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
         return list(await self._fan_out.on_masters(on, code, body=body))
@@ -148,7 +151,15 @@ class GroupAdmin:
             on, RequestCode.GET_CONSUME_STATS, ConsumeStatsHeader(group, topic)
         )
         stats = [decode_consume_stats(bytes(one.body)) for one in answers.values()]
-        return _together(group, stats)
+        progress = _together(group, stats)
+        # An offset below 0 is that of a static topic's queue: an older part may have one.
+        uncertain = [queue for queue, one in progress.queues.items() if one.consumer_offset < 0]
+        for name in {queue.topic for queue in uncertain}:
+            known = await static_topic(self._fan_out, name)
+            others = {queue: one for queue, one in progress.queues.items() if queue.topic != name}
+            others.update(logical_progress(name, known, progress.queues))
+            progress = replace(progress, queues=dict(sorted(others.items())))
+        return progress
 
     async def progress_of_all(
         self, *, only_ordered: bool = False, on: Where = None

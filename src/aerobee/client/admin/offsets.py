@@ -61,7 +61,7 @@ class OffsetAdmin:
 
     async def bounds(self, queue: MessageQueue) -> tuple[int, int]:
         """The first offset of a queue, and the one that its next message gets."""
-        address = await self._fan_out.master(queue.broker_name)
+        address = await self._fan_out.master_of(queue)
         low, high = (
             await self._fan_out.broker(address, RequestCode.GET_MIN_OFFSET, _place(queue)),
             await self._fan_out.broker(
@@ -81,7 +81,7 @@ class OffsetAdmin:
         time_ms = moment_ms(moment)
         if time_ms in (LATEST_MS, EARLIEST_MS):
             return high if time_ms == LATEST_MS else low
-        address = await self._fan_out.master(queue.broker_name)
+        address = await self._fan_out.master_of(queue)
         header = SearchOffsetHeader(
             queue.topic, queue.queue_id, time_ms, "UPPER" if is_upper else "LOWER"
         )
@@ -90,7 +90,7 @@ class OffsetAdmin:
 
     async def earliest_ms(self, queue: MessageQueue) -> int:
         """The store time of the oldest message of a queue; -1: it has none."""
-        address = await self._fan_out.master(queue.broker_name)
+        address = await self._fan_out.master_of(queue)
         code = RequestCode.GET_EARLIEST_MSG_STORETIME
         answer = await self._fan_out.broker(address, code, _place(queue))
         return read_header(StoreTimeAnswerHeader, answer.ext_fields).timestamp
@@ -99,7 +99,7 @@ class OffsetAdmin:
 
     async def committed(self, group: str, queue: MessageQueue) -> int | None:
         """The committed offset of a group in a queue; None: it has none."""
-        address = await self._fan_out.master(queue.broker_name)
+        address = await self._fan_out.master_of(queue)
         header = QueryOffsetHeader(group, queue.topic, queue.queue_id, False)
         code = RequestCode.QUERY_CONSUMER_OFFSET
         answer = await self._fan_out.broker(address, code, header)
@@ -107,11 +107,11 @@ class OffsetAdmin:
             return None
         return read_header(OffsetAnswerHeader, answer.ext_fields).offset
 
-    async def commit(self, group: str, queue: MessageQueue, offset: int) -> None:
+    async def commit(self, group: str, queue: MessageQueue, offset: int, *, on: str = "") -> None:
         """Commit an offset for a group. Members that are online will overwrite it: `reset` moves
-        them, too.
+        them, too. `on`: the address of a slave, instead of the master.
         """
-        address = await self._fan_out.master(queue.broker_name)
+        address = on or await self._fan_out.master_of(queue)
         header = CommitOffsetHeader(group, queue.topic, queue.queue_id, offset)
         await self._fan_out.broker(address, RequestCode.UPDATE_CONSUMER_OFFSET, header)
 
@@ -138,7 +138,7 @@ class OffsetAdmin:
         self, group: str, queue: MessageQueue, offset: int
     ) -> dict[MessageQueue, int]:
         """Move a group to an offset of one queue."""
-        address = await self._fan_out.master(queue.broker_name)
+        address = await self._fan_out.master_of(queue)
         header = ResetOffsetHeader(
             group, queue.topic, LATEST_MS, True, queue.queue_id, QueueOffset(offset)
         )

@@ -5,11 +5,12 @@ them, their bodies expanded and batches taken apart.
 """
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 from aerobee.client.admin.fan_out import FanOut, Where
 from aerobee.client.admin.offsets import OffsetAdmin
 from aerobee.model.message import StoredMessage
-from aerobee.model.message_queue import MessageQueue
+from aerobee.model.message_queue import MessageQueue, QueueOffset
 from aerobee.model.subscription import ALL, BY_TAG
 from aerobee.protocol.bodies.queue_units import QueueUnits, decode_queue_units
 from aerobee.protocol.headers.popping import (
@@ -68,7 +69,7 @@ class QueueAdmin:
         self, queue: MessageQueue, *, start: int = 0, count: int = 10, group: str = ""
     ) -> QueueUnits:
         """Units of the consume queue: log offset, size and tag code of each message."""
-        address = await self._fan_out.master(queue.broker_name)
+        address = await self._fan_out.master_of(queue)
         header = QueueUnitsHeader(queue.topic, queue.queue_id, start, count, group)
         answer = await self._fan_out.broker(address, RequestCode.QUERY_CONSUME_QUEUE, header)
         return decode_queue_units(bytes(answer.body))
@@ -102,7 +103,7 @@ class QueueAdmin:
         self, queue: MessageQueue, offset: int, count: int, tags: str
     ) -> tuple[list[StoredMessage], int]:
         """Some messages, perhaps none, and the offset of the next pull."""
-        address = await self._fan_out.master(queue.broker_name)
+        address = await self._fan_out.master_of(queue)
         header = PullHeader(
             GROUP,
             queue.topic,
@@ -117,4 +118,13 @@ class QueueAdmin:
         place = read_header(PullAnswerHeader, answer.ext_fields)
         found = answer.code == ResponseCode.SUCCESS
         messages = client_messages(bytes(answer.body)) if found else []
+        if place.offset_delta:
+            messages = [
+                replace(
+                    one,
+                    queue_id=queue.queue_id,
+                    queue_offset=QueueOffset(one.queue_offset + place.offset_delta),
+                )
+                for one in messages
+            ]
         return messages, max(place.next_begin_offset, offset + 1)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from aerobee.model.replica_status import (
+    ACTING,
     UNKNOWN,
     MasterStatus,
     ReplicaLag,
@@ -18,6 +19,8 @@ from aerobee.model.replica_status import (
 )
 from aerobee.model.route import MASTER_ID
 
+ACTING_MASTER = "ACTING_MASTER"
+"""The role that is shown of a slave that acts as master."""
 NO_MASTER = "no master of this name is registered"
 SILENT_MASTER = "its master does not answer"
 NOT_CONNECTED = "it is not connected to its master"
@@ -41,8 +44,15 @@ class ReplicaMember:
         """Its brokerRole, or what its status shows of it; empty: not known."""
         if self.status is None:
             return ""
+        if self.is_acting:
+            return ACTING_MASTER
         shown = "MASTER" if isinstance(self.status, MasterStatus) else "SLAVE"
         return self.settings.get("brokerRole", "") or shown
+
+    @property
+    def is_acting(self) -> bool:
+        """Whether it is a slave that acts as master."""
+        return isinstance(self.status, SlaveStatus) and self.status.state == ACTING
 
     @property
     def end_offset(self) -> int:
@@ -76,6 +86,11 @@ class ReplicaGroup:
     @property
     def slaves(self) -> tuple[ReplicaMember, ...]:
         return tuple(one for one in self.members if one.broker_id != MASTER_ID)
+
+    @property
+    def acting(self) -> ReplicaMember | None:
+        """The slave that acts as master."""
+        return next((one for one in self.slaves if one.is_acting), None)
 
     @property
     def unregistered(self) -> int:
@@ -116,10 +131,13 @@ class ReplicaGroup:
     def _candidates(self, slave: ReplicaMember, status: SlaveStatus) -> list[ReplicaLag]:
         """The entries of the master's list that may be this slave."""
         listed = self._listed()
-        if status.link:
-            return [one for one in listed if one.address == status.link]
+        exact = [one for one in listed if status.link and one.address == status.link]
+        if exact:
+            return exact
+        # Of RocketMQ, or not connected, or seen under another address.
+        others = {one.status.link for one in self.slaves if isinstance(one.status, SlaveStatus)}
         host = _host(slave.address)
-        return [one for one in listed if _host(one.address) == host]
+        return [one for one in listed if _host(one.address) == host and one.address not in others]
 
 
 def _among_others(lag_bytes: int, status: SlaveStatus, seen: list[ReplicaLag]) -> Standing:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from aerobee.client.admin.fan_out import FanOut, Where
+from aerobee.client.admin.static_topics import StaticTopicAdmin, logical_stats, static_topic
 from aerobee.errors import Refused, TopicNotFound
 from aerobee.model.message_queue import MessageQueue
 from aerobee.model.route import TopicRoute
@@ -34,6 +35,8 @@ ORDER_NAMESPACE = "ORDER_TOPIC_CONFIG"
 class TopicAdmin:
     def __init__(self, fan_out: FanOut) -> None:
         self._fan_out = fan_out
+        self.static = StaticTopicAdmin(fan_out)
+        """Static topics: made, grown and moved."""
 
     # Which there are.
 
@@ -186,7 +189,9 @@ class TopicAdmin:
     # How they are doing.
 
     async def stats(self, topic: str, *, on: Where = None) -> TopicStats:
-        """The first and the next offset of each queue, on all brokers together."""
+        """The first and the next offset of each queue, on all brokers together; of a static topic
+        also those of its logical queues.
+        """
         answers = await self._fan_out.on_masters_of(
             topic, on, RequestCode.GET_TOPIC_STATS_INFO, TopicHeader(topic)
         )
@@ -196,7 +201,10 @@ class TopicAdmin:
             stats = decode_topic_stats(bytes(answer.body))
             queues.update(stats.queues)
             rate += stats.sends_a_second
-        return TopicStats(dict(sorted(queues.items())), rate)
+        logical: Mapping[MessageQueue, QueueStats] = {}
+        if on is None and (await self._fan_out.route(topic)).mappings:
+            logical = logical_stats(topic, await static_topic(self._fan_out, topic), queues)
+        return TopicStats(dict(sorted(queues.items())), rate, logical)
 
     async def groups(self, topic: str, *, on: Where = None) -> list[str]:
         """The groups that consume a topic, or once did."""

@@ -11,8 +11,9 @@ from typing import Any, TypedDict, Unpack
 
 from aerobee.client.api.keyword_check import check_keywords
 from aerobee.client.core.send.latency_faults import LATENCY_TABLE
-from aerobee.client.core.target import Credentials, Target, parse_target
+from aerobee.client.core.target import Target, parse_target
 from aerobee.errors import Misuse
+from aerobee.model.access import Credentials
 
 Duration = timedelta | float | int
 AvoidSlow = bool | Sequence[tuple[int, int]]

@@ -12,19 +12,13 @@ import os
 import socket
 import ssl
 
-from aerobee.client.core.target import Credentials
 from aerobee.errors import Unreachable
+from aerobee.model.access import Credentials
 from aerobee.net.line import Asked, Line, open_line
 from aerobee.protocol.remoting.command_header import BINARY_TYPE
 from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX, FrameLimits
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.protocol.remoting.signature import (
-    ACCESS_KEY,
-    SECURITY_TOKEN,
-    SIGNATURE,
-    sign,
-    signed_text,
-)
+from aerobee.protocol.remoting.signature import sign_fields
 from aerobee.protocol.request_codes import RequestCode
 
 LANGUAGE = "PYTHON"
@@ -88,12 +82,7 @@ class Connections:
         if command.code <= BINARY_CODE_MAX and command.code != RequestCode.PULL_MESSAGE:
             command.serialize_type = BINARY_TYPE
         if self._credentials is not None:
-            fields = command.ext_fields
-            fields[ACCESS_KEY] = self._credentials.access_key
-            if self._credentials.security_token:
-                fields[SECURITY_TOKEN] = self._credentials.security_token
-            text = signed_text(fields, bytes(command.body))
-            fields[SIGNATURE] = sign(text, self._credentials.secret_key)
+            sign_fields(command.ext_fields, bytes(command.body), self._credentials)
 
     async def close(self) -> None:
         for opening in list(self._opening.values()):

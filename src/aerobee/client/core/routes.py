@@ -7,14 +7,20 @@ R1. Writable queues are on brokers whose master is known, sorted by broker name,
     order configuration replaces them by the queues that it names.
 R2. A topic that does not exist may be sent to if the default topic does: with its brokers, and no
     more queues than a producer may ask for.
+R3. The queues of a static topic are its logical queues, all of them, whatever brokers they are on;
+    `holder` names the broker of each.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from aerobee.errors import Misuse
 from aerobee.model.flags import is_readable, is_writable
+from aerobee.model.message_id import parse_offset_message_id
 from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.model.queue_mapping import NO_BROKER, is_logical_broker, logical_queues
 from aerobee.model.route import MASTER_ID, BrokerData, QueueData, TopicRoute
+from aerobee.protocol.bodies.queue_mapping import decode_infos
 
 DEFAULT_TOPIC = "TBW102"
 NEW_TOPIC_QUEUES = 4  # how many queues a topic gets that a send creates, at most
@@ -30,6 +36,43 @@ class ClientRoute:
     brokers: dict[str, BrokerData] = field(default_factory=dict)
     advertised_by: str = ""
     """The name server that said so: whom to ask when an address cannot be reached."""
+    holders: Mapping[int, str] = field(default_factory=dict)
+    """Of a static topic: the broker of each logical queue."""
+    popped: frozenset[str] = frozenset()
+    """The brokers that have messages to pop, which takes no notice of logical queues."""
+
+    @property
+    def is_static(self) -> bool:
+        return bool(self.holders)
+
+    def physical(self, what: str) -> "ClientRoute":
+        """This route, of a topic that is no static one. Misuse: it is one, and `what` cannot use
+        it."""
+        if self.is_static:
+            raise Misuse(
+                f"{self.topic} is a static topic: {what} needs queues that stay on their brokers",
+                hint="use an ordinary topic",
+            )
+        return self
+
+    def holder(self, queue: MessageQueue) -> str:
+        """The name of the broker that has a queue, also of a logical one."""
+        if not is_logical_broker(queue.broker_name):
+            return queue.broker_name
+        return self.holders.get(queue.queue_id, NO_BROKER)
+
+    def keeper(self, queue: MessageQueue, offset_id: str) -> str | None:
+        """The address of the broker that has a message of a logical queue, perhaps one that had the
+        queue before: its id says it. None for a queue of a broker."""
+        if not is_logical_broker(queue.broker_name):
+            return None
+        stored = parse_offset_message_id(offset_id)
+        host = f"[{stored.address}]" if ":" in stored.address else stored.address
+        return f"{host}:{stored.port}"
+
+    def master_of(self, queue: MessageQueue) -> str | None:
+        """The address that takes what is sent to a queue."""
+        return self.master(self.holder(queue))
 
     def master(self, broker_name: str) -> str | None:
         broker = self.brokers.get(broker_name)
@@ -56,6 +99,18 @@ class ClientRoute:
 def client_route(topic: str, route: TopicRoute, *, advertised_by: str = "") -> ClientRoute:
     brokers = {broker.name: broker for broker in route.brokers}
     in_order = sorted(route.queues, key=lambda queue: queue.broker_name)
+    popped = {
+        queue.broker_name
+        for queue in route.queues
+        if is_readable(queue.permission) and queue.read_queues > 0
+    }
+    logical = logical_queues(topic, decode_infos(route.mappings.values()))
+    if logical:
+        queues = tuple(logical)
+        holders: dict[int, str] = {queue.queue_id: name for queue, name in logical.items()}
+        return ClientRoute(
+            topic, queues, queues, brokers, advertised_by, holders, frozenset(popped)
+        )
     return ClientRoute(
         topic,
         writable=tuple(_writable(topic, route, in_order, brokers)),
@@ -67,6 +122,7 @@ def client_route(topic: str, route: TopicRoute, *, advertised_by: str = "") -> C
         ),
         brokers=brokers,
         advertised_by=advertised_by,
+        popped=frozenset(popped),
     )
 
 

@@ -8,25 +8,17 @@ RocketMQ separates name servers by semicolons; commas are taken, too. A secret m
 percent-encoded, as in every URL.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from aerobee.errors import Misuse
+from aerobee.model.access import Credentials
 
 DEFAULT_PORT = 9876
 SCHEME = "rmq"
 _HINT = 'say "host:port", "host:port;host:port" or "rmq://key:secret@host:port/namespace?tls=on"'
 _ON = frozenset({"on", "true", "yes", "1"})
 _OFF = frozenset({"off", "false", "no", "0"})
-
-
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """Access key and secret. The secret is never shown: not in a log, not in an error."""
-
-    access_key: str
-    secret_key: str = field(repr=False)
-    security_token: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,19 @@ class GroupRequests:
             )
         return found
 
+    async def address_of(
+        self, queue: MessageQueue, broker_id: int = MASTER_ID, *, is_reading: bool = False
+    ) -> str:
+        """The address of the broker of a queue, also of a logical one."""
+        return await self.address(
+            queue.topic, await self._holder(queue), broker_id, is_reading=is_reading
+        )
+
+    async def _holder(self, queue: MessageQueue) -> str:
+        routes = self._session.routes
+        route = routes.find(queue.topic) or await routes.refresh(queue.topic)
+        return route.holder(queue)
+
     async def check_filter(self, subscription: Subscription) -> None:
         """Raise Refused if a broker of the topic cannot filter so. A broker that does not answer,
         or does not know the request, is ignored.
@@ -117,7 +130,7 @@ class GroupRequests:
         """
         answer = await ask(
             self._session,
-            await self.address(queue.topic, queue.broker_name, is_reading=True),
+            await self.address_of(queue, is_reading=True),
             RequestCode.QUERY_CONSUMER_OFFSET,
             QueryOffsetHeader(self.group, queue.topic, queue.queue_id, not is_exact),
         )
@@ -129,7 +142,7 @@ class GroupRequests:
         """Commit the group's offset in a queue. `is_certain`: wait for the answer. A slave takes
         it for its master while that does not answer.
         """
-        address = await self.address(queue.topic, queue.broker_name, is_reading=True)
+        address = await self.address_of(queue, is_reading=True)
         header = CommitOffsetHeader(self.group, queue.topic, queue.queue_id, offset)
         code = RequestCode.UPDATE_CONSUMER_OFFSET
         if is_certain:
@@ -160,13 +173,13 @@ class GroupRequests:
         locks none.
         """
         granted = await asyncio.gather(
-            *(self._lock(name, own) for name, own in _by_broker(queues).items())
+            *(self._lock(name, own) for name, own in (await self._by_broker(queues)).items())
         )
         return frozenset().union(*granted)
 
     async def unlock(self, queues: Iterable[MessageQueue]) -> None:
         """Release locks. Where that fails they expire by themselves."""
-        for name, own in _by_broker(queues).items():
+        for name, own in (await self._by_broker(queues)).items():
             try:
                 await self._lock_request(RequestCode.UNLOCK_BATCH_MQ, name, own)
             except AerobeeError:
@@ -196,17 +209,25 @@ class GroupRequests:
             broker_name=queue.broker_name,
             reason=reason or None,
         )
+        route = self._session.routes.find(queue.topic)
+        keeper = route.keeper(queue, message_id) if route is not None else None
         await ask_well(
             self._session,
-            await self.address(queue.topic, queue.broker_name),
+            keeper or await self.address_of(queue),
             RequestCode.CONSUMER_SEND_MSG_BACK,
             header,
             seconds=SEND_BACK_SECONDS,
         )
 
     async def _offset(self, queue: MessageQueue, code: RequestCode, header: object) -> int:
-        address = await self.address(queue.topic, queue.broker_name, is_reading=True)
+        address = await self.address_of(queue, is_reading=True)
         return _offset(await ask(self._session, address, code, header))
+
+    async def _by_broker(self, queues: Iterable[MessageQueue]) -> dict[str, list[MessageQueue]]:
+        found: dict[str, list[MessageQueue]] = {}
+        for queue in queues:
+            found.setdefault(await self._holder(queue), []).append(queue)
+        return found
 
     async def _lock(self, broker_name: str, queues: list[MessageQueue]) -> set[MessageQueue]:
         try:
@@ -226,13 +247,6 @@ class GroupRequests:
             body=encode_lock_request(request),
             seconds=LOCK_SECONDS,
         )
-
-
-def _by_broker(queues: Iterable[MessageQueue]) -> dict[str, list[MessageQueue]]:
-    found: dict[str, list[MessageQueue]] = {}
-    for queue in queues:
-        found.setdefault(queue.broker_name, []).append(queue)
-    return found
 
 
 def _offset(answer: Answer) -> int:

@@ -85,7 +85,7 @@ class PopMember:
                 _log.warning("%s waits for a topic: %s", self.group, error)
                 self._session.spawn(self._look_again(), f"looking for {topic}")
                 continue
-            for broker_name in {queue.broker_name for queue in route.readable}:
+            for broker_name in route.popped:
                 place = (topic, broker_name)
                 places.add(place)
                 if place not in self._sources:

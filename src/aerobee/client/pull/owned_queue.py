@@ -105,6 +105,7 @@ class OwnedQueue:
         if pulled.outcome is PullOutcome.MOVED:
             self._moved_to = pulled.next_offset
         else:
+            self._reader.offset_delta = pulled.offset_delta
             messages = self._reader.read(pulled.records, self.queue, self)
             in_hand.put(messages, pulled.next_offset)
             self._all.inbox.put(cast("list[Message]", messages))

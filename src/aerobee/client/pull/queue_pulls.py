@@ -18,6 +18,7 @@ from aerobee.client.connection.session import Session
 from aerobee.client.group.group_requests import GroupRequests
 from aerobee.errors import NoAnswer, Refused, RemoteProtocolError, Retriable
 from aerobee.model.message_queue import MessageQueue
+from aerobee.model.queue_mapping import is_logical_broker
 from aerobee.model.route import MASTER_ID
 from aerobee.model.subscription import Subscription
 from aerobee.protocol.headers.pulling import (
@@ -52,6 +53,8 @@ class Pulled:
     outcome: PullOutcome
     next_offset: int
     records: bytes = b""
+    offset_delta: int = 0
+    """Of a static topic: what is added to the offsets of the records."""
 
 
 class QueuePulls:
@@ -74,6 +77,9 @@ class QueuePulls:
         self._calls = calls
         self._timeout = poll_seconds + ANSWER_SECONDS
         self._broker_id = MASTER_ID
+        # Apache's broker stores an offset that comes with a pull of a logical queue untranslated:
+        # the group would go on far behind it.
+        self._commits = not is_logical_broker(queue.broker_name)
         self._flag = SUSPEND | SUBSCRIPTION if brings_filter else SUSPEND
         self._fields = write_header(
             PullHeader(
@@ -94,10 +100,10 @@ class QueuePulls:
         An error that is not NoAnswer is the broker's.
         """
         queue, silent = self.queue, self._session.silent
-        address = await self._calls.address(
-            queue.topic, queue.broker_name, self._broker_id, is_reading=True
+        address = await self._calls.address_of(queue, self._broker_id, is_reading=True)
+        is_committing = (
+            commit is not None and commit > 0 and self._commits and self._is_master(address)
         )
-        is_committing = commit is not None and commit > 0 and self._is_master(address)
         flag, seconds = self._flag, self._timeout
         if silent and silent.is_on_trial(address):
             flag, seconds = flag & ~SUSPEND, self._session.options.timeout
@@ -124,7 +130,9 @@ class QueuePulls:
                 silent.note(address, self._session.clock.monotonic_ms())
                 raise Retriable(f"the slave {address} does not have {queue} at {offset}", code=code)
             return Pulled(_OUTCOMES[code], header.next_begin_offset)
-        if code in _WITHOUT_SUBSCRIPTION:
+        if code == ResponseCode.NOT_LEADER_FOR_QUEUE:
+            await self.start_over()
+        elif code in _WITHOUT_SUBSCRIPTION:
             await self._session.members.beat()
         elif not self._is_master(address):  # a slave that does not let anybody read
             silent.note(address, self._session.clock.monotonic_ms())
@@ -133,13 +141,15 @@ class QueuePulls:
 
     def _is_master(self, address: str) -> bool:
         route = self._session.routes.find(self.queue.topic)
-        return route is not None and route.master(self.queue.broker_name) == address
+        return route is not None and route.master_of(self.queue) == address
 
     def _found(self, answer: Answer) -> Pulled:
         said = answer.ext_fields
         try:  # not by a declared header: this is done thousands of times a second
             self._broker_id = int(said["suggestWhichBrokerId"])
-            return Pulled(PullOutcome.FOUND, int(said["nextBeginOffset"]), bytes(answer.body))
+            delta = int(said["offsetDelta"]) if "offsetDelta" in said else 0
+            next_offset = int(said["nextBeginOffset"])
+            return Pulled(PullOutcome.FOUND, next_offset, bytes(answer.body), delta)
         except (KeyError, ValueError):
             raise RemoteProtocolError(f"an answer to a pull of {self.queue} says {said}") from None
 

@@ -14,7 +14,8 @@ Imports more than 15 modules because it joins what is decided, kept and written 
 import asyncio
 import logging
 import random
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from aerobee.client.api.receipt import DURABILITIES, Durability
@@ -23,7 +24,12 @@ from aerobee.client.core.namespace import with_namespace
 from aerobee.client.core.routes import ClientRoute
 from aerobee.client.core.send.latency_faults import LatencyFaults
 from aerobee.client.core.send.outgoing import Draft, use_delay_level
-from aerobee.client.core.send.queue_choice import QueueRound, find_queue, queue_for_key
+from aerobee.client.core.send.queue_choice import (
+    QueueRound,
+    find_queue,
+    queue_for_key,
+    queue_for_priority,
+)
 from aerobee.client.core.send.send_tries import SendTries
 from aerobee.client.core.trace_records import DEFAULT_REGION
 from aerobee.client.send.fast_send import SendWaiter
@@ -36,7 +42,7 @@ from aerobee.errors import (
     Stored,
     Unreachable,
 )
-from aerobee.model.message_queue import MessageQueue
+from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.properties import MESSAGE_REGION, TRACE_SWITCH
 from aerobee.net.line import Line
 from aerobee.protocol.headers.sending import SendV2Header, SentHeader
@@ -56,6 +62,8 @@ _ROUTE_CODES = frozenset(
         ResponseCode.NO_PERMISSION,
         # A broker that is a slave now: another one of its name is the master.
         ResponseCode.SERVICE_NOT_AVAILABLE,
+        # A logical queue that was moved.
+        ResponseCode.NOT_LEADER_FOR_QUEUE,
     }
 )
 
@@ -198,8 +206,11 @@ class Delivery:
             )
         self._note_fault(queue, started_ms)
         fields = answer.ext_fields
+        said = read_header(SentHeader, fields)
+        if said.queue_id != queue.queue_id:  # a priority, by a route that was out of date
+            queue = replace(queue, queue_id=QueueId(said.queue_id))
         return Sent(
-            read_header(SentHeader, fields),
+            said,
             queue,
             durability,
             fields.get(MESSAGE_REGION, DEFAULT_REGION),
@@ -277,9 +288,15 @@ class Delivery:
             return found
         if draft.order_by is not None:
             return queue_for_key(queues, draft.order_by)
-        turn = self._rounds.get(draft.topic)
+        taken = self._next_queue(draft.topic, queues, avoid)
+        if draft.priority is None:
+            return taken
+        return queue_for_priority(queues, taken.broker_name, draft.priority)
+
+    def _next_queue(self, topic: str, queues: Sequence[MessageQueue], avoid: str) -> MessageQueue:
+        turn = self._rounds.get(topic)
         if turn is None:
-            turn = self._rounds[draft.topic] = QueueRound(random.randrange(1 << 16))
+            turn = self._rounds[topic] = QueueRound(random.randrange(1 << 16))
         if self._faults is None:
             return turn.take(queues, avoid=avoid)
         return turn.take_fast(queues, self._faults, self._session.clock.monotonic_ms(), avoid=avoid)
@@ -306,7 +323,7 @@ class Delivery:
         return command
 
     def _master(self, route: ClientRoute, queue: MessageQueue) -> str:
-        address = route.master(queue.broker_name)
+        address = route.master_of(queue)
         if address is None:
             raise Unreachable(
                 f"no master of {queue.broker_name} is known", address=queue.broker_name

@@ -24,6 +24,7 @@ from aerobee.client.core.send.outgoing import (
     properties_of,
     set_delivery,
     set_identity,
+    set_priority,
     to_json,
 )
 from aerobee.client.send.delivery import RETRIES
@@ -51,10 +52,12 @@ class MessageKeywords(TypedDict, total=False):
 
 
 class TimedKeywords(MessageKeywords, total=False):
-    """The same, with keywords for delayed delivery."""
+    """The same, with keywords for delayed delivery and priority."""
 
     delay: Duration | None
     deliver_at: datetime | None
+    priority: int | None
+    """Of a PRIORITY topic: the number of the queue, whose consumers are served first or last."""
 
 
 class SendKeywords(TimedKeywords, total=False):
@@ -124,6 +127,7 @@ class Drafts:
         order_by: str | None = None,
         delay: Duration | None = None,
         deliver_at: datetime | None = None,
+        priority: int | None = None,
         compress: Compress = True,
         codec: Codec = to_json,
         unique_id: str = "",
@@ -141,6 +145,8 @@ class Drafts:
                 delay_ms=None if delay is None else round(seconds_of(delay, "delay") * 1000),
                 deliver_ms=None if deliver_at is None else wall_ms_of(deliver_at),
             )
+        if priority is not None:
+            set_priority(draft.properties, priority)
         if compress and len(draft.body) >= COMPRESS_FROM_BYTES:
             draft.compress(compression_of(compress))
         check_body_size(draft.body, self._session.options.max_message_bytes)

@@ -53,7 +53,7 @@ class FastSendLanes:
             return
         queues = []
         for queue in route.writable:
-            address = route.master(queue.broker_name)
+            address = route.master_of(queue)
             if address is None:
                 return
             queues.append(self._fast_queue(queue, address))

@@ -65,6 +65,8 @@ class Sender:
         **said: Unpack[TimedKeywords],
     ) -> Receipt:
         self._session.check()
+        if queue is not None and said.get("priority") is not None:
+            raise Misuse("queue and priority contradict each other", hint="give one of them")
         seconds = self._timeout if timeout is None else seconds_of(timeout, "timeout")
         if "keys" in said:
             said["keys"] = listed_keys(said["keys"])
@@ -135,7 +137,7 @@ class Sender:
         self._session.check()
         topic = self.drafts.wire_topic(receipt.queue.topic)
         route = await self._session.routes.of(topic, may_be_new=True)
-        address = route.master(receipt.queue.broker_name)
+        address = route.master_of(receipt.queue)
         if address is None:
             raise Misuse(f"no master of {receipt.queue.broker_name} is known")
         header = RecallHeader(

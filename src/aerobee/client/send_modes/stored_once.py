@@ -43,6 +43,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode, error_for
 
 _ROOM = "x" * 200  # no mark is longer: a batch is cut before its numbers are known
+_NOT_COUNTED = "a send that is stored once is tried until its timeout, not so many times"
 TRIES_MAX = 1_000_000  # the deadline ends them: each is harmless
 
 
@@ -69,7 +70,9 @@ class StoredOnce:
         **said: Unpack[TimedKeywords],
     ) -> Receipt:
         if retries is not None:
-            raise Misuse("a send that is stored once is tried until its timeout, not so many times")
+            raise Misuse(_NOT_COUNTED)
+        if queue is not None and said.get("priority") is not None:
+            raise Misuse("queue and priority contradict each other", hint="give one of them")
         draft = self._sending.drafts.draft(topic, body, **said)
         seconds = None if timeout is None else seconds_of(timeout, "timeout")
         sent = await self.deliver(producer, [draft], group=group, queue=queue, timeout=seconds)
@@ -82,6 +85,8 @@ class StoredOnce:
         messages: Iterable[object],
         **said: Unpack[BatchKeywords],
     ) -> Sequence[Receipt]:
+        if "retries" in said:
+            raise Misuse(_NOT_COUNTED)
         options = batch_options(topic, self._session.options.timeout, **said)
         one = self._sending.batches.one
         drafts = [one(topic, message, options.order_by, options.codec) for message in messages]
@@ -215,7 +220,7 @@ class StoredOnce:
 
     async def _ask(self, sequences: ProducerSequences, queue: MessageQueue) -> None:
         route = await self._session.routes.of(queue.topic, may_be_new=True)
-        address = route.master(queue.broker_name)
+        address = route.physical("dedup=").master(queue.broker_name)
         if address is None:
             raise Misuse(f"no master of {queue.broker_name} is known")
         epoch = sequences.epoch(queue.broker_name)

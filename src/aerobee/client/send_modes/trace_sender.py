@@ -114,7 +114,7 @@ class TraceSender:
 
     def _host_of(self, sent: Sent) -> str:
         route = self._session.routes.find(sent.queue.topic)
-        return (route.master(sent.queue.broker_name) or "") if route is not None else ""
+        return (route.master_of(sent.queue) or "") if route is not None else ""
 
 
 def trace_end(

@@ -105,7 +105,7 @@ class Transactions:
             broker_name=sent.queue.broker_name,
         )
         route = await self._session.routes.of(draft.topic, may_be_new=True)
-        address = route.master(sent.queue.broker_name)
+        address = route.master_of(sent.queue)
         try:
             if address is None:
                 raise NoAnswer("its broker has gone", address=sent.queue.broker_name)

@@ -15,6 +15,7 @@ from aerobee.client.admin.name_servers import NameServerAdmin
 from aerobee.client.admin.offsets import OffsetAdmin
 from aerobee.client.admin.queues import QueueAdmin
 from aerobee.client.admin.replicas import ReplicaAdmin
+from aerobee.client.admin.static_topics import StaticTopicAdmin
 from aerobee.client.admin.topics import TopicAdmin
 from aerobee.client.admin.transactions import TransactionAdmin
 from aerobee.client.admin.tuning import TuningAdmin
@@ -22,7 +23,20 @@ from aerobee.client.connection.loop_portal import Portal
 from aerobee.client.sync.facade import Facade, stream, verb
 
 
+class SyncStaticTopicAdmin(Facade[StaticTopicAdmin]):
+    mappings = verb(StaticTopicAdmin.mappings)
+    create = verb(StaticTopicAdmin.create)
+    move = verb(StaticTopicAdmin.move)
+    plan_queues = verb(StaticTopicAdmin.plan_queues)
+    plan_move = verb(StaticTopicAdmin.plan_move)
+    apply = verb(StaticTopicAdmin.apply)
+
+
 class SyncTopicAdmin(Facade[TopicAdmin]):
+    def __init__(self, subject: TopicAdmin, portal: Portal) -> None:
+        super().__init__(subject, portal)
+        self.static = SyncStaticTopicAdmin(subject.static, portal)
+
     names = verb(TopicAdmin.names)
     system_names = verb(TopicAdmin.system_names)
     names_of_units = verb(TopicAdmin.names_of_units)

@@ -155,7 +155,9 @@ class PartitionWriter:
         wired = with_namespace(session.options.namespace, topic)
         plan: QueuePlan | None
         if self._opened is None:
-            plan = plan_for((await session.routes.of(wired, may_be_new=True)).writable)
+            plan = plan_for(
+                (await session.routes.of(wired, may_be_new=True)).physical("Spark").writable
+            )
         elif self._options.guarantee is Guarantee.TRANSACTIONAL:
             plan = await staging_plan(session, wired, self._options.broker or self._broker_name)
             self._broker_name = plan.brokers[0][0]

@@ -52,7 +52,7 @@ class StagedRows:
 
 async def staging_plan(session: Session, topic: str, broker_name: str) -> QueuePlan:
     """Return a plan with the queues of one broker: a round is published by one broker."""
-    queues = (await session.routes.refresh(topic)).writable
+    queues = (await session.routes.refresh(topic)).physical("Spark").writable
     names = sorted({queue.broker_name for queue in queues})
     if not broker_name and len(names) == 1:
         broker_name = names[0]

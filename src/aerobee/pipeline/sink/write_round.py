@@ -83,7 +83,9 @@ async def agree(
     stored already. Brokers that do not answer, or have no room yet, are asked again for so many
     seconds."""
     # Asked for now: a worker may have slept for hours, and what is planned now holds for the round.
-    plan = plan_for((await session.routes.refresh(topic, may_be_new=True)).writable)
+    plan = plan_for(
+        (await session.routes.refresh(topic, may_be_new=True)).physical("Spark").writable
+    )
     if not plan.brokers:
         raise TopicNotFound(
             f"{topic} has no queue that can be written to",

@@ -36,7 +36,7 @@ class QueueLookup:
         if self._options.pattern:
             topics = await self._matching(self._options.pattern)
         routes = [await self._session.routes.refresh(topic) for topic in topics]
-        return sorted(queue for route in routes for queue in route.readable)
+        return sorted(queue for route in routes for queue in route.physical("Spark").readable)
 
     async def earliest(self, queues: Iterable[MessageQueue]) -> dict[MessageQueue, int]:
         return await _of_each(queues, self._calls.beginning_of)

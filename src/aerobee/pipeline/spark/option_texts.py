@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from aerobee.client.core.target import Credentials, Target, parse_target
+from aerobee.client.core.target import Target, parse_target
 from aerobee.errors import Misuse
+from aerobee.model.access import Credentials
 
 V = TypeVar("V")
 

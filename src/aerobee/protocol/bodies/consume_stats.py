@@ -27,12 +27,13 @@ class ConsumeProgress(NamedTuple):
 
     @property
     def lag(self) -> int:
-        return self.broker_offset - self.consumer_offset
+        # Of a static topic's queue that the group has no offset in, -1.
+        return self.broker_offset - max(0, self.consumer_offset)
 
     @property
     def in_flight(self) -> int:
         """Pulled, and not known to be consumed."""
-        return self.pull_offset - self.consumer_offset
+        return self.pull_offset - max(0, self.consumer_offset)
 
 
 class ConsumeStats(NamedTuple):

@@ -25,6 +25,8 @@ class QueueStats(NamedTuple):
 class TopicStats(NamedTuple):
     queues: Mapping[MessageQueue, QueueStats]
     sends_a_second: float
+    logical: Mapping[MessageQueue, QueueStats] = {}
+    """Of a static topic: its logical queues, which `queues` are parts of."""
 
 
 def encode_topic_stats(queues: Mapping[MessageQueue, QueueStats], sends_a_second: float) -> bytes:

@@ -5,12 +5,14 @@
      "topicQueueMappingDetailMap":{},"topicQueueMappingInfoMap":{}}
 
 Attributes in a list are changes, by signed name; those in a table are the present values. The
-mappings are those of static topics, of which we have none.
+mappings are those of static topics.
 """
 
 from collections.abc import Iterable
 
+from aerobee.model.queue_mapping import TopicMapping
 from aerobee.model.topic import DataVersion, TopicConfig
+from aerobee.protocol.bodies.queue_mapping import mapping_json
 from aerobee.protocol.bodies.topic_config import (
     data_version_from,
     data_version_json,
@@ -20,6 +22,7 @@ from aerobee.protocol.bodies.topic_config import (
 from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import parse, write_compact, write_standard
 
+NO_VERSION = DataVersion()
 LIST_BYTES_MAX = 8 * 1024 * 1024  # 40,000 topics
 
 
@@ -46,14 +49,19 @@ def decode_topic_configs(body: bytes) -> list[TopicConfig]:
     return found
 
 
-def encode_topic_table(version: DataVersion, configs: Iterable[TopicConfig]) -> bytes:
-    """All topics, or one page of them."""
+def encode_topic_table(
+    version: DataVersion,
+    configs: Iterable[TopicConfig],
+    mapping_version: DataVersion = NO_VERSION,
+    mappings: Iterable[TopicMapping] = (),
+) -> bytes:
+    """All topics, or one page of them, and the mappings of the static ones."""
     return write_standard(
         {
             "dataVersion": data_version_json(version),
-            "mappingDataVersion": data_version_json(DataVersion()),
+            "mappingDataVersion": data_version_json(mapping_version),
             "topicConfigTable": {config.name: topic_config_json(config) for config in configs},
-            "topicQueueMappingDetailMap": {},
+            "topicQueueMappingDetailMap": {one.topic: mapping_json(one) for one in mappings},
             "topicQueueMappingInfoMap": {},
         }
     )

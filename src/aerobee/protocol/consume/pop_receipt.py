@@ -7,7 +7,8 @@
 
 Parts are separated by one blank. The origin says which topic a message was popped from: 0 the topic
 itself, 1 the group's retry topic of it, 2 the same by its newer name. Agrees with Java's
-ExtraInfoUtil. A receipt comes back from a client, so it is read with distrust.
+ExtraInfoUtil. A receipt comes back from a client, so it is read with distrust. RocketMQ's proxy
+appends the message's log offset to receipts, and hands them back so: what follows is ignored.
 """
 
 import re
@@ -25,10 +26,10 @@ ORDERLY = 999
 """The revive queue that receipts of ordered pops name: nothing is written there."""
 
 _CHARS_MAX = 1024
-# Start, pop time, time hidden, revive queue, origin, broker, and perhaps queue and offset.
+# Start, pop time, time hidden, revive queue, origin, broker; perhaps queue and offset, and more.
 _TEXT = re.compile(
     r"([0-9]{1,19}) ([0-9]{1,19}) ([0-9]{1,19}) ([0-9]{1,10}) ([^ ]*) ([^ ]*)"
-    r"(?: ([0-9]{1,10})(?: ([0-9]{1,19}))?)?",
+    r"(?: ([0-9]{1,10})(?: ([0-9]{1,19})(?: .*)?)?)?",
     re.ASCII,
 )
 _INT32_MAX = 2**31 - 1

@@ -39,3 +39,5 @@ class PullAnswerHeader:
     max_offset: Int64
     topic_sys_flag: Int32 = 0
     group_sys_flag: Int32 = 0
+    offset_delta: Int64 | None = None
+    """Of a static topic: what the client adds to the offsets of the messages."""

@@ -6,7 +6,7 @@ Fields that every client sends and no broker reads are left out.
 from dataclasses import dataclass
 
 from aerobee.model.topic import SINGLE_TAG
-from aerobee.protocol.remoting.declared_header import Int32
+from aerobee.protocol.remoting.declared_header import Int32, on_wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,31 @@ class CreateTopicHeader:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateStaticTopicHeader:
+    """Header of UPDATE_AND_CREATE_STATIC_TOPIC, whose body is the mapping."""
+
+    topic: str
+    read_queue_nums: Int32
+    write_queue_nums: Int32
+    perm: Int32
+    topic_filter_type: str = SINGLE_TAG
+    topic_sys_flag: Int32 = 0
+    order: bool = False
+    force: bool = False
+    """Whether the mapping is taken even if it is older, or contradicts the one that is there."""
+    default_topic: str = "TBW102"
+
+
+@dataclass(frozen=True, slots=True)
 class TopicHeader:
     topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopicConfigHeader:
+    topic: str
+    is_logical: bool = on_wire("lo", default=False)
+    """Whether the mapping of a static topic is wanted, too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,5 +87,9 @@ class MessageDraft:
         copy_bytes(self.properties, 0, address(source), 0, len(text))
         self.properties_size = len(text)
 
+    def body_bytes(self) -> bytes:
+        """A copy of the body."""
+        return bytes_at(self.body, 0, self.body_size)
+
     def properties_text(self) -> bytes:
         return bytes_at(self.properties, 0, self.properties_size)

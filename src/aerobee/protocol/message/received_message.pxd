@@ -35,6 +35,7 @@ cdef class MessageReader:
     cdef object _tags
     cdef str _topic
     cdef bytes _topic_bytes
+    cdef public long long offset_delta
 
     @cython.locals(
         messages=list, memory="const byte*", end=Py_ssize_t, position=Py_ssize_t, record=Record,

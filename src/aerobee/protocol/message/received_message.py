@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.message_id import OffsetMessageId, address_text
 from aerobee.model.message_queue import LogOffset, MessageQueue, QueueId
+from aerobee.model.message_type import NO_PRIORITY, priority_of
 from aerobee.model.names import is_retry_topic
 from aerobee.model.properties import (
     INNER_BASE,
@@ -137,6 +138,12 @@ class ReceivedMessage:
         return tuple(self.properties.get(KEYS, "").split())
 
     @property
+    def priority(self) -> int | None:
+        """The priority that it was sent with; None if it has none."""
+        found = priority_of(self.properties)
+        return None if found == NO_PRIORITY else found
+
+    @property
     def attempt(self) -> int:
         """1 at first; each retry is one more."""
         return self.reconsume_times + 1
@@ -192,6 +199,7 @@ class MessageReader:
         "_tags",
         "_topic",
         "_topic_bytes",
+        "offset_delta",
     )
 
     def __init__(
@@ -210,6 +218,8 @@ class MessageReader:
         self._is_retry = False
         self._born_host = b"\0" * 8
         self._store_host = b"\0" * 8
+        self.offset_delta = 0
+        """What is added to the offsets of records: those of a static topic are physical."""
 
     def read(self, data: bytes, queue: MessageQueue, holder: object) -> list[ReceivedMessage]:
         """The messages of an answer, in order. RemoteProtocolError: it is none.
@@ -247,7 +257,7 @@ class MessageReader:
     def _fill(self, message: ReceivedMessage, memory: memoryview) -> None:
         """Have a message say what the record says that was just read."""
         record = self._record
-        message.offset = record.queue_offset
+        message.offset = record.queue_offset + self.offset_delta
         message.log_offset = record.log_offset
         message.born_timestamp = record.born_timestamp
         message.store_timestamp = record.store_timestamp

@@ -13,6 +13,8 @@ import hashlib
 import hmac
 from collections.abc import Collection, Mapping
 
+from aerobee.model.access import Credentials
+
 ACCESS_KEY = "AccessKey"
 SECURITY_TOKEN = "SecurityToken"
 SIGNATURE = "Signature"
@@ -25,6 +27,15 @@ def signed_text(fields: Mapping[str, str], body: bytes, *, left_out: Collection[
     names = [name for name in fields if name != SIGNATURE and name not in left_out]
     names.sort(key=lambda name: name.encode("utf-16-be", "surrogatepass"))
     return "".join(fields[name] for name in names).encode("utf-8", "replace") + body
+
+
+def sign_fields(fields: dict[str, str], body: bytes, credentials: Credentials) -> None:
+    """Add to the extension fields of a request who sends it, and the signature of all of it."""
+    fields.pop(SIGNATURE, None)
+    fields[ACCESS_KEY] = credentials.access_key
+    if credentials.security_token:
+        fields[SECURITY_TOKEN] = credentials.security_token
+    fields[SIGNATURE] = sign(signed_text(fields, body), credentials.secret_key)
 
 
 def sign(text: bytes, secret_key: str) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker
+from aerobee.service.broker.access.access_assembly import AccessAssembly
 from aerobee.service.broker.admin.admin_assembly import admin_rows
 from aerobee.service.broker.admin.topic.topic_cleanup import set_cleanup
 from aerobee.service.broker.admin.topic.topic_deletion import delete_messages
@@ -17,12 +18,12 @@ from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.duties_assembly import duties_of
 from aerobee.service.broker.membership.membership_assembly import membership_rows
 from aerobee.service.broker.metrics.pending_metrics import PendingMetrics
-from aerobee.service.broker.metrics.replica_metrics import ReplicaMetrics
 from aerobee.service.broker.parts import Parts, build_parts
-from aerobee.service.broker.request_table import RequestTable, request_table
+from aerobee.service.broker.request_table import Reception, RequestTable, request_table
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
 from aerobee.service.broker.staging.staging_handlers import StagingHandlers
 from aerobee.service.broker.state.tables import Ground
+from aerobee.service.broker.static_topic.static_topic_assembly import StaticTopicAssembly
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.store import Store
 
@@ -40,6 +41,8 @@ def build_broker(
     damaged."""
     ground = Ground(store, disk, worker)
     parts = build_parts(identity, config, ground, addresses, now)
+    access = AccessAssembly(identity, store, ground.config_file, worker, addresses, parts.outbox)
+    parts.replication.access.share(access.store, parts.replication.side.master)
     tables = parts.tables
     known = tables.deduplication.known
     publishing = RoundPublishing(
@@ -48,7 +51,7 @@ def build_broker(
     parts.replication.copy_metadata(
         tables, ground, parts.pops.modes.take_over, partial(set_cleanup, store), now
     )
-    if identity.is_master:
+    if identity.takes_messages:
         # Before requests are served: a round is visible whole or not at all.
         publishing.finish_decided(now)
     timers = parts.timers.timers
@@ -61,16 +64,21 @@ def build_broker(
         parts.pulls.cold_reads,
         parts.transactions.outcomes,
     )
-    replicas = ReplicaMetrics(parts.replication.side.status)
-    providers = (pending.metrics, parts.pops.shown.metrics, replicas.metrics)
+    static_topics = StaticTopicAssembly(identity, tables.topics, parts.cluster.routes, parts.outbox)
+    replicas = parts.watching.of_replicas(parts.replication.side.status)
+    providers = (pending.metrics, parts.pops.shown.metrics, replicas)
     name_servers = (addresses, parts.cluster.registration.strangers)
     return Broker(
         parts.sends.path,
         parts.pulls,
         parts.replication.only_on_master(parts.pops.fast_path),
-        _table(identity, config, ground, parts, publishing, now),
+        Reception(
+            access.gate,
+            _table(identity, config, ground, parts, publishing, access, static_topics, now),
+            parts.peers.by_channel,
+        ),
         parts.peers,
-        duties_of(identity, parts, store, publishing),
+        duties_of(identity, parts, store, publishing, access, static_topics.on_answer),
         parts.outbox,
         parts.watching.watch(name_servers, providers, now),
     )
@@ -82,6 +90,8 @@ def _table(
     ground: Ground,
     parts: Parts,
     publishing: RoundPublishing,
+    access: AccessAssembly,
+    static_topics: StaticTopicAssembly,
     now: Now,
 ) -> RequestTable:
     tables, store = parts.tables, ground.store
@@ -100,7 +110,9 @@ def _table(
         *parts.pops.rows(parts.cluster.routes),
         *membership_rows(tables, store, parts.lifecycle, parts.peers),
         *admin_rows(identity, tables, store, *asked, delete),
-        *parts.status.rows(config, parts.delays),
+        *parts.status.rows(config, parts.delays, is_active=identity.is_master),
         *parts.timers.rows(),
+        *access.rows(),
     ]
+    rows = static_topics.rows(rows, parts.cluster.registration.when_told)
     return request_table(parts.replication.rows(rows, tables, ground, now))

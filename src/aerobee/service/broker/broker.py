@@ -16,14 +16,13 @@ from aerobee.ports.watch import Watch
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
-from aerobee.protocol.request_codes import request_name
-from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.access.own_requests import sign_dials
 from aerobee.service.broker.clients.peers import Peers
 from aerobee.service.broker.fast_path import NONE, SOME, FastPath
 from aerobee.service.broker.pull.pull_assembly import PullAssembly
-from aerobee.service.broker.request_table import RequestTable
+from aerobee.service.broker.request_table import Reception, RequestTable
 from aerobee.service.broker.send.send_path import SendPath
-from aerobee.service.request import Answer, Heard, Request, answer_with
+from aerobee.service.request import Heard, Request, answer_with
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +30,9 @@ _log = logging.getLogger(__name__)
 class LinkEvents(Protocol):
     """Events of HA links (`ports.replica_link`); effects go to the broker's outbox."""
 
-    def on_link_open(self, link: LinkId, peer: Peer, is_dialed: bool, now: Now) -> None: ...
+    def on_link_open(
+        self, link: LinkId, peer: Peer, is_dialed: bool, now: Now, own: str = ""
+    ) -> None: ...
 
     def on_link_failed(self, address: str, reason: str, now: Now) -> None: ...
 
@@ -73,7 +74,7 @@ class Broker:
         send_path: SendPath,
         pull_assembly: PullAssembly,
         pop_fast_path: FastPath,
-        table: RequestTable,
+        reception: Reception,
         peers: Peers,
         duties: Duties,
         outbox: Effects,
@@ -82,13 +83,19 @@ class Broker:
         self._send_path = send_path
         self._pull_assembly = pull_assembly
         self._pop_fast_path = pop_fast_path
-        self.table = table
-        """The request table, by code."""
+        self.reception = reception
+        self._has_fast_paths = reception.has_fast_paths
+        self._inner = reception.inner
         self._peers = peers
         self._duties = duties
         self._outbox = outbox
         self._failure: DiskFailed | None = None
         self.watch = watch
+
+    @property
+    def table(self) -> RequestTable:
+        """The request table, by code."""
+        return self.reception.table
 
     # Connections and frames.
 
@@ -97,6 +104,8 @@ class Broker:
         return []
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> bool:
+        if not self._has_fast_paths:
+            return True
         born_host = self._peers.packed[channel]
         while self._send_path.take(channel, born_host, frames, output, now):
             taken = self._pull_assembly.take(channel, frames, output)
@@ -125,7 +134,7 @@ class Broker:
         self._pull_assembly.settle()  # a request sees messages that were sent before it
         if not command.is_response:
             request = Request(channel, command, now, self._outbox, self._duties.heard)
-            answer_with(self._handled, request)
+            answer_with(self.reception.serve, request)
         elif not self._duties.on_response(channel, command):
             _log.debug("a response that nobody waits for", extra={"channel": channel})
         return self._sent()
@@ -134,6 +143,7 @@ class Broker:
         for closed in self._duties.on_closed:
             closed(channel, now)
         self._peers.closed(channel)
+        self.reception.forget(channel)
         return self._sent()
 
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> Effects:
@@ -147,8 +157,10 @@ class Broker:
         """It takes events of HA links itself (`ports.replica_link.LinkedService`)."""
         return self
 
-    def on_link_open(self, link: LinkId, peer: Peer, is_dialed: bool, now: Now) -> Effects:
-        self._duties.links.on_link_open(link, peer, is_dialed, now)
+    def on_link_open(
+        self, link: LinkId, peer: Peer, is_dialed: bool, now: Now, own: str = ""
+    ) -> Effects:
+        self._duties.links.on_link_open(link, peer, is_dialed, now, own)
         return self._sent()
 
     def on_link_failed(self, address: str, reason: str, now: Now) -> Effects:
@@ -195,20 +207,12 @@ class Broker:
             stop(now)
         return self._sent()
 
-    def _handled(self, request: Request) -> Answer | None:
-        row = self.table.get(request.command.code)
-        if row is None:
-            return Answer(
-                ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
-                f"request type {request.command.code} not supported: "
-                f"this broker does not serve {request_name(request.command.code)}",
-            )
-        return row.serve(request)
-
     def _sent(self) -> Effects:
         """Take all effects so far. After an event any input of a grant may have changed:
         recheck."""
         self._pull_assembly.recheck()
         self._pop_fast_path.recheck()
         effects, self._outbox[:] = list(self._outbox), []
+        if self._inner is not None:
+            sign_dials(effects, self._inner)
         return effects

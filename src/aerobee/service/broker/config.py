@@ -7,9 +7,11 @@ can be changed by a request.
 
 from dataclasses import dataclass, field
 
+from aerobee.model.broker_role import Stage
 from aerobee.model.setting import TEXT, TRUTH, Setting, Whole
 from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX
 from aerobee.replication.config import ReplicationConfig
+from aerobee.service.access.config import AccessConfig
 
 FRAME_BYTES_BESIDE_BODY = 1 << 20
 
@@ -30,10 +32,21 @@ class BrokerIdentity:
     replication: ReplicationConfig = field(default_factory=ReplicationConfig)
     memory_bytes: int = 0
     """Of the machine; 0: not known."""
+    stage: Stage = Stage.USUAL
+    access: AccessConfig = field(default_factory=AccessConfig)
 
     @property
     def is_master(self) -> bool:
         return self.replication.role.is_master
+
+    @property
+    def takes_messages(self) -> bool:
+        """Whether clients may send to it: a master that is not about to return."""
+        return self.is_master and self.stage is Stage.USUAL
+
+    @property
+    def is_acting(self) -> bool:
+        return self.stage is Stage.ACTING
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +123,14 @@ class BrokerConfig:
     number than this."""
     recalls: bool = False
     """Whether producers may take back what waits for a time."""
+    priority_rises: bool = True
+    """Of PRIORITY topics: a larger number is a higher priority. Off: 0 is the highest."""
+    retry_first_percent: int = 0
+    """Pops of PRIORITY topics, of a hundred, that look first at messages that come again. 0: those
+    have the lowest priority; 100: the highest."""
+    separates_retries: bool = False
+    """Popped messages that come again keep the number of their queue, and so their priority. Off:
+    those of a group and topic share one queue."""
 
 
 SETTINGS = (
@@ -158,4 +179,9 @@ SETTINGS = (
     Setting("mappedFileSizeTimerLog", "timer_log_file_bytes", Whole(68, _INT32_MAX)),
     Setting("recallMessageEnable", "recalls", TRUTH, is_live=True),
     Setting("enableTopicMessageTypeCheck", "checks_message_types", TRUTH, is_live=True),
+    Setting("priorityOrderAsc", "priority_rises", TRUTH, is_live=True),
+    Setting(
+        "popFromRetryProbabilityForPriority", "retry_first_percent", Whole(0, 100), is_live=True
+    ),
+    Setting("useSeparateRetryQueue", "separates_retries", TRUTH, is_live=True),
 )

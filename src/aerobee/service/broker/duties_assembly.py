@@ -1,13 +1,14 @@
 """Puts the duties of a broker together: the callbacks of its rooms for ticks, answers, closed
-connections and its end. A slave has fewer than a master.
+connections and its end. A slave has fewer than a master, an acting master more than a slave.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.service.broker.access.access_assembly import AccessAssembly
 from aerobee.service.broker.broker import Duties
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.parts import Parts
@@ -18,8 +19,12 @@ REST_MS_MAX = 500  # the longest time between two looks at client calls, members
 COMPACTION_REST_MS = 5  # between two steps of compaction: some 200,000 messages a second
 
 
+Answered: TypeAlias = Callable[[object, RemotingCommand | None, Now], None]
+"""Takes the answer to a `Dial`."""
+
+
 class _MasterDuties(NamedTuple):
-    """Duties of rooms that write to the log: a slave's rest until it is a master."""
+    """Duties of rooms that put messages: a slave's rest until it is a master, or acts as one."""
 
     on_tick: Sequence[Callable[[Now], None]] = ()
     on_stop: Sequence[Callable[[Now], None]] = ()
@@ -28,41 +33,57 @@ class _MasterDuties(NamedTuple):
     on_visible: Sequence[Callable[[Now], None]] = ()
 
 
-def _master_duties(parts: Parts, publishing: RoundPublishing) -> _MasterDuties:
-    timers, sequences = parts.timers.timers, parts.tables.deduplication.sequences
+def _delivering_duties(parts: Parts) -> _MasterDuties:
+    """Messages that wait go on; an acting master's duties."""
+    timers = parts.timers.timers
     return _MasterDuties(
         on_tick=(
             parts.delays.on_tick,
             timers.on_tick,
             parts.pops.on_tick,
             parts.transactions.on_tick,
-            sequences.on_tick,
-            publishing.on_tick,
         ),
-        on_stop=(
-            parts.delays.stop,
-            parts.transactions.stop,
-            timers.stop,
-            parts.pops.stop,
-            sequences.stop,
-        ),
+        on_stop=(parts.delays.stop, parts.transactions.stop, timers.stop, parts.pops.stop),
         rest_ms=(
             parts.delays.rest_ms,
             timers.rest_ms,
             parts.pops.rest_ms,
             parts.transactions.rest_ms,
-            publishing.rest_ms,
         ),
+    )
+
+
+def _master_duties(parts: Parts, publishing: RoundPublishing) -> _MasterDuties:
+    sequences = parts.tables.deduplication.sequences
+    delivering = _delivering_duties(parts)
+    return _MasterDuties(
+        on_tick=(*delivering.on_tick, sequences.on_tick, publishing.on_tick),
+        on_stop=(*delivering.on_stop, sequences.stop),
+        rest_ms=(*delivering.rest_ms, publishing.rest_ms),
         on_round=(parts.pops.on_round, parts.transactions.on_round),
         on_visible=(parts.pops.on_visible,),
     )
 
 
+def _duties_by_stage(
+    identity: BrokerIdentity, parts: Parts, publishing: RoundPublishing
+) -> _MasterDuties:
+    if identity.takes_messages:
+        return _master_duties(parts, publishing)
+    return _delivering_duties(parts) if identity.is_acting else _MasterDuties()
+
+
 def duties_of(
-    identity: BrokerIdentity, parts: Parts, store: Store, publishing: RoundPublishing
+    identity: BrokerIdentity,
+    parts: Parts,
+    store: Store,
+    publishing: RoundPublishing,
+    access: AccessAssembly,
+    forwarded: Answered,
 ) -> Duties:
-    """The duties, in the order in which they are called."""
-    masters = _master_duties(parts, publishing) if identity.is_master else _MasterDuties()
+    """The duties, in the order in which they are called. `forwarded` takes the answers of other
+    brokers."""
+    masters = _duties_by_stage(identity, parts, publishing)
     tables, registration, replication = parts.tables, parts.cluster.registration, parts.replication
 
     def closed(channel: ChannelId, now: Now) -> None:
@@ -75,6 +96,8 @@ def duties_of(
         parts.cluster.routes.on_answer(ticket, answer, now)
         registration.on_answer(ticket, answer, now)
         replication.on_answer(ticket, answer, now)
+        access.notices.on_answer(ticket, answer, now)
+        forwarded(ticket, answer, now)
 
     def say_goodbye(now: Now) -> None:
         parts.outbox.extend(registration.unregister())
@@ -87,11 +110,13 @@ def duties_of(
             parts.calls.take_late,
             *masters.on_tick,
             tables.offsets_file.saving.on_tick,
+            tables.progress_marks.saving.on_tick,
             tables.consumer_filters.saving.on_tick,
             parts.status.on_tick,
             parts.watching.on_tick,
             registration.on_tick,
             replication.on_tick,
+            access.notices.on_tick,
         ),
         on_closed=(closed,),
         on_response=parts.calls.on_response,
@@ -100,6 +125,7 @@ def duties_of(
             say_goodbye,
             *masters.on_stop,
             tables.offsets_file.saving.close,
+            tables.progress_marks.saving.close,
             tables.consumer_filters.saving.close,
         ),
         rest_ms=(
@@ -107,6 +133,7 @@ def duties_of(
             *masters.rest_ms,
             registration.rest_ms,
             replication.rest_ms,
+            access.notices.rest_ms,
             lambda now: COMPACTION_REST_MS if store.compaction.is_running else REST_MS_MAX,
         ),
         links=replication.side,

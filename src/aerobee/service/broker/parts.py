@@ -58,22 +58,23 @@ def build_parts(
     store = ground.store
     tables = open_tables(identity, config, ground, now)
     outbox: Effects = []
-    cluster = ClusterAssembly(identity, config, tables.topics, addresses, outbox)
+    told = (tables.topics, addresses, outbox, tables.topics.mappings.infos)
+    cluster = ClusterAssembly(identity, config, *told)
     replication = ReplicationAssembly(
         identity,
         store,
-        cluster.registration,
+        cluster,
         outbox,
         lambda: config.current.sync_timeout_ms,
         tables.groups.find,
     )
     peers = Peers()
     watching = MetricsAssembly(identity, config, tables, store, now)
-    statistics = watching.statistics
+    statistics, answers = watching.statistics, replication.answers
     counts = SendCounts(watching.took_send, statistics.count_returned)
-    answers = replication.answers
     sends = SendAssembly(identity, config, tables, store, peers, outbox, answers, counts)
     writer = sends.writer
+    replication.acting.take_puts_of(writer)
     suggestion = replication.suggestion
     pulls = PullAssembly(config, tables, ground, statistics, watching.took_pull, suggestion)
     levels_ms = store.config.delay_levels_ms
@@ -90,16 +91,16 @@ def build_parts(
     sends.fast_send.divert(diversion, transactions.ends, identity.name)
     outlets = Outlets(outbox, statistics.count_out, watching.times.note)
     pops = PopAssembly(identity, config, tables, ground, writer, timers.timers, outlets, now)
+    replication.acting.revive_by(pops.take_unstored)
     pulls.tell_arrivals(pops.note_arrival)
     lifecycle = MemberLifecycle(
         tables.consumers, tables.producers, tables.locks, tables.groups, config, outbox
     )
-    out = watching.messages_out
 
-    def messages_in() -> int:
+    def taken() -> int:
         return sends.messages_in() + transactions.committed()
 
-    status = BrokerStatus(messages_in, out, watching.times, timers.timers, store, now)
+    status = BrokerStatus(taken, watching.messages_out, watching.times, timers.timers, store, now)
     return Parts(
         outbox,
         tables,

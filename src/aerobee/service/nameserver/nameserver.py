@@ -3,6 +3,8 @@ brokers of a name when the smallest id among them has changed.
 
 Every request gets an answer. Name servers do not know each other: brokers register with every one,
 clients ask any.
+
+Imports more than 15 modules because it puts the others together.
 """
 
 import logging
@@ -12,8 +14,11 @@ from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.ports.service import ChannelId, CloseChannel, Effects, Peer
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.protocol.request_codes import request_name
+from aerobee.protocol.request_codes import RequestCode, request_name
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.access.config import OPEN, AccessConfig
+from aerobee.service.access.gate import OPEN_GATE, Gate
+from aerobee.service.access.own_requests import sign_dials
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.nameserver.config import NameServerConfig
 from aerobee.service.nameserver.handlers import (
@@ -26,6 +31,7 @@ from aerobee.service.nameserver.key_values import KeyValues
 from aerobee.service.nameserver.min_id_notices import min_id_notices
 from aerobee.service.nameserver.nameserver_watch import NameServerWatch
 from aerobee.service.nameserver.route_table import RouteTable
+from aerobee.service.nameserver.told_access import ToldAccess
 from aerobee.service.request import Answer, Handler, Request, answer_with, excess_remark
 
 _log = logging.getLogger(__name__)
@@ -42,6 +48,7 @@ class NameServer:
         key_values: KeyValues,
         worker: DiskWorker,
         started: Now,
+        access: AccessConfig = OPEN,
     ) -> None:
         self._config = config
         self._worker = worker
@@ -55,8 +62,16 @@ class NameServer:
             **KeyValueHandlers(key_values).table(),
             **ConfigHandlers(config).table(),
         }
+        self._gate = OPEN_GATE
+        self._inner = access.inner
+        self._sources: dict[ChannelId, str] = {}
+        told = ToldAccess(access)
+        self._handlers[RequestCode.TELL_ACCESS] = told.tell
+        if access.authenticates:
+            self._gate = Gate(access, told.realms)
 
     def on_open(self, channel: ChannelId, peer: Peer, now: Now) -> Effects:
+        self._sources[channel] = peer.host.partition("%")[0]
         return []
 
     def on_command(self, channel: ChannelId, command: RemotingCommand, now: Now) -> Effects:
@@ -86,11 +101,16 @@ class NameServer:
         return max(0, self._scanned_ms + self._config.current.scan_interval_ms - now.monotonic_ms)
 
     def on_closed(self, channel: ChannelId, now: Now) -> Effects:
+        self._sources.pop(channel, None)
+        self._gate.forget(channel)
         for address in self._routes.drop_channel(channel):
             _log.warning("a broker's connection closed: it is removed", extra={"address": address})
         return self._sent()
 
     def _handled(self, request: Request) -> Answer | None:
+        refusal = self._gate.refuse(request, self._sources.get(request.channel, ""))
+        if refusal is not None:
+            return refusal
         handler = self._handlers.get(request.command.code)
         if handler is None:
             return Answer(
@@ -107,4 +127,6 @@ class NameServer:
             if self._config.current.notifies_min_ids:
                 self._outbox += min_id_notices(change)
         effects, self._outbox[:] = list(self._outbox), []
+        if self._inner is not None:
+            sign_dials(effects, self._inner)
         return effects

@@ -1,8 +1,9 @@
 """LogRange reads ranges of the commit log as they are: bytes for replicas, records of one's own.
 
-`slice` is for a master that sends its log to slaves. The others are for a slave that looks for the
-last record which its log shares with its master's: it compares records by their bytes, so each is
-checked first. A damaged record differs from the master's, too, but the log behind it is no other.
+`slice` and `record_end` are for a master that sends its log to slaves. The others are for a slave
+that looks for the last record which its log shares with its master's: it compares records by their
+bytes, so each is checked first. A damaged record differs from the master's, too, but the log behind
+it is no other.
 
 Up to the end of the log, not only as far as consumers may read. Slices keep their file mapped for
 as long as they are held, whatever retention does with the file. Called from the core's thread only.
@@ -41,6 +42,23 @@ class LogRange:
         if file is None or size <= 0:
             return _NOTHING
         return file.slice(offset - file.first_offset, size)  # which ends with the file
+
+    def record_end(self, start: int, limit: int) -> int:
+        """The last end of a record or filler up to a limit, which lies within the log; if the first
+        from `start` on is larger, its end. `start` is the end of one, too."""
+        file = self._log.sequence.find(start)
+        assert file is not None, f"no log file has offset {start}"
+        first = file.first_offset
+        walk = self._walk
+        found = walk.run(file, start - first, min(file.size, limit - first))
+        if found == FILLER:
+            # A filler belongs to the record behind it; alone it fills its file.
+            return first + walk.position if walk.count else file.end_offset()
+        if found != SOUND:
+            raise _corrupt(file, walk.position, found)
+        if first + walk.position <= limit or walk.count == 1:
+            return first + walk.position
+        return first + walk.last_position
 
     def own_record(self, log_offset: int) -> memoryview | None:
         """The record that begins at a log offset, one of `records_in` or `last_record`; None if the

@@ -165,3 +165,10 @@ class LogCut:
         end = min(position + _HEAD_BYTES, file.size)
         file.view[position:end] = bytes(end - position)
         file.disk_file.sync()
+
+
+def is_cut_at(disk: Disk, root: str, end_offset: int) -> bool:
+    """Whether the log of a store, which ends here, was cut here and has not grown since."""
+    start = f"{end_offset:0{NAME_DIGITS}d}-"
+    names = disk.list_directory(f"{root}/{FOLDER}")
+    return any(name.startswith(start) and not name.endswith(_UNFINISHED) for name in names)

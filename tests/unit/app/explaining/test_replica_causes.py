@@ -2,6 +2,7 @@ from aerobee.app.explaining.findings import Cause
 from aerobee.app.explaining.replica_causes import BEHIND_BYTES, BEHIND_MS, explain_replicas
 from aerobee.client.admin.replica_group import ReplicaGroup, ReplicaMember
 from aerobee.model.replica_status import (
+    ACTING,
     DIVERGED,
     FOLLOWING,
     MasterStatus,
@@ -54,6 +55,10 @@ def test_a_name_without_a_master_cannot_be_sent_to() -> None:
     (found,) = explain_replicas(group(slave()))
     assert found.cause is Cause.NO_MASTER
     assert found.next == "aerobee broker promote broker-a --dry-run"
+    assert "acts as master" not in found.text
+    acting = slave(state=ACTING)
+    assert text(acting).endswith("10.0.0.2:10911 acts as master")
+    assert acting.role == "ACTING_MASTER"
     demoted = member(0, slave().status)
     assert causes(demoted, slave()) == [Cause.NO_MASTER]
 

@@ -23,7 +23,6 @@ def test_a_master_tells_its_name_settings_topics_and_log() -> None:
         assert facts.settings["brokerRole"] == "ASYNC_MASTER"
         assert facts.runtime.log_end > facts.runtime.log_start == 0
         assert "orders" in [one.name for one in facts.topics]
-        assert facts.static_topics == []
 
     with_admin(test)
 

@@ -46,11 +46,18 @@ def test_a_feature_that_is_missing_here_is_a_reason_not_to_begin(
     assert found.why
 
 
-def test_static_topics_and_lmq_topics_are_a_reason_not_to_begin(tmp_path: Path) -> None:
-    (static,) = bad(replace(FACTS, static_topics=("old",)), tmp_path)
-    assert (static.subject, static.seen) == ("static topics", "old")
+def test_lmq_topics_are_a_reason_not_to_begin(tmp_path: Path) -> None:
     (light,) = bad(replace(FACTS, topics=(TopicConfig("%LMQ%a"),)), tmp_path)
     assert light.subject == "LMQ topics"
+    lite = TopicConfig("sessions", attributes={"message.type": "LITE"})
+    (found,) = bad(replace(FACTS, topics=(lite,)), tmp_path)
+    assert (found.subject, found.seen) == ("lite topics", "sessions")
+
+
+def test_a_setting_for_lite_topics_that_rocketmq_has_on_by_default_is_no_reason(
+    tmp_path: Path,
+) -> None:
+    assert bad(facts_with(enableLiteEventMode="true"), tmp_path) == []
 
 
 def test_log_files_of_another_size_than_possible_here_are(tmp_path: Path) -> None:

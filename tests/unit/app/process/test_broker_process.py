@@ -14,7 +14,7 @@ from aerobee.app.process.lifecycle import CannotStart, Ended
 from aerobee.app.settings.broker_settings import BrokerNames, BrokerSettings, read_settings
 from aerobee.app.settings.config import Given, ListenConfig
 from aerobee.errors import CorruptFile
-from aerobee.model.broker_role import BrokerRole, RoleChange
+from aerobee.model.broker_role import BrokerRole, RoleChange, Stage
 from aerobee.net.listener import bind, port_of
 from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import Lane
@@ -264,6 +264,31 @@ def test_a_role_that_the_service_asks_for_is_another_life_and_outlives_the_proce
         assert (again.broker_id, again.replication.role) == (2, BrokerRole.SLAVE)
         assert again.replication.master_ha_address == "127.0.0.1:1"
         assert again.service.retention_ms == 7 * 3_600_000
+
+    in_loop(test)
+
+
+class Hasty(Standin):
+    """Asks for another life in the first tick of its first one, before its start is over."""
+
+    def on_tick(self, now: Now) -> Effects:
+        is_first = self.ticks == 0
+        effects = super().on_tick(now)
+        return [*effects, Rebuild("a test", stage=Stage.ACTING)] if is_first else effects
+
+
+def test_a_life_that_asks_for_the_next_during_its_own_start_is_ended_first(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with Running() as other:
+            standin = Hasty()
+            standin.asks = f"127.0.0.1:{other.port}"  # the start waits for this answer
+            part = BrokerPart(settings(tmp_path), standin.build)
+            async with live(part) as port:
+                assert part._rebuilding is not None
+                await part._rebuilding
+                assert (standin.stops, standin.identity.stage) == (1, Stage.ACTING)
+                answer = await asyncio.to_thread(ask, port)
+                assert bytes(answer.body) == b"x"
 
     in_loop(test)
 

@@ -13,6 +13,7 @@ from aerobee.app.settings.monitor_settings import Exporter, MonitorConfig
 from aerobee.app.settings.nameserver_settings import NameServerPaths, NameServerSettings
 from aerobee.client.client import connect
 from aerobee.client.connection.loop_portal import new_event_loop
+from aerobee.service.access.config import OPEN
 from aerobee.service.nameserver.config import NameServerConfig
 from tests.client_kit import until
 from tests.pull_server import PullServer
@@ -21,7 +22,7 @@ from tests.pull_server import PullServer
 def settings(folder: Path, port: int = 0, host: str = "127.0.0.1") -> NameServerSettings:
     paths = NameServerPaths(f"{folder}/kv/kvConfig.json", f"{folder}/kv/changes.properties")
     return NameServerSettings(
-        ListenConfig(port, host), paths, MonitorConfig(), NameServerConfig(), {}, [], ""
+        ListenConfig(port, host), paths, MonitorConfig(), NameServerConfig(), OPEN, {}, [], ""
     )
 
 

@@ -5,12 +5,14 @@ import pytest
 from aerobee.app.settings.broker_settings import (
     ALL_SETTINGS,
     IGNORED,
+    WITHOUT_EFFECT,
     BrokerNames,
     BrokerSettings,
     read_settings,
 )
 from aerobee.app.settings.config import BadConfig, Given, ListenConfig
 from aerobee.app.settings.monitor_settings import Exporter, MonitorConfig
+from aerobee.model.access import Credentials
 from aerobee.protocol.text.java_properties import parse_properties
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.storage.config import HOUR_MS, FlushMode, StorageConfig
@@ -167,13 +169,59 @@ def test_the_folders_of_the_store_may_be_named_but_not_moved(files: Files) -> No
         "enableControllerMode=true",
         "storeType=defaultRocksDB",
         "aclEnable=true",
-        "authenticationEnabled=true",
         "useTLS=true",
     ],
 )
 def test_a_promise_that_is_not_kept_here_is_a_mistake(files: Files, line: str) -> None:
     (mistake,) = files.mistakes(line)
     assert f"line 2: {line.split('=')[0]} must be " in mistake
+
+
+ACCESS = (
+    "authenticationEnabled=true\nauthorizationEnabled=true\n"
+    'initAuthenticationUser={"username":"root","password":"hidden1"}\n'
+    'innerClientAuthenticationCredentials={"accessKey":"inner","secretKey":"hidden2"}\n'
+)
+
+
+def test_users_are_asked_who_they_are_by_rocketmqs_settings(files: Files) -> None:
+    told = files.read(
+        f"{ACCESS}authenticationWhitelist=105\nuserCacheMaxNum=10\n"
+        "authenticationStrategy=org.apache.rocketmq.auth.authentication.strategy."
+        "StatefulAuthenticationStrategy\nauthenticationMetadataProvider="
+        "org.apache.rocketmq.auth.authentication.provider.LocalAuthenticationMetadataProvider\n"
+    )
+    access = told.access
+    assert (access.authenticates, access.authorizes, access.trusts_connections) == (True,) * 3
+    assert access.init_user == Credentials("root", "hidden1")
+    assert access.inner == Credentials("inner", "hidden2")
+    assert access.unsigned_codes == {105}
+    assert told.key_path == f"{files.root}/config/access.key"
+    assert list(told.ignored) == ["userCacheMaxNum"]
+    assert files.read("authKeyPath=/elsewhere/key").key_path == "/elsewhere/key"
+
+
+def test_no_secret_of_the_settings_is_shown(files: Files) -> None:
+    told = files.read(ACCESS)
+    assert "hidden" not in f"{told!r}{told.effective}{told.shown()}"
+    wrong = 'initAuthenticationUser={"username":"root","password":"hidden1"'
+    assert "hidden" not in str(files.mistakes(wrong))
+
+
+def test_settings_of_access_that_promise_what_they_do_not_keep_are_mistakes(files: Files) -> None:
+    for text in (
+        "authorizationEnabled=true",
+        "authenticationEnabled=true",
+        "migrateAuthFromV1Enabled=true",
+        "authenticationProvider=com.example.Mine",
+        ACCESS.replace("inner", "#", 1) + "brokerRole=SLAVE\nbrokerId=1",
+    ):
+        (mistake,) = files.mistakes(text)
+        assert (
+            "nnerClientAuthenticationCredentials" in mistake
+            or "must be" in mistake
+            or ("anybody could name any user" in mistake)
+        )
 
 
 def test_a_slave_needs_an_id_above_0(files: Files) -> None:
@@ -234,6 +282,13 @@ def test_everything_that_apaches_broker_says_of_itself_is_known(files: Files) ->
     assert settings.storage.log_file_bytes == 16 << 20
     assert "sendMessageThreadPoolNums" in settings.ignored
     assert "fileReservedTime" not in settings.ignored
+
+
+def test_strict_locks_are_reported_as_without_effect_and_refused_with_the_reason(
+    files: Files,
+) -> None:
+    assert files.read("lockInStrictMode=true").ignored == ["lockInStrictMode"]
+    assert "no majority" in WITHOUT_EFFECT["lockInStrictMode"]
 
 
 def test_nothing_is_both_known_and_ignored() -> None:

@@ -120,3 +120,16 @@ def test_a_group_that_is_not_there_is_not_found(server: Server, words: tuple[str
     assert said.status == 3
     assert "'cli-nobody'" in said.error
     assert aerobee(NOWHERE, "group", *words).status == 1
+
+
+def test_a_priority_factor_is_set_shown_and_left_alone(server: Server) -> None:
+    def shown() -> object:
+        said = aerobee(server, "group", "describe", "cli-ranked", "-o", "json")
+        return said.records["priority_factor"]
+
+    assert aerobee(server, "group", "create", "cli-ranked").status == 0
+    assert shown() == 100
+    assert aerobee(server, "group", "update", "cli-ranked", "--priority-factor", "30").status == 0
+    assert aerobee(server, "group", "update", "cli-ranked", "--retries", "3").status == 0
+    assert shown() == 30
+    assert aerobee(server, "group", "update", "cli-ranked", "--priority-factor", "101").status != 0

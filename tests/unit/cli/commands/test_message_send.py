@@ -48,6 +48,23 @@ def test_equal_texts_go_to_the_same_queue_and_one_can_be_chosen(server: Server) 
     assert {one["queue"] for one in chosen.records} == {3}
 
 
+def test_a_priority_chooses_the_queue(server: Server) -> None:
+    make = ("topic", "create", "CliRanked", "--queues", "4", "--type", "priority")
+    assert aerobee(server, *make).status == 0
+    (topic,) = [
+        one
+        for one in aerobee(server, "topic", "list", "-o", "json").records
+        if one["topic"] == "CliRanked"
+    ]
+    assert topic["type"] == "PRIORITY"
+    send = ("message", "send", "CliRanked", "x", "--count", "3", "-o", "json")
+    for priority, queue_id in ((1, 1), (99, 3)):
+        said = aerobee(server, *send, "--priority", str(priority))
+        assert {one["queue"] for one in said.records} == {queue_id}
+    assert aerobee(server, *send, "--priority", "1", "--order-by", "k").status == 1
+    assert aerobee(server, *send, "--priority", "1", "--queue", "broker-a:3").status == 1
+
+
 def test_lines_of_stdin_are_sent_as_they_come(server: Server) -> None:
     aerobee(server, "topic", "create", "CliLines", "--queues", "1")
     sent = aerobee(server, "message", "send", "CliLines", "-", stdin="{n}\n\nend")

@@ -56,6 +56,16 @@ def test_nobody_is_replaced_before_somebody_agrees(server: Server, tmp_path: Pat
     assert files_under(tmp_path) == []
 
 
+def test_a_broker_that_is_no_slave_takes_nothing_over(server: Server) -> None:
+    said = aerobee(server, "migrate", "broker-a", "--to", "127.0.0.1:1", "--yes")
+    assert (said.status, "no slave of broker-a is registered" in said.error) == (1, True)
+
+
+def test_a_migration_has_one_goal(server: Server) -> None:
+    for words in ((), ("--store", "new", "--to", "127.0.0.1:1")):
+        assert aerobee(server, "migrate", "broker-a", *words).status == 2
+
+
 def test_a_run_that_follows_is_continued_by_one_that_takes_over_and_serves(
     server: Server, tmp_path: Path
 ) -> None:
@@ -71,6 +81,11 @@ def test_a_run_that_follows_is_continued_by_one_that_takes_over_and_serves(
         server.send("orders", [b"four"])
         records = aerobee(server, "broker", "replicas", "-o", "json").records
         assert [one["role"] for one in records] == ["ASYNC_MASTER", "SLAVE"]
+        old = next(one["address"] for one in records if one["role"] == "SLAVE")
+        back = aerobee(server, "migrate", "broker-a", "--to", str(old), "--dry-run")
+        assert (back.status, f"{old} lacks " in back.out) == (0, True)
+        back = aerobee(server, "migrate", "broker-a", "--to", str(old), stdin="")
+        assert (back.status, "--yes or --dry-run" in back.error) == (2, True)
         assert second.stop()[0] == 0
     again = aerobee(server, "migrate", "broker-a", "--store", str(tmp_path / "new"), "--dry-run")
     assert again.status == 3  # the old master is a slave now

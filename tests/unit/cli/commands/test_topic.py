@@ -113,3 +113,22 @@ def test_a_topic_without_queues_is_not_made(server: Server) -> None:
     made = aerobee(server, "topic", "create", "CliNoQueues", "--queues", "0")
     assert (made.status, "from 1 on" in made.error) == (2, True)
     assert aerobee(server, "topic", "route", "CliNoQueues").status == 3
+
+
+def test_a_static_topic_is_made_grown_moved_and_deleted(server: Server) -> None:
+    made = aerobee(server, "topic", "create", "CliStatic", "--static", "--queues", "2")
+    assert made.out == "CliStatic has 2 queues on all brokers together\n"
+    server.send("CliStatic", [b"x"] * 2)
+    shown = aerobee(server, "topic", "status", "CliStatic", "-o", "json").records
+    assert [one["messages"] for one in shown if one["broker"] == "__syslo__global__"] == [1, 1]
+    assert aerobee(server, "topic", "describe", "CliStatic", "-o", "json").records["messages"] == 2
+    assert aerobee(server, "topic", "update", "CliStatic", "--queues", "3").status == 0
+    wrong = aerobee(server, "topic", "update", "CliStatic", "--queues", "4", "--permission", "R")
+    assert (wrong.status, "takes --queues alone" in wrong.error) == (2, True)
+    dry = aerobee(server, "topic", "move", "CliStatic", "--on", "broker-a", "--dry-run")
+    assert dry.out.startswith("would move no queue of CliStatic")
+    assert aerobee(server, "topic", "move", "CliStatic", "--on", "broker-z").status == 3
+    assert aerobee(server, "topic", "move", "CliStatic", "--on", "broker-a", "--yes").status == 0
+    assert aerobee(server, "topic", "delete", "CliStatic", "--yes").status == 0
+    wrong = aerobee(server, "topic", "create", "CliStatic", "--static", "--type", "FIFO")
+    assert wrong.status == 2

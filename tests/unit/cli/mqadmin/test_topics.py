@@ -1,4 +1,6 @@
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -92,6 +94,19 @@ FAILS = (
     Fails("topicList -x", "no flag '-x'", status=2),
 )
 
+BEFORE = r"^The old mapping data is written to file (\S+/MqStatic-\d+\.before)$"
+AFTER = r"^The new mapping data is written to file (\S+/MqStatic-\d+\.after)$"
+STATIC_FAILS = (
+    Fails("updateStaticTopic -b broker-a -t MqStatic -qn 4", "Cannot decrease"),
+    Fails("updateStaticTopic -b broker-a -t MqStatic -qn 6", "do nothing"),
+    Fails("updateStaticTopic -b broker-a -t MqStatic", "the number of queues, from 1 on"),
+    Fails("updateStaticTopic -c Nowhere -t MqStatic -qn 9", "Find none brokers", status=3),
+    Fails("updateStaticTopic -b broker-z -t MqStatic -qn 9", "'broker-z'", status=3),
+    Fails("updateStaticTopic -t MqStatic -mf {folder}/nothing", "nothing cannot be read"),
+    Fails("updateStaticTopic -t MqStatic -mf {folder}/bad", "bad: "),
+    Fails("remappingStaticTopic -b broker-a -t MqNoStatic", "No topic route to do the remapping"),
+)
+
 
 def test_topics_are_made_shown_changed_and_deleted(place: Place) -> None:
     rows = [{"topicName": "MqListed", "readQueueNums": 1, "writeQueueNums": 1, "perm": 6}]
@@ -117,3 +132,29 @@ def test_only_active_topics_are_shown_if_that_is_asked_for(place: Place, only: s
     place.see_in_time(Works("updateTopic -c DefaultCluster -t MqIdle -r 1 -w 1", ("success",)))
     place.see_in_time(Works("topicRoute -t MqIdle", ("broker-a",)))
     assert ("MqIdle" in place.run(f"statsAll{only}").out) is not bool(only)
+
+
+def test_a_static_topic_is_made_grown_and_moved_with_its_mapping_data_in_files(
+    place: Place,
+) -> None:
+    written = []
+    for command in (
+        "updateStaticTopic -b broker-a -t MqStatic -qn 5",
+        "updateStaticTopic -c DefaultCluster -t MqStatic -qn 6",
+        "remappingStaticTopic -c DefaultCluster -t MqStatic",
+    ):
+        said = place.see(Works(command, (BEFORE, AFTER)))
+        found = [re.search(pattern, said.out, re.MULTILINE) for pattern in (BEFORE, AFTER)]
+        written += [one.group(1) for one in found if one is not None]
+    try:
+        # A plan that was interrupted is applied again; an older one is not.
+        place.see(Works(f"remappingStaticTopic -t MqStatic -mf {written[-1]}", ()))
+        place.see_refused(Fails(f"updateStaticTopic -t MqStatic -mf {written[1]}", "small epoch"))
+        place.see_refused(Fails(f"updateStaticTopic -t MqOther -mf {written[1]}", "of the topic"))
+    finally:
+        for path in written:
+            Path(path).unlink(missing_ok=True)
+    place.see_in_time(Works("topicStatus -t MqStatic", (r"^__syslo__global__ +5 +0 +0 ",)))
+    (place.folder / "bad").write_text("{}")
+    for failure in STATIC_FAILS:
+        place.see_refused(failure)

@@ -2,7 +2,7 @@ import pytest
 
 from aerobee.client.admin.admin import Admin
 from aerobee.errors import Refused
-from aerobee.protocol.bodies.access import Rights, Rule, User
+from aerobee.model.access import Rights, Rule, User
 from aerobee.testing import Cluster
 from tests.admin_kit import with_admin
 

@@ -68,6 +68,20 @@ def test_a_slave_that_its_master_does_not_list_is_not_connected() -> None:
     assert told.standing(told.slaves[0]) == Standing(10, 3, False, "refused")
 
 
+def test_a_slave_is_not_taken_for_another_one_of_its_host() -> None:
+    status = MasterStatus(510, 2, [lag("10.0.0.2:1")])
+    here = member(1, slave(link="10.0.0.2:1"))
+    found = group(member(0, status), here, member(2, slave(why="refused"), "10.0.0.2"))
+    standings = [found.standing(one) for one in found.slaves]
+    assert standings == [Standing(0, 0, True, ""), Standing(10, 3, False, "refused")]
+
+
+def test_a_slave_that_its_master_sees_under_another_port_is_known_by_its_host() -> None:
+    status = MasterStatus(510, 2, [lag("10.0.0.2:9")])
+    found = group(member(0, status), member(1, slave(link="10.0.0.2:1")))
+    assert found.standing(found.slaves[0]) == Standing(0, 0, True, "")
+
+
 def test_of_several_slaves_on_a_host_nobody_can_say_which_is_in_sync_unless_all_are() -> None:
     for is_in_sync, wanted in ((True, True), (False, None)):
         lags = [lag("10.0.0.2:1"), lag("10.0.0.2:2", is_in_sync=is_in_sync)]

@@ -6,8 +6,8 @@ import pytest
 
 from aerobee.client.api.client_options import ClientOptions, options_for, seconds_of
 from aerobee.client.core.send.latency_faults import LATENCY_TABLE
-from aerobee.client.core.target import Credentials
 from aerobee.errors import Misuse
+from aerobee.model.access import Credentials
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import ssl
 import pytest
 
 from aerobee.client.connection.connections import Connections
-from aerobee.client.core.target import Credentials
 from aerobee.errors import Unreachable
+from aerobee.model.access import Credentials
 from aerobee.net.line import Line
 from aerobee.net.listener import bind, port_of
 from aerobee.protocol.remoting.command_header import BINARY_TYPE, JSON_TYPE

@@ -1,10 +1,14 @@
+import pytest
+
 from aerobee.client.core.routes import (
     ClientRoute,
     broker_addresses,
     client_route,
     route_of_new_topic,
 )
-from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.errors import Misuse
+from aerobee.model.message_id import OffsetMessageId
+from aerobee.model.message_queue import LogOffset, MessageQueue, QueueId
 from aerobee.model.route import BrokerData, QueueData, TopicRoute
 
 READ, WRITE = 4, 2
@@ -83,3 +87,38 @@ def test_every_address_of_every_route_is_known_with_its_broker() -> None:
     first = ClientRoute("t", (), (), {"a": _broker("a", _0="m:1", _1="s:1")})
     second = ClientRoute("u", (), (), {"b": _broker("b", _0="n:1")})
     assert broker_addresses([first, second]) == {"m:1": "a", "s:1": "a", "n:1": "b"}
+
+
+def _mapping(broker: str, epoch: int, led: dict[int, int], queues: int = 3) -> dict[str, object]:
+    return {"bname": broker, "epoch": epoch, "totalQueues": queues, "currIdMap": led, "topic": "t"}
+
+
+def test_a_static_topic_has_logical_queues_on_the_brokers_of_the_newest_epoch() -> None:
+    route = client_route(
+        "t",
+        TopicRoute(
+            (QueueData("a", 2, 2, READ | WRITE, 0), QueueData("b", 0, 0, READ | WRITE, 0)),
+            (_broker("a", _0="a:1"), _broker("b", _0="b:1")),
+            mappings={"a": _mapping("a", 5, {0: 0, 1: 1}), "b": _mapping("b", 6, {1: 0})},
+        ),
+    )
+    names = ["__syslo__global__0", "__syslo__global__1", "__syslo__global__2"]
+    assert _queues(route) == (names, names)
+    assert [route.holder(queue) for queue in route.readable] == ["a", "b", "__syslo__none__"]
+    assert [route.master_of(queue) for queue in route.writable] == ["a:1", "b:1", None]
+    assert route.master_of(MessageQueue("t", "a", QueueId(5))) == "a:1"
+    assert (route.is_static, set(route.popped)) == (True, {"a"})
+    stored = str(OffsetMessageId("10.0.0.7", 10911, LogOffset(5)))
+    assert route.keeper(route.readable[0], stored) == "10.0.0.7:10911"
+    assert route.keeper(MessageQueue("t", "a", QueueId(5)), stored) is None
+    stored = str(OffsetMessageId("::1", 10911, LogOffset(5)))
+    assert route.keeper(route.readable[0], stored) == "[::1]:10911"
+    with pytest.raises(Misuse, match="Spark needs queues that stay"):
+        route.physical("Spark")
+
+
+def test_a_route_without_mappings_is_of_an_ordinary_topic() -> None:
+    queue = QueueData("a", 1, 1, READ | WRITE, 0)
+    route = client_route("t", TopicRoute((queue,), (_broker("a", _0="a:1"),)))
+    assert (route.is_static, set(route.popped)) == (False, {"a"})
+    assert route.physical("Spark") is route

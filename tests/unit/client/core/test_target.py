@@ -1,7 +1,8 @@
 import pytest
 
-from aerobee.client.core.target import Credentials, Target, parse_target
+from aerobee.client.core.target import Target, parse_target
 from aerobee.errors import Misuse
+from aerobee.model.access import Credentials
 
 
 @pytest.mark.parametrize(

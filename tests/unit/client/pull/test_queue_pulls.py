@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from aerobee.client.admin.admin import Admin
 from aerobee.client.api.client_options import options_for
 from aerobee.client.client import Client
 from aerobee.client.core.consume.silent_brokers import AVOID_MS
@@ -14,7 +15,9 @@ from aerobee.errors import NoAnswer, RequestTimeout, Retriable
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.protocol.bodies.heartbeat import ConsumerBeat
 from aerobee.protocol.bodies.subscription import make_subscription
+from aerobee.testing import Cluster
 from aerobee.testing.movable_clock import MovableClock
+from tests.admin_kit import with_admin
 from tests.client_kit import LocalCluster, with_cluster
 from tests.consume_kit import Wire
 from tests.pull_server import PullServer
@@ -44,6 +47,30 @@ def test_an_answer_is_messages_or_nothing_or_another_place(tmp_path: Path) -> No
             await pulls.start_over()
 
     with_cluster(tmp_path, test)
+
+
+def test_a_logical_queue_is_followed_to_another_broker_and_no_pull_commits() -> None:
+    async def test(admin: Admin, cluster: Cluster) -> None:
+        queue = MessageQueue("orders", "__syslo__global__", QueueId(0))
+        every = make_subscription("orders", "*")
+        await admin.topics.static.create("orders", queues=1, on="broker-a")
+        await cluster.client.send("orders", b"one")
+        session = cluster.client._session
+        await session.members.consume(ConsumerBeat("g", subscriptions=(every,)))
+        calls = GroupRequests(session, "g")
+        pulls = QueuePulls(session, calls, queue, every, count=32, poll_seconds=0.01)
+        found = await pulls.pull(0, None)
+        assert (found.next_offset, found.offset_delta) == (1, 0)
+        await admin.topics.static.move("orders", on="broker-b")
+        with pytest.raises(Retriable, match="NOT_LEADER"):
+            await pulls.pull(1, 1)
+        assert (await pulls.pull(1, 1)).next_offset == 10_000
+        await cluster.client.send("orders", b"two")
+        found = await pulls.pull(10_000, 10_000)
+        assert (found.next_offset, found.offset_delta) == (10_001, 10_000)
+        assert await calls.committed(queue, is_exact=True) is None
+
+    with_admin(test, brokers=2)
 
 
 def test_a_broker_that_does_not_know_us_yet_is_told(tmp_path: Path) -> None:

@@ -47,6 +47,21 @@ def test_a_send_to_a_broker_that_is_gone_is_stored_by_the_other(tmp_path: Path) 
     with_cluster(tmp_path, test, brokers=2)
 
 
+def test_a_priority_goes_to_its_queue_of_every_broker_in_turn(tmp_path: Path) -> None:
+    async def test(cluster: LocalCluster) -> None:
+        session = await opened(cluster)
+        delivery, drafts = Delivery(session), Drafts(session)
+        for priority, queue_id in ((2, 2), (9, 3)):
+            drafted = [drafts.draft("t", b"x", priority=priority) for _ in range(8)]
+            sent = [await delivery.deliver(draft) for draft in drafted]
+            assert {one.queue.queue_id for one in sent} == {queue_id}
+            assert {one.said.queue_id for one in sent} == {queue_id}
+            assert {one.queue.broker_name for one in sent} == {"broker-a", "broker-b"}
+        await session.close()
+
+    with_cluster(tmp_path, test, brokers=2)
+
+
 def test_a_message_that_must_go_to_one_queue_goes_to_no_other(tmp_path: Path) -> None:
     async def test(cluster: LocalCluster) -> None:
         session = await opened(cluster)

@@ -5,9 +5,9 @@ import pytest
 from aerobee.client.api.client_options import ClientOptions
 from aerobee.client.connection.session import Session
 from aerobee.client.core.send.latency_faults import LATENCY_TABLE
-from aerobee.client.core.target import Credentials
 from aerobee.client.send.delivery import Delivery
 from aerobee.client.send.fast_send_lanes import FastSendLanes
+from aerobee.model.access import Credentials
 from aerobee.model.message_queue import MessageQueue, QueueId
 from tests.client_kit import LocalCluster, with_cluster
 from tests.net_kit import in_loop

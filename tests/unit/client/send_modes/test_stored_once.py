@@ -147,6 +147,8 @@ def test_tries_are_not_counted_where_each_is_harmless(tmp_path: Path) -> None:
         async with cluster.client() as client:
             with pytest.raises(Misuse, match="until its timeout"):
                 await client.send("t", b"x", dedup="P", retries=5)
+            with pytest.raises(Misuse, match="until its timeout"):
+                await client.send_batch("t", [b"x"], dedup="P", retries=5)
 
     with_cluster(tmp_path, test)
 

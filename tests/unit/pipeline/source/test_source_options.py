@@ -1,7 +1,7 @@
 import pytest
 
-from aerobee.client.core.target import Credentials
 from aerobee.errors import Misuse
+from aerobee.model.access import Credentials
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.pipeline.source.source_options import SourceOptions, StartPlace, source_options
 from aerobee.pipeline.source.stream_offsets import EARLIEST, LATEST

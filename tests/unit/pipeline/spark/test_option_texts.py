@@ -1,7 +1,7 @@
 import pytest
 
-from aerobee.client.core.target import Credentials
 from aerobee.errors import Misuse
+from aerobee.model.access import Credentials
 from aerobee.pipeline.spark.option_texts import OptionTexts
 
 KNOWN = ("nameServer", "accessKey", "secretKey", "tls", "batchSize", "wait", "mode")

@@ -1,12 +1,8 @@
 import pytest
 
 from aerobee.errors import RemoteProtocolError
+from aerobee.model.access import DENY, SUPER, Rights, Rule, User
 from aerobee.protocol.bodies.access import (
-    DENY,
-    SUPER,
-    Rights,
-    Rule,
-    User,
     decode_rights,
     decode_rights_list,
     decode_user,

@@ -37,12 +37,16 @@ def test_where_the_message_lies_may_be_missing() -> None:
     assert decode_pop_receipt("7 1 2 3 0 b").queue_id == -1
 
 
+def test_what_a_proxy_appends_is_ignored() -> None:
+    assert decode_pop_receipt(TEXT + " 123456") == RECEIPT
+    assert decode_pop_receipt(TEXT + " -1 more") == RECEIPT
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "",
         "1 2 3",
-        TEXT + " 1",
         "x" + TEXT,
         "-1 1 2 3 0 b 0 0",
         "1 2 3 9999999999 0 b 0 0",

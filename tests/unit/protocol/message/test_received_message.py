@@ -40,6 +40,13 @@ def test_without_the_senders_id_it_is_called_by_its_place() -> None:
     assert message.message_id == message.offset_id == stored(3).offset_message_id
 
 
+def test_a_priority_is_a_number_and_no_header() -> None:
+    ranked = stored(0, _SYS_MSG_PRIORITY_="7", mine="x")
+    first, second = read(encode_record(ranked), encode_record(stored(1)))
+    assert (first.priority, second.priority) == (7, None)
+    assert first.headers == {"mine": "x"}
+
+
 def test_tags_that_only_look_alike_to_a_broker_are_left_out() -> None:
     records = [encode_record(stored(n, TAGS=tag)) for n, tag in enumerate(("Aa", "BB", "Aa"))]
     assert [m.offset for m in read(*records, tags=frozenset({"Aa"}))] == [0, 2]

@@ -8,7 +8,7 @@ from aerobee.ports.service import ChannelId
 from aerobee.protocol.remoting.declared_header import Int32
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.broker.request_table import Lane, Right, request_table, row
+from aerobee.service.broker.request_table import Lane, request_table, row
 from aerobee.service.request import Answer, Request
 
 
@@ -21,7 +21,7 @@ def echo(request: Request, header: Header) -> Answer:
     return Answer(remark=f"{header.queue_id} of {request.command.opaque}")
 
 
-ROW = row(RequestCode.GET_MAX_OFFSET, Header, echo, Lane.CLIENT, Right.SUBSCRIBE)
+ROW = row(RequestCode.GET_MAX_OFFSET, Header, echo, Lane.CLIENT)
 
 
 def ask(fields: dict[str, str]) -> Answer | None:
@@ -45,7 +45,7 @@ def test_a_request_whose_header_is_too_large_is_refused_unless_its_handler_does_
     answer = ROW.serve(request)
     assert answer is not None
     assert (answer.code, "more than 128 fields" in answer.remark) == (29, True)
-    able = row(RequestCode.GET_MAX_OFFSET, Header, echo, Lane.CLIENT, Right.NONE, takes_excess=True)
+    able = row(RequestCode.GET_MAX_OFFSET, Header, echo, Lane.CLIENT, takes_excess=True)
     assert able.serve(request) == Answer(remark="4 of 0")
 
 

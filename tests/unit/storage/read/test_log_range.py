@@ -185,3 +185,39 @@ def test_a_record_without_the_record_crc_is_damaged_only_where_all_have_one() ->
     replica.store._records.crc_from = 0
     with pytest.raises(CorruptRecord):
         replica.store.log_range.own_record(0)
+
+
+# Boundaries.
+
+
+def test_a_limit_is_taken_back_to_the_end_of_a_record() -> None:
+    kit, offsets = rolled()
+    ranges = kit.store.log_range
+    ends = [*offsets[1:], kit.store.end_offset]
+    for index, start in enumerate(offsets[:4]):
+        for end in (end for end in ends[index:4] if end < FILE_BYTES):
+            assert ranges.record_end(start, end) == end
+            assert ranges.record_end(start, end + 1) == end
+
+
+def test_a_record_larger_than_the_limit_is_taken_whole() -> None:
+    kit, offsets = rolled()
+    assert kit.store.log_range.record_end(offsets[1], offsets[1] + 1) == offsets[2]
+
+
+def test_a_filler_comes_alone_or_not_at_all() -> None:
+    kit, offsets = rolled()
+    ranges = kit.store.log_range
+    first_of_second = next(offset for offset in offsets if offset >= FILE_BYTES)
+    last_of_first = offsets[offsets.index(first_of_second) - 1]
+    filler = ranges.record_end(last_of_first, FILE_BYTES)
+    assert last_of_first < filler < FILE_BYTES
+    assert ranges.record_end(filler, filler + 1) == FILE_BYTES
+    assert ranges.record_end(filler, FILE_BYTES + 100) == FILE_BYTES
+
+
+def test_a_damaged_record_is_no_boundary() -> None:
+    kit, offsets = rolled()
+    kit.store.log_slices(offsets[1], 8)[:4] = b"\xff\xff\xff\xff"
+    with pytest.raises(CorruptRecord):
+        kit.store.log_range.record_end(offsets[0], offsets[3])

@@ -11,7 +11,7 @@ from aerobee.sim.disk_worker import SimDiskWorker
 from aerobee.storage.config import StorageConfig
 from aerobee.storage.recover.checkpoint import Checkpoint
 from aerobee.storage.recover.durable_mark import NO_CRC, DurableMarkFile
-from aerobee.storage.recover.log_cut import FOLDER
+from aerobee.storage.recover.log_cut import FOLDER, is_cut_at
 from aerobee.storage.store import Store
 from tests.replica_kit import log_bytes, raw_records
 from tests.store_kit import ROOT, SMALL, StoreKit, bodies_of, contents, draft, properties
@@ -100,6 +100,17 @@ def test_the_tail_is_saved_as_it_was(kept: int) -> None:
     kit.open(cut_at)
     saved = contents(kit.disk.power_cut(), f"{ROOT}/{FOLDER}")
     assert saved == {f"{ROOT}/{FOLDER}/{cut_at:020d}-{end:020d}": kit.log[cut_at:]}
+
+
+def test_a_cut_is_told_from_a_log_that_has_grown_since_and_from_one_that_was_not_cut() -> None:
+    kit = CutKit()
+    cut_at, end = kit.offsets[10], len(kit.log)
+    assert not is_cut_at(kit.disk, ROOT, end)
+    kit.disk.replace(f"{ROOT}/{FOLDER}/{end:020d}-{end + 9:020d}.new", b"unfinished")
+    assert not is_cut_at(kit.disk, ROOT, end)
+    kit.open(cut_at)
+    assert is_cut_at(kit.disk, ROOT, cut_at)
+    assert not is_cut_at(kit.disk, ROOT, end)
 
 
 def test_a_log_may_be_cut_where_a_file_begins() -> None:

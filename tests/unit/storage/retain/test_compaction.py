@@ -41,6 +41,22 @@ def test_the_newest_log_file_is_left_alone() -> None:
     assert seen(kit.store) == [*NEWEST[1:], Seen(13, "k0", b"newest")]
 
 
+def test_what_a_change_of_master_may_take_back_is_not_compacted() -> None:
+    """A start dispatches all of the log, also what too few copies have."""
+    kit = CompactionKit()
+    kit.put("gold", b"40")
+    end = kit.store.end_offset
+    kit.put("gold", b"41")
+    kit.fill()
+    again = kit.opened_again()
+    again.store.confirmation.expect_copies(end)
+    again.compact()
+    assert all(file.log_end <= end for _, _, file in again.store._parts.derived.kept.all())
+    again.store.confirmation.note_copied(again.store.end_offset)
+    again.compact()
+    assert [one.body for one in seen(again.store)] == [b"41"]
+
+
 def test_messages_wait_for_their_time() -> None:
     kit = filled()
     kit.step()

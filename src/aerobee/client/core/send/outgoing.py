@@ -6,6 +6,7 @@
     order_by   __SHARDINGKEY      the same key, the same queue
     delay      TIMER_DELAY_MS     from when the broker gets it
     deliver_at TIMER_DELIVER_MS   a time, in ms since 1970
+    priority   _SYS_MSG_PRIORITY_ the queue of this number
 
 A message that a broker would refuse, truncate or read differently is refused here, with a hint: the
 application's mistake shows at its own line.
@@ -22,6 +23,7 @@ from aerobee.model.properties import (
     DELAY,
     INSTANCE_ID,
     KEYS,
+    PRIORITY,
     SHARDING_KEY,
     TAGS,
     TIMER_DELAY_MS,
@@ -38,6 +40,7 @@ _MINUTES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 60, 120)
 DELAY_LEVELS_MS = (1_000, 5_000, 10_000, 30_000, *(60_000 * minutes for minutes in _MINUTES))
 """What a broker has unless its messageDelayLevel is changed; the first is level 1."""
 
+PRIORITY_MAX = 2**31 - 1
 BODY_BYTES_MAX = 4 * 1024 * 1024  # a broker's own limit, by default
 COMPRESS_FROM_BYTES = 4096  # the Java client's
 
@@ -85,6 +88,11 @@ class Draft:
     @property
     def is_timed(self) -> bool:
         return TIMER_DELAY_MS in self.properties or TIMER_DELIVER_MS in self.properties
+
+    @property
+    def priority(self) -> int | None:
+        text = self.properties.get(PRIORITY)
+        return None if text is None else int(text)
 
     @property
     def unique_id(self) -> str:
@@ -217,6 +225,18 @@ def set_delivery(
         properties[TIMER_DELAY_MS] = str(delay_ms)
     if deliver_ms is not None:
         properties[TIMER_DELIVER_MS] = str(deliver_ms)
+
+
+def set_priority(properties: dict[str, str], priority: int) -> None:
+    """Set the priority of a message, from 0 on."""
+    if type(priority) is not int or not 0 <= priority <= PRIORITY_MAX:
+        raise Misuse(f"the priority {priority!r}", hint=f"a whole number from 0 to {PRIORITY_MAX}")
+    if any(name in properties for name in (SHARDING_KEY, TIMER_DELAY_MS, TIMER_DELIVER_MS)):
+        raise Misuse(
+            "a message with order_by, delay or deliver_at has no priority",
+            hint="brokers would drop it: give one of them",
+        )
+    properties[PRIORITY] = str(priority)
 
 
 def use_delay_level(properties: dict[str, str]) -> None:

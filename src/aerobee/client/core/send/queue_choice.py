@@ -5,6 +5,8 @@
     a key               always the same queue, as long as the queues are the same: Java's hash of
                         the key, so that Java's SelectMessageQueueByHash chooses the same
     a queue             that one, if it can be written to
+    a priority          the queue of that number on the broker whose turn it is, or its last one:
+                        the broker would choose the same
 
 The first queue is handed in, at random, so that many clients do not begin with the same.
 """
@@ -69,6 +71,14 @@ def queue_for_key(queues: Sequence[MessageQueue], key: str) -> MessageQueue:
     """The queue of a key: the same for every client that sees the same queues."""
     # Java takes the remainder of the signed hash, and then its absolute value.
     return queues[abs(tag_code(key.encode())) % len(queues)]
+
+
+def queue_for_priority(
+    queues: Sequence[MessageQueue], broker_name: str, priority: int
+) -> MessageQueue:
+    """The queue of a priority on a broker; the last one for priorities beyond it."""
+    own = sorted(queue for queue in queues if queue.broker_name == broker_name)
+    return own[min(priority, len(own) - 1)]
 
 
 def find_queue(queues: Sequence[MessageQueue], wanted: MessageQueue) -> MessageQueue | None:

@@ -6,11 +6,13 @@
     connection lost, no answer   yes, if there is time             unknown: it may be stored
     code 1, 204, 205             yes                               unknown
     code 2, 14, 16, 17, 1500     yes                               not stored
+    code 501                     yes, where the queue is now       not stored
     any other code               no: it would be the same          by code (`response_codes`)
 
-The codes that are tried again are those of Java's producer. One try of unknown outcome makes the
-whole send unknown, whatever the others came to. A broker that has just failed and is the only one
-is given a pause; another one is tried at once. One deadline holds for all tries.
+The codes that are tried again are those of Java's producer, and 501: another broker has the static
+topic's queue now. One try of unknown outcome makes the whole send unknown, whatever the others came
+to. A broker that has just failed and is the only one is given a pause; another one is tried at
+once. One deadline holds for all tries.
 
 T1. A try is never longer than what is left of the deadline, and none begins after it.
 """
@@ -28,6 +30,7 @@ RETRIED_CODES = frozenset(
         ResponseCode.NO_BUYER_ID,
         ResponseCode.NOT_IN_CURRENT_UNIT,
         ResponseCode.GO_AWAY,
+        ResponseCode.NOT_LEADER_FOR_QUEUE,
     }
 )
 FIRST_PAUSE_SECONDS = 0.05

@@ -4,8 +4,9 @@ it asks them for.
 
 from collections.abc import Sequence
 
+from aerobee.model.broker_role import Stage
 from aerobee.ports.service import Effects
-from aerobee.service.broker.cluster.registration import Registration, TopicTable
+from aerobee.service.broker.cluster.registration import Mappings, Registration, TopicTable
 from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.live_config import LiveConfig
@@ -19,7 +20,10 @@ class ClusterAssembly:
         topics: TopicTable,
         addresses: Sequence[str],
         outbox: Effects,
+        mappings: Mappings,
     ) -> None:
         """`addresses` are those of the name servers."""
-        self.registration = Registration(identity, config, topics, addresses, outbox)
+        self.addresses = addresses
+        told = () if identity.stage is Stage.RETURNING else addresses
+        self.registration = Registration(identity, config, topics, told, outbox, mappings)
         self.routes = TopicRoutes(addresses, outbox)

@@ -25,9 +25,11 @@ from enum import Enum
 from typing import NamedTuple, Protocol, TypeAlias
 
 from aerobee.model.flags import Permission
+from aerobee.model.queue_mapping import MappingInfo
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Dial, Effects
+from aerobee.protocol.bodies.queue_mapping import info_json
 from aerobee.protocol.bodies.register_broker import (
     RegisterBroker,
     body_crc,
@@ -47,7 +49,8 @@ _log = logging.getLogger(__name__)
 PLAIN_BYTES_MAX = 6 << 20
 """Some 30,000 topics. More are sent in the shorter form, of which 100,000 fit in a frame."""
 PROBE_INTERVAL_MS = 5_000
-"""The longest time for which a restarted name server does not know the broker."""
+"""The longest time for which a restarted name server does not know the broker. With
+enableSlaveActingMaster, probes are heartbeats, every `brokerHeartbeatInterval`."""
 PROBE_TIMEOUT_MS = 3_000
 GOODBYE_TIMEOUT_MS = 1_000
 TOLD_MS_MAX = 2_000
@@ -75,6 +78,10 @@ class TopicTable(Protocol):
 
     def take_changed(self) -> list[str]:
         """Names of topics that changed since the last call."""
+
+
+Mappings: TypeAlias = Callable[[], Iterable[MappingInfo]]
+"""The queues of static topics that this broker leads."""
 
 
 class _Kind(Enum):
@@ -161,14 +168,20 @@ class Registration:
         topics: TopicTable,
         addresses: Sequence[str],
         outbox: Effects,
+        mappings: Mappings = tuple,
         plain_bytes_max: int = PLAIN_BYTES_MAX,
     ) -> None:
         self._identity = identity
         self._config = config
         self._topics = topics
+        self._mappings = mappings
         self._plain_bytes_max = plain_bytes_max
         self._outbox = outbox
         self._tellers = [_Teller(address) for address in dict.fromkeys(addresses)]
+        replication = identity.replication
+        acts = replication.acts_as_master
+        self._probe_ms = replication.broker_heartbeat_ms if acts else PROBE_INTERVAL_MS
+        self._silence_ms_max = replication.broker_silence_ms_max if acts else None
         self._permission = config.current.permission
         # Topics are sent with the broker's permission applied, so a change of it is a new version.
         self._permission_changes = 0
@@ -267,7 +280,7 @@ class Registration:
 
     def _tell(self, teller: _Teller, kind: _Kind, now_ms: int) -> None:
         if kind is _Kind.PROBE:
-            teller.probe_due_ms = now_ms + PROBE_INTERVAL_MS
+            teller.probe_due_ms = now_ms + self._probe_ms
             self._ask(teller, kind, self._question(teller.told))
             return
         if kind is _Kind.ALL:
@@ -304,7 +317,8 @@ class Registration:
             who.ha_address,
             compressed=upload.is_compressed,
             body_crc32=body_crc(upload.body),
-            enable_acting_master=False,
+            enable_acting_master=who.replication.acts_as_master,
+            heartbeat_timeout_millis=self._silence_ms_max,
         )
         return RemotingCommand(
             RequestCode.REGISTER_BROKER, ext_fields=write_header(header), body=upload.body
@@ -332,7 +346,8 @@ class Registration:
     def _encoded(self, configs: Iterable[TopicConfig]) -> _Upload:
         version = self._version()
         topics = {config.name: self._shown(config) for config in configs}
-        upload = RegisterBroker(topics, version)
+        infos = {one.topic: info_json(one) for one in self._mappings() if one.topic in topics}
+        upload = RegisterBroker(topics, version, infos)
         plain = encode_register_broker(upload)
         if len(plain) <= self._plain_bytes_max:
             return _Upload(version, plain)
@@ -363,7 +378,7 @@ class Registration:
         now_ms = now.monotonic_ms
         teller.was_tried = True
         teller.retry_ms = RETRY_MS_MIN
-        teller.probe_due_ms = now_ms + PROBE_INTERVAL_MS
+        teller.probe_due_ms = now_ms + self._probe_ms
         if kind is not _Kind.PROBE:
             teller.heard = teller.uploads
         if kind is _Kind.ALL and not teller.is_known:

@@ -14,7 +14,7 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.deduplication.finished_rounds import is_task
 from aerobee.service.broker.deduplication.known_producers import KnownProducers, fenced
 from aerobee.service.broker.deduplication.round_completion import RoundCompletion
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.request import OK, Answer, Request
 
 _TOPIC_CHARS_MAX = 255
@@ -26,15 +26,7 @@ class FinishRoundHandlers:
         self._round_completion = round_completion
 
     def rows(self) -> list[Row]:
-        return [
-            row(
-                RequestCode.FINISH_ROUND,
-                FinishRoundHeader,
-                self._finish,
-                Lane.CLIENT,
-                Right.PUBLISH,
-            )
-        ]
+        return [row(RequestCode.FINISH_ROUND, FinishRoundHeader, self._finish, Lane.CLIENT)]
 
     def _finish(self, request: Request, header: FinishRoundHeader) -> Answer:
         task = "0" if header.task is None else str(header.task)

@@ -31,7 +31,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.deduplication.known_producers import KnownProducers, fenced, too_many
 from aerobee.service.broker.deduplication.producer_epochs import EpochRound, Opened, ProducerEpochs
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.request import Answer, Request
 
 PLANS_MAX = 256
@@ -48,15 +48,7 @@ class OpenProducerHandlers:
         self._epochs = epochs
 
     def rows(self) -> list[Row]:
-        return [
-            row(
-                RequestCode.OPEN_PRODUCER,
-                OpenProducerHeader,
-                self._open,
-                Lane.CLIENT,
-                Right.PUBLISH,
-            )
-        ]
+        return [row(RequestCode.OPEN_PRODUCER, OpenProducerHeader, self._open, Lane.CLIENT)]
 
     def _open(self, request: Request, header: OpenProducerHeader) -> Answer | None:
         producer = header.producer_id

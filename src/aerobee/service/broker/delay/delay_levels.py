@@ -64,6 +64,7 @@ class DelayLevels:
         save_interval_ms: int = SAVE_INTERVAL_MS,
     ) -> None:
         self._store = store
+        self._place = writer.place
         self._redelivery = writer.redelivery
         self._reader = DueReader(store, worker)
         self._offsets = offsets
@@ -189,7 +190,7 @@ class DelayLevels:
         finally:
             run.let_go()
             if level.offset > begun_at:
-                level.note_delivered(self._store.end_offset)
+                level.note_delivered(self._place.end_offset)
 
     def _deliver_run(self, level: DelayLevel, end: int, now: Now) -> None:
         """Deliver consecutive records. StorageError: the store takes none now."""
@@ -260,7 +261,7 @@ class DelayLevels:
         if self._offsets.is_saving:
             return
         self._saved_ms = now.monotonic_ms
-        flushed = self._store.confirmation.lasting_offset
+        flushed = self._place.lasting_offset
         safe = {}
         for level in self._levels:
             level.note_flushed(flushed)

@@ -7,7 +7,7 @@ time (TIMER_DELIVER_MS and the like) goes to the timer's topic in the same form;
 precedence over a time.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
@@ -27,13 +27,11 @@ from aerobee.model.properties import (
 from aerobee.ports.clock import Now
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.stored_message import fill_draft
+from aerobee.service.broker.log_access.put_place import LocalLog, PutPlace
+from aerobee.service.broker.log_access.put_place import Safe as Safe
 from aerobee.service.broker.log_access.redelivery import Redelivery
 from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.storage.store import Store
-
-Safe = Callable[[bool], None]
-"""Called with True when the bytes are as safe as the mode promises, False on disk failure."""
-
 
 _TIMER_TOPIC = TIMER_TOPIC.encode()
 _NO_OFFSETS: tuple[int, ...] = ()
@@ -78,7 +76,8 @@ class MessageWriter:
     """Appends messages, and calls back when they are safe, so that they may be acknowledged."""
 
     def __init__(self, store: Store, answers: SafeAnswers, delay_levels: int) -> None:
-        self._store = store
+        self.place: PutPlace = LocalLog(store)
+        """The log that messages are put into."""
         self.answers = answers
         """Answers to requests that wait until what was appended is safe."""
         self._delay_levels = delay_levels
@@ -92,6 +91,11 @@ class MessageWriter:
     def stored(self) -> int:
         """The number of records stored since the start."""
         return self._stored + self.redelivery.stored
+
+    def put_into(self, place: PutPlace) -> None:
+        """Put messages into another log from now on. Called before `redelivery` is handed out."""
+        self.place = place
+        self.redelivery = Redelivery(place.appender)
 
     def divert_to(self, timer: Diversion) -> None:
         """Divert messages with a delivery time to this timer; without one they are stored as they
@@ -129,29 +133,26 @@ class MessageWriter:
     def put_draft(self, draft: MessageDraft, now: Now, *, is_quiet: bool = False) -> StoredAt:
         """Store a draft as it is; a batch becomes several records. Quiet: their offsets are not
         needed."""
-        log_offset = self._store.append(draft, now.wall_ms)
-        appender = self._store.appender
+        appender = self.place.appender
+        log_offset = appender.append(draft, now.wall_ms)
         self._stored += appender.count
         return StoredAt(
             log_offset,
             draft.topic.decode(),
             draft.queue_id,
             appender.queue_offset,
-            self._store.end_offset,
+            self.place.end_offset,
             _NO_OFFSETS if is_quiet else self._record_offsets(log_offset),
         )
 
     def _record_offsets(self, log_offset: int) -> Sequence[int]:
-        appender = self._store.appender
+        appender = self.place.appender
         return (log_offset,) if appender.count == 1 else appender.record_offsets(log_offset)
 
     def when_safe(self, end_offset: int, then: Safe) -> None:
         """Call `then` once the log is confirmed up to here, however long that takes; to answer a
         request, use `answers`."""
-        if self.answers.are_later:
-            self._store.confirmation.wait_confirmed(end_offset, then)
-        else:
-            then(True)
+        self.place.when_safe(end_offset, then)
 
     def _delayed(self, message: StoredMessage, level: int) -> StoredMessage:
         if message.transaction_type in (TransactionType.PREPARED, TransactionType.ROLLBACK):

@@ -46,6 +46,16 @@ class RetryPlace(NamedTuple):
             self.topic, read_queues=self.queues, write_queues=self.queues, sys_flag=sys_flag
         )
 
+    def grown(self, known: TopicConfig | None) -> TopicConfig:
+        """The topic with as many queues as it needs, or more if it has them."""
+        if known is None:
+            return self.topic_config()
+        return replace(
+            known,
+            read_queues=max(known.read_queues, self.queues),
+            write_queues=max(known.write_queues, self.queues),
+        )
+
 
 def times_allowed(group: GroupConfig, wanted: int | None, version: int) -> int:
     """The number of retries of a message: the client's, if its version may set it, else the

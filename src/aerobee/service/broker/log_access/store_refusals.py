@@ -3,7 +3,7 @@
 The code decides what its client does next: try again, try another broker, or give up.
 """
 
-from aerobee.errors import DiskFailed, DiskFull, MessageIllegal, StorageError, StoreBusy
+from aerobee.errors import DiskFailed, MessageIllegal, NothingTaken, StorageError, StoreBusy
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.request import Answer
 
@@ -24,6 +24,8 @@ def refused_by_store(error: StorageError) -> Answer:
         return Answer(ResponseCode.MESSAGE_ILLEGAL, str(error))
     if isinstance(error, StoreBusy):
         return Answer(ResponseCode.SYSTEM_BUSY, str(error))
-    if isinstance(error, DiskFull | DiskFailed):
+    if isinstance(error, NothingTaken | DiskFailed):
+        # Apache answers too few in-sync replicas with SYSTEM_ERROR, which may mean anything. Every
+        # client tries both again elsewhere, and this one says that nothing was stored.
         return Answer(ResponseCode.SERVICE_NOT_AVAILABLE, str(error))
     return Answer(ResponseCode.SYSTEM_ERROR, str(error))

@@ -7,6 +7,8 @@ AVG_BY_CIRCLE). Retry topics are always pulled: popped messages come back by ano
 
 A client asks one broker for the queues of all brokers: the route comes from the name servers.
 Without one, or while none answers, only the queues of this broker are known.
+
+Imports more than 15 modules because an assignment needs routes, members, modes and mappings.
 """
 
 from collections.abc import Sequence
@@ -14,6 +16,7 @@ from collections.abc import Sequence
 from aerobee.model.flags import is_readable
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.names import is_retry_topic
+from aerobee.model.queue_mapping import logical_queues
 from aerobee.model.route import TopicRoute
 from aerobee.protocol.bodies.assignment import (
     POP,
@@ -23,13 +26,14 @@ from aerobee.protocol.bodies.assignment import (
     decode_assignment_question,
     encode_assignments,
 )
+from aerobee.protocol.bodies.queue_mapping import decode_infos
 from aerobee.protocol.headers.popping import ANY_QUEUE
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.clients.consumers import Consumers
 from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.membership.request_modes import RequestModes
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Answer, Request
 
@@ -52,8 +56,8 @@ class AssignmentHandlers:
         self._routes = routes
 
     def rows(self) -> list[Row]:
-        code, lane, right = RequestCode.QUERY_ASSIGNMENT, Lane.CLIENT, Right.SUBSCRIBE
-        return [row(code, NoHeader, self._query, lane, right)]
+        code, lane = RequestCode.QUERY_ASSIGNMENT, Lane.CLIENT
+        return [row(code, NoHeader, self._query, lane)]
 
     def _query(self, request: Request, header: NoHeader) -> None:
         question = decode_assignment_question(request.body)
@@ -84,13 +88,14 @@ class AssignmentHandlers:
             for queue_id in range(count)
         ]
         if question.is_broadcasting:
-            return queues
+            return _logical(question.topic, route) or queues
         group = self._consumers.find(question.group)
         members = sorted(group.client_ids()) if group is not None else []
         if question.client_id not in members:
             return None
         mine = members.index(question.client_id)
         if mode.mode != POP:
+            queues = _logical(question.topic, route) or queues
             return dealt(queues, len(members), mine, is_by_circle=question.strategy == BY_CIRCLE)
         if 0 < mode.share_queues < len(members) - 1:
             return shared(queues, len(members), mine, mode.share_queues)
@@ -110,6 +115,13 @@ class AssignmentHandlers:
         if own is not None and is_readable(own.permission):
             counts[self._broker_name] = own.read_queues
         return counts
+
+
+def _logical(topic: str, route: TopicRoute | None) -> list[MessageQueue]:
+    """The logical queues of a static topic; none of an ordinary one. Pops take no notice of
+    them."""
+    mappings = route.mappings if route is not None else {}
+    return list(logical_queues(topic, decode_infos(mappings.values())))
 
 
 def shared(

@@ -6,7 +6,7 @@ So a wrong filter fails there, with the position of the mistake, and not at ever
 from aerobee.protocol.bodies.subscription import decode_subscription_check
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.subscription_filter import SubscriptionFilters
 from aerobee.service.request import OK, Answer, Request
 
@@ -16,11 +16,7 @@ class FilterCheckHandlers:
         self._subscription_filters = subscription_filters
 
     def rows(self) -> list[Row]:
-        return [
-            row(
-                RequestCode.CHECK_CLIENT_CONFIG, NoHeader, self._check, Lane.CLIENT, Right.SUBSCRIBE
-            )
-        ]
+        return [row(RequestCode.CHECK_CLIENT_CONFIG, NoHeader, self._check, Lane.CLIENT)]
 
     def _check(self, request: Request, header: NoHeader) -> Answer:
         check = decode_subscription_check(request.body)

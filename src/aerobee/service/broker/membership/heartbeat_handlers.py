@@ -19,7 +19,7 @@ from aerobee.protocol.remoting.declared_header import NoHeader, write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.clients.consumers import Member
 from aerobee.service.broker.membership.member_lifecycle import MemberLifecycle
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import OK, Answer, Request
@@ -43,14 +43,8 @@ class HeartbeatHandlers:
 
     def rows(self) -> list[Row]:
         return [
-            row(RequestCode.HEART_BEAT, NoHeader, self._beat, Lane.CLIENT, Right.NONE),
-            row(
-                RequestCode.UNREGISTER_CLIENT,
-                UnregisterHeader,
-                self._unregister,
-                Lane.CLIENT,
-                Right.NONE,
-            ),
+            row(RequestCode.HEART_BEAT, NoHeader, self._beat, Lane.CLIENT),
+            row(RequestCode.UNREGISTER_CLIENT, UnregisterHeader, self._unregister, Lane.CLIENT),
         ]
 
     def _beat(self, request: Request, header: NoHeader) -> Answer:

@@ -17,7 +17,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.clients.consumers import Consumers, Member
 from aerobee.service.broker.clients.producers import Producers
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.request import Answer, Request
 
 
@@ -28,20 +28,18 @@ class MemberListHandlers:
 
     def rows(self) -> list[Row]:
         code = RequestCode
-        client, subscribe = Lane.CLIENT, Right.SUBSCRIBE
-        admin, administer = Lane.ADMIN, Right.ADMINISTER
+        client, admin = Lane.CLIENT, Lane.ADMIN
         of_group, of_producers = ConsumerGroupHeader, ProducerGroupHeader
         return [
-            row(code.GET_CONSUMER_LIST_BY_GROUP, of_group, self._list, client, subscribe),
-            row(code.GET_CONSUMER_CONNECTION_LIST, of_group, self._show, admin, administer),
+            row(code.GET_CONSUMER_LIST_BY_GROUP, of_group, self._list, client),
+            row(code.GET_CONSUMER_CONNECTION_LIST, of_group, self._show, admin),
             row(
                 code.GET_PRODUCER_CONNECTION_LIST,
                 of_producers,
                 self._show_producers,
                 admin,
-                administer,
             ),
-            row(code.GET_ALL_PRODUCER_INFO, NoHeader, self._show_all, admin, administer),
+            row(code.GET_ALL_PRODUCER_INFO, NoHeader, self._show_all, admin),
         ]
 
     def _list(self, request: Request, header: ConsumerGroupHeader) -> Answer:

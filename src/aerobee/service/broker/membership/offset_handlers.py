@@ -22,12 +22,15 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.protocol.text.json_text import write_standard
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.consumer_offsets import NO_ROOM, UNKNOWN, ConsumerOffsets
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import OK, Answer, Request
 from aerobee.storage.read.time_search import Boundary
+
+EMPTY_BATCH_QUEUE = -1
+"""The smallest offset of a batch queue that never had a message: RocketMQ's tools know it so."""
 
 
 class OffsetHandlers:
@@ -40,15 +43,15 @@ class OffsetHandlers:
         self._groups = groups
 
     def rows(self) -> list[Row]:
-        code, lane, right = RequestCode, Lane.CLIENT, Right.SUBSCRIBE
+        code, lane = RequestCode, Lane.CLIENT
         return [
-            row(code.QUERY_CONSUMER_OFFSET, QueryOffsetHeader, self._query, lane, right),
-            row(code.UPDATE_CONSUMER_OFFSET, CommitOffsetHeader, self._commit, lane, right),
-            row(code.SEARCH_OFFSET_BY_TIMESTAMP, SearchOffsetHeader, self._search, lane, right),
-            row(code.GET_MAX_OFFSET, MaxOffsetHeader, self._max, lane, right),
-            row(code.GET_MIN_OFFSET, QueueHeader, self._min, lane, right),
-            row(code.GET_EARLIEST_MSG_STORETIME, QueueHeader, self._earliest, lane, right),
-            row(code.GET_ALL_CONSUMER_OFFSET, NoHeader, self._all, Lane.ADMIN, Right.ADMINISTER),
+            row(code.QUERY_CONSUMER_OFFSET, QueryOffsetHeader, self._query, lane),
+            row(code.UPDATE_CONSUMER_OFFSET, CommitOffsetHeader, self._commit, lane),
+            row(code.SEARCH_OFFSET_BY_TIMESTAMP, SearchOffsetHeader, self._search, lane),
+            row(code.GET_MAX_OFFSET, MaxOffsetHeader, self._max, lane),
+            row(code.GET_MIN_OFFSET, QueueHeader, self._min, lane),
+            row(code.GET_EARLIEST_MSG_STORETIME, QueueHeader, self._earliest, lane),
+            row(code.GET_ALL_CONSUMER_OFFSET, NoHeader, self._all, Lane.ADMIN),
         ]
 
     def _query(self, request: Request, header: QueryOffsetHeader) -> Answer:
@@ -110,7 +113,15 @@ class OffsetHandlers:
         return _offset(end(header.topic, header.queue_id))
 
     def _min(self, request: Request, header: QueueHeader) -> Answer:
-        return _offset(self._queues.min_offset(header.topic, header.queue_id))
+        topic, queue_id = header.topic, header.queue_id
+        config = self._topics.find(topic)
+        if (
+            config is not None
+            and config.has_batch_queues
+            and not self._queues.exists(topic, queue_id)
+        ):
+            return _offset(EMPTY_BATCH_QUEUE)
+        return _offset(self._queues.min_offset(topic, queue_id))
 
     def _earliest(self, request: Request, header: QueueHeader) -> Answer:
         stored_ms = self._queues.earliest_ms(header.topic, header.queue_id)

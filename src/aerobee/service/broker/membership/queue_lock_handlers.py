@@ -8,7 +8,7 @@ from aerobee.protocol.bodies.locks import decode_lock_request, encode_locked
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.clients.queue_locks import QueueLocks
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.request import OK, Answer, Request
 
 
@@ -17,10 +17,10 @@ class QueueLockHandlers:
         self._locks = locks
 
     def rows(self) -> list[Row]:
-        lane, right = Lane.CLIENT, Right.SUBSCRIBE
+        lane = Lane.CLIENT
         return [
-            row(RequestCode.LOCK_BATCH_MQ, NoHeader, self._lock, lane, right),
-            row(RequestCode.UNLOCK_BATCH_MQ, NoHeader, self._unlock, lane, right),
+            row(RequestCode.LOCK_BATCH_MQ, NoHeader, self._lock, lane),
+            row(RequestCode.UNLOCK_BATCH_MQ, NoHeader, self._unlock, lane),
         ]
 
     def _lock(self, request: Request, header: NoHeader) -> Answer:

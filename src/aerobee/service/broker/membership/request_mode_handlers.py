@@ -9,7 +9,7 @@ from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.membership.request_modes import RequestModes
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Answer, Request
@@ -22,10 +22,10 @@ class RequestModeHandlers:
         self._groups = groups
 
     def rows(self) -> list[Row]:
-        code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
+        code, lane = RequestCode, Lane.ADMIN
         return [
-            row(code.SET_MESSAGE_REQUEST_MODE, NoHeader, self._set, lane, right),
-            row(code.GET_ALL_MESSAGE_REQUEST_MODE, NoHeader, self._all, lane, right),
+            row(code.SET_MESSAGE_REQUEST_MODE, NoHeader, self._set, lane),
+            row(code.GET_ALL_MESSAGE_REQUEST_MODE, NoHeader, self._all, lane),
         ]
 
     def _set(self, request: Request, header: NoHeader) -> Answer | None:

@@ -8,12 +8,14 @@ import logging
 from collections.abc import Callable, Sequence
 
 from aerobee.model.names import is_system_topic
+from aerobee.model.replica_status import ReplicaStatus
 from aerobee.ports.clock import Now
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.metrics.broker_watch import BrokerWatch, Provider
 from aerobee.service.broker.metrics.health import Health
 from aerobee.service.broker.metrics.pending_metrics import PendingMetrics
+from aerobee.service.broker.metrics.replica_metrics import ReplicaMetrics
 from aerobee.service.broker.state.tables import Tables
 from aerobee.service.broker.statistics.request_times import RequestTimes
 from aerobee.service.broker.statistics.statistics import Statistics
@@ -47,6 +49,10 @@ class MetricsAssembly:
         self.times = RequestTimes()
         self.took_send = self.times.of_successes(RequestCode.SEND_MESSAGE_V2).add
         self.took_pull = self.times.of_successes(RequestCode.PULL_MESSAGE).add
+
+    def of_replicas(self, status: Callable[[Now], ReplicaStatus]) -> Provider:
+        """The provider of metrics of the broker's side of replication."""
+        return ReplicaMetrics(status).metrics
 
     def watch(
         self, nameservers: NameServers, providers: Sequence[Provider], now: Now

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 from aerobee.model.histogram import Histogram
 from aerobee.model.metric import Metric, Sample, counter, histogram
 from aerobee.model.names import DEAD_LETTER_PREFIX, is_dead_letter_topic, is_retry_topic
-from aerobee.model.topic import TopicConfig
+from aerobee.model.topic import MESSAGE_TYPE, TopicConfig
 from aerobee.service.broker.metrics.lag_metrics import IsSystem
 from aerobee.service.broker.metrics.sample_bounds import OVERFLOW_LABELS, bounded
-from aerobee.service.broker.state.topic_attributes import MESSAGE_TYPE
 from aerobee.service.broker.statistics.request_times import RequestTimes
 from aerobee.service.broker.statistics.statistics import Statistics, Totals
 

@@ -42,7 +42,7 @@ class PopAssembly:
         now: Now,
     ) -> None:
         """CorruptFile: one of its files is damaged."""
-        parts = PopParts(identity, tables, ground, writer, timers, config.current, now)
+        parts = PopParts(identity, tables, ground, writer, timers, lambda: config.current, now)
         self._identity = identity
         self._tables = tables
         self._store = ground.store
@@ -59,7 +59,7 @@ class PopAssembly:
             parts.revive_queue_count,
         )
         self.fast_path = PopFastPath(
-            parts, ground.store, tables.topics, self._checks.basis, writer, outlets
+            parts, ground.store, tables.topics, self._checks, writer, outlets
         )
         parts.pop_walk.count_out = outlets.count_out
         self._pops = PopHandlers(
@@ -70,6 +70,7 @@ class PopAssembly:
             self.fast_path.learn_pop,
         )
         self._arrived: deque[tuple[bytes, int]] = deque()
+        self.take_unstored = parts.take_unstored
         self.modes = parts.modes
         """Whether groups pull or pop, by topic."""
 

@@ -20,9 +20,10 @@ from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.pop.ack.fast_ack import FastAck
 from aerobee.service.broker.pop.ack.fast_ack_writer import FastAckWriter, NoteAnswers
 from aerobee.service.broker.pop.pop_parts import PopParts
-from aerobee.service.broker.pop.take.fast_pop import Basis, FastPop
+from aerobee.service.broker.pop.take.fast_pop import FastPop
 from aerobee.service.broker.pop.take.fast_pop_walk import FastPopWalk
 from aerobee.service.broker.pop.take.held_pops import PopPlan
+from aerobee.service.broker.pop.take.pop_checks import PopChecks
 from aerobee.service.broker.pop.take.pop_walk import CountOut
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Request
@@ -45,19 +46,19 @@ class PopFastPath:
         parts: PopParts,
         store: Store,
         topics: Topics,
-        basis: Basis,
+        checks: PopChecks,
         writer: MessageWriter,
         outlets: Outlets,
     ) -> None:
-        """`basis`: the inputs of a decision about a pop."""
         fast_path_readers = store.fast_path_readers
-        self.pops = FastPop(FastPopWalk(fast_path_readers, parts.pop_walk), basis)
+        self.pops = FastPop(FastPopWalk(fast_path_readers, parts.pop_walk), checks.basis)
         self.fast_ack = FastAck(fast_path_readers[0], topics, parts.revive_queue_count)
         self._fast_ack_writer = FastAckWriter(
             self.fast_ack, parts.ack_writer, writer, outlets.outbox, outlets.note
         )
         self._note = outlets.note
         self._topics = topics
+        self._orders = checks.orders
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> int:
         popped, taken = self.pops.answered, NONE
@@ -85,7 +86,7 @@ class PopFastPath:
         topic = self._topics.find(plan.topic)
         # The fast path reads the log, which still has messages that compaction removed.
         if topic is not None and not topic.is_compacted:
-            self.pops.learn(request, header, plan, topic.read_queues)
+            self.pops.learn(request, header, plan, self._orders.of(plan))
 
     def recheck(self) -> None:
         self.pops.recheck()

@@ -3,6 +3,7 @@
 Imports more than 15 modules because it puts the others together.
 """
 
+from collections.abc import Callable
 from typing import Protocol
 
 from aerobee.model.message import unpack_host
@@ -17,7 +18,7 @@ from aerobee.service.broker.pop.revive.in_flight import InFlight
 from aerobee.service.broker.pop.revive.offset_catch_up import catch_up
 from aerobee.service.broker.pop.revive.retry_copy import Origin
 from aerobee.service.broker.pop.revive.retry_writer import RetryTables, RetryWriter
-from aerobee.service.broker.pop.revive.revive_queue import ReviveQueue
+from aerobee.service.broker.pop.revive.revive_queue import Over, ReviveQueue, UnstoredRecord
 from aerobee.service.broker.pop.revive.revive_queues import ReviveQueues
 from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
 from aerobee.service.broker.pop.take.handout import Handout
@@ -49,10 +50,11 @@ class PopParts:
         ground: Ground,
         writer: MessageWriter,
         timers: Clockwork,
-        config: BrokerConfig,
+        current: Callable[[], BrokerConfig],
         now: Now,
     ) -> None:
-        """CorruptFile: one of its files is damaged."""
+        """`current`: the settings of the moment. CorruptFile: one of its files is damaged."""
+        config = current()
         store, worker = ground.store, ground.worker
         topic = revive_topic(identity.cluster)
         catch_up(store, tables.offsets, frozenset({TIMER_TOPIC.encode(), topic.encode()}))
@@ -71,6 +73,7 @@ class PopParts:
             lambda group, topic, queue_id: _is_known(tables, group, topic, queue_id),
             now,
         )
+        self.orders.forget_gone(self.queues.stored_ms)
         self.pop_walk = PopWalk(
             store,
             self.queues,
@@ -83,7 +86,9 @@ class PopParts:
             store,
             worker,
             writer,
-            RetryTables(tables.topics, tables.groups, tables.offsets),
+            RetryTables(
+                tables.topics, tables.groups, tables.offsets, lambda: current().separates_retries
+            ),
             Origin(host, ":" in host.address),
         )
         self.reviving = [
@@ -97,6 +102,11 @@ class PopParts:
             self.reviving,
             lambda now: now.wall_ms - timers.behind_ms(now) - timers.precision_ms,
         )
+
+    def take_unstored(self, queue_id: int, tag: str, body: bytes, over: Over) -> None:
+        """An acting master's timer delivered a record for a revive queue."""
+        queue = self.reviving[queue_id % len(self.reviving)]
+        queue.take_unstored(UnstoredRecord(tag, body, over))
 
 
 def _is_known(tables: Tables, group: str, topic: str, queue_id: int) -> bool:

@@ -79,8 +79,10 @@ class PullAssembly:
 
     def _learn(self, channel: ChannelId, header: PullHeader, plan: PullPlan) -> None:
         topic = self._topics.find(header.topic)
-        # The fast path reads the log, which still has messages that compaction removed.
-        if topic is not None and not topic.is_compacted:
+        # The fast path reads the log, which still has messages that compaction removed. It knows no
+        # logical queues.
+        is_static = self._topics.mappings.has(header.topic)
+        if topic is not None and not topic.is_compacted and not is_static:
             self._fast_pull.learn(channel, header, plan, topic.read_queues)
 
     def rows(self) -> list[Row]:

@@ -76,6 +76,7 @@ class PullChecks:
             self._config.current,
             self._groups.find(group),
             self._topics.find(topic),
+            self._topics.mappings.has(topic),
             self._groups.may_read(group, topic),
             consumers.subscriptions.get(topic) if consumers is not None else None,
         )

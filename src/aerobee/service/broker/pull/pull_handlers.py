@@ -25,7 +25,7 @@ from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.cold_reads import ColdReads
 from aerobee.service.broker.pull.held_pulls import HeldPull, HeldPulls, PullPlan, QueueKey
 from aerobee.service.broker.pull.pull_checks import PullChecks
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer, Request
@@ -99,7 +99,7 @@ class PullHandlers:
 
     def rows(self) -> list[Row]:
         return [
-            row(code, PullHeader, self._pull, Lane.PULL, Right.SUBSCRIBE)
+            row(code, PullHeader, self._pull, Lane.PULL)
             for code in (RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAGE)
         ]
 

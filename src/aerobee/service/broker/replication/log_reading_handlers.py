@@ -12,7 +12,7 @@ from aerobee.protocol.headers.log_reading import (
 from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.request import Answer, Request
 from aerobee.storage.store import Store
 
@@ -22,7 +22,7 @@ class LogReadingHandlers:
         self._store = store
 
     def rows(self) -> list[Row]:
-        return [row(RequestCode.READ_LOG, ReadLogHeader, self._read, Lane.ADMIN, Right.ADMINISTER)]
+        return [row(RequestCode.READ_LOG, ReadLogHeader, self._read, Lane.ADMIN)]
 
     def _read(self, request: Request, header: ReadLogHeader) -> Answer:
         store = self._store

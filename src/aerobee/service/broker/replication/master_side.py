@@ -7,16 +7,22 @@ With SYNC_MASTER and inSyncReplicas = k, the log is confirmed up to the offset t
 this one included. While fewer than k are in sync, sends are refused before anything is appended.
 """
 
-from aerobee.errors import NothingTaken
+import logging
+from collections.abc import Callable
+
+from aerobee.errors import NothingTaken, RemoteProtocolError
 from aerobee.model.replica_status import MasterStatus, ReplicaLag
 from aerobee.ports.clock import Now
-from aerobee.ports.service import Effects, LinkId, Peer
+from aerobee.ports.service import CloseLink, Effects, LinkId, Peer
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.in_sync import InSync
 from aerobee.replication.primary import Primary
+from aerobee.service.access.link_proof import LinkGuard
 from aerobee.storage.store import Store
+
+_log = logging.getLogger(__name__)
 
 REST_MS_MAX = 1_000
 
@@ -28,14 +34,25 @@ class TooFewReplicas(NothingTaken):
 class MasterSide:
     """A `LinkService`; also the `Copies` that answers wait for."""
 
-    def __init__(self, store: Store, config: ReplicationConfig, outbox: Effects) -> None:
+    def __init__(
+        self,
+        store: Store,
+        config: ReplicationConfig,
+        outbox: Effects,
+        ban: NothingTaken | None = None,
+    ) -> None:
+        """`ban`: drafts are refused with it, whatever the slaves do."""
+        self.find_guard: Callable[[], LinkGuard | None] = lambda: None
+        """Returns what asks slaves for a proof; None: whoever connects is one."""
         self._store = store
+        self._ban = ban
         self._config = config
         self._outbox = outbox
         self.in_sync = InSync(config)
         self.primary = Primary(store, self.in_sync, config, store.config.log_file_bytes)
         self._shortage = ""
         self._counted_end = -1
+        store.refuse_appends(ban)
         if self.waits:
             store.confirmation.expect_copies(store.confirmed_at_start)
             self._count_copies()
@@ -91,13 +108,28 @@ class MasterSide:
 
     # Links.
 
-    def on_link_open(self, link: LinkId, peer: Peer, is_dialed: bool, now: Now) -> None:
+    def on_link_open(
+        self, link: LinkId, peer: Peer, is_dialed: bool, now: Now, own: str = ""
+    ) -> None:
+        guard = self.find_guard()
+        if guard is not None:
+            guard.opened(link)
         self._outbox += self.primary.on_link_open(link, peer, is_dialed, now)
 
     def on_link_failed(self, address: str, reason: str, now: Now) -> None:
         self._outbox += self.primary.on_link_failed(address, reason, now)
 
     def on_link_bytes(self, link: LinkId, data: bytes | memoryview, now: Now) -> None:
+        guard = self.find_guard()
+        if guard is not None:
+            try:
+                data = guard.passed(link, data, now)
+            except RemoteProtocolError as error:
+                _log.warning("a slave is refused: %s", error.message)
+                self._outbox.append(CloseLink(link, error.message))
+                return
+            if not data:
+                return
         self._outbox += self.primary.on_link_bytes(link, data, now)
         self._count_copies()
 
@@ -105,6 +137,9 @@ class MasterSide:
         self._outbox += self.primary.on_link_ready(link, now)
 
     def on_link_closed(self, link: LinkId, now: Now) -> None:
+        guard = self.find_guard()
+        if guard is not None:
+            guard.closed(link)
         self._outbox += self.primary.on_link_closed(link, now)
         self._count_copies()
 
@@ -140,7 +175,7 @@ class MasterSide:
         shortage = self.in_sync.shortage(end)
         if shortage != self._shortage:
             self._shortage = shortage
-            store.refuse_appends(_too_few(shortage) if shortage else None)
+            store.refuse_appends(_too_few(shortage) if shortage else self._ban)
 
 
 def _too_few(shortage: str) -> TooFewReplicas:

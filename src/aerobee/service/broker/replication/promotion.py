@@ -1,18 +1,21 @@
 """Promotion prepares the tables of a slave for its time as master.
 
-- **The next term.** The version of the topics begins with a term (`stateVersion`), which rises with
-  every promotion. Name servers keep the master of the highest term: an old master that comes back
-  and does not know of its successor cannot take its place.
+- **The next term.** The versions of topics and groups begin with a term (`stateVersion`), which
+  rises with every promotion. Name servers keep the master of the highest term: an old master that
+  comes back and does not know of its successor cannot take its place. One that comes back as a
+  slave takes the tables of its successor, although it may have changed its own later.
 - **Topics that have messages and no config.** A topic that was made just before the master was lost
   may not have been copied, while its messages were. It is made with as many queues as the log has
   of it, so that they can be read.
 """
 
 import logging
+from collections.abc import Callable
 
 from aerobee.model.names import is_system_topic
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
+from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
 from aerobee.storage.metadata.saved_value import Done
 from aerobee.storage.store import Store
@@ -21,13 +24,20 @@ _log = logging.getLogger(__name__)
 
 
 class Promotion:
-    def __init__(self, topics: Topics, store: Store) -> None:
+    def __init__(
+        self, topics: Topics, groups: Groups, store: Store, hold_copies: Callable[[bool], None]
+    ) -> None:
+        """`hold_copies` stops copying tables from the master, or lets it go on."""
         self._topics = topics
+        self._groups = groups
         self._store = store
+        self._hold_copies = hold_copies
 
     def prepare(self, now: Now, done: Done) -> None:
-        """Save the topics as those of the next term; `done` is called when they are on the disk,
-        or with the reason why they are not."""
+        """Save topics and groups as those of the next term; `done` is called when they are on the
+        disk, or with the reason why they are not."""
+        # What is asked of the old master just now would replace them.
+        self._hold_copies(True)
         missing = self._missing()
         for topic in missing:
             _log.warning(
@@ -35,7 +45,19 @@ class Promotion:
                 topic.name,
                 topic.write_queues,
             )
-        self._topics.begin_term(missing, now, done)
+
+        def saved(error: BaseException | None) -> None:
+            if error is not None:
+                self._hold_copies(False)
+            done(error)
+
+        def groups_saved(error: BaseException | None) -> None:
+            if error is not None:
+                saved(error)
+            else:
+                self._topics.begin_term(missing, now, saved)
+
+        self._groups.begin_term(now, groups_saved)
 
     def _missing(self) -> list[TopicConfig]:
         queues: dict[str, int] = {}

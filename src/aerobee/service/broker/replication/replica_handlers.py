@@ -20,7 +20,7 @@ from aerobee.protocol.remoting.declared_header import NoHeader, write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.config import BrokerIdentity
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.request import OK, Answer, Request
 
 StatusAt: TypeAlias = Callable[[Now], ReplicaStatus]
@@ -43,17 +43,16 @@ class ReplicaHandlers:
         self._status = status
 
     def rows(self) -> list[Row]:
-        code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
+        code, lane = RequestCode, Lane.ADMIN
         return [
-            row(code.GET_BROKER_HA_STATUS, NoHeader, self._ha_status, lane, right),
+            row(code.GET_BROKER_HA_STATUS, NoHeader, self._ha_status, lane),
             row(
                 code.RESET_MASTER_FLUSH_OFFSET,
                 ResetFlushOffsetHeader,
                 self._reset_flush_offset,
                 lane,
-                right,
             ),
-            row(code.GET_BROKER_EPOCH_CACHE, NoHeader, self._epochs, lane, right),
+            row(code.GET_BROKER_EPOCH_CACHE, NoHeader, self._epochs, lane),
         ]
 
     def _ha_status(self, request: Request, header: NoHeader) -> Answer:
@@ -81,8 +80,8 @@ class HaExchangeHandlers:
         self._follow = follow
 
     def rows(self) -> list[Row]:
-        code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
-        return [row(code.EXCHANGE_BROKER_HA_INFO, ExchangeHaHeader, self._exchange, lane, right)]
+        code, lane = RequestCode, Lane.ADMIN
+        return [row(code.EXCHANGE_BROKER_HA_INFO, ExchangeHaHeader, self._exchange, lane)]
 
     def _exchange(self, request: Request, header: ExchangeHaHeader) -> Answer:
         is_master = isinstance(self._status(request.now), MasterStatus)

@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.cluster.registration import Registration
+from aerobee.service.broker.cluster.cluster_assembly import ClusterAssembly
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.fast_path import FastPath, NoFastPath
 from aerobee.service.broker.log_access.safe_answers import SafeAnswers
+from aerobee.service.broker.replication.acting.acting_assembly import ActingAssembly
 from aerobee.service.broker.replication.broker_suggestion import BrokerSuggestion, FindGroup
 from aerobee.service.broker.replication.log_reading_handlers import LogReadingHandlers
 from aerobee.service.broker.replication.master_side import MasterSide
@@ -25,11 +26,10 @@ from aerobee.service.broker.replication.metadata.snapshot_applying import (
     SetCleanup,
     TakeModes,
 )
-from aerobee.service.broker.replication.promotion import Promotion
 from aerobee.service.broker.replication.replica_handlers import HaExchangeHandlers, ReplicaHandlers
-from aerobee.service.broker.replication.role_handlers import RoleHandlers
-from aerobee.service.broker.replication.slave_requests import slave_rows
-from aerobee.service.broker.replication.slave_side import SlaveSide
+from aerobee.service.broker.replication.role_handlers import role_rows
+from aerobee.service.broker.replication.shared_access import SharedAccess
+from aerobee.service.broker.replication.slave_requests import rows_by_stage
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.state.tables import Ground, Tables
 from aerobee.storage.store import Store
@@ -42,7 +42,7 @@ class ReplicationAssembly:
         self,
         identity: BrokerIdentity,
         store: Store,
-        registration: Registration,
+        cluster: ClusterAssembly,
         outbox: Effects,
         sync_timeout_ms: Callable[[], int],
         find_group: FindGroup,
@@ -51,7 +51,9 @@ class ReplicationAssembly:
         self._store = store
         self._outbox = outbox
         self._metadata: MetadataAssembly | None = None
-        self.side = _side(identity, store, registration, outbox)
+        self.acting = ActingAssembly(identity, store, cluster, outbox)
+        self.side = self.acting.side
+        self.access = SharedAccess(identity, self.side, outbox)
         copies = self.side if isinstance(self.side, MasterSide) and self.side.waits else None
         self.answers = SafeAnswers(store, sync_timeout_ms, copies)
         self.suggestion = BrokerSuggestion(identity, store, find_group, self.side.has_slave)
@@ -59,16 +61,19 @@ class ReplicationAssembly:
     def rows(self, rows: Sequence[Row], tables: Tables, ground: Ground, now: Now) -> list[Row]:
         """The rows of the other rooms and of this one; those that a slave refuses are replaced."""
         side, store = self.side, self._store
-        exchange = HaExchangeHandlers(self._identity, side.status, store.end_offset, side.follow)
+        exchange = HaExchangeHandlers(
+            self._identity, side.status, store.end_offset, self.acting.follow
+        )
         found = [
             *rows,
             *LogReadingHandlers(store).rows(),
             *ReplicaHandlers(side.status).rows(),
             *exchange.rows(),
-            *RoleHandlers(side.status, Promotion(tables.topics, store), self._outbox).rows(),
-            *state_rows(tables, ground, now),
+            *self.acting.rows(),
+            *role_rows(side.status, tables, store, self._hold_copies, self._outbox),
+            *state_rows(tables, ground, now, self.access.made),
         ]
-        return found if self._identity.is_master else slave_rows(found, side.master)
+        return rows_by_stage(self._identity, found, side.master)
 
     def copy_metadata(
         self,
@@ -80,6 +85,7 @@ class ReplicationAssembly:
     ) -> None:
         """A slave's: copy everything beside the log from the master. CorruptFile."""
         if self._identity.is_master:
+            self.acting.return_to(tables, ground)
             return
 
         def delete_before(topic: str, log_offset: int) -> None:
@@ -89,21 +95,30 @@ class ReplicationAssembly:
         self._metadata = MetadataAssembly(
             tables, ground, hooks, self.side.master, self._identity.address, self._outbox, now
         )
+        self.acting.when_following(self._metadata.copy_soon)
+
+    def _hold_copies(self, is_on: bool) -> None:
+        if self._metadata is not None:
+            self._metadata.hold(is_on=is_on)
 
     # Duties.
 
     def on_tick(self, now: Now) -> None:
         self.side.on_tick(now)
+        self.acting.on_tick(now)
         if self._metadata is not None:
             self._metadata.on_tick(now)
+        self.access.on_tick(now)
 
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
         self.side.on_answer(ticket, answer, now)
+        self.acting.on_answer(ticket, answer, now)
         if self._metadata is not None:
             self._metadata.on_answer(ticket, answer, now)
+        self.access.on_answer(ticket, answer, now)
 
     def rest_ms(self, now: Now) -> int:
-        rest_ms = self.side.rest_ms(now)
+        rest_ms = min(self.side.rest_ms(now), self.acting.rest_ms(now), self.access.rest_ms(now))
         return rest_ms if self._metadata is None else min(rest_ms, self._metadata.rest_ms(now))
 
     def stop(self, now: Now) -> None:
@@ -111,17 +126,8 @@ class ReplicationAssembly:
         self.side.stop(now)
         if self._metadata is not None:
             self._metadata.stop(now)
+        self.access.stop()
 
     def only_on_master(self, fast_path: FastPath) -> FastPath:
         """A fast path that a slave does not have."""
-        return fast_path if self._identity.is_master else NoFastPath()
-
-
-def _side(
-    identity: BrokerIdentity, store: Store, registration: Registration, outbox: Effects
-) -> MasterSide | SlaveSide:
-    if identity.is_master:
-        return MasterSide(store, identity.replication, outbox)
-    side = SlaveSide(store, identity.replication, outbox, registration.look_for_master)
-    registration.tell_of_master(side.hear_of_master)
-    return side
+        return fast_path if self._identity.takes_messages else NoFastPath()

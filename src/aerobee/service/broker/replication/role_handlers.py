@@ -20,10 +20,24 @@ from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.replication.promotion import Promotion
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
+from aerobee.service.broker.state.tables import Tables
 from aerobee.service.request import Answer, Request
+from aerobee.storage.store import Store
 
 StatusAt: TypeAlias = Callable[[Now], ReplicaStatus]
+
+
+def role_rows(
+    status: StatusAt,
+    tables: Tables,
+    store: Store,
+    hold_copies: Callable[[bool], None],
+    outbox: Effects,
+) -> list[Row]:
+    """The row of a broker with these tables and this store; see `Promotion`."""
+    promotion = Promotion(tables.topics, tables.groups, store, hold_copies)
+    return RoleHandlers(status, promotion, outbox).rows()
 
 
 class RoleHandlers:
@@ -34,7 +48,7 @@ class RoleHandlers:
 
     def rows(self) -> list[Row]:
         code = RequestCode.CHANGE_BROKER_ROLE
-        return [row(code, ChangeRoleHeader, self._change, Lane.ADMIN, Right.ADMINISTER)]
+        return [row(code, ChangeRoleHeader, self._change, Lane.ADMIN)]
 
     def _change(self, request: Request, header: ChangeRoleHeader) -> Answer | None:
         role = next((one for one in BrokerRole if one.value == header.role), None)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from aerobee.model.replica_status import DIVERGED, SlaveStatus
 from aerobee.ports.clock import Now
-from aerobee.ports.service import Effects, LinkId, Peer, Rebuild
+from aerobee.ports.service import Effects, LinkId, LinkWrite, Peer, Rebuild
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.replica import Follow, Replica, ReplicaState, Verdict
@@ -39,12 +39,18 @@ class SlaveSide:
         look_for_master: Callable[[], None],
     ) -> None:
         """`look_for_master` asks the name servers again; the answer comes by `hear_of_master`."""
+        self.prove: Callable[[Now], bytes] = lambda now: b""
+        """Returns what a master is told first on a link (`link_proof`)."""
         self._store = store
         self._config = config
         self._outbox = outbox
         self._look_for_master = look_for_master
         self._comparison = LogComparison(store, store.log_range, outbox)
         self._is_cutting = False
+        self.when_following: Callable[[], None] = lambda: None
+        """Called when this broker begins to follow."""
+        # This end of the last connection to the master.
+        self._own_end = ""
         self.replica = Replica(
             store,
             config,
@@ -59,6 +65,10 @@ class SlaveSide:
     def master(self) -> str:
         """Where the master answers requests; empty: not known."""
         return self._master_address
+
+    def is_linked(self) -> bool:
+        """Whether a link to the master is open."""
+        return self.replica.is_linked
 
     def has_slave(self) -> bool:
         """No: slaves follow the master."""
@@ -97,6 +107,7 @@ class SlaveSide:
             found.read_wall_ms,
             found.write_wall_ms,
             float(found.bytes_in_second),
+            self._own_end if found.state is ReplicaState.FOLLOWING else "",
         )
 
     # The comparison.
@@ -109,6 +120,7 @@ class SlaveSide:
             self._cut_if_needed()
             if isinstance(verdict, Follow):
                 self._store.confirmation.note_copied(NO_COPIES)
+                self.when_following()
 
         self._comparison.begin(self._master_address, told, now)
         return []
@@ -124,7 +136,14 @@ class SlaveSide:
 
     # Links.
 
-    def on_link_open(self, link: LinkId, peer: Peer, is_dialed: bool, now: Now) -> None:
+    def on_link_open(
+        self, link: LinkId, peer: Peer, is_dialed: bool, now: Now, own: str = ""
+    ) -> None:
+        if is_dialed:
+            self._own_end = own
+            proof = self.prove(now)
+            if proof:
+                self._outbox.append(LinkWrite(link, [proof]))
         self._outbox += self.replica.on_link_open(link, peer, is_dialed, now)
 
     def on_link_failed(self, address: str, reason: str, now: Now) -> None:
@@ -148,7 +167,10 @@ class SlaveSide:
         """Nothing: a slave's log grows by its link alone."""
 
     def on_tick(self, now: Now) -> None:
+        before = self._store.end_offset
         self._outbox += self.replica.step(now)
+        if self._store.end_offset > before:
+            self._store.flush_soon(now)
 
     def rest_ms(self, now: Now) -> int:
         return self.replica.rest_ms(now)

@@ -2,6 +2,7 @@ import cython
 
 from aerobee.protocol.remoting.frame cimport FrameReader
 from aerobee.protocol.primitives.machine cimport byte, bytes_address, copy_bytes, same_bytes
+from aerobee.protocol.text.json_machine cimport parse_decimal
 from aerobee.protocol.message.message_draft cimport MessageDraft
 from aerobee.protocol.remoting.reply_buffer cimport ReplyBuffer
 from aerobee.protocol.send.send_answer_writer cimport SendAnswerWriter
@@ -39,6 +40,9 @@ cdef class FastSend:
     @cython.locals(header=SendHeader, draft=MessageDraft, entry=TopicEntry, queue_id=int, log_offset="long long")
     cdef bint _take(self, FrameReader frames, ReplyBuffer output, long long wall_ms, object now) except? -1
 
+    @cython.locals(start=Py_ssize_t, size=Py_ssize_t, priority="long long")
+    cdef bint _rank(self, MessageDraft draft, int write_queues) noexcept
+
     @cython.locals(diversion=SendDiversion)
     cdef bint _divert(self, MessageDraft draft, object now) except? -1
 
@@ -65,4 +69,6 @@ cdef class FastSend:
 
 @cython.locals(byte=int, size=Py_ssize_t)
 cdef int _kind_of(const byte* memory, Py_ssize_t start, Py_ssize_t end) noexcept
+@cython.locals(memory="const byte*", end=Py_ssize_t, position=Py_ssize_t, start=Py_ssize_t, size=Py_ssize_t)
+cdef bint _has_sharding_key(MessageDraft draft) noexcept
 cdef int _kind_of_t(const byte* memory, Py_ssize_t start, Py_ssize_t size) noexcept

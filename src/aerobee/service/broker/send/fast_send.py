@@ -2,6 +2,7 @@
 
     frame ─▶ draft ─▶ is anything special? ─▶ log ─▶ answer
                         ├─ a delay, a delivery time, a half message: `send_diversion` rewrites it
+                        ├─ a priority: it is the number of the queue
                         └─ else: False, and the general handler gets the frame unchanged
 
 A send is taken if its topic exists and needs no special treatment, its queue exists, none of its
@@ -32,6 +33,7 @@ else:
     from aerobee._cython_compat import UNCOMPILED as cython
 if not cython.compiled:
     from aerobee.protocol.primitives.big_endian import bytes_address, copy_bytes, same_bytes
+    from aerobee.protocol.text.json_bytes import parse_decimal
 
 
 _BROKER_BYTES_MAX = 255
@@ -148,8 +150,10 @@ class FastSend:
             return False
         if draft.queue_id < 0:
             draft.queue_id = entry.next_queue()
+        if self._kind == 7 and not self._rank(draft, entry.write_queues):
+            return False
         queue_id = draft.queue_id
-        if self._kind != 0 and not self._divert(draft, now):
+        if self._kind != 0 and self._kind != 7 and not self._divert(draft, now):
             return False
         try:
             log_offset = self._appender.append(draft, wall_ms)
@@ -160,9 +164,19 @@ class FastSend:
             self._note_half()
         if header.flag & 2 == 0:
             self.answered += 1
-            if self._kind > 3:
+            if 3 < self._kind < 7:
                 self._begin_handle(entry.name)
             self._write_answer(frames.serialize_type == 1, output, log_offset, queue_id)
+        return True
+
+    def _rank(self, draft: MessageDraft, write_queues: int) -> bool:
+        """Choose the queue of the message's priority; the last one for priorities beyond it."""
+        start = self._value_start
+        size = self._value_end - start
+        priority = parse_decimal(draft.properties, start, self._value_end)
+        if size > 9 or priority < 0 or draft.is_batch or _has_sharding_key(draft):
+            return False
+        draft.queue_id = priority if priority < write_queues else write_queues - 1
         return True
 
     def _divert(self, draft: MessageDraft, now: Now) -> bool:
@@ -276,7 +290,8 @@ class FastSend:
 
 def _kind_of(memory: memoryview, start: int, end: int) -> int:
     """The kind of a property by its name: 0 ordinary; 1 only for the general handler, because the
-    broker acts upon it, sets it itself or does not store it; 2 to 6 see `send_diversion`."""
+    broker acts upon it, sets it itself or does not store it; 2 to 6 see `send_diversion`; 7 the
+    priority."""
     byte = memory[start]
     size = end - start
     if byte == 0x44:
@@ -292,6 +307,8 @@ def _kind_of(memory: memoryview, start: int, end: int) -> int:
     if byte == 0x43:
         return size == 7 and same_bytes(memory, start, bytes_address(b"CLUSTER"), 0, 7)
     if byte == 0x5F:
+        if size == 18 and same_bytes(memory, start, bytes_address(b"_SYS_MSG_PRIORITY_"), 0, 18):
+            return 7
         return size >= 6 and (
             same_bytes(memory, start, bytes_address(b"__CRC3"), 0, 6)
             or same_bytes(memory, start, bytes_address(b"__RMQ."), 0, 6)
@@ -315,3 +332,21 @@ def _kind_of_t(memory: memoryview, start: int, size: int) -> int:
     if size == 16 and same_bytes(memory, start, bytes_address(b"TIMER_DELIVER_MS"), 0, 16):
         return 6
     return 1
+
+
+def _has_sharding_key(draft: MessageDraft) -> bool:
+    """Whether it is to keep its order, and so has no priority. Its pairs are complete."""
+    memory = draft.properties
+    end = draft.properties_size
+    position = 0
+    while position < end:
+        start = position
+        while memory[position] != 1:
+            position += 1
+        size = position - start
+        if size == 13 and same_bytes(memory, start, bytes_address(b"__SHARDINGKEY"), 0, 13):
+            return True
+        while position < end and memory[position] != 2:
+            position += 1
+        position += 1
+    return False

@@ -22,7 +22,7 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.clients.client_calls import ClientCalls
 from aerobee.service.broker.clients.producers import Producers
 from aerobee.service.broker.log_access.message_writer import MessageWriter, StoredAt
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.send.send_checks import SendChecks
 from aerobee.service.broker.send.send_request import SendRequest, read_send_request
 from aerobee.service.broker.send.send_stamp import SendStamp
@@ -53,10 +53,7 @@ class ReplyHandlers:
         self._address = address
 
     def rows(self) -> list[Row]:
-        return [
-            row(code, NoHeader, self._reply, Lane.SEND, Right.PUBLISH, takes_excess=True)
-            for code in _CODES
-        ]
+        return [row(code, NoHeader, self._reply, Lane.SEND, takes_excess=True) for code in _CODES]
 
     def _reply(self, request: Request, header: NoHeader) -> Answer | None:
         try:

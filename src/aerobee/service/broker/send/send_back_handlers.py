@@ -23,7 +23,7 @@ from aerobee.service.broker.log_access.retry_destination import (
     place_to_return,
     times_allowed,
 )
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import OK, Answer, Request, answer_with
@@ -56,15 +56,7 @@ class SendBackHandlers:
         self._turn = 0
 
     def rows(self) -> list[Row]:
-        return [
-            row(
-                RequestCode.CONSUMER_SEND_MSG_BACK,
-                SendBackHeader,
-                self._send_back,
-                Lane.SEND,
-                Right.SUBSCRIBE,
-            )
-        ]
+        return [row(RequestCode.CONSUMER_SEND_MSG_BACK, SendBackHeader, self._send_back, Lane.SEND)]
 
     def _send_back(self, request: Request, header: SendBackHeader) -> Answer | None:
         group = self._groups.ensure(header.group, request.now)

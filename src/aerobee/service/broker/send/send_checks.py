@@ -8,7 +8,6 @@ reach. None is made for a message that is too large as it came.
 Imports more than 15 modules because all checks of a send are here.
 """
 
-from aerobee.model.flags import is_writable
 from aerobee.model.group import GroupConfig
 from aerobee.model.names import (
     RETRY_PREFIX,
@@ -16,9 +15,10 @@ from aerobee.model.names import (
     find_topic_fault,
     is_broker_written,
     is_retry_topic,
+    pop_retry_topic,
     topic_chars_max,
 )
-from aerobee.model.properties import DELAY
+from aerobee.model.properties import DELAY, ORIGIN_GROUP
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
 from aerobee.protocol.response_codes import ResponseCode
@@ -99,7 +99,7 @@ class SendChecks:
         """The topic that has to be made first; None: it exists. A retry beyond the group's limit is
         turned into a dead letter here."""
         if is_retry_topic(sending.topic):
-            group = self._groups.find(sending.topic.removeprefix(RETRY_PREFIX))
+            group = self._retry_group(sending, now)
             if group is None:
                 return Answer(
                     ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST,
@@ -123,6 +123,15 @@ class SendChecks:
             "(create it, or set autoCreateTopicEnable)",
         )
 
+    def _retry_group(self, sending: SendRequest, now: Now) -> GroupConfig | None:
+        """The group of a retry topic. That of popped messages is named for the group and a topic,
+        and gets messages from an acting master."""
+        group = self._groups.find(sending.topic.removeprefix(RETRY_PREFIX))
+        origin = sending.properties.get(ORIGIN_GROUP, "")
+        if group is None and origin and sending.topic.startswith(pop_retry_topic(origin, "")):
+            return self._groups.ensure(origin, now)
+        return group
+
     def _retry_place(self, sending: SendRequest, group: GroupConfig, now: Now) -> RetryPlace:
         times_max = times_allowed(group, sending.reconsume_times_max, sending.version)
         is_spent = sending.reconsume_times > times_max
@@ -135,9 +144,7 @@ class SendChecks:
         config = self._topics.find(sending.topic)
         if config is None:
             return Answer(ResponseCode.TOPIC_NOT_EXIST, f"topic[{sending.topic}] is gone")
-        if not is_writable(config.permission) or (
-            config.is_order and not is_writable(self._config.current.permission)
-        ):
+        if not self._topics.takes_sends(config):
             return Answer(
                 ResponseCode.NO_PERMISSION,
                 f"the topic[{sending.topic}] sending message is forbidden",

@@ -27,7 +27,7 @@ from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.log_access.message_writer import HalfKeeper, MessageWriter, StoredAt
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.send.send_checks import SendChecks
 from aerobee.service.broker.send.send_once import SendOnce
 from aerobee.service.broker.send.send_request import SendRequest, read_send_request
@@ -67,10 +67,7 @@ class SendHandlers:
         self._turn = 0
 
     def rows(self) -> list[Row]:
-        return [
-            row(code, NoHeader, self._send, Lane.SEND, Right.PUBLISH, takes_excess=True)
-            for code in _CODES
-        ]
+        return [row(code, NoHeader, self._send, Lane.SEND, takes_excess=True) for code in _CODES]
 
     def _send(self, request: Request, header: NoHeader) -> Answer | None:
         try:

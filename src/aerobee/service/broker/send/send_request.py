@@ -12,22 +12,22 @@ from aerobee.model.flags import MULTI_TAGS
 from aerobee.model.message import Host, StoredMessage
 from aerobee.model.message_id import pack_address
 from aerobee.model.message_queue import LogOffset, QueueId, QueueOffset
-from aerobee.model.message_type import MessageType, takes, type_of
+from aerobee.model.message_type import NO_PRIORITY, MessageType, priority_of, takes, type_of
 from aerobee.model.names import is_retry_topic
 from aerobee.model.properties import (
     KEYS,
+    PRIORITY,
     PROPERTIES_BYTES_MAX,
     TRANSACTION_PREPARED,
     UNIQUE_KEY,
     decode_properties,
 )
-from aerobee.model.topic import SINGLE_TAG, TopicConfig
+from aerobee.model.topic import MESSAGE_TYPE, SINGLE_TAG, TopicConfig
 from aerobee.protocol.message.message_batch import decode_batch
 from aerobee.protocol.message.message_draft import MessageDraft
 from aerobee.protocol.message.recall_handle import RecallHandle, encode_recall_handle
 from aerobee.protocol.remoting.command_header import CommandHeader
 from aerobee.protocol.send.send_fields import SEND_BATCH_MESSAGE, SEND_ONCE, SendFields
-from aerobee.service.broker.state.topic_attributes import MESSAGE_TYPE
 from aerobee.service.request import excess_remark
 
 _DEFAULT_QUEUES = 4
@@ -95,8 +95,21 @@ class SendRequest:
         tags."""
         if self.queue_id < 0:
             self.queue_id = turn % max(topic.write_queues, 1)
+        self._rank(topic)
         if topic.filter_type != SINGLE_TAG:
             self.sys_flag |= MULTI_TAGS
+
+    def _rank(self, topic: TopicConfig) -> None:
+        """Choose the queue of the message's priority, whatever queue the sender names: the last
+        queue for priorities beyond it. A message that also has another type has no priority."""
+        priority = priority_of(self.properties)
+        # The queue of a message that is stored once is part of what it is recognised by.
+        if priority == NO_PRIORITY or self.is_batch or self.is_once:
+            return
+        if type_of(self.properties) is MessageType.PRIORITY:
+            self.queue_id = min(priority, max(topic.write_queues - 1, 0))
+        else:
+            del self.properties[PRIORITY]
 
     def recall_handle(self, broker_name: str, out_ms: int) -> str:
         """The handle that recalls the message before its delivery time `out_ms`; "" for a message

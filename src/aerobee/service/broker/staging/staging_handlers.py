@@ -7,7 +7,6 @@ Imports more than 15 modules because it checks, stores and answers two requests.
 """
 
 from aerobee.errors import ProtocolError, StorageError
-from aerobee.model.flags import is_writable
 from aerobee.protocol.bodies.staged_places import decode_places
 from aerobee.protocol.headers.staging import (
     PublishStagedHeader,
@@ -21,7 +20,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.store_refusals import message_too_large, refused_by_store
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
 from aerobee.service.broker.staging.staged_batch import StagedBatch, staged_message
 from aerobee.service.broker.state.topics import Topics
@@ -45,14 +44,8 @@ class StagingHandlers:
 
     def rows(self) -> list[Row]:
         return [
-            row(RequestCode.STAGE_BATCH, StageBatchHeader, self._stage, Lane.SEND, Right.PUBLISH),
-            row(
-                RequestCode.PUBLISH_STAGED,
-                PublishStagedHeader,
-                self._publish,
-                Lane.CLIENT,
-                Right.PUBLISH,
-            ),
+            row(RequestCode.STAGE_BATCH, StageBatchHeader, self._stage, Lane.SEND),
+            row(RequestCode.PUBLISH_STAGED, PublishStagedHeader, self._publish, Lane.CLIENT),
         ]
 
     def _stage(self, request: Request, header: StageBatchHeader) -> Answer | None:
@@ -82,7 +75,8 @@ class StagingHandlers:
                 ResponseCode.TOPIC_NOT_EXIST,
                 f"topic[{header.topic[:200]}] not exist: nothing is staged for it, create it first",
             )
-        if not is_writable(topic.permission) or not 0 <= header.queue_id < topic.write_queues:
+        is_queue = 0 <= header.queue_id < topic.write_queues
+        if not is_queue or not self._topics.takes_sends(topic):
             return Answer(
                 ResponseCode.NO_PERMISSION,
                 f"queue {header.queue_id} of {header.topic} cannot be written to",

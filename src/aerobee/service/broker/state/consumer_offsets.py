@@ -68,6 +68,8 @@ class ConsumerOffsets:
         self.is_dirty = False
         # Checkpoints of pops before this log offset are counted; -1: none was written.
         self.popped_to = NOTHING_POPPED
+        # The end of the log when the file that was loaded was written.
+        self._loaded_at = _NO_LOG_OFFSET
         # Told of every changed commit, if set: a slave hands them to its master.
         self.on_commit: OnCommit | None = None
 
@@ -187,7 +189,7 @@ class ConsumerOffsets:
         members = Members(dict(saved), "the file of offsets")
         self.version = data_version_from(members.object("dataVersion"))
         self.popped_to = members.int64("popLogOffset", NOTHING_POPPED)
-        log_offset = members.int64("logOffset", _NO_LOG_OFFSET)
+        log_offset = self._loaded_at = members.int64("logOffset", _NO_LOG_OFFSET)
 
         def is_dead(topic: str) -> bool:
             # Equal: the file may be older or newer than the deletion. If it is newer, the new topic
@@ -196,6 +198,13 @@ class ConsumerOffsets:
 
         _load(self._pulled, members.object("pullOffsetTable"), max_offset, is_dead)
         if _load(self._committed, members.object("offsetTable"), max_offset, is_dead):
+            self.is_dirty = True
+
+    def cut_log(self, log_end: int) -> None:
+        """The log ends here. If the file is of a longer one, whose tail was cut, the log offsets in
+        it would be taken for those of other records once the log has grown beyond them."""
+        if max(self.popped_to, self._loaded_at) > log_end:
+            self.popped_to = min(self.popped_to, log_end)
             self.is_dirty = True
 
     def picture(self) -> "ConsumerOffsetsSnapshot":

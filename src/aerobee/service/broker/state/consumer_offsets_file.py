@@ -47,12 +47,13 @@ class ConsumerOffsetsFile:
             self._offsets.load(loaded.value, max_offset, born_at)
         except ProtocolError as error:
             raise CorruptFile(error.message, path=self._file.path) from None
+        self._offsets.cut_log(self._end_offset())
         if self._offsets.is_dirty:
             self._keep_cut()
 
     def _keep_cut(self) -> None:
-        """Save offsets that were cut to the ends of their queues, before the queues grow again:
-        later the old file would point behind new messages."""
+        """Save offsets that were cut to the ends of their queues or of the log, before these grow
+        again: later the old file would point behind new messages."""
         picture = self._offsets.picture()._replace(log_offset=self._end_offset())
         try:
             self._file.store_text(picture.text())

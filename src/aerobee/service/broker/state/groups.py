@@ -171,6 +171,10 @@ class Groups:
 
         self._change(change, list(names), removed)
 
+    def begin_term(self, now: Now, done: Done) -> None:
+        """Begin the next term of the version: this broker is master."""
+        self._change(lambda table: table.in_next_term(now.wall_ms), [], done)
+
     def take_over(self, copied: CopiedTable[GroupConfig], forbidden: Forbidden, done: Done) -> None:
         """Have the groups of a master, their version and the forbidden table from now on; others
         are removed, but for system groups."""

@@ -35,10 +35,8 @@ class SubscriptionFilter(NamedTuple):
 
 
 class SubscriptionFilters:
-    def __init__(
-        self, filters: FilterCache, consumers: Consumers, allows_sql: Callable[[], bool]
-    ) -> None:
-        self._filters = filters
+    def __init__(self, consumers: Consumers, allows_sql: Callable[[], bool]) -> None:
+        self.cache = FilterCache()
         self._consumers = consumers
         self._allows_sql = allows_sql
 
@@ -85,7 +83,7 @@ class SubscriptionFilters:
             )
         if is_retry_topic(wanted.topic):
             return SubscriptionFilter(None)
-        found = self._filters.find(group, wanted.topic, wanted.expression)
+        found = self.cache.find(group, wanted.topic, wanted.expression)
         if found.filter is None:
             return Answer(
                 ResponseCode.SUBSCRIPTION_PARSE_FAILED,

@@ -1,9 +1,11 @@
 """Opens the tables of a broker from its files: `config/*.json` in its store.
 
     topics.json               topics
+    topicQueueMapping.json    queues of static topics
     subscriptionGroup.json    groups
     consumerOffset.json       committed offsets
     delayOffset.json          offsets of the delay levels
+    progressMarks.json        how far the broker's own features were in a shorter log
     producerEpochs.json       epochs of producers
     stagedRounds.json         rounds of staged batches that were decided
     producerSequences.json    stored sequences of producers
@@ -33,10 +35,10 @@ from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.consumer_offsets_file import ConsumerOffsetsFile
 from aerobee.service.broker.state.delay_offsets import DelayOffsets
 from aerobee.service.broker.state.groups import Groups
+from aerobee.service.broker.state.progress_marks import ProgressMarks
 from aerobee.service.broker.state.staged_rounds import StagedRounds
 from aerobee.service.broker.state.subscription_filter import SubscriptionFilters
-from aerobee.service.broker.state.topics import Topics
-from aerobee.service.filters.filter_cache import FilterCache
+from aerobee.service.broker.state.topics import Topics, open_topics
 from aerobee.service.live_config import LiveConfig
 from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.store import Store
@@ -61,6 +63,7 @@ class Tables(NamedTuple):
     offsets: ConsumerOffsets
     offsets_file: ConsumerOffsetsFile
     delay_offsets: DelayOffsets
+    progress_marks: ProgressMarks
     consumers: Consumers
     producers: Producers
     locks: QueueLocks
@@ -75,7 +78,7 @@ def open_tables(
 ) -> Tables:
     """CorruptFile: one of the files is damaged, and so is its backup."""
     worker = ground.worker
-    topics = Topics(ground.config_file("topics.json"), worker, identity, config, now.wall_ms)
+    topics = open_topics(ground.config_file, worker, identity, config, now.wall_ms)
     groups = Groups(ground.config_file("subscriptionGroup.json"), worker, config, now.wall_ms)
     offsets = ConsumerOffsets()
     offsets_file = ConsumerOffsetsFile(
@@ -90,24 +93,40 @@ def open_tables(
         lambda topic, queue_id: _end_of(ground.store, topic, queue_id),
         lambda topic: ground.store.born_at(topic.encode()),
     )
-    for fault in (topics.fault, groups.fault, offsets_file.fault):
+    for fault in (topics.fault, topics.mappings.fault, groups.fault, offsets_file.fault):
         if fault:
             _log.warning("a backup had to do: %s", fault)
     # Order before speed: a client that lost its connection may still process its messages.
     locks = QueueLocks(gone_ms=30_000)
-    consumers, filters = Consumers(), FilterCache()
+    consumers = Consumers()
+    filters = SubscriptionFilters(consumers, lambda: config.current.allows_sql)
+    delays = DelayOffsets(ground.config_file("delayOffset.json"), worker)
     return Tables(
         topics,
         groups,
         offsets,
         offsets_file,
-        DelayOffsets(ground.config_file("delayOffset.json"), worker),
+        delays,
+        ProgressMarks(
+            ground.config_file("progressMarks.json"),
+            ground.disk,
+            worker,
+            ground.store,
+            delays,
+            offsets,
+            offsets_file,
+            now,
+        ),
         consumers,
         Producers(),
         locks,
-        SubscriptionFilters(filters, consumers, lambda: config.current.allows_sql),
+        filters,
         ConsumerFilterFile(
-            ground.config_file("consumerFilter.json"), worker, consumers, filters, now.monotonic_ms
+            ground.config_file("consumerFilter.json"),
+            worker,
+            consumers,
+            filters.cache,
+            now.monotonic_ms,
         ),
         open_deduplication(
             ground.config_file("producerEpochs.json"),

@@ -1,7 +1,8 @@
 """TopicEntry has the facts about a topic that the fast path of sends needs, without any lookup.
 
 A topic may be for messages of one type only, by its attribute `message.type`: delayed and half
-messages are known here (kinds as in `send_diversion`). Other types, and messages that do not have
+messages (kinds as in `send_diversion`) and messages with a priority (kind 7) are known here. Other
+types, and messages that do not have
 their topic's type, are left to the general handler.
 
 Made anew whenever the topic's configuration changes.
@@ -12,8 +13,7 @@ from typing import TYPE_CHECKING
 from aerobee.model.flags import is_writable
 from aerobee.model.message_type import MessageType
 from aerobee.model.names import is_broker_written, is_retry_topic
-from aerobee.model.topic import SINGLE_TAG, TopicConfig
-from aerobee.service.broker.state.topic_attributes import MESSAGE_TYPE
+from aerobee.model.topic import MESSAGE_TYPE, SINGLE_TAG, TopicConfig
 
 if TYPE_CHECKING:
     import cython
@@ -21,12 +21,13 @@ else:
     from aerobee._cython_compat import UNCOMPILED as cython
 
 _PLAIN_BYTES_MAX = 127  # longer names need the other record version
-_ALL_KINDS = 0b1111101
+_ALL_KINDS = 0b11111101
 _KINDS = {
     MessageType.UNSPECIFIED.value: _ALL_KINDS,
     MessageType.MIXED.value: _ALL_KINDS,
     MessageType.DELAY.value: 0b1110100,
     MessageType.TRANSACTION.value: 0b0001000,
+    MessageType.PRIORITY.value: 0b10000000,
 }
 
 

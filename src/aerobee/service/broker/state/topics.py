@@ -2,7 +2,7 @@
 
 A change takes effect, and its request is answered, once it is on the disk. A change that changes
 nothing makes no new version and no write. The fast path of sends has its own view, `entries`: the
-dict stays the same object, its entries are replaced.
+dict stays the same object, its entries are replaced. Static topics are not in it.
 
 System topics exist from the start, whatever the file has; if it has one, its number of queues
 counts, because there may be messages in them. Only the template of auto-created topics always has
@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.model.flags import Permission, is_inherited
+from aerobee.model.flags import Permission, is_inherited, is_writable
 from aerobee.model.names import (
     AUTO_CREATE_TEMPLATE_TOPIC,
     BENCHMARK_TOPIC,
@@ -35,6 +35,7 @@ from aerobee.ports.clock import Now
 from aerobee.ports.disk_worker import DiskWorker
 from aerobee.protocol.bodies.topic_config import topic_config_from, topic_config_json
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.state.queue_mappings import QueueMappings
 from aerobee.service.broker.state.topic_entry import TopicEntry
 from aerobee.service.broker.state.versioned_table import (
     CopiedTable,
@@ -47,8 +48,6 @@ from aerobee.storage.metadata.config_file import ConfigFile
 from aerobee.storage.metadata.saved_value import Done, SavedValue
 
 TOPICS_MAX = 100_000
-QUEUES_MAX = 4096
-"""Limit of one topic: each queue is a folder in the store."""
 DELAY_QUEUES = 18
 """One for each possible delay level."""
 
@@ -66,6 +65,7 @@ class Topics:
     def __init__(
         self,
         file: ConfigFile,
+        mappings: QueueMappings,
         worker: DiskWorker,
         identity: BrokerIdentity,
         config: LiveConfig[BrokerConfig],
@@ -73,6 +73,9 @@ class Topics:
         topics_max: int = TOPICS_MAX,
     ) -> None:
         """Reads the file. CorruptFile: it is damaged, and so is its backup."""
+        self.mappings = mappings
+        """Of static topics, whose queues are logical ones."""
+        mappings.tell_changes(self._note)
         loaded = load_table(file, TOPIC_FORM, wall_ms)
         self.fault = loaded.fault
         """Empty, or why the backup was used: worth a warning."""
@@ -83,9 +86,9 @@ class Topics:
         self._saved: SavedValue[_Table] = SavedValue(
             worker, lambda table: file.store_text(table.text()), table
         )
-        self.entries: dict[bytes, TopicEntry] = {
-            name.encode(): TopicEntry(row.config) for name, row in table.rows.items()
-        }
+        self.entries: dict[bytes, TopicEntry] = {}
+        self._fill_entries()
+        config.when_changed(self._look_at_permission)
         self._changed: dict[str, None] = {}
 
     @property
@@ -107,6 +110,18 @@ class Topics:
     def put(self, configs: Sequence[TopicConfig], now: Now, done: Done) -> None:
         """Create topics, or replace their configs."""
         self.edit(lambda find: configs, now, done)
+
+    def put_anew(self, config: TopicConfig, now: Now, done: Done) -> None:
+        """Create a topic or replace its config, but for its attributes, and make a new version even
+        if nothing changes."""
+
+        def changed(table: _Table) -> _Table:
+            known = table.find(config.name)
+            wanted = config if known is None else replace(config, attributes=known.attributes)
+            after = table.changed({config.name: wanted}, now.wall_ms)
+            return after if after is not table else table.renewed(config.name, now.wall_ms)
+
+        self._change(changed, done)
 
     def add(self, configs: Sequence[TopicConfig], now: Now, done: Done) -> None:
         """Create those topics that do not exist when it is this change's turn; keep the others."""
@@ -154,14 +169,32 @@ class Topics:
 
         self._saved.change(changed, saved)
 
+    def takes_sends(self, topic: TopicConfig) -> bool:
+        """Whether topic and broker both have the permission to write. Apache's broker goes by its
+        own for ordered topics alone: producers that know the old route go on sending."""
+        return is_writable(topic.permission & self._config.current.permission)
+
+    def _look_at_permission(self, before: BrokerConfig, now: BrokerConfig) -> None:
+        if before.permission != now.permission:
+            self._fill_entries()
+
+    def _fill_entries(self) -> None:
+        for config in self.all():
+            if not self.mappings.has(config.name):
+                self.entries[config.name.encode()] = self._entry(config)
+
+    def _entry(self, config: TopicConfig) -> TopicEntry:
+        permission = config.permission & self._config.current.permission
+        return TopicEntry(replace(config, permission=permission))
+
     def _note(self, names: Iterable[str]) -> None:
-        """Update `entries` for changes that are on the disk now."""
+        """Update `entries` for changes of topics or mappings that are on the disk now."""
         for name in names:
             config = self.find(name)
-            if config is None:
+            if config is None or self.mappings.has(name):
                 self.entries.pop(name.encode(), None)
             else:
-                self.entries[name.encode()] = TopicEntry(config)
+                self.entries[name.encode()] = self._entry(config)
             self._changed[name] = None
 
     def take_changed(self) -> list[str]:
@@ -190,6 +223,18 @@ class Topics:
             sys_flag=sys_flag,
             filter_type=template.filter_type,
         )
+
+
+def open_topics(
+    config_file: Callable[[str], ConfigFile],
+    worker: DiskWorker,
+    identity: BrokerIdentity,
+    config: LiveConfig[BrokerConfig],
+    wall_ms: int,
+) -> Topics:
+    """The topics and their mappings, from their files. CorruptFile."""
+    mappings = QueueMappings(config_file("topicQueueMapping.json"), worker, wall_ms)
+    return Topics(config_file("topics.json"), mappings, worker, identity, config, wall_ms)
 
 
 def system_topics(identity: BrokerIdentity) -> list[TopicConfig]:

@@ -94,6 +94,10 @@ class VersionedTable(Generic[C]):
                 rows[name] = VersionedRow(config, _NOTHING if old is None else old.unknown)
         return VersionedTable(self._form, self.version.next(wall_ms), rows, self.rest, tuple(news))
 
+    def renewed(self, name: str, wall_ms: int) -> "VersionedTable[C]":
+        """The table with a new version, as if a row had changed."""
+        return VersionedTable(self._form, self.version.next(wall_ms), self.rows, self.rest, (name,))
+
     def in_next_term(self, wall_ms: int) -> "VersionedTable[C]":
         """The table with a version that is newer than any of this term."""
         version = self.version.next(wall_ms)
@@ -146,10 +150,10 @@ class LoadedTable(NamedTuple, Generic[C]):
     """Empty, or why the backup was used: worth a warning."""
 
 
-def copied_table(members: Members, form: Form[C]) -> CopiedTable[C]:
-    """The table in an answer of a master, or one page of it: it is written as in the file.
-    ProtocolError: it is not valid."""
-    return CopiedTable(data_version_from(members.object(_VERSION)), _rows_from(members, form))
+def copied_table(members: Members, form: Form[C], version: str = _VERSION) -> CopiedTable[C]:
+    """The table in an answer of a master, or one page of it: it is written as in the file, its
+    version in the member `version`. ProtocolError: it is not valid."""
+    return CopiedTable(data_version_from(members.object(version)), _rows_from(members, form))
 
 
 def load_table(file: ConfigFile, form: Form[C], wall_ms: int) -> LoadedTable[C]:

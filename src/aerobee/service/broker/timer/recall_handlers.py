@@ -25,7 +25,7 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.store_refusals import refused_by_store
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.request import Answer, Request
 
 RECALL_TAG = "_RECALL_TAG_"
@@ -47,9 +47,7 @@ class RecallHandlers:
         self._peers = peers
 
     def rows(self) -> list[Row]:
-        return [
-            row(RequestCode.RECALL_MESSAGE, RecallHeader, self._recall, Lane.SEND, Right.PUBLISH)
-        ]
+        return [row(RequestCode.RECALL_MESSAGE, RecallHeader, self._recall, Lane.SEND)]
 
     def _recall(self, request: Request, header: RecallHeader) -> Answer | None:
         fault = self._find_fault(header)

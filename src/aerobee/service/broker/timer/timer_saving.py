@@ -18,10 +18,10 @@ from enum import Enum
 from typing import NamedTuple
 
 from aerobee.ports.clock import Now
-from aerobee.ports.disk import Disk
-from aerobee.ports.disk_worker import DiskWorker, Lane
+from aerobee.ports.disk_worker import Lane
+from aerobee.service.broker.log_access.put_place import PutPlace
+from aerobee.service.broker.state.tables import Ground
 from aerobee.storage.files.lack_of_room import is_out_of_handles, is_out_of_room
-from aerobee.storage.store import Store
 from aerobee.storage.timer.timer_checkpoint import Seal, TimerCheck, check_path, encode_check
 from aerobee.storage.timer.timer_log import TimerLog
 from aerobee.storage.timer.timer_wheel import TimerWheel
@@ -52,21 +52,21 @@ class SavedPosition(NamedTuple):
 class TimerSaving:
     def __init__(
         self,
-        store: Store,
-        disk: Disk,
-        worker: DiskWorker,
+        ground: Ground,
+        place: PutPlace,
         wheel: TimerWheel,
         log: TimerLog,
         saved: TimerCheck,
         seal: Seal,
     ) -> None:
-        self._store = store
-        self._disk = disk
-        self._worker = worker
+        """`place` is the log that messages are delivered into."""
+        self._place = place
+        self._disk = ground.disk
+        self._worker = ground.worker
         self._wheel = wheel
         self._timer_log = log
         self._seal = seal
-        self._path = check_path(store.root)
+        self._path = check_path(ground.store.root)
         self._phase = _Phase.REST
         self._job: _Job | None = None
         self._next = saved
@@ -97,7 +97,7 @@ class TimerSaving:
             saved.counter + 1,
         )
         self._wheel.freeze()
-        self._log_end = self._store.end_offset
+        self._log_end = self._place.end_offset
         unsynced = self._timer_log.take_unsynced()
         self._go(_Phase.LOG, lambda: self._timer_log.sync(unsynced))
 
@@ -110,10 +110,7 @@ class TimerSaving:
             self._step()
 
     def _step(self) -> None:
-        if (
-            self._phase is _Phase.COMMIT_LOG
-            and self._store.confirmation.lasting_offset >= self._log_end
-        ):
+        if self._phase is _Phase.COMMIT_LOG and self._place.lasting_offset >= self._log_end:
             self._phase = _Phase.WRITE
         if self._phase is _Phase.WRITE:
             try:
@@ -130,10 +127,7 @@ class TimerSaving:
         self._is_refused = False
         while self._phase not in (_Phase.REST, _Phase.FAILED):
             self.finish_job()
-            if (
-                self._phase is _Phase.COMMIT_LOG
-                and self._store.confirmation.lasting_offset < self._log_end
-            ):
+            if self._phase is _Phase.COMMIT_LOG and self._place.lasting_offset < self._log_end:
                 return  # it never will be flushed
             if not self._is_refused:
                 self._step()

@@ -10,7 +10,7 @@ from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.protocol.text.json_text import write_compact
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.request import Answer, Request
 from aerobee.storage.timer.timer_checkpoint import version_of, wire_check
@@ -22,7 +22,7 @@ class TimerStatusHandlers:
 
     def rows(self) -> list[Row]:
         return [
-            row(code, NoHeader, handle, Lane.ADMIN, Right.ADMINISTER)
+            row(code, NoHeader, handle, Lane.ADMIN)
             for code, handle in (
                 (RequestCode.GET_TIMER_CHECK_POINT, self._check),
                 (RequestCode.GET_TIMER_METRICS, self._metrics),

@@ -94,7 +94,7 @@ class Timers:
         )
         self._dequeue = Dequeue(self._worker, self._wheel, self._timer_log, delivery)
         self._saving = TimerSaving(
-            self._store, self._disk, self._worker, self._wheel, self._timer_log, files.check, seal
+            ground, writer.place, self._wheel, self._timer_log, files.check, seal
         )
         self._cleaning = TimerLogCleaning(self._disk, self._worker, self._timer_log, now)
         # The first tick that may have messages to deliver.

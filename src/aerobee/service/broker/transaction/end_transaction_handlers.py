@@ -19,7 +19,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.log_access.real_topic import find_real_place
 from aerobee.service.broker.log_access.store_refusals import refused_by_store
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.broker.transaction.half_message import (
     group_of,
@@ -33,24 +33,16 @@ _NOT_SAFE = Answer(ResponseCode.SYSTEM_ERROR, "the disk failed: the transaction 
 
 
 class EndTransactionHandlers:
-    def __init__(self, ledger: Ledger, topics: Topics, *, is_master: bool) -> None:
+    def __init__(self, ledger: Ledger, topics: Topics, *, is_served: bool) -> None:
         self._ledger = ledger
         self._topics = topics
-        self._is_master = is_master
+        self._is_served = is_served
 
     def rows(self) -> list[Row]:
-        return [
-            row(
-                RequestCode.END_TRANSACTION,
-                EndTransactionHeader,
-                self._end,
-                Lane.SEND,
-                Right.PUBLISH,
-            )
-        ]
+        return [row(RequestCode.END_TRANSACTION, EndTransactionHeader, self._end, Lane.SEND)]
 
     def _end(self, request: Request, header: EndTransactionHeader) -> Answer | None:
-        if not self._is_master:
+        if not self._is_served:
             return Answer(
                 ResponseCode.SLAVE_NOT_AVAILABLE,
                 "the transaction message end is not supported by a slave: ask the master",

@@ -3,7 +3,8 @@
     open ─┬─▶ renew ─▶ open                  the half once more, at the end of its queue
           ├─▶ commit ─▶ safe ─▶ over         the message is in its topic before its half is over
           ├─▶ roll_back ──────▶ over
-          └─▶ give_up ────────▶ over         kept in a topic of its own
+          ├─▶ give_up ────────▶ over         kept in a topic of its own
+          └─▶ move_away ──────▶ over         given to another master
 
 A half is over when an op record names it; the op records of a tick are written together at its
 end. Every step is one record, and the log keeps their order: a crash between two leaves the step
@@ -183,6 +184,13 @@ class Ledger:
         )
         return Renewed(placed, stored.end_offset)
 
+    def move_away(self, half: Half, message: StoredMessage, now: Now) -> None:
+        """An acting master's: put a half into another broker's log, where it is a new one, and
+        forget it here. StorageError: it is refused."""
+        stored = self._writer.put_as_is(message, now)
+        self.halves.remove(half)
+        self.progress.passed(half.chain, stored.end_offset)
+
     def commit(self, half: Half, message: StoredMessage, now: Now, then: Safe) -> None:
         """Store the message of a half, and end the half when that is safe. StorageError: it is
         refused, and the half stays open."""
@@ -208,7 +216,7 @@ class Ledger:
             if is_safe:
                 self._over += offsets
 
-        self._writer.when_safe(self._store.end_offset, safe)
+        self._writer.when_safe(self._writer.place.end_offset, safe)
 
     def roll_back(self, half: Half, then: Safe) -> None:
         """End a half without storing its message; `then` is called when that is safe."""
@@ -239,7 +247,7 @@ class Ledger:
                 self._note_refusal(error)
             else:
                 self._refusal = ""
-        self.progress.note_flushed(self._store.confirmation.lasting_offset)
+        self.progress.note_flushed(self._writer.place.lasting_offset)
         self._save()
 
     @property
@@ -258,6 +266,11 @@ class Ledger:
         self.on_tick(now)
 
     def _write_over(self, now: Now) -> None:
+        place = self._writer.place
+        if not place.is_own:
+            # An acting master has no op records: the offsets alone say what is over.
+            self.progress.passed(self._over, place.end_offset)
+            self._over = []
         while self._over:
             offsets = self._over[: count_that_fits(self._over)]
             stored = self._writer.put_as_is(op_message(offsets, self._host, now), now)
@@ -266,7 +279,7 @@ class Ledger:
             self.progress.passed(offsets, stored.end_offset)
         told, self._told = self._told, []
         for then in told:
-            self._writer.when_safe(self._store.end_offset, then)
+            self._writer.when_safe(self._writer.place.end_offset, then)
 
     def _note_refusal(self, error: StorageError) -> None:
         if self._refusal != error.message:

@@ -15,6 +15,7 @@ from aerobee.service.broker.transaction.check_back import CheckBack
 from aerobee.service.broker.transaction.end_transaction_handlers import EndTransactionHandlers
 from aerobee.service.broker.transaction.fast_end_transaction import FastEndTransaction
 from aerobee.service.broker.transaction.given_up_topic import GivenUpTopic
+from aerobee.service.broker.transaction.half_escape import HalfEscape
 from aerobee.service.broker.transaction.half_timing import HalfTerms, HalfTiming
 from aerobee.service.broker.transaction.ledger import Ledger
 from aerobee.service.broker.transaction.transaction_status_handlers import TransactionStatusHandlers
@@ -36,7 +37,6 @@ class TransactionAssembly:
         outbox: Effects,
         now: Now,
     ) -> None:
-        self._identity = identity
         self._config = config
         self._tables = tables
         self._store = store
@@ -44,27 +44,30 @@ class TransactionAssembly:
         self.ledger = Ledger(
             store, writer, tables.offsets, timing, unpack_host(store.config.store_host), now
         )
-        self._checks = CheckBack(
-            self.ledger,
-            timing,
-            writer,
-            AskableProducers(tables.producers, CHECKS_A_SECOND),
-            GivenUpTopic(tables.topics),
-            identity.name,
-            outbox,
-        )
+        self._checks: CheckBack | HalfEscape
+        if identity.is_acting:
+            self._checks = HalfEscape(self.ledger)
+        else:
+            self._checks = CheckBack(
+                self.ledger,
+                timing,
+                writer,
+                AskableProducers(tables.producers, CHECKS_A_SECOND),
+                GivenUpTopic(tables.topics),
+                identity.name,
+                outbox,
+            )
         self.ends: FastEndTransaction | None = None
-        """The fast path of END_TRANSACTION; a slave has none."""
-        if identity.is_master:
+        """The fast path of END_TRANSACTION; only a master has one."""
+        self._serves_ends = identity.takes_messages or not writer.place.is_own
+        if identity.takes_messages:
             self.ends = FastEndTransaction(
                 store.appender, store.hot_records, tables.topics.entries, self.ledger.halves
             )
         self._is_stopped = False
 
     def rows(self) -> list[Row]:
-        ends = EndTransactionHandlers(
-            self.ledger, self._tables.topics, is_master=self._identity.is_master
-        )
+        ends = EndTransactionHandlers(self.ledger, self._tables.topics, is_served=self._serves_ends)
         status = TransactionStatusHandlers(self.ledger, self._tables.producers)
         return [*ends.rows(), *status.rows()]
 

@@ -20,7 +20,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.clients.producers import Producers
 from aerobee.service.broker.log_access.real_topic import find_real_place
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.transaction.half_message import is_given_up
 from aerobee.service.broker.transaction.ledger import Ledger
 from aerobee.service.broker.transaction.open_halves import Half
@@ -36,10 +36,10 @@ class TransactionStatusHandlers:
         self._producers = producers
 
     def rows(self) -> list[Row]:
-        code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
+        code, lane = RequestCode, Lane.ADMIN
         return [
-            row(code.LIST_OPEN_TRANSACTIONS, OpenTransactionsHeader, self._list, lane, right),
-            row(code.RESUME_CHECK_HALF_MESSAGE, ResumeCheckHeader, self._resume, lane, right),
+            row(code.LIST_OPEN_TRANSACTIONS, OpenTransactionsHeader, self._list, lane),
+            row(code.RESUME_CHECK_HALF_MESSAGE, ResumeCheckHeader, self._resume, lane),
         ]
 
     def _list(self, request: Request, header: OpenTransactionsHeader) -> Answer:

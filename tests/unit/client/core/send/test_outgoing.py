@@ -11,6 +11,7 @@ from aerobee.client.core.send.outgoing import (
     properties_of,
     set_delivery,
     set_identity,
+    set_priority,
     use_delay_level,
 )
 from aerobee.errors import Misuse
@@ -147,6 +148,23 @@ def test_a_delay_and_a_time_are_said_and_contradict_each_other() -> None:
     assert properties == {"TIMER_DELIVER_MS": "99"}
     with pytest.raises(Misuse, match="contradict"):
         set_delivery(properties, delay_ms=1, deliver_ms=2)
+
+
+def test_a_priority_is_said_and_is_none_of_a_message_for_later_or_in_order() -> None:
+    properties: dict[str, str] = {}
+    set_priority(properties, 7)
+    assert properties == {"_SYS_MSG_PRIORITY_": "7"}
+    assert Draft("t", b"x", properties).priority == 7
+    assert Draft("t", b"x", {}).priority is None
+    for other in ("__SHARDINGKEY", "TIMER_DELAY_MS", "TIMER_DELIVER_MS"):
+        with pytest.raises(Misuse, match="has no priority"):
+            set_priority({other: "1"}, 0)
+
+
+@pytest.mark.parametrize("wrong", [-1, 2**31, "7", True, 1.5])
+def test_what_is_no_priority_is_refused(wrong: Any) -> None:
+    with pytest.raises(Misuse, match="the priority"):
+        set_priority({}, wrong)
 
 
 def test_no_delay_at_all_is_a_plain_message() -> None:

@@ -1,7 +1,12 @@
 import pytest
 
 from aerobee.client.core.send.latency_faults import LatencyFaults
-from aerobee.client.core.send.queue_choice import QueueRound, find_queue, queue_for_key
+from aerobee.client.core.send.queue_choice import (
+    QueueRound,
+    find_queue,
+    queue_for_key,
+    queue_for_priority,
+)
 from aerobee.model.message_queue import MessageQueue, QueueId
 
 QUEUES = [
@@ -52,6 +57,13 @@ def test_of_brokers_that_all_rest_those_that_can_be_reached_come_first() -> None
 )
 def test_a_key_goes_where_java_would_send_it(key: str, index: int) -> None:
     assert queue_for_key(QUEUES, key) == QUEUES[index]
+
+
+def test_a_priority_is_the_number_of_a_queue_of_one_broker_or_its_last() -> None:
+    backwards = QUEUES[::-1]
+    assert [queue_for_priority(backwards, "b", number) for number in (0, 1, 2, 99)] == [
+        QUEUES[index] for index in (2, 3, 3, 3)
+    ]
 
 
 def test_a_queue_is_found_by_broker_and_number_whatever_its_topic_is_called() -> None:

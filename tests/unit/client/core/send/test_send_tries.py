@@ -24,7 +24,11 @@ def test_the_codes_that_java_tries_again_are_tried_again(code: int) -> None:
     assert tries().note("a", answered(code), 1.0)
 
 
-@pytest.mark.parametrize("code", [13, 15, 26, 29, 215, 501, 4711])
+def test_a_queue_that_has_moved_to_another_broker_is_tried_there() -> None:
+    assert tries().note("a", answered(501), 1.0)
+
+
+@pytest.mark.parametrize("code", [13, 15, 26, 29, 215, 4711])
 def test_any_other_code_ends_the_send(code: int) -> None:
     assert not tries().note("a", answered(code), 1.0)
 

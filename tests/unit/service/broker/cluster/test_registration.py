@@ -1,12 +1,15 @@
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
+from aerobee.model.queue_mapping import MappingInfo
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.ports.service import ChannelId, Dial, Effects
 from aerobee.protocol.bodies.register_broker import decode_register_broker
 from aerobee.protocol.bodies.topic_route import decode_topic_route
 from aerobee.protocol.remoting.command_header import RESPONSE_FLAG
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.replication.config import ReplicationConfig
 from aerobee.service.broker.cluster.registration import (
     PLAIN_BYTES_MAX,
     PROBE_INTERVAL_MS,
@@ -61,18 +64,28 @@ class Kit:
     """A registration, and name servers that answer when told to."""
 
     def __init__(
-        self, addresses: Sequence[str] = ("ns:1",), plain_bytes_max: int = PLAIN_BYTES_MAX
+        self,
+        addresses: Sequence[str] = ("ns:1",),
+        plain_bytes_max: int = PLAIN_BYTES_MAX,
+        identity: BrokerIdentity = IDENTITY,
     ) -> None:
         self.clock = SimClock()
         self.topics = Topics(TopicConfig("TBW102", 8, 8, 7), TopicConfig("Orders", 4, 4, 6))
         self.outbox: Effects = []
+        self.mappings: list[MappingInfo] = []
         worker = SimDiskWorker()
         self.config = LiveConfig(
             BrokerConfig(), SETTINGS, ChangesFile(SimDisk(), "changes", {}), worker, {}
         )
         self.worker = worker
         self.registration = Registration(
-            IDENTITY, self.config, self.topics, addresses, self.outbox, plain_bytes_max
+            identity,
+            self.config,
+            self.topics,
+            addresses,
+            self.outbox,
+            lambda: self.mappings,
+            plain_bytes_max,
         )
 
     def tick(self, ms: int = 0) -> list[Dial]:
@@ -211,6 +224,27 @@ def test_a_name_server_that_began_anew_gets_all_topics_within_seconds() -> None:
     kit.answer(dial, changed="true")
     (dial,) = kit.tick(5)
     assert topics_of(dial) == kit.topics.table
+
+
+def test_a_broker_with_acting_masters_is_heard_of_every_second_and_says_when_it_is_gone() -> None:
+    acts = ReplicationConfig(acts_as_master=True)
+    kit = Kit(identity=replace(IDENTITY, replication=acts))
+    (upload,) = kit.tick()
+    fields = upload.command.ext_fields
+    assert (fields["enableActingMaster"], fields["heartbeatTimeoutMillis"]) == ("true", "10000")
+    kit.answer(upload)
+    beats = []
+    for _ in range(29):
+        assert kit.registration.rest_ms(kit.clock.now()) <= 1_000
+        for dial in kit.tick(1_000):
+            assert dial.command.code == QUERY
+            beats.append(kit.clock.now().monotonic_ms)
+            kit.answer(dial, changed="false")
+    assert beats == list(range(1_000, 30_000, 1_000))
+    (usual,) = Kit().tick()
+    fields = usual.command.ext_fields
+    assert fields["enableActingMaster"] == "false"
+    assert "heartbeatTimeoutMillis" not in fields
 
 
 def test_one_that_cannot_say_whether_it_knows_us_is_no_failure() -> None:

@@ -3,7 +3,9 @@ import json
 import pytest
 
 from aerobee.model.message_queue import MessageQueue, QueueId
+from aerobee.model.queue_mapping import MappingInfo
 from aerobee.model.route import QueueData, TopicRoute
+from aerobee.protocol.bodies.queue_mapping import info_json
 from aerobee.protocol.bodies.topic_route import encode_topic_route
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.membership.assignment_handlers import dealt, shared
@@ -75,20 +77,24 @@ def test_a_body_that_asks_nothing_is_refused() -> None:
     assert (answer.code, "topic" in answer.remark) == (1, True)
 
 
-def test_queues_of_other_brokers_are_dealt_out_too() -> None:
+def routed(route: TopicRoute) -> list[tuple[str, int]]:
+    """The queues of the only member, with this route of a topic that has two queues here."""
     kit = PopKit(queues=2, addresses=("10.0.0.1:9876",))
     kit.beat("c", subscriptions={"Orders": "*"})
     said = {"topic": "Orders", "consumerGroup": "g", "clientId": "c", "strategyName": "AVG"}
     kit.dialed = []
     kit.tell(400, body=json.dumps(said).encode())
     (dial,) = [one for one in kit.dialed if one.command.code == 105]
-    route = TopicRoute((QueueData("broker-b", 1, 1, 6, 0), QueueData("broker-c", 1, 1, 2, 0)), ())
     body = encode_topic_route(route, is_standard=True)
     kit.answer(dial, RemotingCommand(0, body=body))
     (answer,) = [command for command in kit.heard() if command.is_response]
     rows = json.loads(bytes(answer.body))["messageQueueAssignments"]
-    queues = [(row["messageQueue"]["brokerName"], row["messageQueue"]["queueId"]) for row in rows]
-    assert queues == [("broker-a", 0), ("broker-a", 1), ("broker-b", 0)]
+    return [(row["messageQueue"]["brokerName"], row["messageQueue"]["queueId"]) for row in rows]
+
+
+def test_queues_of_other_brokers_are_dealt_out_too() -> None:
+    route = TopicRoute((QueueData("broker-b", 1, 1, 6, 0), QueueData("broker-c", 1, 1, 2, 0)), ())
+    assert routed(route) == [("broker-a", 0), ("broker-a", 1), ("broker-b", 0)]
 
 
 def test_a_queue_may_be_shared_by_a_few_members() -> None:
@@ -110,3 +116,9 @@ def test_every_queue_is_dealt_to_one_member(members: int, is_by_circle: bool) ->
     parts = [dealt(queues, members, mine, is_by_circle=is_by_circle) for mine in range(members)]
     assert sorted(queue for part in parts for queue in part) == queues
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_logical_queues_of_a_static_topic_are_dealt_out() -> None:
+    mapping = info_json(MappingInfo("Orders", "broker-a", 1, 3, {0: 0, 1: 1}))
+    route = TopicRoute((QueueData("broker-a", 2, 2, 6, 0),), (), mappings={"broker-a": mapping})
+    assert routed(route) == [("__syslo__global__", number) for number in range(3)]

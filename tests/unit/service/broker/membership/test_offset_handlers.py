@@ -116,6 +116,19 @@ def test_the_ends_of_a_queue_are_told() -> None:
     assert kit.ask(30, {**QUEUE, "committed": "false"}).ext_fields == {"offset": "6"}
 
 
+def test_a_batch_queue_that_never_had_a_message_has_no_smallest_offset() -> None:
+    kit = ConsumerKit()
+    batches = {"queue.type": "BatchCQ"}
+    kit.topics.put(
+        [TopicConfig("Batches", 2, 2, attributes=batches)], kit.clock.now(), kit.told.append
+    )
+    kit.finish()
+    assert kit.ask(31, {**QUEUE, "topic": "Batches"}).ext_fields == {"offset": "-1"}
+    kit.kit.append(draft(b"Batches", 0))
+    kit.store.dispatch()
+    assert kit.ask(31, {**QUEUE, "topic": "Batches"}).ext_fields == {"offset": "0"}
+
+
 def test_the_earliest_time_of_a_queue_is_told() -> None:
     kit = ConsumerKit()
     assert kit.ask(32, QUEUE).ext_fields == {"timestamp": "-1"}

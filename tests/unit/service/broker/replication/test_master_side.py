@@ -52,7 +52,7 @@ def test_without_enough_slaves_a_send_is_refused_before_anything_is_appended() -
     end = pair.master.store.end_offset
     pair.send()
     (answer,) = pair.master.heard()
-    assert answer.code == ResponseCode.SYSTEM_ERROR
+    assert answer.code == ResponseCode.SERVICE_NOT_AVAILABLE
     assert answer.remark.startswith("in-sync replicas not enough: 2 are needed and 1 in sync")
     assert pair.master.store.end_offset == end
     pair.run(200)
@@ -65,7 +65,7 @@ def test_a_slave_that_goes_ends_the_sends() -> None:
     pair = synchronous()
     pair.drop_link()
     pair.send()
-    assert pair.answers() == [ResponseCode.SYSTEM_ERROR]
+    assert pair.answers() == [ResponseCode.SERVICE_NOT_AVAILABLE]
 
 
 def test_a_slave_that_says_nothing_makes_the_answer_late_and_nothing_readable() -> None:

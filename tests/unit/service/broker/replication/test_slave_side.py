@@ -6,7 +6,7 @@ from aerobee.model.broker_role import BrokerRole
 from aerobee.model.replica_status import FOLLOWING
 from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
-from aerobee.ports.service import Rebuild
+from aerobee.ports.service import LinkId, Peer, Rebuild
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.replication.config import ReplicationConfig
 from aerobee.service.broker.replication.slave_side import SlaveSide
@@ -49,6 +49,19 @@ def test_a_slave_has_the_bytes_of_its_master_and_shows_its_messages() -> None:
     assert ours == copied
     for queue_id in range(TOPIC.read_queues):
         assert pair.slave.bodies(TOPIC.name, queue_id) == pair.master.bodies(TOPIC.name, queue_id)
+
+
+def test_a_slave_that_follows_tells_its_own_end_of_the_connection() -> None:
+    pair = Pair(TOPIC)
+    side, now = side_of(pair.slave), pair.slave.clock.now()
+    assert side.status(now).link == ""
+    pair.run()
+    side.on_link_open(LinkId(9), Peer("10.0.0.9", 1), False, now, "10.0.0.2:9")  # of a stranger
+    assert side.status(pair.slave.clock.now()).link == "10.0.0.2:4"
+    pair.is_cut = True
+    pair.drop_link()
+    pair.run(10)
+    assert side.status(pair.slave.clock.now()).link == ""
 
 
 def test_a_slave_learns_its_masters_topics() -> None:
@@ -148,3 +161,19 @@ def test_a_master_that_was_told_by_its_host_name_may_be_at_any_address() -> None
     assert side.master() == "master.example:10911"
     side.hear_of_master("10.0.0.9:11111", "10.0.0.9:10912", Now(0, 0))
     assert side.master() == "10.0.0.9:11111"
+
+
+def test_a_slave_that_begins_to_follow_copies_the_tables_at_once() -> None:
+    pair = Pair(TOPIC)
+    pair.is_cut = True
+    pair.run(300)  # long enough for a copy that fails
+    pair.is_cut = False
+    followed_ms = None
+    for _ in range(100):
+        pair.run(10)
+        is_following = side_of(pair.slave).status(pair.master.clock.now()).state == FOLLOWING
+        followed_ms = followed_ms or (is_following and pair.master.clock.now().monotonic_ms)
+        if pair.slave.ask(351, {"topic": TOPIC.name}).code == 0:
+            break
+    assert followed_ms
+    assert pair.master.clock.now().monotonic_ms - followed_ms <= 50

@@ -109,6 +109,21 @@ def with_property(name: str, value: str = "1") -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
+    ("priority", "queue_id"), [("0", 0), ("2", 2), ("3", 3), ("4", 3), ("999999999", 3)]
+)
+def test_a_message_with_a_priority_goes_to_the_queue_of_that_number_or_to_the_last(
+    priority: str, queue_id: int
+) -> None:
+    rig = SendRig()
+    assert not rig.send(send_frame(with_property("_SYS_MSG_PRIORITY_", priority)))
+    (message,) = read_all(rig.store, b"Orders", queue_id)
+    assert message.properties["_SYS_MSG_PRIORITY_"] == priority
+    (answer,) = rig.answers()
+    assert answer["ext_fields"]["queueId"] == str(queue_id)
+    assert "recallHandle" not in answer["ext_fields"]
+
+
+@pytest.mark.parametrize(
     "fields",
     [
         {"b": "Unknown"},
@@ -137,6 +152,9 @@ def with_property(name: str, value: str = "1") -> dict[str, str]:
         with_property("MSG_REGION"),
         with_property("CLUSTER"),
         with_property("__CRC32#"),
+        with_property("_SYS_MSG_PRIORITY_", "-1"),
+        with_property("_SYS_MSG_PRIORITY_", "high"),
+        with_property("_SYS_MSG_PRIORITY_", "1\x02__SHARDINGKEY\x01k"),
         with_property("__RMQ.TRANSIENT.TOPIC_SYS_FLAG"),
     ],
 )

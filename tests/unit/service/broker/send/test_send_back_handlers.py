@@ -12,7 +12,7 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
 from aerobee.service.broker.send.send_back_handlers import SendBackHandlers
 from aerobee.service.broker.state.groups import Groups
-from aerobee.service.broker.state.topics import Topics
+from aerobee.service.broker.state.topics import open_topics
 from aerobee.service.live_config import ChangesFile, LiveConfig
 from aerobee.service.request import Request, answer_with
 from aerobee.storage.config import StorageConfig
@@ -42,7 +42,7 @@ class Rig:
             self.worker,
             {},
         )
-        self.topics = Topics(self.file("topics"), self.worker, BrokerIdentity(), live, wall_ms)
+        self.topics = open_topics(self.file, self.worker, BrokerIdentity(), live, wall_ms)
         self.groups = Groups(self.file("subscriptionGroup"), self.worker, live, wall_ms)
         handlers = SendBackHandlers(
             self.store.record_at,

@@ -134,6 +134,13 @@ def test_a_retry_topic_is_made_as_its_group_says() -> None:
     assert Rig(TopicConfig("%RETRY%g", 1, 1)).to_make(sending) is None
 
 
+def test_a_popped_message_of_an_acting_master_names_its_group() -> None:
+    popped = replace(SENDING, topic="%RETRY%g_Orders", properties={"ORIGIN_GROUP": "g"})
+    assert Rig().to_make(popped) == TopicConfig("%RETRY%g_Orders", 2, 2, 6)
+    other = replace(SENDING, topic="%RETRY%h_Orders", properties={"ORIGIN_GROUP": "g"})
+    assert refused(Rig().to_make(other)) == 26
+
+
 def test_a_retry_of_an_unknown_group_is_refused() -> None:
     assert refused(Rig().to_make(replace(SENDING, topic="%RETRY%h"))) == 26
 
@@ -192,13 +199,12 @@ def test_a_topic_without_write_permission_is_refused_whatever_the_queue() -> Non
     assert refused(rig.checks.check_topic(replace(SENDING, topic="Old", queue_id=99))) == 16
 
 
-def test_a_broker_without_write_permission_refuses_topics_that_want_order_only() -> None:
+def test_a_broker_without_write_permission_takes_no_sends() -> None:
     rig = Rig(TopicConfig("Ordered", is_order=True), config=BrokerConfig(permission=4))
-    assert isinstance(rig.checks.check_topic(SENDING), TopicConfig)
-    ordered = replace(SENDING, topic="Ordered")
-    assert refused(rig.checks.check_topic(ordered)) == 16
+    both = [SENDING, replace(SENDING, topic="Ordered")]
+    assert [refused(rig.checks.check_topic(one)) for one in both] == [16, 16]
     rig.change(brokerPermission="6")
-    assert isinstance(rig.checks.check_topic(ordered), TopicConfig)
+    assert all(isinstance(rig.checks.check_topic(one), TopicConfig) for one in both)
 
 
 def test_a_queue_that_is_only_read_may_still_be_written_to() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from aerobee.errors import MessageIllegal, RemoteProtocolError
 from aerobee.model.message import Host
+from aerobee.model.topic import TopicConfig
 from aerobee.protocol.message.message_batch import BatchMessage, encode_batch
 from aerobee.protocol.remoting.command_header import CommandHeader
 from aerobee.service.broker.send.send_request import SendRequest, read_send_request
@@ -164,3 +165,34 @@ def test_a_batch_has_keys_if_each_of_its_messages_has(
     messages = [BatchMessage(b"body", {"KEYS": key} if key else {}) for key in keys]
     sending = read_send_request(header(320), encode_batch(messages))
     assert sending.has_keys() == is_enough
+
+
+def fitted(properties: str, **changes: Any) -> SendRequest:
+    """A send to a topic of four queues, for which a queue was chosen; its sender named queue 1."""
+    sending = read_send_request(header(i=f"UNIQ_KEY\x01id\x02{properties}", **changes), b"")
+    sending.fit_to(TopicConfig("Orders", 6, 4), 0)
+    return sending
+
+
+@pytest.mark.parametrize(("priority", "queue_id"), [("2", 2), ("3", 3), ("9", 3), ("-1", 1)])
+def test_a_priority_chooses_the_queue_whichever_the_sender_names(
+    priority: str, queue_id: int
+) -> None:
+    sending = fitted(f"_SYS_MSG_PRIORITY_\x01{priority}\x02")
+    assert sending.queue_id == queue_id
+    assert sending.properties["_SYS_MSG_PRIORITY_"] == priority
+
+
+@pytest.mark.parametrize("other", ["__SHARDINGKEY\x01k", "DELAY\x011", "TRAN_MSG\x01true"])
+def test_a_message_of_another_type_loses_its_priority(other: str) -> None:
+    sending = fitted(f"_SYS_MSG_PRIORITY_\x013\x02{other}\x02")
+    assert sending.queue_id == 1
+    assert "_SYS_MSG_PRIORITY_" not in sending.properties
+
+
+def test_a_batch_and_a_message_that_is_stored_once_stay_in_the_queue_that_they_name() -> None:
+    assert fitted("_SYS_MSG_PRIORITY_\x013\x02", m="true").queue_id == 1
+    once = fitted("")
+    once.is_once, once.properties["_SYS_MSG_PRIORITY_"] = True, "3"
+    once.fit_to(TopicConfig("Orders", 4, 4), 0)
+    assert once.queue_id == 1

@@ -21,9 +21,13 @@ class Rig:
     """One process on a disk that may have served others before."""
 
     def __init__(
-        self, disk: SimDisk | None = None, max_offset: int = 100, deleted_at: int = 0
+        self,
+        disk: SimDisk | None = None,
+        max_offset: int = 100,
+        deleted_at: int = 0,
+        end_offset: int = 700,
     ) -> None:
-        self.end_offset = 700
+        self.end_offset = end_offset
         self.disk = disk or SimDisk()
         self.worker = SimDiskWorker()
         self.offsets = ConsumerOffsets()
@@ -209,3 +213,28 @@ def saved(disk: SimDisk) -> dict[str, object]:
     found = parse(disk.read(PATH))
     assert isinstance(found, dict)
     return {str(name): value for name, value in found.items()}
+
+
+def test_of_a_log_that_was_cut_no_offset_in_the_file_is_behind_its_end() -> None:
+    rig = Rig()
+    rig.offsets.popped_to = 650
+    rig.commit(7)
+    rig.tick(INTERVAL_MS)
+    rig.run_disk()
+    cut = Rig(rig.disk.power_cut(), end_offset=600)
+    assert cut.offsets.popped_to == 600
+    # The log has grown since, and the process died before its first save.
+    grown = Rig(cut.disk.power_cut(), end_offset=900)
+    assert grown.offsets.popped_to == 600
+    assert grown.offsets.find("g", "t", 0) == 7
+
+
+def test_offsets_of_a_topic_that_was_made_anew_behind_a_cut_are_not_kept() -> None:
+    rig = Rig()
+    rig.commit(7)
+    rig.tick(INTERVAL_MS)
+    rig.run_disk()
+    cut = Rig(rig.disk.power_cut(), end_offset=600)
+    assert cut.offsets.find("g", "t", 0) == 7
+    grown = Rig(cut.disk.power_cut(), end_offset=900, deleted_at=650)
+    assert grown.offsets.find("g", "t", 0) == UNKNOWN

@@ -11,7 +11,7 @@ def kinds(entry: TopicEntry) -> set[int]:
 
 def test_an_ordinary_topic_is_plain() -> None:
     entry = TopicEntry(TopicConfig("T", read_queues=4, write_queues=3))
-    assert kinds(entry) == {0, 2, 3, 4, 5, 6}
+    assert kinds(entry) == {0, 2, 3, 4, 5, 6, 7}
     assert (entry.name, entry.write_queues, entry.queues_end) == (b"T", 3, 4)
 
 
@@ -36,10 +36,11 @@ def test_a_topic_that_wants_more_is_not_plain(config: TopicConfig) -> None:
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        ("UNSPECIFIED", {0, 2, 3, 4, 5, 6}),
-        ("MIXED", {0, 2, 3, 4, 5, 6}),
+        ("UNSPECIFIED", {0, 2, 3, 4, 5, 6, 7}),
+        ("MIXED", {0, 2, 3, 4, 5, 6, 7}),
         ("DELAY", {2, 4, 5, 6}),
         ("TRANSACTION", {3}),
+        ("PRIORITY", {7}),
         ("NORMAL", set()),
         ("FIFO", set()),
         ("what nobody knows", set()),

@@ -120,6 +120,23 @@ def test_the_send_path_sees_the_same_topics_in_the_same_dict() -> None:
     assert kit.topics.entries is entries
 
 
+def test_the_fast_path_takes_nothing_while_the_broker_has_no_permission_to_write() -> None:
+    kit = TablesKit()
+    put(kit, ORDERS)
+    kit.finish()
+    entries = kit.topics.entries
+    assert entries[b"Orders"].kinds != 0
+    kit.change(brokerPermission="4")
+    put(kit, BILLS)
+    kit.finish()
+    assert (entries[b"Orders"].kinds, entries[b"Bills"].kinds) == (0, 0)
+    assert not kit.topics.takes_sends(ORDERS)
+    kit.change(brokerPermission="6")
+    assert entries[b"Orders"].kinds != 0
+    assert entries[b"Bills"].kinds != 0
+    assert kit.topics.takes_sends(ORDERS)
+
+
 def test_what_changed_is_told_once_removals_included() -> None:
     kit = TablesKit()
     put(kit, ORDERS, TopicConfig("Bills"))

@@ -11,47 +11,29 @@ from aerobee.protocol.bodies.absent_parts import encode_no_cold_limits, encode_n
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.request import Answer, Request
 from aerobee.storage.store import Store
 
 _CODE = RequestCode
-_NO_USERS = (
-    "authentication is not enabled: this broker keeps no users and no rights, "
-    "and asks nobody who it is"
-)
 _NO_LIMITS = (
     "there are no limits per group: old messages are read by a disk thread, a few requests at a "
-    "time, and hold nobody else up"
+    "time, and hold nobody else up. To slow one group down, lower the pullBatchSize of its "
+    "consumers, or set its consumeEnable to false"
 )
-_NO_LIGHT_TOPICS = "this broker has no lite topics"
+_NO_LIGHT_TOPICS = (
+    "this broker has no lite topics: send to one ordinary topic, with a tag or a property for "
+    "each receiver, and let consumers filter by it"
+)
 _NO_ROCKSDB = "this broker keeps nothing in RocksDB: queues and tables are plain files"
 
 REFUSED: Mapping[RequestCode, str] = {
-    _CODE.UPDATE_AND_CREATE_STATIC_TOPIC: (
-        "static topics are not supported: queues belong to their broker. Make an ordinary topic "
-        "on each broker instead"
-    ),
-    **dict.fromkeys(
-        (
-            _CODE.AUTH_CREATE_USER,
-            _CODE.AUTH_UPDATE_USER,
-            _CODE.AUTH_DELETE_USER,
-            _CODE.AUTH_GET_USER,
-            _CODE.AUTH_LIST_USER,
-            _CODE.AUTH_CREATE_ACL,
-            _CODE.AUTH_UPDATE_ACL,
-            _CODE.AUTH_DELETE_ACL,
-            _CODE.AUTH_GET_ACL,
-            _CODE.AUTH_LIST_ACL,
-        ),
-        _NO_USERS,
-    ),
     _CODE.UPDATE_COLD_DATA_FLOW_CTR_CONFIG: _NO_LIMITS,
     _CODE.REMOVE_COLD_DATA_FLOW_CTR_CONFIG: _NO_LIMITS,
     _CODE.SET_COMMITLOG_READ_MODE: (
-        "the store tells the system by itself how it reads its log: there is no mode to set"
+        "the store tells the system by itself how it reads its log: there is no mode to set. "
+        "If old messages are read often, give the machine more memory for its page cache"
     ),
     _CODE.GET_PARENT_TOPIC_INFO: _NO_LIGHT_TOPICS,
     _CODE.GET_LITE_GROUP_INFO: _NO_LIGHT_TOPICS,
@@ -68,11 +50,11 @@ class AbsentPartHandlers:
         self._offsets = offsets
 
     def rows(self) -> list[Row]:
-        code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
+        code, lane = RequestCode, Lane.ADMIN
         return [
-            row(code.GET_COLD_DATA_FLOW_CTR_INFO, NoHeader, self._cold_limits, lane, right),
-            row(code.GET_BROKER_LITE_INFO, NoHeader, self._light_topics, lane, right),
-            *(row(one, NoHeader, _refusing(why), lane, right) for one, why in REFUSED.items()),
+            row(code.GET_COLD_DATA_FLOW_CTR_INFO, NoHeader, self._cold_limits, lane),
+            row(code.GET_BROKER_LITE_INFO, NoHeader, self._light_topics, lane),
+            *(row(one, NoHeader, _refusing(why), lane) for one, why in REFUSED.items()),
         ]
 
     def _cold_limits(self, request: Request, header: NoHeader) -> Answer:

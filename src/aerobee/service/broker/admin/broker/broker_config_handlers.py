@@ -12,7 +12,7 @@ from aerobee.protocol.bodies.topic_config import encode_data_version
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.config import BrokerConfig
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.config_requests import change_config, config_text
 from aerobee.service.live_config import LiveConfig
 from aerobee.service.request import Answer, Request
@@ -27,10 +27,10 @@ class BrokerConfigHandlers:
         config.when_changed(self._changed)
 
     def rows(self) -> list[Row]:
-        code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
+        code, lane = RequestCode, Lane.ADMIN
         return [
-            row(code.UPDATE_BROKER_CONFIG, NoHeader, self._update, lane, right),
-            row(code.GET_BROKER_CONFIG, NoHeader, self._show, lane, right),
+            row(code.UPDATE_BROKER_CONFIG, NoHeader, self._update, lane),
+            row(code.GET_BROKER_CONFIG, NoHeader, self._show, lane),
         ]
 
     def _update(self, request: Request, header: NoHeader) -> Answer | None:

@@ -55,9 +55,18 @@ class BrokerStatus:
         for flow in self._flows:
             flow.on_tick(now)
 
-    def rows(self, config: LiveConfig[BrokerConfig], delays: DelayLevels) -> list[Row]:
+    def rows(
+        self, config: LiveConfig[BrokerConfig], delays: DelayLevels, *, is_active: bool
+    ) -> list[Row]:
+        """`is_active`: the broker delivers what is due, and asks about transactions."""
         status = BrokerStatusHandlers(
-            self._store, delays, self._timers, self._flows, self._refused_sends, self._started
+            self._store,
+            delays,
+            self._timers,
+            self._flows,
+            self._refused_sends,
+            self._started,
+            is_active=is_active,
         )
         return [
             *DelayOffsetHandlers(delays.offsets).rows(),

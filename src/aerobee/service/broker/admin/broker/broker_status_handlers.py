@@ -14,7 +14,7 @@ from aerobee.protocol.bodies.small_tables import encode_text_table
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.delay.delay_levels import DelayLevels
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.statistics.throughput import Throughput
 from aerobee.service.broker.timer.timers import Timers
 from aerobee.service.request import Answer, Request
@@ -52,6 +52,8 @@ class BrokerStatusHandlers:
         flows: Flows,
         refused_sends: Callable[[], int],
         started: Now,
+        *,
+        is_active: bool,
     ) -> None:
         self._store = store
         self._delays = delays
@@ -59,18 +61,11 @@ class BrokerStatusHandlers:
         self._refused_sends = refused_sends
         self._flows = flows
         self._started = started
+        self._is_active = is_active
         self._began_at = store.end_offset
 
     def rows(self) -> list[Row]:
-        return [
-            row(
-                RequestCode.GET_BROKER_RUNTIME_INFO,
-                NoHeader,
-                self._runtime,
-                Lane.ADMIN,
-                Right.ADMINISTER,
-            )
-        ]
+        return [row(RequestCode.GET_BROKER_RUNTIME_INFO, NoHeader, self._runtime, Lane.ADMIN)]
 
     def _runtime(self, request: Request, header: NoHeader) -> Answer:
         figures = {
@@ -89,7 +84,7 @@ class BrokerStatusHandlers:
         uptime_s = (now.monotonic_ms - self._started.monotonic_ms) // 1000
         size = self._store.end_offset - self._began_at
         figures = {
-            "brokerActive": "true",
+            "brokerActive": "true" if self._is_active else "false",
             "brokerVersionDesc": VERSION_NAME,
             "bootTimestamp": str(self._started.wall_ms),
             "runtime": _spelled_out(uptime_s),

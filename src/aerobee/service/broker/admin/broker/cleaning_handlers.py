@@ -17,7 +17,7 @@ from aerobee.model.names import LIGHT_QUEUE_PREFIX, is_system_topic
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.config import BrokerIdentity
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Answer, Request
@@ -45,11 +45,11 @@ class CleaningHandlers:
         self._delete_queues = delete_queues
 
     def rows(self) -> list[Row]:
-        code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
+        code, lane = RequestCode, Lane.ADMIN
         return [
-            row(code.CLEAN_UNUSED_TOPIC, NoHeader, self._unused, lane, right),
-            row(code.CLEAN_EXPIRED_CONSUMEQUEUE, NoHeader, self._expired_queues, lane, right),
-            row(code.DELETE_EXPIRED_COMMITLOG, NoHeader, self._expired_log, lane, right),
+            row(code.CLEAN_UNUSED_TOPIC, NoHeader, self._unused, lane),
+            row(code.CLEAN_EXPIRED_CONSUMEQUEUE, NoHeader, self._expired_queues, lane),
+            row(code.DELETE_EXPIRED_COMMITLOG, NoHeader, self._expired_log, lane),
         ]
 
     def _unused(self, request: Request, header: NoHeader) -> Answer:

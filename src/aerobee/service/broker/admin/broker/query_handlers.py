@@ -1,7 +1,7 @@
 """VIEW_MESSAGE_BY_ID and QUERY_MESSAGE: find messages by log offset, key or unique id.
 
-Records are checked before they are sent, unchanged. The index has hashes of keys only: clients
-filter the result.
+Records are checked before they are sent, unchanged. The index has hashes of keys only: records of
+other topics are left out here, those with other keys by the client.
 """
 
 from aerobee.protocol.headers.queries import (
@@ -13,7 +13,7 @@ from aerobee.protocol.message.record import WHOLE, Record
 from aerobee.protocol.remoting.declared_header import write_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.request import Answer, Request
 from aerobee.storage.store import Store
 
@@ -29,10 +29,10 @@ class QueryHandlers:
         self._record = Record()
 
     def rows(self) -> list[Row]:
-        lane, right = Lane.ADMIN, Right.SUBSCRIBE
+        lane = Lane.ADMIN
         return [
-            row(RequestCode.VIEW_MESSAGE_BY_ID, ViewMessageHeader, self._view, lane, right),
-            row(RequestCode.QUERY_MESSAGE, QueryMessageHeader, self._query, lane, right),
+            row(RequestCode.VIEW_MESSAGE_BY_ID, ViewMessageHeader, self._view, lane),
+            row(RequestCode.QUERY_MESSAGE, QueryMessageHeader, self._query, lane),
         ]
 
     def _view(self, request: Request, header: ViewMessageHeader) -> Answer:
@@ -52,8 +52,11 @@ class QueryHandlers:
             header.end_timestamp,
             max(0, count_max),
         )
-        shown = _within(found, self._bytes_max)
         newest = self._record
+        shown = _within(
+            [record for record in found if self._is_of(record, header.topic.encode())],
+            self._bytes_max,
+        )
         if not shown or newest.read_from(shown[0], 0) != WHOLE:
             return Answer(
                 ResponseCode.QUERY_NOT_FOUND,
@@ -66,6 +69,14 @@ class QueryHandlers:
             ),
             parts=shown,
         )
+
+    def _is_of(self, record: memoryview, topic: bytes) -> bool:
+        """Whether a record is of the topic: the hash of another topic's key may be the same, and
+        whoever asks may be allowed to see this topic only."""
+        found = self._record
+        if found.read_from(record, 0) != WHOLE:
+            return False
+        return bytes(record[found.topic_start : found.topic_start + found.topic_size]) == topic
 
 
 def _within(records: list[memoryview], bytes_max: int) -> list[memoryview]:

@@ -8,7 +8,7 @@ from aerobee.protocol.headers.status import QueueUnitsHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.clients.consumers import Consumers
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.request import Answer, Request
 from aerobee.storage.store import Store
 
@@ -21,15 +21,7 @@ class QueueUnitHandlers:
         self._consumers = consumers
 
     def rows(self) -> list[Row]:
-        return [
-            row(
-                RequestCode.QUERY_CONSUME_QUEUE,
-                QueueUnitsHeader,
-                self._show,
-                Lane.ADMIN,
-                Right.ADMINISTER,
-            )
-        ]
+        return [row(RequestCode.QUERY_CONSUME_QUEUE, QueueUnitsHeader, self._show, Lane.ADMIN)]
 
     def _show(self, request: Request, header: QueueUnitsHeader) -> Answer:
         queue = self._store.queue(header.topic.encode(), header.queue_id)

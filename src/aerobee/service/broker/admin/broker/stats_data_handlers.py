@@ -7,7 +7,7 @@ from aerobee.protocol.bodies.stats_data import StretchData, encode_stats_data
 from aerobee.protocol.headers.status import StatsDataHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.statistics.statistics import Statistics
 from aerobee.service.request import Answer, Request
 
@@ -17,15 +17,7 @@ class StatsDataHandlers:
         self._statistics = statistics
 
     def rows(self) -> list[Row]:
-        return [
-            row(
-                RequestCode.VIEW_BROKER_STATS_DATA,
-                StatsDataHeader,
-                self._view,
-                Lane.ADMIN,
-                Right.ADMINISTER,
-            )
-        ]
+        return [row(RequestCode.VIEW_BROKER_STATS_DATA, StatsDataHeader, self._view, Lane.ADMIN)]
 
     def _view(self, request: Request, header: StatsDataHeader) -> Answer:
         view = self._statistics.view(header.stats_name, header.stats_key, request.now)

@@ -22,7 +22,7 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.admin.group.client_relay import ClientRelay, passed_on
 from aerobee.service.broker.clients.client_calls import ClientCalls
 from aerobee.service.broker.clients.consumers import Consumers, Member
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.request import Answer, Request
 
 STATUS_MS = 5_000
@@ -37,15 +37,14 @@ class ClientStatusHandlers:
         self._relay = relay
 
     def rows(self) -> list[Row]:
-        code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
+        code, lane = RequestCode, Lane.ADMIN
         return [
-            row(code.GET_CONSUMER_RUNNING_INFO, RunningInfoHeader, self._info, lane, right),
+            row(code.GET_CONSUMER_RUNNING_INFO, RunningInfoHeader, self._info, lane),
             row(
                 code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS,
                 ConsumerStatusHeader,
                 self._status,
                 lane,
-                right,
             ),
         ]
 

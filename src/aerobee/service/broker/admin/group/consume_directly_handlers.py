@@ -14,7 +14,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.admin.group.client_relay import ClientRelay
 from aerobee.service.broker.config import BrokerIdentity
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Answer, Request
@@ -43,7 +43,6 @@ class ConsumeDirectlyHandlers:
                 ConsumeDirectlyHeader,
                 self._consume,
                 Lane.ADMIN,
-                Right.ADMINISTER,
             )
         ]
 

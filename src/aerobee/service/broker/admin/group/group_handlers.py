@@ -7,9 +7,9 @@ answered then.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from aerobee.errors import RemoteProtocolError
 from aerobee.model.group import GroupConfig
 from aerobee.model.names import find_group_fault, find_topic_fault, is_system_group
+from aerobee.model.topic import QUEUES_MAX
 from aerobee.protocol.bodies.group_config import (
     decode_group_config,
     decode_group_configs,
@@ -27,10 +27,10 @@ from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.admin.table_pages import answer_change, invalid, page_of
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
+from aerobee.service.broker.state.attributes import GROUP_ATTRIBUTES, changed_attributes
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.groups import Find, Groups
-from aerobee.service.broker.state.topics import QUEUES_MAX
 from aerobee.service.request import Answer, Request
 
 
@@ -40,26 +40,24 @@ class GroupHandlers:
         self._offsets = offsets
 
     def rows(self) -> list[Row]:
-        lane, right = Lane.ADMIN, Right.ADMINISTER
+        lane = Lane.ADMIN
         code = RequestCode
         return [
-            row(code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, NoHeader, self._make, lane, right),
+            row(code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, NoHeader, self._make, lane),
             row(
                 code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST,
                 NoHeader,
                 self._make_many,
                 lane,
-                right,
             ),
-            row(code.DELETE_SUBSCRIPTIONGROUP, DeleteGroupHeader, self._delete, lane, right),
-            row(code.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, AllGroupsHeader, self._all, lane, right),
-            row(code.GET_SUBSCRIPTIONGROUP_CONFIG, GroupHeader, self._config, lane, right),
+            row(code.DELETE_SUBSCRIPTIONGROUP, DeleteGroupHeader, self._delete, lane),
+            row(code.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, AllGroupsHeader, self._all, lane),
+            row(code.GET_SUBSCRIPTIONGROUP_CONFIG, GroupHeader, self._config, lane),
             row(
                 code.UPDATE_AND_GET_GROUP_FORBIDDEN,
                 GroupForbiddenHeader,
                 self._forbidden,
                 lane,
-                right,
             ),
         ]
 
@@ -143,10 +141,9 @@ class GroupHandlers:
 
 
 def _with_attributes(wanted: GroupConfig, find: Find) -> GroupConfig:
-    """The config with the known attributes: groups have none that can be set; those from a newer
-    broker's file stay."""
+    """The config with its attributes, of which the request has the changes. A tool that shows a
+    group and sends it back has its attributes there, unsigned: they stay."""
     known = find(wanted.name)
-    before = known.attributes if known is not None else {}
-    if wanted.attributes and wanted.attributes != before:
-        raise RemoteProtocolError(f"unsupported key: {next(iter(wanted.attributes))[:100]}")
-    return replace(wanted, attributes=before)
+    before = known.attributes if known is not None else None
+    changes = {} if wanted.attributes == before else wanted.attributes
+    return replace(wanted, attributes=changed_attributes(before, changes, GROUP_ATTRIBUTES))

@@ -27,7 +27,7 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.clients.consumers import Consumers
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.log_access.queue_facts import NEVER, QueueFacts
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
@@ -55,11 +55,11 @@ class GroupStatusHandlers:
         self._statistics = statistics
 
     def rows(self) -> list[Row]:
-        code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
+        code, lane = RequestCode, Lane.ADMIN
         return [
-            row(code.GET_CONSUME_STATS, ConsumeStatsHeader, self._stats, lane, right),
-            row(code.GET_BROKER_CONSUME_STATS, BrokerConsumeStatsHeader, self._all, lane, right),
-            row(code.QUERY_CONSUME_TIME_SPAN, GroupTopicHeader, self._time_span, lane, right),
+            row(code.GET_CONSUME_STATS, ConsumeStatsHeader, self._stats, lane),
+            row(code.GET_BROKER_CONSUME_STATS, BrokerConsumeStatsHeader, self._all, lane),
+            row(code.QUERY_CONSUME_TIME_SPAN, GroupTopicHeader, self._time_span, lane),
         ]
 
     def _stats(self, request: Request, header: ConsumeStatsHeader) -> Answer:
@@ -118,7 +118,10 @@ class GroupStatusHandlers:
     def _progress(self, request: Request, group: str, topic: TopicConfig) -> ConsumeStats:
         queues = {}
         for queue in self._queues_of(topic.name, topic.read_queues):
-            consumed = max(0, self._offsets.find(group, topic.name, queue.queue_id))
+            consumed = self._offsets.find(group, topic.name, queue.queue_id)
+            if not self._topics.mappings.has(topic.name):
+                # Of a static topic it says whether the offset is that of an older queue.
+                consumed = max(0, consumed)
             queues[queue] = ConsumeProgress(
                 self._queues.max_offset(topic.name, queue.queue_id),
                 consumed,

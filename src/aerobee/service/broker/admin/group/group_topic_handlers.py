@@ -22,7 +22,7 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.clients.consumers import Consumers
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.request import OK, Answer, Request
@@ -46,13 +46,13 @@ class GroupTopicHandlers:
         self._consumers = consumers
 
     def rows(self) -> list[Row]:
-        code, lane, right = RequestCode, Lane.ADMIN, Right.ADMINISTER
+        code, lane = RequestCode, Lane.ADMIN
         return [
-            row(code.QUERY_TOPIC_CONSUME_BY_WHO, TopicHeader, self._groups_of, lane, right),
-            row(code.QUERY_TOPICS_BY_CONSUMER, GroupHeader, self._topics_of, lane, right),
-            row(code.QUERY_SUBSCRIPTION_BY_CONSUMER, GroupTopicHeader, self._show, lane, right),
-            row(code.CLONE_GROUP_OFFSET, CloneOffsetsHeader, self._clone, lane, right),
-            row(code.QUERY_CORRECTION_OFFSET, CorrectionHeader, self._correction, lane, right),
+            row(code.QUERY_TOPIC_CONSUME_BY_WHO, TopicHeader, self._groups_of, lane),
+            row(code.QUERY_TOPICS_BY_CONSUMER, GroupHeader, self._topics_of, lane),
+            row(code.QUERY_SUBSCRIPTION_BY_CONSUMER, GroupTopicHeader, self._show, lane),
+            row(code.CLONE_GROUP_OFFSET, CloneOffsetsHeader, self._clone, lane),
+            row(code.QUERY_CORRECTION_OFFSET, CorrectionHeader, self._correction, lane),
         ]
 
     def _groups_of(self, request: Request, header: TopicHeader) -> Answer:

@@ -12,7 +12,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
@@ -42,7 +42,6 @@ class OffsetResetHandlers:
                 ResetOffsetHeader,
                 self._reset,
                 Lane.ADMIN,
-                Right.ADMINISTER,
             )
         ]
 

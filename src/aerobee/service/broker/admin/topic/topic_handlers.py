@@ -14,30 +14,26 @@ from typing import TypeAlias
 from aerobee.model.names import (
     RETRY_PREFIX,
     find_topic_fault,
-    is_system_topic,
     pop_retry_topic,
 )
-from aerobee.model.topic import SINGLE_TAG, TopicConfig
+from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.topic_table import decode_topic_configs
 from aerobee.protocol.headers.topics import CreateTopicHeader, TopicHeader
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.broker.admin.table_pages import answer_change, invalid
 from aerobee.service.broker.config import BrokerIdentity
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
+from aerobee.service.broker.state.attributes import changed_attributes, parse_changes
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
-from aerobee.service.broker.state.topic_attributes import (
-    MESSAGE_TYPE,
-    MIXED,
-    changed_attributes,
-    parse_changes,
+from aerobee.service.broker.state.topic_faults import (
+    find_config_fault,
+    is_system,
+    system_conflict,
 )
-from aerobee.service.broker.state.topics import QUEUES_MAX, Find, Topics
+from aerobee.service.broker.state.topics import Find, Topics
 from aerobee.service.request import Answer, Request
 from aerobee.storage.metadata.saved_value import Done
-
-PERMISSION_MAX = 7
-FILTER_TYPES = (SINGLE_TAG, "MULTI_TAG")
 
 Announce: TypeAlias = Callable[[Callable[[], None]], None]
 """Calls back once name servers have been told of the changes."""
@@ -65,12 +61,12 @@ class TopicHandlers:
         self._announce = announce
 
     def rows(self) -> list[Row]:
-        lane, right = Lane.ADMIN, Right.ADMINISTER
+        lane = Lane.ADMIN
         code = RequestCode
         return [
-            row(code.UPDATE_AND_CREATE_TOPIC, CreateTopicHeader, self._make, lane, right),
-            row(code.UPDATE_AND_CREATE_TOPIC_LIST, NoHeader, self._make_many, lane, right),
-            row(code.DELETE_TOPIC_IN_BROKER, TopicHeader, self._delete, lane, right),
+            row(code.UPDATE_AND_CREATE_TOPIC, CreateTopicHeader, self._make, lane),
+            row(code.UPDATE_AND_CREATE_TOPIC_LIST, NoHeader, self._make_many, lane),
+            row(code.DELETE_TOPIC_IN_BROKER, TopicHeader, self._delete, lane),
         ]
 
     # Making and changing.
@@ -94,7 +90,7 @@ class TopicHandlers:
     def _put(self, request: Request, wanted: Sequence[TopicConfig]) -> Answer | None:
         """Save all of the topics or none; their attributes are changes."""
         for config in wanted:
-            fault = self._find_fault(config)
+            fault = find_config_fault(config, self._identity)
             if fault is not None:
                 return invalid(fault)
         answer = answer_change(request)
@@ -118,28 +114,8 @@ class TopicHandlers:
             if config is not None:
                 self._set_cleanup(config)
 
-    def _find_fault(self, wanted: TopicConfig) -> str | None:
-        fault = find_topic_fault(wanted.name)
-        if fault is not None:
-            return fault
-        if self._is_system(wanted.name):
-            return _system(wanted.name)
-        for what, queues in (
-            ("readQueueNums", wanted.read_queues),
-            ("writeQueueNums", wanted.write_queues),
-        ):
-            if not 0 <= queues <= QUEUES_MAX:
-                return f"{what} is {queues}, not from 0 to {QUEUES_MAX}"
-        if not 0 <= wanted.permission <= PERMISSION_MAX:
-            return f"perm is {wanted.permission}, not from 0 to {PERMISSION_MAX}"
-        if wanted.filter_type not in FILTER_TYPES:
-            return f"topicFilterType is {wanted.filter_type[:40]!r}, not one of {FILTER_TYPES}"
-        if wanted.attributes.get(f"+{MESSAGE_TYPE}") == MIXED:
-            return "MIXED message type is not supported."
-        return None
-
     def _is_system(self, name: str) -> bool:
-        return is_system_topic(name, cluster=self._identity.cluster, broker=self._identity.name)
+        return is_system(name, self._identity)
 
     # Deleting.
 
@@ -148,7 +124,7 @@ class TopicHandlers:
         if not topic.strip():
             return invalid("The specified topic is blank.")
         if self._is_system(topic):
-            return invalid(_system(topic))
+            return invalid(system_conflict(topic))
         # Names of newer pop retry topics have a plus, which is illegal in other names.
         fault = find_topic_fault(topic.replace("+", "_") if _is_retry(topic) else topic)
         if fault is not None:
@@ -166,7 +142,14 @@ class TopicHandlers:
             # the topic would bring it back after that.
             self._delete_messages(names, lambda failure: self._announce(lambda: answer(failure)))
 
-        self._topics.remove(names, request.now, removed)
+        def unmapped(error: BaseException | None) -> None:
+            if error is not None:
+                answer(error)
+            else:
+                self._topics.remove(names, request.now, removed)
+
+        # First: a mapping without its topic would be one of the next topic of this name.
+        self._topics.mappings.remove([topic], request.now, unmapped)
         return None
 
     def _pop_retry_topics(self, topic: str) -> list[str]:
@@ -187,7 +170,3 @@ def _with_attributes(wanted: TopicConfig, find: Find) -> TopicConfig:
 
 def _is_retry(topic: str) -> bool:
     return topic.startswith(RETRY_PREFIX)
-
-
-def _system(topic: str) -> str:
-    return f"The topic[{topic}] is conflict with system topic."

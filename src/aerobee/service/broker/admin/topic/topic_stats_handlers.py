@@ -10,7 +10,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.broker.statistics.statistics import Statistics
 from aerobee.service.request import Answer, Request
@@ -30,15 +30,7 @@ class TopicStatsHandlers:
         self._statistics = statistics
 
     def rows(self) -> list[Row]:
-        return [
-            row(
-                RequestCode.GET_TOPIC_STATS_INFO,
-                TopicHeader,
-                self._stats,
-                Lane.ADMIN,
-                Right.ADMINISTER,
-            )
-        ]
+        return [row(RequestCode.GET_TOPIC_STATS_INFO, TopicHeader, self._stats, Lane.ADMIN)]
 
     def _stats(self, request: Request, header: TopicHeader) -> Answer:
         topic = header.topic

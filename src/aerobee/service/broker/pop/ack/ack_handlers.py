@@ -21,7 +21,7 @@ from aerobee.service.broker.pop.take.held_pops import WaitKey
 from aerobee.service.broker.pop.take.order_info_table import OrderInfoTable
 from aerobee.service.broker.pop.take.pop_checks import PopChecks
 from aerobee.service.broker.pop.take.pop_offsets import PopOffsets
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.request import OK, Answer, Request
 
 Wake: TypeAlias = Callable[[WaitKey, Now], None]
@@ -48,10 +48,10 @@ class AckHandlers:
         self._wake = wake
 
     def rows(self) -> list[Row]:
-        lane, right = Lane.CLIENT, Right.SUBSCRIBE
+        lane = Lane.CLIENT
         return [
-            row(RequestCode.ACK_MESSAGE, AckHeader, self._ack, lane, right),
-            row(RequestCode.BATCH_ACK_MESSAGE, NoHeader, self._ack_batch, lane, right),
+            row(RequestCode.ACK_MESSAGE, AckHeader, self._ack, lane),
+            row(RequestCode.BATCH_ACK_MESSAGE, NoHeader, self._ack_batch, lane),
         ]
 
     def _ack(self, request: Request, header: AckHeader) -> Answer | None:

@@ -38,15 +38,19 @@ _INT32_MAX = 0x7FFFFFFF
 _INT64_MAX = 0x7FFFFFFFFFFFFFFF
 
 _BEGINNING = b'{"code":200051,'
-_PATTERNS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rb'"queueId":"?(-?[0-9]+)',
-        rb'"offset":"?(-?[0-9]+)',
-        # The receipt: start, pop time, time hidden, revive queue, origin, broker, queue, offset.
-        rb'"extraInfo":"([0-9]+) ([0-9]+) ([0-9]+) ([0-9]+) [^ "\\]* [^ "\\]* ([0-9]+) ([0-9]+)"',
-        rb'"opaque":(-?[0-9]+)',
-    )
+_QUEUE, _OFFSET, _OPAQUE = (
+    re.compile(rb'"%s":"?(-?[0-9]+)' % name) for name in (b"queueId", b"offset", b"opaque")
+)
+# Start, pop time, time hidden, revive queue, origin, broker, queue, offset.
+_RECEIPT = rb'"extraInfo":"([0-9]+) ([0-9]+) ([0-9]+) ([0-9]+) [^ "\\]* [^ "\\]* ([0-9]+) ([0-9]+)'
+_PATTERNS = (_QUEUE, _OFFSET, re.compile(_RECEIPT + b'"'), _OPAQUE)
+# RocketMQ's proxy appends the message's log offset to its receipts.
+_PROXY_PATTERNS = (
+    _QUEUE,
+    _OFFSET,
+    re.compile(_RECEIPT + rb' [0-9]+"'),
+    _OPAQUE,
+    re.compile(rb'"extraInfo":"[^"\\]* ([0-9]+)"'),
 )
 
 
@@ -300,7 +304,7 @@ class FastAck:
             return
         text = self._candidate[1]
         self._candidate = None
-        found = template_of(text, _PATTERNS)
+        found = template_of(text, _PATTERNS) or template_of(text, _PROXY_PATTERNS)
         topic = self._topics.find(header.topic)
         if found is None or topic is None:
             return

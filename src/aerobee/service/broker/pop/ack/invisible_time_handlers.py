@@ -19,7 +19,7 @@ from aerobee.service.broker.pop.revive.in_flight import InFlight
 from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
 from aerobee.service.broker.pop.take.order_info_table import OrderInfoTable
 from aerobee.service.broker.pop.take.pop_checks import INVISIBLE_MS_MAX, PopChecks
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.request import Answer, Request
 
 
@@ -45,7 +45,6 @@ class InvisibleTimeHandlers:
                 InvisibleTimeHeader,
                 self._change,
                 Lane.CLIENT,
-                Right.SUBSCRIBE,
             )
         ]
 

@@ -3,7 +3,9 @@
     tried less often than its group allows    %RETRY%group_topic, queue 0
     tried as often                            %DLQ%group
 
-A message of the retry topic goes back to the same one. The copy has one try more, unless its
+A message of the retry topic goes back to the same one. Where retries are separated, the retry topic
+has as many queues as the topic, and a copy keeps the number of its queue: that is its priority. The
+copy has one try more, unless its
 consumer asked to suspend it without counting a try; it has the time of its first pop and the
 group. Body, flags, tag, keys and the sender's timestamp are the message's own.
 """
@@ -18,14 +20,13 @@ from aerobee.model.message_queue import LogOffset, QueueId
 from aerobee.model.names import is_retry_topic, pop_retry_topic
 from aerobee.model.properties import (
     FIRST_POP_TIME,
+    ORIGIN_GROUP,
     ORIGIN_MESSAGE_ID,
     POP_CHECKPOINT,
     RETRY_TOPIC,
 )
 from aerobee.protocol.bodies.revive_records import Checkpoint
 from aerobee.service.broker.log_access.retry_destination import RetryPlace, dead_letter_place
-
-ORIGIN_GROUP = "ORIGIN_GROUP"
 
 _TIMES_MAX = 2**31 - 1
 
@@ -38,19 +39,22 @@ class Origin(NamedTuple):
 
 
 def place_to_revive(
-    checkpoint: Checkpoint, message: StoredMessage, group: GroupConfig
+    checkpoint: Checkpoint, message: StoredMessage, group: GroupConfig, queues: int = 1
 ) -> RetryPlace:
+    """`queues`: of the retry topic."""
     if message.reconsume_times >= group.retries_max and not checkpoint.is_suspended:
         return dead_letter_place(group.name)
     topic = checkpoint.topic
     if not is_retry_topic(topic):
         topic = pop_retry_topic(group.name, topic)
-    return RetryPlace(topic, 1, 0)
+    return RetryPlace(topic, queues, 0)
 
 
 def copy_to_revive(
     checkpoint: Checkpoint, message: StoredMessage, place: RetryPlace, origin: Origin
 ) -> StoredMessage:
+    """The copy, in the queue of the message's own number if the place has that one, else in
+    queue 0."""
     properties = {**message.properties, ORIGIN_GROUP: checkpoint.group}
     properties.setdefault(FIRST_POP_TIME, str(checkpoint.pop_time))
     properties.pop(POP_CHECKPOINT, None)
@@ -62,7 +66,7 @@ def copy_to_revive(
     return replace(
         message,
         topic=place.topic,
-        queue_id=QueueId(0),
+        queue_id=QueueId(message.queue_id if message.queue_id < place.queues else 0),
         properties=properties,
         born_host=origin.host,
         sys_flag=flags | BORN_HOST_V6 if origin.is_v6 else flags,

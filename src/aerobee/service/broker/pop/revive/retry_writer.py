@@ -2,10 +2,12 @@
 
 A message is read from the log; one that is on the disk only is first brought into memory by a disk
 job. The retry topic and the dead-letter topic are made when they are first needed, and are on the
-disk before anything is stored there.
+disk before anything is stored there. Where retries are separated, a retry topic gets more queues
+when its topic has got more; it never loses one, because messages may wait there.
 """
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -18,7 +20,12 @@ from aerobee.protocol.message.stored_message import decode_record
 from aerobee.service.broker.log_access.background_read import BackgroundRead
 from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.retry_destination import RetryPlace
-from aerobee.service.broker.pop.revive.retry_copy import Origin, copy_to_revive, place_to_revive
+from aerobee.service.broker.pop.revive.retry_copy import (
+    Origin,
+    copy_to_revive,
+    origin_topic,
+    place_to_revive,
+)
 from aerobee.service.broker.state.consumer_offsets import UNKNOWN, ConsumerOffsets
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.topics import Topics
@@ -34,12 +41,27 @@ _Place: TypeAlias = tuple[str, int, int]
 
 
 class RetryTables:
-    """The tables that decide where a message goes."""
+    """The tables and settings that decide where a message goes."""
 
-    def __init__(self, topics: Topics, groups: Groups, offsets: ConsumerOffsets) -> None:
+    def __init__(
+        self,
+        topics: Topics,
+        groups: Groups,
+        offsets: ConsumerOffsets,
+        separates: Callable[[], bool],
+    ) -> None:
+        """`separates`: whether retries have a queue for each queue of their topic now."""
         self.topics = topics
         self.groups = groups
         self.offsets = offsets
+        self._separates = separates
+
+    def retry_queues(self, checkpoint: Checkpoint) -> int:
+        """The number of queues that the retry topic of a checkpoint needs."""
+        if not self._separates():
+            return 1
+        topic = self.topics.find(origin_topic(checkpoint))
+        return max(1, topic.write_queues) if topic is not None else 1
 
 
 class RetryWriter:
@@ -61,6 +83,16 @@ class RetryWriter:
         self._fetch: BackgroundRead | None = None
         # Messages, since the start.
         self.revived = 0
+
+    @property
+    def end_offset(self) -> int:
+        """The end of the last copy."""
+        return self._writer.place.end_offset
+
+    @property
+    def lasting_offset(self) -> int:
+        """Nothing takes copies back that end at or before this."""
+        return self._writer.place.lasting_offset
 
     def put(self, checkpoint: Checkpoint, offset: int, now: Now) -> bool:
         """Store a copy of one message; False: call again later (the disk reads the message or makes
@@ -89,8 +121,9 @@ class RetryWriter:
                 offset,
             )
             return True
-        place = place_to_revive(checkpoint, message, group)
-        if self._tables.topics.find(place.topic) is None:
+        place = place_to_revive(checkpoint, message, group, self._tables.retry_queues(checkpoint))
+        made = self._tables.topics.find(place.topic)
+        if made is None or made.write_queues < place.queues:
             self._make(place, group.name, now)
             return False
         self._store_copy(copy_to_revive(checkpoint, message, place, self._origin), message, now)
@@ -137,14 +170,15 @@ class RetryWriter:
             if error is None:
                 del self._making[place.topic]
                 offsets = self._tables.offsets
-                # A slave that became the master may know the offset, and not the topic yet.
-                if offsets.find(group, place.topic, 0) == UNKNOWN:
-                    offsets.commit(group, place.topic, 0, 0, 0)
+                for queue_id in range(place.queues):
+                    # A slave that became the master may know the offset, and not the topic yet.
+                    if offsets.find(group, place.topic, queue_id) == UNKNOWN:
+                        offsets.commit(group, place.topic, queue_id, 0, 0)
             else:
                 self._making[place.topic] = now.monotonic_ms + TOPIC_RETRY_MS
                 _log.error("popped messages wait: %s cannot be made: %s", place.topic, error)
 
-        self._tables.topics.add([place.topic_config()], now, made)
+        self._tables.topics.edit(lambda find: [place.grown(find(place.topic))], now, made)
 
 
 def _message_at(found: QueueRead, offset: int) -> StoredMessage | None:

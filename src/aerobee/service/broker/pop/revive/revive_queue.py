@@ -12,17 +12,22 @@ Laws. The committed offset is that of the last checkpoint up to which all are fi
 when their copies are on the disk: after any crash a message that was not acknowledged comes back at
 least once. If the store refuses a copy, it is tried again. A message that retention removed, or
 that is damaged, is reported and skipped. A tick does a bounded amount of work.
+
+An acting master stores no records: those that its timer delivers are given to `take_unstored`, and
+count as delivered when the copies of their messages are.
 """
 
 import heapq
 import logging
 from collections import deque
-from typing import TypeAlias
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 from aerobee.errors import CorruptRecord, MessageIllegal, ProtocolError, StorageError
 from aerobee.model.message import StoredMessage
 from aerobee.ports.clock import Now
 from aerobee.protocol.bodies.revive_records import (
+    AckRecord,
     Checkpoint,
     CheckpointKey,
     decode_ack,
@@ -48,17 +53,41 @@ _CHECKPOINTS = frozenset({tag_code(CHECKPOINT_TAG.encode())})
 _ACKS = frozenset({tag_code(ACK_TAG.encode()), tag_code(BATCH_ACK_TAG.encode())})
 _Tags: TypeAlias = frozenset[int]
 _Due: TypeAlias = "tuple[int, int, _Entry]"
+Over: TypeAlias = Callable[[list[int]], None]
+"""Called when a record is done with, with the ends of the puts that came of it."""
+
+
+class UnstoredRecord(NamedTuple):
+    """A record that was delivered to this queue without being stored."""
+
+    tag: str
+    body: bytes
+    over: "Over"
 
 
 class _Entry:
     """A checkpoint that was read, with its acknowledgements and its progress."""
 
-    __slots__ = ("acked", "checkpoint", "is_done", "is_remembered", "left", "offset")
+    __slots__ = (
+        "acked",
+        "checkpoint",
+        "is_done",
+        "is_remembered",
+        "left",
+        "offset",
+        "over",
+        "puts",
+    )
 
-    def __init__(self, checkpoint: Checkpoint, offset: int, is_remembered: bool) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, offset: int, is_remembered: bool, over: "Over | None" = None
+    ) -> None:
         self.checkpoint = checkpoint
         self.offset = offset
         self.is_remembered = is_remembered
+        # Of a record that is not stored, and where its copies ended.
+        self.over = over
+        self.puts: list[int] = []
         self.acked: set[int] = set()
         # The messages that are still to come back, once it is due.
         self.left: deque[int] | None = None
@@ -94,6 +123,9 @@ class ReviveQueue:
         self._due: tuple[list[_Due], list[_Due]] = ([], [])
         self._keys: set[CheckpointKey] = set()
         self._strangers: dict[CheckpointKey, _Entry] = {}
+        # Records that were not stored, and those of them that have a checkpoint so far.
+        self._unstored: deque[UnstoredRecord] = deque()
+        self._unstored_count = 0
         # Checkpoints that came out of the timer, since the start.
         self.checkpoints = 0
         # (log end, revive offset): the second may be committed once the first is on the disk.
@@ -104,12 +136,12 @@ class ReviveQueue:
         the store takes none now. `delivered_to_ms`: the timer has delivered everything due up to
         then."""
         queue = self._store.queue(self._topic, self._queue_id)
-        if queue is None:
-            return 0
         for _ in range(READS_A_STEP):
-            if not self._read(queue):
+            if queue is None or not self._read(queue):
                 break
-        is_all_read = self._position >= queue.next_offset
+        is_all_read = queue is None or self._position >= queue.next_offset
+        if is_all_read:
+            self._note_unstored()
         mine, others = self._due
         copies = 0
         try:
@@ -130,10 +162,15 @@ class ReviveQueue:
             heapq.heappop(due)
         return copies
 
-    def commit_safe(self, flushed: int) -> None:
-        """Commit offsets; `flushed`: the log is on the disk up to here."""
+    def take_unstored(self, record: UnstoredRecord) -> None:
+        """Take a record that was delivered and is not stored."""
+        self._unstored.append(record)
+
+    def commit_safe(self) -> None:
+        """Commit offsets whose copies are lasting."""
         done = -1
-        while self._unsafe and self._unsafe[0][0] <= flushed:
+        lasting = self._retry_writer.lasting_offset
+        while self._unsafe and self._unsafe[0][0] <= lasting:
             done = self._unsafe.popleft()[1]
         queue = self._store.queue(self._topic, self._queue_id)
         if done >= 0 and queue is not None:
@@ -217,13 +254,33 @@ class ReviveQueue:
         except ProtocolError as error:
             _log.error("no checkpoint at offset %d: %s", record.queue_offset, error)
             return
-        self.checkpoints += 1
-        key = checkpoint.key
-        is_remembered = self._in_flight.knows(key)
-        entry = _Entry(checkpoint, record.queue_offset, is_remembered)
+        entry = _Entry(checkpoint, record.queue_offset, self._in_flight.knows(checkpoint.key))
         self._line.append(entry)
+        self._await(entry)
+
+    def _note_unstored(self) -> None:
+        while self._unstored:
+            tag, body, over = self._unstored.popleft()
+            try:
+                if tag == CHECKPOINT_TAG:
+                    self._unstored_count += 1
+                    checkpoint = decode_checkpoint(body)
+                    self._await(_Entry(checkpoint, -self._unstored_count, False, over))
+                    continue
+                self._add_ack(decode_ack(body))
+            except ProtocolError as error:
+                _log.error("no record of popped messages came out of the timer: %s", error)
+            over([])
+
+    def _await(self, entry: _Entry) -> None:
+        """Have a checkpoint that was read come back when it is due."""
+        self.checkpoints += 1
+        checkpoint, is_remembered = entry.checkpoint, entry.is_remembered
+        key = checkpoint.key
         if key in self._keys:
             entry.is_done = True  # the timer may deliver twice: the first of them is enough
+            if entry.over is not None:
+                entry.over([])
             return
         if is_remembered and not self._unacked(entry):
             self._end(entry)
@@ -240,6 +297,9 @@ class ReviveQueue:
         except ProtocolError as error:
             _log.error("no acknowledgement at offset %d: %s", record.queue_offset, error)
             return
+        self._add_ack(ack)
+
+    def _add_ack(self, ack: AckRecord) -> None:
         entry = self._strangers.get(ack.key)
         if entry is not None:
             entry.acked.update(ack.offsets)
@@ -266,6 +326,7 @@ class ReviveQueue:
             if copies >= copies_max or not self._is_put(entry.checkpoint, entry.left[0], now):
                 return copies
             entry.left.popleft()
+            entry.puts.append(self._retry_writer.end_offset)
             copies += 1
         self._end(entry)
         return copies
@@ -288,6 +349,8 @@ class ReviveQueue:
         self._in_flight.ended(key)
         self._keys.discard(key)
         self._strangers.pop(key, None)
+        if entry.over is not None:
+            entry.over(entry.puts)
 
     def _advance(self) -> None:
         """Note the offset up to which all checkpoints are finished."""
@@ -295,4 +358,4 @@ class ReviveQueue:
         while self._line and self._line[0].is_done:
             done = self._line.popleft().offset
         if done >= 0:
-            self._unsafe.append((self._store.end_offset, done))
+            self._unsafe.append((self._retry_writer.end_offset, done))

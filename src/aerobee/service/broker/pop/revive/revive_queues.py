@@ -38,7 +38,7 @@ class ReviveQueues:
     def on_tick(self, now: Now) -> None:
         """Revive messages that are due, and commit offsets that are safe."""
         for queue in self._queues:
-            queue.commit_safe(self._store.confirmation.lasting_offset)
+            queue.commit_safe()
         if now.monotonic_ms < self._look_ms or self._is_stopped or self._store.failure is not None:
             return
         try:
@@ -59,7 +59,7 @@ class ReviveQueues:
         """Revive no more messages; commit offsets that are safe."""
         self._is_stopped = True
         for queue in self._queues:
-            queue.commit_safe(self._store.confirmation.lasting_offset)
+            queue.commit_safe()
 
     def _revive_all(self, now: Now) -> bool:
         """Step every queue once; whether there is more to do at once."""

@@ -24,6 +24,7 @@ from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.service.broker.fast_path import ALL, GRANTS_MAX, NONE, SOME
 from aerobee.service.broker.pop.take.fast_pop_walk import FastPopWalk, PopTarget
 from aerobee.service.broker.pop.take.held_pops import LATE_MS_MAX, PopPlan
+from aerobee.service.broker.pop.take.queue_order import QueueOrder
 from aerobee.service.request import Request
 
 _OUTPUT_BYTES_MAX = 1 << 20  # beyond, the answers of one read are handed out as slices
@@ -109,7 +110,7 @@ class FastPop:
         self._candidate = (channel, header) if is_pop else None
         return False
 
-    def learn(self, request: Request, header: PopHeader, plan: PopPlan, read_queues: int) -> None:
+    def learn(self, request: Request, header: PopHeader, plan: PopPlan, order: QueueOrder) -> None:
         """Make a grant: the general handler decided to run a pop by this plan."""
         channel = request.channel
         if self._candidate is None or self._candidate[0] != channel or request.command.is_oneway:
@@ -119,7 +120,7 @@ class FastPop:
         found = template_of(text, _PATTERNS)
         if found is None or plan.is_orderly or found[2][0] != header.born_time:
             return
-        target = PopTarget(plan, read_queues)
+        target = PopTarget(plan, order)
         basis = self._basis(plan.group, plan.topic)
         grant = _Grant(found[0], found[1], header.poll_time, target, basis)
         self._grants.setdefault(channel, []).insert(0, grant)

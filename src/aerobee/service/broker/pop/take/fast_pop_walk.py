@@ -17,7 +17,8 @@ from aerobee.protocol.message.record import WHOLE, Record
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.service.broker.pop.take.held_pops import PopPlan
 from aerobee.service.broker.pop.take.pop_offsets import PopKey
-from aerobee.service.broker.pop.take.pop_walk import RETRY_FIRST_EVERY, PopWalk
+from aerobee.service.broker.pop.take.pop_walk import PopWalk
+from aerobee.service.broker.pop.take.queue_order import QueueOrder
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.index.consume_queues import ConsumeQueues
 from aerobee.storage.read.queue_reader import QueueReader
@@ -26,15 +27,18 @@ from aerobee.storage.read.queue_reader import QueueReader
 class PopTarget:
     """A plan with the keys and names of its queues, made once for many pops."""
 
-    __slots__ = ("keys", "plan", "retry_key", "retry_topic", "topic")
+    __slots__ = ("keys", "order", "plan", "retry_keys", "retry_topic", "topic")
 
-    def __init__(self, plan: PopPlan, read_queues: int) -> None:
+    def __init__(self, plan: PopPlan, order: QueueOrder) -> None:
         self.plan = plan
+        self.order = order
         self.topic = plan.topic.encode()
-        queues = range(read_queues) if plan.queue_id < 0 else (plan.queue_id,)
+        queues = order.ranked(order.queues) if plan.queue_id < 0 else (plan.queue_id,)
         self.keys: list[PopKey] = [(plan.group, plan.topic, queue_id) for queue_id in queues]
         retry_topic = pop_retry_topic(plan.group, plan.topic)
-        self.retry_key: PopKey = (plan.group, retry_topic, 0)
+        self.retry_keys: list[PopKey] = [
+            (plan.group, retry_topic, queue_id) for queue_id in range(order.retry_queues)
+        ]
         self.retry_topic = retry_topic.encode()
 
 
@@ -86,7 +90,8 @@ class FastPopWalk:
         rest = 0
         left = plan.count_max
         count = len(target.keys)
-        for step in range(turn, turn + count):
+        first = target.order.first(turn)
+        for step in range(first, first + count):
             key = target.keys[step % count]
             queue = self._queues.find(target.topic, key[2])
             if queue is None:
@@ -102,13 +107,14 @@ class FastPopWalk:
                 left -= len(run.run.offsets)
                 position = run.next_offset
             rest += queue.max_offset - position
-        retry = self._queues.find(target.retry_topic, 0)
-        if retry is not None:
-            position = offsets.position(target.retry_key)
-            is_looked_at = left > 0 or turn % RETRY_FIRST_EVERY == RETRY_FIRST_EVERY - 1
-            if position < retry.min_offset or (is_looked_at and position != retry.max_offset):
-                return None
-            rest += max(0, retry.max_offset - position)
+        is_looked_at = left > 0 or target.order.is_retry_first(turn)
+        for key in target.retry_keys:
+            retry = self._queues.find(target.retry_topic, key[2])
+            if retry is not None:
+                position = offsets.position(key)
+                if position < retry.min_offset or (is_looked_at and position != retry.max_offset):
+                    return None
+                rest += max(0, retry.max_offset - position)
         return (runs, rest) if runs else None
 
     def _copied(

@@ -31,6 +31,9 @@ KEPT_MS = 24 * 3_600_000
 IsKnown: TypeAlias = Callable[[str, str, int], bool]
 """(group, topic, queue) → whether they are still there."""
 
+StoredMs: TypeAlias = Callable[[str, int, int], int]
+"""(topic, queue, offset) → the time at which a message was stored; negative: there is none."""
+
 
 class OrderInfoTable:
     """The order info by group, topic and queue. Laws: see `order_info`."""
@@ -95,6 +98,8 @@ class OrderInfoTable:
             return -1
         if not info.ack(offset):
             return None
+        # What is left may become visible before the message that was acknowledged would have.
+        self._note_free(key, info)
         self._is_dirty = True
         return info.next_offset()
 
@@ -115,6 +120,14 @@ class OrderInfoTable:
         """A topic was deleted: a new one of the same name has other messages."""
         for key in [key for key in self._table if key[1] == topic]:
             self.forget(key)
+
+    def forget_gone(self, stored_ms: StoredMs) -> None:
+        """Forget messages that are gone, at a start: a process that was killed may not have saved
+        that a topic was deleted, and a new one of the same name has others, stored since."""
+        for key, info in list(self._table.items()):
+            _, topic, queue_id = key
+            if not 0 <= stored_ms(topic, queue_id, info.offsets[-1]) <= info.pop_time:
+                self.forget(key)
 
     # Time.
 

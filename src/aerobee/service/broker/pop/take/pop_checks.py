@@ -1,6 +1,8 @@
 """Checks of a pop (broker, timer, topic, group, queue, filter) and of acknowledgements.
 
 The order of the checks is RocketMQ's: clients act upon the first code that applies.
+
+Imports more than 15 modules because all checks of POP are here.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,6 +17,7 @@ from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.queue_facts import QueueFacts
 from aerobee.service.broker.pop.take.held_pops import PopPlan
+from aerobee.service.broker.pop.take.queue_order import QueueOrders
 from aerobee.service.broker.state.groups import Groups
 from aerobee.service.broker.state.subscription_filter import SubscriptionFilters
 from aerobee.service.broker.state.topics import Topics
@@ -45,6 +48,8 @@ class PopChecks:
         self._config = config
         self._subscription_filters = subscription_filters
         self._can_wait = can_wait
+        self.orders = QueueOrders(topics, groups, lambda: config.current)
+        """The order of queues of a pop that passed."""
         self._revive_queues = revive_queues
 
     def plan(self, header: PopHeader, now: Now) -> PopPlan | Answer:
@@ -106,6 +111,7 @@ class PopChecks:
             self._config.current,
             self._groups.find(group),
             self._topics.find(topic),
+            self.orders.retry_topic(group, topic),
             self._groups.may_read(group, topic),
         )
 
@@ -128,10 +134,6 @@ class PopChecks:
             header.order,
             header.attempt_id[:ATTEMPT_CHARS_MAX],
         )
-
-    def read_queues(self, topic: str) -> int:
-        config = self._topics.find(topic)
-        return config.read_queues if config is not None else 0
 
     # Acknowledgements.
 

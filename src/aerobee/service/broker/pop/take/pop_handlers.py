@@ -38,7 +38,7 @@ from aerobee.service.broker.pop.take.held_pops import (
 )
 from aerobee.service.broker.pop.take.pop_checks import COUNT_MAX, PopChecks
 from aerobee.service.broker.pop.take.pop_walk import PopWalk
-from aerobee.service.broker.request_table import Lane, Right, Row, row
+from aerobee.service.broker.request_table import Lane, Row, row
 from aerobee.service.request import Answer, Request, answer_with
 
 HOLD_MS_MAX = 300_000
@@ -81,12 +81,12 @@ class PopHandlers:
         self._now = Now(0, 0)
 
     def rows(self) -> list[Row]:
-        code, lane, right = RequestCode, Lane.PULL, Right.SUBSCRIBE
+        code, lane = RequestCode, Lane.PULL
         return [
-            row(code.POP_MESSAGE, PopHeader, self._pop, lane, right),
-            row(code.PEEK_MESSAGE, PeekHeader, self._peek, lane, right),
-            row(code.NOTIFICATION, NotificationHeader, self._ask, lane, right),
-            row(code.POLLING_INFO, PollingInfoHeader, self._count, lane, right),
+            row(code.POP_MESSAGE, PopHeader, self._pop, lane),
+            row(code.PEEK_MESSAGE, PeekHeader, self._peek, lane),
+            row(code.NOTIFICATION, NotificationHeader, self._ask, lane),
+            row(code.POLLING_INFO, PollingInfoHeader, self._count, lane),
         ]
 
     # First time.
@@ -125,7 +125,7 @@ class PopHandlers:
         if fault is not None:
             return fault
         plan = PopPlan(topic, group, queue_id, max(1, min(header.max_msg_nums, COUNT_MAX)), 1)
-        parts, rest = self._pop_walk.peek(plan, self._checks.read_queues(topic))
+        parts, rest = self._pop_walk.peek(plan, self._checks.orders.of(plan))
         fields = {"restNum": str(rest)}
         if not parts:
             return Answer(ResponseCode.PULL_NOT_FOUND, "NO_MESSAGE_IN_QUEUE", fields)
@@ -155,12 +155,12 @@ class PopHandlers:
         return _FULL
 
     def _served(self, pop: HeldPop, now: Now, fetched: ColdRun | None = None) -> _Outcome:
-        read_queues = self._checks.read_queues(pop.plan.topic)
+        order = self._checks.orders.of(pop.plan)
         if pop.is_question:
-            if self._pop_walk.has_any(pop.plan, read_queues, now):
+            if self._pop_walk.has_any(pop.plan, order, now):
                 return _Outcome(Answer(fields=write_header(NotificationAnswerHeader(True))), True)
             return _Outcome(None)
-        popped = self._pop_walk.pop(pop.plan, read_queues, now, fetched)
+        popped = self._pop_walk.pop(pop.plan, order, now, fetched)
         if popped.count:
             return _Outcome(_shown(pop.plan, popped), popped.rest > 0)
         if popped.error is not None:

@@ -3,12 +3,13 @@ found.
 
     position ─▶ read ─▶ checkpoint into the log ─▶ position moves ─▶ handed out
 
-One pop in five reads the retry topic first, the others last, so that neither starves. Each pop
-begins with another queue. A message goes to one pop only, because its checkpoint moves the position
-in the same step; if the checkpoint is refused, no message of the queue is handed out.
+Which queue comes first is `queue_order`'s to say. A message goes to one pop only, because its
+checkpoint moves the position in the same step; if the checkpoint is refused, no message of the
+queue is handed out.
 
 Messages that are on the disk only are not waited for: the read is returned, to be brought into
-memory, and the pop is run again. A queue that cannot be read is skipped while others can.
+memory, and the pop is run again; a pop by priority goes no further, because what follows is less
+important. A queue that cannot be read is skipped while others can.
 """
 
 import logging
@@ -23,6 +24,7 @@ from aerobee.service.broker.log_access.queue_facts import QueueFacts
 from aerobee.service.broker.pop.take.handout import ColdRun, Handout, Popped
 from aerobee.service.broker.pop.take.held_pops import PopPlan
 from aerobee.service.broker.pop.take.pop_offsets import PopKey
+from aerobee.service.broker.pop.take.queue_order import QueueOrder
 from aerobee.service.broker.state.consumer_offsets import NO_ROOM, UNKNOWN
 from aerobee.storage.index.consume_queue import ConsumeQueue
 from aerobee.storage.read.queue_read import QueueRead, ReadStatus
@@ -31,7 +33,6 @@ from aerobee.storage.store import Store
 _log = logging.getLogger(__name__)
 
 _RETRY = RETRY_PREFIX.encode()
-RETRY_FIRST_EVERY = 5
 READS_A_QUEUE = 50  # each looks at 800 units if the filter rejects all
 
 CountOut: TypeAlias = Callable[[str, str, int, int], None]
@@ -56,14 +57,15 @@ class PopWalk:
         self.count_out: CountOut = lambda group, topic, messages, size: None
 
     def pop(
-        self, plan: PopPlan, read_queues: int, now: Now, fetched: ColdRun | None = None
+        self, plan: PopPlan, order: QueueOrder, now: Now, fetched: ColdRun | None = None
     ) -> Popped:
         """Take up to as many messages as the plan says; first those that were read from the disk
         for it (`fetched`)."""
         turn, self.turn = self.turn, self.turn + 1
         revive_queue = ORDERLY if plan.is_orderly else turn % self.revive_queues
         popped = Popped(now, revive_queue, fetched=fetched)
-        sources = list(_sources(plan, read_queues, turn))
+        sources = list(_sources(plan, order, turn))
+        waits = order.is_by_priority(turn)
         if fetched is not None:
             sources.sort(key=lambda source: source[1:] != (fetched.topic, fetched.queue_id))
         for origin, topic, queue_id in sources:
@@ -77,13 +79,15 @@ class PopWalk:
                 popped.error = error
             except StorageError as error:
                 popped.error, popped.is_refused = error, True
+            if waits and popped.cold is not None:
+                break
         if popped.count:
             popped.cold = None
         return popped
 
-    def has_any(self, plan: PopPlan, read_queues: int, now: Now) -> bool:
+    def has_any(self, plan: PopPlan, order: QueueOrder, now: Now) -> bool:
         """Whether a pop would find messages, filters left aside."""
-        for _, topic, queue_id in _sources(plan, read_queues, 0):
+        for _, topic, queue_id in _sources(plan, order, 0):
             key = (plan.group, topic, queue_id)
             queue = self._store.queue(topic.encode(), queue_id)
             if queue is None or self._is_blocked(plan, key, now.wall_ms):
@@ -93,13 +97,13 @@ class PopWalk:
                 return True
         return False
 
-    def peek(self, plan: PopPlan, read_queues: int) -> tuple[list[memoryview], int]:
+    def peek(self, plan: PopPlan, order: QueueOrder) -> tuple[list[memoryview], int]:
         """The next messages and the number that is left, changing nothing. Cold ones are left
         out."""
         parts: list[memoryview] = []
         rest = 0
         left = plan.count_max
-        for _, topic, queue_id in _sources(plan, read_queues, 0):
+        for _, topic, queue_id in _sources(plan, order, 0):
             queue = self._store.queue(topic.encode(), queue_id)
             if queue is None:
                 continue
@@ -192,16 +196,20 @@ class PopWalk:
         )
 
 
-def _sources(plan: PopPlan, read_queues: int, turn: int) -> Iterator[tuple[str, str, int]]:
+def _sources(plan: PopPlan, order: QueueOrder, turn: int) -> Iterator[tuple[str, str, int]]:
     """Origin, topic and queue, in the order in which they are looked at."""
-    retry = (FROM_RETRY, pop_retry_topic(plan.group, plan.topic), 0)
-    is_retry_first = turn % RETRY_FIRST_EVERY == RETRY_FIRST_EVERY - 1
-    if is_retry_first and not plan.is_orderly:
-        yield retry
+    retry_topic = pop_retry_topic(plan.group, plan.topic)
+    retries = [
+        (FROM_RETRY, retry_topic, queue_id)
+        for queue_id in ([] if plan.is_orderly else order.in_turn(order.retry_queues, turn))
+    ]
+    is_retry_first = order.is_retry_first(turn)
+    if is_retry_first:
+        yield from retries
     if plan.queue_id >= 0:
         yield FROM_TOPIC, plan.topic, plan.queue_id
     else:
-        for step in range(read_queues):
-            yield FROM_TOPIC, plan.topic, (turn + step) % read_queues
-    if not is_retry_first and not plan.is_orderly:
-        yield retry
+        for queue_id in order.in_turn(order.queues, turn):
+            yield FROM_TOPIC, plan.topic, queue_id
+    if not is_retry_first:
+        yield from retries

@@ -1,7 +1,7 @@
 """Replication of everything beside the log: a slave copies its master's tables and state files.
 
     master: requests of RocketMQ, and COPY_BROKER_STATE (ours)
-       │ every 3 s, or when topics or groups have changed
+       │ at the start of following, every 3 s, or when topics or groups have changed
        ▼
     metadata_round ─▶ snapshot, held until this slave's log has reached the master's end of then
        │
@@ -27,4 +27,5 @@ slave_state            `config/slaveState.json`: copied versions, commits made h
 offset_hand_back       commits made here ─▶ master
 state_files            names and paths of state files, the order of reading and writing them
 broker_state_handlers  COPY_BROKER_STATE, at the master
+access_copy            users and rules, which wait for no log
 """

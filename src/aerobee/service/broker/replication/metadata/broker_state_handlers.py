@@ -3,11 +3,12 @@
 Without a name: the versions of topics and groups, and the start of the process, which a slave asks
 for often. With the name of a state file: the file as it is on the disk, in pieces of 1 MiB. So a
 slave gets only saved state, which no crash of this broker takes back. A file that is larger than a
-start reads is refused.
+start reads is refused. Users are in a file, too, but are sent under another seal.
 """
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker, Lane
@@ -23,9 +24,10 @@ from aerobee.service.broker.replication.metadata.state_files import (
     state_path,
 )
 from aerobee.service.broker.request_table import Lane as RequestLane
-from aerobee.service.broker.request_table import Right, Row, row
+from aerobee.service.broker.request_table import Row, row
 from aerobee.service.request import Answer, Request
 
+NO_FILES: Mapping[str, Callable[[], bytes]] = MappingProxyType({})
 READS_MAX = 8
 """Requests that wait for the disk. A slave has one."""
 
@@ -37,33 +39,32 @@ class BrokerStateHandlers:
         worker: DiskWorker,
         root: str,
         versions: Callable[[], BrokerVersions],
+        made: Mapping[str, Callable[[], bytes]] = NO_FILES,
         *,
         bytes_max: int = STATE_BYTES_MAX,
         piece_bytes: int = PIECE_BYTES_MAX,
     ) -> None:
-        """`root` is the store directory."""
+        """`root` is the store directory. `made` are further files, which are not sent as they are
+        on the disk."""
         self._disk = disk
         self._worker = worker
         self._root = root
+        self._made = made
         self._versions = versions
         self._bytes_max = bytes_max
         self._piece_bytes = piece_bytes
         self._reads = 0
 
     def rows(self) -> list[Row]:
-        return [
-            row(
-                RequestCode.COPY_BROKER_STATE,
-                CopyStateHeader,
-                self._copy,
-                RequestLane.ADMIN,
-                Right.ADMINISTER,
-            )
-        ]
+        return [row(RequestCode.COPY_BROKER_STATE, CopyStateHeader, self._copy, RequestLane.ADMIN)]
 
     def _copy(self, request: Request, header: CopyStateHeader) -> Answer | None:
         if not header.name:
             return Answer(body=encode_broker_versions(self._versions()))
+        make = self._made.get(header.name)
+        if make is not None and header.position >= 0:
+            content = make()
+            return self._piece(header, content, zlib.crc32(content))
         if header.name not in STATE_FILES or header.position < 0:
             return Answer(
                 ResponseCode.INVALID_PARAMETER,
@@ -89,20 +90,18 @@ class BrokerStateHandlers:
                 Answer(ResponseCode.SYSTEM_ERROR, f"{header.name} cannot be read: {read.error}")
             )
             return
-        content = read.content
+        request.answer(self._piece(header, read.content, read.crc))
+
+    def _piece(self, header: CopyStateHeader, content: bytes, crc: int) -> Answer:
         if len(content) > self._bytes_max:
-            request.answer(
-                Answer(
-                    ResponseCode.SYSTEM_ERROR,
-                    f"{header.name} has {len(content)} bytes, at most {self._bytes_max} are copied",
-                )
+            return Answer(
+                ResponseCode.SYSTEM_ERROR,
+                f"{header.name} has {len(content)} bytes, at most {self._bytes_max} are copied",
             )
-            return
         piece = b""
-        if header.known_crc != read.crc:
+        if header.known_crc != crc:
             piece = content[header.position : header.position + self._piece_bytes]
-        fields = write_header(CopiedStateHeader(len(content), read.crc))
-        request.answer(Answer(fields=fields, body=piece))
+        return Answer(fields=write_header(CopiedStateHeader(len(content), crc)), body=piece)
 
 
 class _Read:

@@ -5,13 +5,16 @@ A broker that runs as a slave has a `MetadataAssembly`, and calls it on ticks, w
 the end.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
 from aerobee.protocol.bodies.broker_state import BrokerVersions
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.service.broker.replication.metadata.broker_state_handlers import BrokerStateHandlers
+from aerobee.service.broker.replication.metadata.broker_state_handlers import (
+    NO_FILES,
+    BrokerStateHandlers,
+)
 from aerobee.service.broker.replication.metadata.copied_files import CopiedFiles
 from aerobee.service.broker.replication.metadata.metadata_copy import LOOK_MS, MetadataCopy
 from aerobee.service.broker.replication.metadata.offset_hand_back import OffsetHandBack
@@ -44,7 +47,6 @@ class MetadataAssembly:
         them is damaged."""
         store, offsets = ground.store, tables.offsets
         fit_to_log(store, ground.disk)
-        offsets.popped_to = min(offsets.popped_to, store.end_offset)
         present = {
             TOPICS: tables.topics.version,
             GROUPS: tables.groups.version,
@@ -66,6 +68,18 @@ class MetadataAssembly:
     def copied_ms(self) -> int | None:
         """Monotonic time of the last copy; None: there was none."""
         return self._copy.copied_ms
+
+    def copy_soon(self) -> None:
+        """Copy at the next tick: this slave begins to follow, and may be promoted at any time."""
+        self._copy.copy_soon()
+
+    def hold(self, *, is_on: bool) -> None:
+        """Copy nothing from now on, or copy again: tables of a former master must not come behind
+        those of a promotion."""
+        if is_on:
+            self._copy.stop()
+        else:
+            self._copy.go_on()
 
     def on_tick(self, now: Now) -> None:
         if self._is_stopped:
@@ -91,13 +105,17 @@ class MetadataAssembly:
         self._state.saving.close(now)
 
 
-def state_rows(tables: Tables, ground: Ground, now: Now) -> list[Row]:
-    """The row of the request table that a master's slaves use. `now`: the start of the broker."""
+def state_rows(
+    tables: Tables, ground: Ground, now: Now, made: Mapping[str, Callable[[], bytes]] = NO_FILES
+) -> list[Row]:
+    """The row of the request table that a master's slaves use. `now`: the start of the broker;
+    `made`: see `BrokerStateHandlers`."""
     topics, groups, started_ms = tables.topics, tables.groups, now.wall_ms
     handlers = BrokerStateHandlers(
         ground.disk,
         ground.worker,
         ground.store.root,
         lambda: BrokerVersions(topics.version, groups.version, started_ms),
+        made,
     )
     return handlers.rows()

@@ -1,9 +1,10 @@
 """MetadataCopy copies the master's tables and state files to this slave, again and again.
 
-    every 3 s, or when topics or groups have moved          once the log is there
+    at the start of following, every 3 s,
+    or when topics or groups have moved                     once the log is there
         round of questions ─▶ snapshot, held ───────────────────────▶ applied
 
-Whether topics or groups have moved is asked every half second; not of an Apache master, which has
+Whether topics or groups have moved is asked ten times a second; not of an Apache master, which has
 no request for it.
 
 A snapshot says where the master's log ended behind it. It is held until this slave's log is on the
@@ -38,7 +39,7 @@ from aerobee.service.broker.replication.metadata.question import Question
 
 _log = logging.getLogger(__name__)
 
-LOOK_MS = 500
+LOOK_MS = 100
 COPY_MS = 3_000
 COPY_MS_MAX = 60_000
 BYTES_A_MS = 100
@@ -121,10 +122,13 @@ class MetadataCopy:
         self._look_ms = 0
         self._copy_ms = 0
         self._failure = ""
+        self._is_stopped = False
         self.copied_ms: int | None = None
         """Monotonic time at which a snapshot was applied last; None: none was."""
 
     def on_tick(self, now: Now) -> None:
+        if self._is_stopped:
+            return
         address = self._master_address()
         if address not in ("", self._own_address, self._address):
             self._begin_with(address)
@@ -145,9 +149,20 @@ class MetadataCopy:
         self._round = _Round(address, question)
         self._ask(next(question))
 
+    def copy_soon(self) -> None:
+        """Copy at the next tick, also if the last try failed a moment ago."""
+        self._seen = None
+        self._look_ms = 0
+
     def stop(self) -> None:
-        """Drop the round that is under way: nobody waits for its answers any more."""
-        self._round = None
+        """Ask nothing more and apply nothing more, also not what is under way or held."""
+        self._round = self._held = None
+        self._is_stopped = True
+
+    def go_on(self) -> None:
+        """Copy again after a stop."""
+        self._is_stopped = False
+        self.copy_soon()
 
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
         """Handle the answer to a request; tickets of others are ignored."""

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.model.topic import DataVersion, TopicConfig
+from aerobee.model.topic import DataVersion
 from aerobee.protocol.bodies.assignment import RequestMode, decode_request_modes
 from aerobee.protocol.bodies.broker_state import BrokerVersions, decode_broker_versions
 from aerobee.protocol.bodies.small_tables import decode_text_table
@@ -33,12 +33,12 @@ from aerobee.service.broker.replication.metadata.question import Question, ask, 
 from aerobee.service.broker.replication.metadata.state_files import DELETED_TOPICS, READ_ORDER
 from aerobee.service.broker.replication.metadata.table_copy import (
     CopiedGroups,
+    CopiedTopics,
     copy_groups,
     copy_topics,
 )
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsetsSnapshot, offsets_from
 from aerobee.service.broker.state.delay_offsets import CopiedDelayOffsets, delay_offsets_from
-from aerobee.service.broker.state.versioned_table import CopiedTable
 from aerobee.storage.index.deleted_topics import parse_deleted
 from aerobee.storage.timer.timer_checkpoint import TimerCheck, decode_check
 
@@ -53,7 +53,7 @@ class Known(NamedTuple):
 
 
 class MetadataSnapshot(NamedTuple):
-    topics: CopiedTable[TopicConfig] | None
+    topics: CopiedTopics | None
     """None: the known ones; as for groups."""
     groups: CopiedGroups | None
     offsets: ConsumerOffsetsSnapshot
@@ -102,6 +102,22 @@ def _versions() -> Question[BrokerVersions | None]:
     if answer.code != ResponseCode.SUCCESS:
         raise RemoteProtocolError(f"it refused COPY_BROKER_STATE: {answer.remark}"[:500])
     return decode_broker_versions(bytes(answer.body))
+
+
+class Progress(NamedTuple):
+    """The progress of features: how far each has delivered."""
+
+    offsets: ConsumerOffsetsSnapshot
+    delays: CopiedDelayOffsets
+    timer: TimerCheck | None
+
+
+def copy_progress() -> Question[Progress]:
+    """Copy the progress of a broker that has acted as master."""
+    offsets = yield from _offsets()
+    delays = yield from _delays()
+    timer = yield from _timer()
+    return Progress(offsets, delays, timer)
 
 
 def _snapshot(known: Known, versions: BrokerVersions | None) -> Question[MetadataSnapshot]:

@@ -6,7 +6,8 @@ place, and a later start as master would take those for done. So, before the log
 
     timercheck                wheel and log of the timer are not used again: unsealed, and its queue
                               offset cut to the end of the queue
-    delayOffset.json          cut to the ends of the queues
+    delayOffset.json          cut to the ends of the queues; how far it goes back when what was
+                              delivered is cut: `state.progress_marks`
     producerSequences.json    removed if it is ahead of the log, from which it is built again
     stagedRounds.json         without rounds that are to be published of batches behind the end
 
@@ -45,12 +46,12 @@ def fit_to_log(store: Store, disk: Disk) -> None:
 
 def timer_version(store: Store, disk: Disk) -> DataVersion:
     """The version of the timer's checkpoint."""
-    found = _timer_check(store, disk)
+    found = find_timer_check(store, disk)
     return DataVersion() if found is None else version_of(found[0])
 
 
 def _fit_timer(store: Store, disk: Disk) -> None:
-    found = _timer_check(store, disk)
+    found = find_timer_check(store, disk)
     if found is None:
         return
     check, seal = found
@@ -59,7 +60,8 @@ def _fit_timer(store: Store, disk: Disk) -> None:
         disk.replace(check_path(store.root), encode_check(fitted, None))
 
 
-def _timer_check(store: Store, disk: Disk) -> tuple[TimerCheck, Seal | None] | None:
+def find_timer_check(store: Store, disk: Disk) -> tuple[TimerCheck, Seal | None] | None:
+    """The checkpoint of the timer in the file, and its seal."""
     path = check_path(store.root)
     return decode_check(disk.read(path)) if disk.exists(path) else None
 

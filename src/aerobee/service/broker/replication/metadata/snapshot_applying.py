@@ -1,6 +1,7 @@
 """SnapshotApplying applies a copy of the master's metadata to this slave's tables and files.
 
-    topics, groups       replaced as a whole, with their version, unless they are older
+    topics, groups       replaced as a whole, with their version, unless they are older; queue
+                         mappings of static topics with the topics
     request modes        replaced
     deleted topics       their queues go, at the master's log offset
     consumer offsets     merged (`copied_offsets`); commits that the master lacks are handed to it
@@ -167,8 +168,10 @@ class SnapshotApplying:
     def _take_topics(self, snapshot: MetadataSnapshot, last_end: int) -> None:
         """`last_end`: the end of the master's log in the last copy. A topic that is gone since, and
         of which the master does not say when it was deleted, was deleted later than that."""
-        copied, topics = snapshot.topics, self._tables.topics
-        if copied is None or not self._may_take(TOPICS, copied.version):
+        if snapshot.topics is None:
+            return
+        copied, topics = snapshot.topics.table, self._tables.topics
+        if not self._may_take(TOPICS, copied.version):
             return
         before = {config.name: config for config in topics.all()}
 
@@ -181,7 +184,15 @@ class SnapshotApplying:
                 elif config != before.get(name):
                     self._hooks.set_cleanup(config)
 
-        topics.take_over(copied, self._saving(TOPICS, saved))
+        def mapped(error: BaseException | None) -> None:
+            if error is None:
+                topics.take_over(copied, done)
+            else:
+                done(error)
+
+        # Mappings first: no logical queue is taken for a physical one in between.
+        done = self._saving(TOPICS, saved)
+        self._tables.topics.mappings.take_over(snapshot.topics.mappings, mapped)
 
     def _take_groups(self, snapshot: MetadataSnapshot) -> None:
         copied = snapshot.groups

@@ -3,6 +3,8 @@
 A page says the version of the table and the number of all rows. If the version changes on the way,
 the master begins again, and so does the copy. Brokers before 5.3.3 answer with the whole table and
 without the number. A page of one row is enough to learn that the version has not moved.
+
+Imports more than 15 modules because it copies three tables.
 """
 
 from collections.abc import Callable
@@ -10,6 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.model.group import GroupConfig
+from aerobee.model.queue_mapping import TopicMapping
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.bodies.topic_config import encode_data_version
 from aerobee.protocol.headers.groups import AllGroupsHeader
@@ -20,6 +23,7 @@ from aerobee.protocol.text.json_members import Members
 from aerobee.protocol.text.json_text import parse
 from aerobee.service.broker.replication.metadata.question import Question, require
 from aerobee.service.broker.state.groups import GROUP_FORM, Forbidden, forbidden_from
+from aerobee.service.broker.state.queue_mappings import MAPPING_FORM
 from aerobee.service.broker.state.topics import TOPIC_FORM
 from aerobee.service.broker.state.versioned_table import CopiedTable, Form, copied_table
 
@@ -28,6 +32,12 @@ PAGES_MAX = 1_000
 """Of one copy; a table that changes again and again is left to the next round."""
 
 C = TypeVar("C")
+
+
+class CopiedTopics(NamedTuple):
+    table: CopiedTable[TopicConfig]
+    mappings: CopiedTable[TopicMapping]
+    """Of static topics."""
 
 
 class CopiedGroups(NamedTuple):
@@ -48,20 +58,22 @@ class _Kind(NamedTuple, Generic[C]):
 class _Page(NamedTuple, Generic[C]):
     table: CopiedTable[C]
     forbidden: Forbidden
+    mappings: CopiedTable[TopicMapping]
     total: int
     """The number of rows of the whole table."""
 
 
+_MAPPINGS = MAPPING_FORM._replace(member="topicQueueMappingDetailMap")
 _TOPICS = _Kind(RequestCode.GET_ALL_TOPIC_CONFIG, AllTopicsHeader, TOPIC_FORM, "totalTopicNum")
 _GROUPS = _Kind(
     RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, AllGroupsHeader, GROUP_FORM, "totalGroupNum"
 )
 
 
-def copy_topics(known: DataVersion | None) -> Question[CopiedTable[TopicConfig] | None]:
+def copy_topics(known: DataVersion | None) -> Question[CopiedTopics | None]:
     """The topics; None: their version is still the known one."""
     found = yield from _copy(_TOPICS, known)
-    return None if found is None else found.table
+    return None if found is None else CopiedTopics(found.table, found.mappings)
 
 
 def copy_groups(known: DataVersion | None) -> Question[CopiedGroups | None]:
@@ -93,6 +105,7 @@ def _copy(kind: _Kind[C], known: DataVersion | None) -> Question[_Page[C] | None
             whole = _Page(
                 CopiedTable(page.table.version, rows),
                 {**whole.forbidden, **page.forbidden},
+                CopiedTable(page.mappings.version, {**whole.mappings.rows, **page.mappings.rows}),
                 page.total,
             )
         if len(whole.table.rows) >= whole.total:
@@ -108,4 +121,5 @@ def _ask(
     members = Members(parse(bytes(answer.body)), kind.form.member)
     table = copied_table(members, kind.form)
     total = Fields(answer.ext_fields).int32(kind.total, len(table.rows))
-    return _Page(table, forbidden_from(members), total)
+    mappings = copied_table(members, _MAPPINGS, "mappingDataVersion")
+    return _Page(table, forbidden_from(members), mappings, total)

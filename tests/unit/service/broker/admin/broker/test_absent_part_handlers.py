@@ -21,7 +21,6 @@ def test_what_is_not_there_is_refused_with_the_reason(code: RequestCode) -> None
 @pytest.mark.parametrize(
     ("code", "word"),
     [
-        (513, "static topics are not supported"),
         *((code, "authentication is not enabled") for code in range(3001, 3011)),
         (2001, "no limits per group"),
         (354, "RocksDB"),

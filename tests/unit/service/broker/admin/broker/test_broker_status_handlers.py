@@ -3,7 +3,10 @@ import re
 
 import pytest
 
+from aerobee.model.broker_role import BrokerRole
 from aerobee.model.topic import TopicConfig
+from aerobee.replication.config import ReplicationConfig
+from aerobee.service.broker.config import BrokerIdentity
 from aerobee.storage.config import StorageConfig
 from tests.broker_kit import STORAGE, SYNC, BrokerKit
 from tests.captured import captured
@@ -43,6 +46,13 @@ def test_the_figures_have_apaches_names() -> None:
     assert {name for name in ours if name not in apaches} == {"getTransferedTps"}
     for name in ("brokerVersionDesc", "brokerActive"):
         assert ours[name] == apaches[name]
+
+
+def test_a_slave_is_not_active() -> None:
+    """RocketMQ's word for a broker that delivers delayed messages and asks about transactions."""
+    follows = ReplicationConfig(role=BrokerRole.SLAVE)
+    slave = BrokerKit(identity=BrokerIdentity(broker_id=1, replication=follows))
+    assert figures(slave)["brokerActive"] == "false"
 
 
 def test_messages_are_counted_and_rates_are_per_second() -> None:

@@ -93,3 +93,12 @@ def test_captured_questions_are_taken() -> None:
         kit.store.dispatch()
         (message,) = messages(kit.ask(12, command.ext_fields))
         assert message.body == b"found"
+
+
+def test_a_key_of_another_topic_with_the_same_hash_shows_nothing_of_it() -> None:
+    # Java's hash of "OrdersAa#key0" and "OrdersBB#key0" is the same.
+    kit = ConsumerKit()
+    kit.store_messages(1, topic="OrdersAa")
+    fields = {**BY_KEY, "key": "key0", "maxNum": "32"}
+    assert kit.ask(12, {**fields, "topic": "OrdersAa"}).code == 0
+    assert kit.ask(12, {**fields, "topic": "OrdersBB"}).code == 22

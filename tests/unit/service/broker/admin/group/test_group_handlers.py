@@ -88,7 +88,23 @@ def test_attributes_of_a_newer_broker_stay_and_others_are_refused() -> None:
     assert kit.groups.find("g") == GroupConfig("g", retries_max=2, attributes={"colour": "red"})
     refused = encode_group_config(GroupConfig("g", attributes={"+colour": "blue"}))
     answer = kit.ask(200, body=refused)
-    assert (answer.code, answer.remark) == (1, "unsupported key: +colour")
+    assert (answer.code, answer.remark) == (1, "unsupported key: colour")
+
+
+def test_a_priority_factor_is_set_changed_and_taken_away() -> None:
+    kit = AdminKit()
+    make(kit, GroupConfig("g", attributes={"+priority.factor": "50"}))
+    made = kit.groups.find("g")
+    assert made is not None
+    assert (made.attributes, made.priority_factor) == ({"priority.factor": "50"}, 50)
+    make(kit, GroupConfig("g"))
+    assert kit.groups.find("g") == made
+    make(kit, GroupConfig("g", attributes={"-priority.factor": ""}))
+    found = kit.groups.find("g")
+    assert found is not None
+    assert (found.attributes, found.priority_factor) == ({}, 100)
+    refused = encode_group_config(GroupConfig("g", attributes={"+priority.factor": "101"}))
+    assert kit.ask(200, body=refused).code == 1
 
 
 # Deleting.

@@ -9,7 +9,7 @@ from aerobee.model.topic import TopicConfig
 from aerobee.ports.service import ChannelId, Effects, Reply
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.admin.topic.topic_handlers import TopicHandlers
-from aerobee.service.broker.request_table import Lane, Right, request_table
+from aerobee.service.broker.request_table import Lane, request_table
 from aerobee.service.request import Request, answer_with
 from aerobee.storage.metadata.saved_value import Done
 from tests.broker_kit import create_fields
@@ -328,6 +328,11 @@ def test_messages_that_cannot_be_deleted_are_answered_with_why() -> None:
 def test_changes_are_for_administrators() -> None:
     kit = AdminKit()
     handlers = TopicHandlers(
-        kit.topics, kit.offsets, IDENTITY, kit.delete_messages, kit.cleaned.append, at_once
+        kit.topics,
+        kit.offsets,
+        IDENTITY,
+        kit.delete_messages,
+        kit.cleaned.append,
+        at_once,
     )
-    assert {(row.lane, row.right) for row in handlers.rows()} == {(Lane.ADMIN, Right.ADMINISTER)}
+    assert {row.lane for row in handlers.rows()} == {Lane.ADMIN}

@@ -53,6 +53,18 @@ def test_the_first_one_is_learned_from_and_others_are_like_it() -> None:
     assert all(rig.is_short(one) for one in got)
 
 
+def test_those_with_the_log_offset_that_a_proxy_appends_are_taken_as_well() -> None:
+    rig = Rig()
+    got = rig.pop()
+    appended = [
+        f"{encode_pop_receipt(one.receipt)} {4096 + one.message.queue_offset}" for one in got
+    ]
+    assert not rig.is_short(got[0], extraInfo=appended[0])
+    assert rig.is_short(got[1], extraInfo=appended[1])
+    assert not rig.is_short(got[2])
+    assert rig.is_short(got[3])
+
+
 def test_those_of_one_checkpoint_are_one_run_wherever_they_stand() -> None:
     rig = Rig()
     first, second = rig.pop(), rig.pop()

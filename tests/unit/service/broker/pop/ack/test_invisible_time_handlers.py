@@ -1,5 +1,5 @@
 from aerobee.errors import StoreBusy
-from aerobee.protocol.consume.pop_receipt import PopReceipt
+from aerobee.protocol.consume.pop_receipt import PopReceipt, encode_pop_receipt
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from tests.pop_kit import INVISIBLE_MS, Got, PopKit
 
@@ -119,3 +119,28 @@ def test_what_the_store_refuses_is_not_changed() -> None:
     assert [answer.code for answer in kit.heard()] == [1]
     kit.run(INVISIBLE_MS + 1_000)
     assert kit.bodies_popped() == [b"m0"]
+
+
+def test_a_receipt_with_the_log_offset_that_a_proxy_appends_is_taken() -> None:
+    kit = PopKit()
+    kit.fill(1)
+    (got,) = kit.pop()
+    appended = encode_pop_receipt(got.receipt) + " 4096"
+    again = renewed(got, kit.change(got, 5_000, extraInfo=appended))
+    assert kit.ack(again, extraInfo=encode_pop_receipt(again.receipt) + " 4096") == 0
+    kit.run(30_000)
+    assert kit.pop() == []
+
+
+def test_a_queue_is_free_when_the_only_message_left_of_a_batch_is_visible() -> None:
+    kit = PopKit()
+    kit.fill(4)
+    first, second, third = kit.pop(order="true", maxMsgNums=3)
+    kit.ack(first)
+    kit.change(second, 3_000)
+    kit.ack(third)
+    kit.wait_for_pop(order="true", maxMsgNums=3)
+    kit.run(2_900)
+    assert kit.answered() == []
+    kit.run(200)
+    assert kit.answered() == [[b"m1", b"m2", b"m3"]]

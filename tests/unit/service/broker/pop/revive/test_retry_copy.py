@@ -46,6 +46,17 @@ def test_the_copy_was_tried_once_more_and_remembers_when_and_for_whom() -> None:
     assert (copy.born_host, copy.sys_flag) == (ORIGIN.host, 0)
 
 
+def test_a_copy_keeps_the_number_of_its_queue_if_the_retry_topic_has_it() -> None:
+    for queue_id, queues, expected in ((3, 4, 3), (3, 3, 0), (3, 1, 0)):
+        had = message(queue_id=queue_id)
+        place = place_to_revive(CHECKPOINT, had, GROUP, queues)
+        assert copy_to_revive(CHECKPOINT, had, place, ORIGIN).queue_id == expected
+    dead = replace(message(queue_id=3), reconsume_times=2)
+    place = place_to_revive(CHECKPOINT, dead, GROUP, 4)
+    copy = copy_to_revive(CHECKPOINT, dead, place, ORIGIN)
+    assert (copy.topic, copy.queue_id) == ("%DLQ%g", 0)
+
+
 def test_the_first_pop_stays_the_first() -> None:
     had = replace(message(), properties={"1ST_POP_TIME": "7"})
     copy = copy_to_revive(CHECKPOINT, had, place_to_revive(CHECKPOINT, had, GROUP), ORIGIN)

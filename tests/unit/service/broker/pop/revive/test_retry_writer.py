@@ -42,6 +42,42 @@ def test_a_retry_topic_that_is_made_again_keeps_the_offset_of_its_group() -> Non
     assert rig.offsets.find("g", RETRY.decode(), 0) == 2
 
 
+def test_separated_retries_have_a_queue_for_each_of_the_topic_and_more_when_it_has_more() -> None:
+    rig = Rig(config=BrokerConfig(separates_retries=True))
+    rig.make_topic(RETRY.decode())
+    for queue_id, topic_queues in ((2, 3), (5, 6)):
+        rig.make_topic("Orders", topic_queues)
+        rig.intake.put(message(b"m%d" % queue_id, queue_id=queue_id), rig.kit.clock.now())
+        assert not put(rig, replace(CHECKPOINT, queue_id=queue_id))
+        rig.tables.finish()
+        made = rig.tables.topics.find(RETRY.decode())
+        assert made is not None
+        assert (made.read_queues, made.write_queues) == (topic_queues, topic_queues)
+        assert rig.offsets.find("g", RETRY.decode(), topic_queues - 1) == 0
+        assert put(rig, replace(CHECKPOINT, queue_id=queue_id))
+        rig.kit.settle()
+        assert bodies_of(rig.kit.store, RETRY, queue_id) == [b"m%d" % queue_id]
+
+
+def test_a_retry_topic_keeps_the_queues_that_its_topic_has_lost() -> None:
+    rig = Rig(config=BrokerConfig(separates_retries=True))
+    rig.make_topic(RETRY.decode(), 4)
+    assert put(rig)
+    made = rig.tables.topics.find(RETRY.decode())
+    assert made is not None
+    assert made.read_queues == 4
+
+
+def test_retries_that_are_not_separated_any_more_go_to_the_first_queue() -> None:
+    rig = Rig()
+    rig.make_topic(RETRY.decode(), 3)
+    rig.make_topic("Orders", 3)
+    rig.intake.put(message(b"m", queue_id=2), rig.kit.clock.now())
+    assert put(rig, replace(CHECKPOINT, queue_id=2))
+    rig.kit.settle()
+    assert bodies_of(rig.kit.store, RETRY) == [b"m"]
+
+
 def test_what_nobody_can_want_any_more_is_done_with() -> None:
     rig = Rig(config=BrokerConfig(creates_groups=False))
     assert put(rig, replace(CHECKPOINT, group="gone"))

@@ -2,14 +2,19 @@ from dataclasses import replace
 
 from aerobee.model.message import unpack_host
 from aerobee.model.topic import TopicConfig
-from aerobee.protocol.bodies.revive_records import AckRecord, Checkpoint
+from aerobee.protocol.bodies.revive_records import (
+    AckRecord,
+    Checkpoint,
+    encode_ack,
+    encode_checkpoint,
+)
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.pop.revive.in_flight import InFlight
 from aerobee.service.broker.pop.revive.retry_copy import Origin
 from aerobee.service.broker.pop.revive.retry_writer import RetryTables, RetryWriter
-from aerobee.service.broker.pop.revive.revive_queue import REVIVE_GROUP, ReviveQueue
+from aerobee.service.broker.pop.revive.revive_queue import REVIVE_GROUP, ReviveQueue, UnstoredRecord
 from aerobee.service.broker.pop.revive.revive_writer import ReviveWriter
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
 from aerobee.sim.clock import SimClock
@@ -49,13 +54,18 @@ class Rig:
             self.kit.store,
             self.kit.worker,
             self.intake,
-            RetryTables(self.tables.topics, self.tables.groups, self.offsets),
+            RetryTables(
+                self.tables.topics,
+                self.tables.groups,
+                self.offsets,
+                lambda: self.tables.config.current.separates_retries,
+            ),
             Origin(unpack_host(STORAGE.store_host), False),
         )
         self.open()
 
-    def make_topic(self, name: str) -> None:
-        made = TopicConfig(name, 1, 1)
+    def make_topic(self, name: str, queues: int = 1) -> None:
+        made = TopicConfig(name, queues, queues)
         self.tables.topics.put([made], self.tables.clock.now(), self.tables.told.append)
         self.tables.finish()
 
@@ -93,7 +103,7 @@ class Rig:
         return bodies_of(self.kit.store, RETRY)
 
     def committed(self) -> int:
-        self.queue.commit_safe(self.kit.store.flushed_offset)
+        self.queue.commit_safe()
         return self.offsets.find(REVIVE_GROUP, "revive", 0)
 
 
@@ -234,3 +244,39 @@ def test_more_than_one_read_brings_is_read() -> None:
     rig.pop(5, 1, known=False)
     rig.step(START + 20_000)
     assert rig.revived() == [b"m5"]
+
+
+def test_records_that_are_not_stored_are_over_with_the_ends_of_their_copies() -> None:
+    rig = Rig()
+    checkpoint = Checkpoint("Orders", "g", 0, 0, START, 10_000, "b", (0, 1))
+    over: list[list[int]] = []
+    ack = encode_ack(AckRecord(checkpoint.key, (0,)))
+    rig.queue.take_unstored(UnstoredRecord("ck", encode_checkpoint(checkpoint), over.append))
+    rig.queue.take_unstored(UnstoredRecord("ack", ack, over.append))
+    rig.step(START + 9_999, delivered_to_ms=START + 9_999)
+    assert over == [[]]
+    rig.step(START + 10_000, delivered_to_ms=START + 10_000)
+    assert rig.revived() == [b"m1"]
+    assert over == [[], [rig.kit.store.end_offset]]
+    assert rig.committed() == -1
+
+
+def test_an_acknowledgement_that_is_not_stored_counts_for_a_checkpoint_that_is() -> None:
+    rig = Rig()
+    checkpoint = rig.pop(0, 1, known=False)
+    ack = encode_ack(AckRecord(checkpoint.key, (0,)))
+    rig.queue.take_unstored(UnstoredRecord("ack", ack, lambda puts: None))
+    rig.queue.take_unstored(UnstoredRecord("ack", b"nonsense", lambda puts: None))
+    rig.step(START + 10_000)
+    assert rig.revived() == []
+
+
+def test_a_checkpoint_that_comes_twice_is_over_at_once_the_second_time() -> None:
+    rig = Rig()
+    checkpoint = Checkpoint("Orders", "g", 0, 0, START, 10_000, "b", (0,))
+    over: list[list[int]] = []
+    for _ in range(2):
+        rig.queue.take_unstored(UnstoredRecord("ck", encode_checkpoint(checkpoint), over.append))
+    rig.step(START + 10_000)
+    assert over[0] == []
+    assert rig.revived() == [b"m0"]

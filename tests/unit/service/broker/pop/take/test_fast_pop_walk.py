@@ -1,6 +1,6 @@
 from aerobee.errors import StoreBusy
 from aerobee.protocol.bodies.revive_records import decode_checkpoint
-from aerobee.service.broker.pop.take.pop_walk import RETRY_FIRST_EVERY
+from aerobee.service.broker.pop.take.queue_order import RETRY_FIRST_EVERY
 from tests.broker_kit import OTHER
 from tests.fast_pop_rig import ShortPopRig
 from tests.pop_kit import INVISIBLE_MS, PopKit, got_in
@@ -56,6 +56,46 @@ def test_a_filter_by_sql_takes_the_short_way_too() -> None:
     said: dict[str, object] = {"exp": "a = '1'", "expType": "SQL92", "maxMsgNums": 1}
     assert rig.offsets(**said) is None
     assert rig.offsets(**said) == [3]
+
+
+def test_high_priorities_come_first_on_the_short_way_too() -> None:
+    rig = ShortPopRig(queues=3, count=0)
+    rig.kit.rank(3)
+    for queue_id in range(3):
+        rig.kit.fill(6, queue_id)
+    assert rig.offsets() is None
+    infos = [rig.ask()[1].ext_fields["msgOffsetInfo"] for _ in range(3)]
+    assert infos == ["0 2 4,5;0 1 0,1", "0 1 2,3,4,5", "0 0 0,1,2,3"]
+    assert rig.plain.answered == 3
+
+
+def test_priorities_that_are_turned_round_count_at_once() -> None:
+    rig = ShortPopRig(queues=2, count=0)
+    rig.kit.rank(2)
+    for queue_id in range(2):
+        rig.kit.fill(40, queue_id)
+    rig.kit.pop(maxMsgNums=32)
+    rig.kit.pop(maxMsgNums=32)  # both queues are known
+    assert rig.pop() is None
+    got = rig.pop()
+    assert got is not None
+    rig.kit.fill(8, 1, first=40)
+    assert [one.message.queue_id for one in rig.pop() or []] == [1] * 4
+    assert rig.kit.ask(25, body=b"priorityOrderAsc=false\n", channel=OTHER).code == 0
+    _, answer = rig.ask()
+    assert {one.message.queue_id for one in got_in(answer)} == {0}
+
+
+def test_retries_of_every_queue_keep_a_pop_off_the_short_way() -> None:
+    rig = ShortPopRig(queues=2, count=40)
+    rig.kit.rank(2)
+    assert rig.kit.ask(25, body=b"useSeparateRetryQueue=true\n", channel=OTHER).code == 0
+    assert rig.kit.ask(25, body=b"popFromRetryProbabilityForPriority=100\n").code == 0
+    rig.kit.pop(maxMsgNums=2, queueId=1, invisibleTime=1_500)
+    rig.kit.run(4_000)
+    is_short, answer = rig.ask()
+    assert not is_short
+    assert answer.ext_fields["msgOffsetInfo"].startswith("1 1 0,1;")
 
 
 def test_what_came_back_takes_the_general_way() -> None:

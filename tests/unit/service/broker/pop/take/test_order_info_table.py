@@ -77,6 +77,15 @@ def test_who_waits_hears_when_a_queue_becomes_free() -> None:
     assert rig.orders.ms_to_free(wall_ms) is None
 
 
+def test_a_queue_becomes_free_earlier_when_the_message_hidden_longest_is_acknowledged() -> None:
+    rig = Rig()
+    had = rig.pop(5, 6)
+    wall_ms = rig.clock.now().wall_ms
+    rig.orders.show_at(KEY, 5, had.pop_time, wall_ms + 3_000)
+    rig.orders.ack(KEY, 6, had.pop_time)
+    assert rig.orders.take_free(wall_ms + 3_000) == [KEY]
+
+
 def test_it_is_all_there_after_a_stop_and_a_restart() -> None:
     rig = Rig()
     had = rig.pop(5, 6)
@@ -135,6 +144,18 @@ def test_a_file_of_apache_without_any_is_read() -> None:
         {"orderInfoCount": 0, "orderedConsumptionLevel": "QUEUE", "table": {}}
     )
     assert Rig(disk).orders.find(KEY) is None
+
+
+def test_messages_that_are_gone_or_were_stored_after_the_pop_are_forgotten() -> None:
+    rig = Rig()
+    had = rig.pop(5, 6)
+    kept = {6: had.pop_time, 7: had.pop_time - 1}
+    for stored_ms in (-1, had.pop_time + 1):
+        rig.orders.forget_gone(lambda topic, queue_id, offset, ms=stored_ms: ms)  # type: ignore[misc]
+        assert rig.orders.find(KEY) is None
+        rig.pop(5, 6)
+    rig.orders.forget_gone(lambda topic, queue_id, offset: kept[offset])
+    assert rig.orders.find(KEY) is not None
 
 
 def test_a_topic_that_was_deleted_blocks_nobody() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from aerobee.protocol.bodies.revive_records import decode_checkpoint
 from tests.broker_kit import STORAGE
-from tests.pop_kit import INVISIBLE_MS, PopKit
+from tests.pop_kit import CONFIG, INVISIBLE_MS, PopKit
 from tests.store_kit import draft, properties
 
 
@@ -199,3 +199,132 @@ def test_of_a_compacted_topic_what_was_kept_is_popped_and_gaps_are_passed() -> N
     assert [one.body for one in got] == [b"m8"]
     assert kit.ack(got[0]) == 0
     assert kit.pop(maxMsgNums=9) == []
+
+
+# Priorities.
+
+
+def ranked(**changes: object) -> PopKit:
+    """A broker with messages m0 to m3, each of the priority of its number."""
+    kit = PopKit(queues=4, config=replace(CONFIG, **changes))  # type: ignore[arg-type]
+    kit.rank()
+    for queue_id in range(4):
+        kit.fill(1, queue_id, first=queue_id)
+    return kit
+
+
+@pytest.mark.parametrize("rises", [True, False])
+@pytest.mark.parametrize("count", [1, 3])
+def test_high_priorities_are_handed_out_first(rises: bool, count: int) -> None:
+    kit = ranked(priority_rises=rises)
+    expected = [b"m3", b"m2", b"m1", b"m0"] if rises else [b"m0", b"m1", b"m2", b"m3"]
+    found = [body for _ in range(4) for body in kit.bodies_popped(maxMsgNums=count)]
+    assert found == expected
+
+
+def test_which_end_is_the_highest_can_be_changed_while_the_broker_runs() -> None:
+    kit = ranked()
+    for queue_id in range(4):
+        kit.fill(9, queue_id, first=10 * queue_id)
+    assert [kit.pop(maxMsgNums=1)[0].message.queue_id for _ in range(3)] == [3, 3, 3]
+    assert kit.ask(25, body=b"priorityOrderAsc=false\n").code == 0
+    assert [kit.pop(maxMsgNums=1)[0].message.queue_id for _ in range(3)] == [0, 0, 0]
+
+
+def test_a_group_with_the_factor_0_takes_queues_in_turn() -> None:
+    kit = ranked()
+    kit.rank(factor=0)
+    for queue_id in range(4):
+        kit.fill(20, queue_id)
+    found = [int(kit.pop(maxMsgNums=1)[0].message.queue_id) for _ in range(40)]
+    assert [found.count(queue_id) for queue_id in range(4)] == [10, 10, 10, 10]
+
+
+def test_low_priorities_do_not_starve_if_the_factor_is_below_100() -> None:
+    kit = ranked()
+    kit.rank(factor=90)
+    kit.fill(300, 3)
+    found = [int(kit.pop(maxMsgNums=1)[0].message.queue_id) for _ in range(200)]
+    assert set(found) == {0, 1, 2, 3}
+    assert found.count(3) > 180
+
+
+def test_ordered_pops_know_no_priority() -> None:
+    kit = ranked()
+    found = {tuple(kit.bodies_popped(order="true", maxMsgNums=1)) for _ in range(4)}
+    assert found == {(b"m0",), (b"m1",), (b"m2",), (b"m3",)}
+
+
+def test_what_comes_again_is_the_last_of_all_by_default() -> None:
+    kit = ranked()
+    assert kit.bodies_popped(maxMsgNums=1) == [b"m3"]
+    kit.run(INVISIBLE_MS + 2_000)
+    kit.fill(5, 0, first=10)
+    found = [one for _ in range(9) for one in kit.pop(maxMsgNums=1)]
+    assert len(found) == 9
+    assert found[-1].body == b"m3"
+    assert found[-1].message.reconsume_times == 1
+
+
+def test_what_comes_again_is_the_first_of_all_where_it_is_so_set() -> None:
+    kit = ranked(retry_first_percent=100)
+    assert kit.bodies_popped(maxMsgNums=1, invisibleTime=1_000) == [b"m3"]
+    kit.run(3_000)
+    assert kit.bodies_popped(maxMsgNums=32) == [b"m3", b"m2", b"m1", b"m0"]
+
+
+@pytest.mark.parametrize("rises", [True, False])
+def test_separated_retries_keep_their_priority(rises: bool) -> None:
+    kit = ranked(retry_first_percent=100, separates_retries=True, priority_rises=rises)
+    assert len(kit.pop(invisibleTime=1_000)) == 4
+    kit.run(3_000)
+    again = kit.pop()
+    expected = [3, 2, 1, 0] if rises else [0, 1, 2, 3]
+    assert [one.message.queue_id for one in again] == expected
+    assert [one.message.queue_offset for one in again] == [0, 0, 0, 0]
+    assert {one.message.reconsume_times for one in again} == {1}
+    assert [kit.ack(one) for one in again] == [0, 0, 0, 0]
+    kit.run(INVISIBLE_MS + 3_000)
+    assert kit.pop() == []
+
+
+def test_separated_retries_are_found_after_the_topic_got_more_queues() -> None:
+    kit = ranked(separates_retries=True)
+    kit.pop(invisibleTime=1_000)
+    kit.run(3_000)
+    kit.rank(8)
+    for queue_id in range(4, 8):
+        kit.fill(1, queue_id, first=queue_id)
+    assert kit.bodies_popped(invisibleTime=1_000) == [b"m%d" % n for n in range(7, -1, -1)]
+    kit.run(4_000)
+    again = kit.pop()
+    assert [one.message.queue_id for one in again] == [7, 6, 5, 4, 3, 2, 1, 0]
+    assert [one.message.reconsume_times for one in again] == [1, 1, 1, 1, 2, 2, 2, 2]
+
+
+def test_retries_in_other_queues_are_found_when_they_are_not_separated_any_more() -> None:
+    kit = ranked(separates_retries=True)
+    kit.pop(invisibleTime=1_000)
+    kit.run(3_000)
+    assert kit.ask(25, body=b"useSeparateRetryQueue=false\n").code == 0
+    assert kit.bodies_popped(invisibleTime=1_000) == [b"m3", b"m2", b"m1", b"m0"]
+    kit.run(3_000)
+    again = kit.pop()
+    assert {one.message.queue_id for one in again} == {0}
+    assert len(again) == 4
+
+
+def test_a_high_priority_on_the_disk_is_waited_for_rather_than_passed_by_a_low_one() -> None:
+    kit = PopKit(queues=2, storage=replace(STORAGE, log_file_bytes=1 << 13))
+    kit.rank(2)
+    kit.fill(1, 1, first=1)
+    for _ in range(20):
+        kit.store.append(draft(b"Filler", 0, bytes(900)), kit.clock.now().wall_ms)
+    kit.fill(1, 0)
+    kit = kit.after_stop()
+    kit.disk.faults.make_cold("*commitlog/00000000000000000000")
+    kit.tell(200050, kit.fields(maxMsgNums=1))
+    assert kit.heard() == []
+    kit.finish()
+    assert kit.answered() == [[b"m1"]]
+    assert kit.bodies_popped() == [b"m0"]

@@ -5,6 +5,7 @@ import pytest
 from aerobee.model.topic import TopicConfig
 from aerobee.protocol.bodies.assignment import RequestMode, encode_request_mode
 from aerobee.protocol.bodies.broker_state import decode_broker_versions
+from aerobee.service.broker.replication.metadata.metadata_copy import LOOK_MS
 from tests.once_kit import open_producer, send_once
 from tests.pop_kit import PopKit
 from tests.slave_kit import SlaveKit
@@ -205,7 +206,7 @@ def test_nothing_of_a_round_is_applied_that_the_master_did_not_answer_to_its_end
     master = PopKit()
     master.fill(5)
     slave = SlaveKit(master)
-    slave.run(1_000)
+    slave.run(LOOK_MS // 2)
     questions = len(slave.asked)
     master.make_topic(TopicConfig("New"))
     master.beat(group="new", subscriptions={"New": "*"})

@@ -41,7 +41,7 @@ class Applied:
     def known(self) -> Known:
         if not self.snapshots:
             return Known(None, None, {})
-        topics = [one.topics.version for one in self.snapshots if one.topics is not None]
+        topics = [one.topics.table.version for one in self.snapshots if one.topics is not None]
         groups = [one.groups.table.version for one in self.snapshots if one.groups is not None]
         return Known(topics[-1], groups[-1], {})
 
@@ -119,7 +119,7 @@ def test_one_request_is_under_way_at_a_time() -> None:
     assert len(rig.applied.snapshots) == 1
 
 
-def test_a_change_of_topics_is_copied_within_half_a_second() -> None:
+def test_a_change_of_topics_is_copied_at_the_next_look() -> None:
     rig = Rig()
     rig.run()
     assert rig.run(LOOK_MS, LOOK_MS) == [STATE]
@@ -127,7 +127,18 @@ def test_a_change_of_topics_is_copied_within_half_a_second() -> None:
     assert TOPICS in rig.run(LOOK_MS, LOOK_MS)
     copied = rig.applied.snapshots[-1].topics
     assert copied is not None
-    assert "New" in copied.rows
+    assert "New" in copied.table.rows
+
+
+def test_a_copy_that_failed_is_made_at_once_when_this_slave_begins_to_follow() -> None:
+    rig = Rig()
+    rig.instead[STATE] = None
+    rig.run()
+    del rig.instead[STATE]
+    assert rig.run(COPY_MS - 100) == []
+    rig.copy.copy_soon()
+    assert rig.run()[-1] == RUNTIME
+    assert len(rig.applied.snapshots) == 1
 
 
 def test_an_apache_master_is_asked_every_three_seconds_and_once_for_our_request() -> None:

@@ -48,7 +48,7 @@ class Master:
 def known_of(snapshot: MetadataSnapshot) -> Known:
     assert snapshot.topics is not None
     assert snapshot.groups is not None
-    return Known(snapshot.topics.version, snapshot.groups.table.version, {})
+    return Known(snapshot.topics.table.version, snapshot.groups.table.version, {})
 
 
 def test_a_round_asks_for_everything_and_for_the_end_of_the_log_last() -> None:
@@ -83,7 +83,7 @@ def test_the_snapshot_has_what_the_master_has() -> None:
     kit.run(1_000)
     snapshot = Master(kit).copy()
     assert snapshot.topics is not None
-    assert snapshot.topics.rows["Orders"].config == TopicConfig("Orders", 1, 1)
+    assert snapshot.topics.table.rows["Orders"].config == TopicConfig("Orders", 1, 1)
     assert snapshot.offsets.committed["Orders", "g"] == {0: 3}
     assert snapshot.offsets.popped_to > 0
     assert snapshot.delays.offsets == {}
@@ -119,7 +119,7 @@ def test_a_look_costs_one_request_while_nothing_moves() -> None:
     moved = master.run(look_again(look.versions, known))
     assert moved.snapshot is not None
     assert moved.snapshot.topics is not None
-    assert "New" in moved.snapshot.topics.rows
+    assert "New" in moved.snapshot.topics.table.rows
 
 
 def test_an_apache_master_is_copied_without_our_request() -> None:

@@ -12,7 +12,7 @@ from aerobee.service.broker.replication.metadata.copied_offsets import OwedCommi
 from aerobee.service.broker.replication.metadata.metadata_round import MetadataSnapshot
 from aerobee.service.broker.replication.metadata.slave_state import SlaveState
 from aerobee.service.broker.replication.metadata.snapshot_applying import Hooks, SnapshotApplying
-from aerobee.service.broker.replication.metadata.table_copy import CopiedGroups
+from aerobee.service.broker.replication.metadata.table_copy import CopiedGroups, CopiedTopics
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsetsSnapshot
 from aerobee.service.broker.state.delay_offsets import CopiedDelayOffsets
 from aerobee.service.broker.state.tables import Ground, open_tables
@@ -43,7 +43,7 @@ def snapshot(
     rows = {topic.name: VersionedRow(topic) for topic in topics}
     groups = CopiedTable(version, {"g": VersionedRow(GroupConfig("g"))})
     return MetadataSnapshot(
-        CopiedTable(version, rows),
+        CopiedTopics(CopiedTable(version, rows), CopiedTable(version, {})),
         CopiedGroups(groups, {}),
         ConsumerOffsetsSnapshot(VERSION, offsets or {}, {}, popped_to),
         CopiedDelayOffsets(delays, {1: delays.counter}),

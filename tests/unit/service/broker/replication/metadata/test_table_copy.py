@@ -4,6 +4,7 @@ import pytest
 
 from aerobee.errors import ProtocolError, RemoteProtocolError
 from aerobee.model.group import GroupConfig
+from aerobee.model.queue_mapping import MappingItem, TopicMapping
 from aerobee.model.topic import DataVersion, TopicConfig
 from aerobee.protocol.bodies.topic_table import encode_topic_table
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
@@ -53,8 +54,8 @@ def test_all_topics_come_whatever_their_number(is_old: bool) -> None:
     master.make(*(f"T{number}" for number in range(SOME)))
     copied = run_question(copy_topics(None), master.answer)
     assert copied is not None
-    assert copied.version == master.kit.topics.version
-    found = {name: row.config for name, row in copied.rows.items()}
+    assert copied.table.version == master.kit.topics.version
+    found = {name: row.config for name, row in copied.table.rows.items()}
     assert found == {config.name: config for config in master.kit.topics.all()}
     assert len(master.asked) == (1 if is_old else 3)
 
@@ -79,8 +80,8 @@ def test_a_table_that_changes_on_the_way_is_copied_from_its_beginning() -> None:
     master.meanwhile = lambda: master.change("A0", "T1")
     copied = run_question(copy_topics(None), master.answer)
     assert copied is not None
-    assert copied.version == master.kit.topics.version
-    assert copied.rows.keys() == {config.name for config in master.kit.topics.all()}
+    assert copied.table.version == master.kit.topics.version
+    assert copied.table.rows.keys() == {config.name for config in master.kit.topics.all()}
 
 
 def test_groups_come_with_the_topics_that_they_may_not_read() -> None:
@@ -117,3 +118,16 @@ def test_a_table_that_never_rests_ends_the_copy() -> None:
 def test_an_answer_that_is_no_table_is_refused(body: bytes) -> None:
     with pytest.raises(ProtocolError):
         run_question(copy_topics(None), lambda command: answered(body=body))
+
+
+def test_mappings_of_static_topics_come_with_the_topics() -> None:
+    master = Master()
+    kit = master.kit
+    mapping = TopicMapping("T7", "broker-a", 5, 1, {0: (MappingItem(0, 0, "broker-a", 0),)})
+    master.make(*(f"T{number}" for number in range(SOME)))
+    kit.mappings.put(mapping, kit.clock.now(), kit.told.append)
+    kit.finish()
+    copied = run_question(copy_topics(None), master.answer)
+    assert copied is not None
+    assert copied.mappings.version == kit.mappings.version
+    assert {name: row.config for name, row in copied.mappings.rows.items()} == {"T7": mapping}

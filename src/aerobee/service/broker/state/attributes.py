@@ -1,7 +1,8 @@
-"""Topic attributes: parses, checks and applies the changes that administrators ask for.
+"""Attributes of topics and groups: parses, checks and applies the changes that administrators ask
+for.
 
     +message.type=FIFO,-reserve.time        as the field of a request
-    {"+message.type":"FIFO"}                as the attributes in a list of topics
+    {"+message.type":"FIFO"}                as the attributes in a list of topics, or of a group
 
 A plus sets, a minus removes; a new topic has nothing to remove. Attributes that determine the
 format of a topic's files cannot be changed. Setting the present value changes nothing.
@@ -11,28 +12,42 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.model.topic import CLEANUP_POLICY, COMPACTION, RESERVE_TIME
+from aerobee.model.group import PRIORITY_FACTOR, PRIORITY_FACTOR_MAX
+from aerobee.model.topic import (
+    BATCH_QUEUES,
+    CLEANUP_POLICY,
+    COMPACTION,
+    MESSAGE_TYPE,
+    PRIORITY,
+    QUEUE_TYPE,
+    RESERVE_TIME,
+)
 from aerobee.protocol.text.fields import INT64, read_number
 
 CHANGES_CHARS_MAX = 4096
 
-MESSAGE_TYPE = "message.type"
 MIXED = "MIXED"
 
 
-class _Attribute(NamedTuple):
+class Attribute(NamedTuple):
     is_changeable: bool
-    values: frozenset[str]
-    """Empty: a number from -1 on."""
+    values: frozenset[str] = frozenset()
+    """Empty: a number from `low` to `high`."""
+    low: int = -1
+    high: int = INT64[1]
 
 
-_KNOWN = {
-    "queue.type": _Attribute(False, frozenset({"BatchCQ", "SimpleCQ"})),
-    CLEANUP_POLICY: _Attribute(False, frozenset({"DELETE", COMPACTION})),
-    MESSAGE_TYPE: _Attribute(
-        True, frozenset({"UNSPECIFIED", "NORMAL", "FIFO", "DELAY", "TRANSACTION", MIXED})
+TOPIC_ATTRIBUTES: Mapping[str, Attribute] = {
+    QUEUE_TYPE: Attribute(False, frozenset({BATCH_QUEUES, "SimpleCQ"})),
+    CLEANUP_POLICY: Attribute(False, frozenset({"DELETE", COMPACTION})),
+    MESSAGE_TYPE: Attribute(
+        True,
+        frozenset({"UNSPECIFIED", "NORMAL", "FIFO", "DELAY", "TRANSACTION", PRIORITY, MIXED}),
     ),
-    RESERVE_TIME: _Attribute(True, frozenset()),
+    RESERVE_TIME: Attribute(True),
+}
+GROUP_ATTRIBUTES: Mapping[str, Attribute] = {
+    PRIORITY_FACTOR: Attribute(True, low=0, high=PRIORITY_FACTOR_MAX),
 }
 
 
@@ -52,9 +67,12 @@ def parse_changes(text: str) -> dict[str, str]:
 
 
 def changed_attributes(
-    current: Mapping[str, str] | None, changes: Mapping[str, str]
+    current: Mapping[str, str] | None,
+    changes: Mapping[str, str],
+    all_known: Mapping[str, Attribute] = TOPIC_ATTRIBUTES,
 ) -> Mapping[str, str]:
-    """The attributes after the changes; `current` is None for a topic that does not exist yet.
+    """The attributes after the changes; `current` is None for a topic or group that does not exist
+    yet.
 
     RemoteProtocolError: a change is wrong, in words that RocketMQ's tools know.
     """
@@ -70,40 +88,44 @@ def changed_attributes(
             raise RemoteProtocolError(f"alter duplication key. key: {name[:100]}")
         seen.add(name)
         if sign == "+":
-            _check(name, value, is_fixed=not is_new and before.get(name) != value)
+            _check(name, value, all_known, is_fixed=not is_new and before.get(name) != value)
             after[name] = value
         else:
-            _check_removal(name, before, is_new=is_new)
+            _check_removal(name, before, all_known, is_new=is_new)
             del after[name]
     return after
 
 
-def _check(name: str, value: str, *, is_fixed: bool) -> None:
-    known = _find(name)
+def _check(name: str, value: str, all_known: Mapping[str, Attribute], *, is_fixed: bool) -> None:
+    known = _find(name, all_known)
     if is_fixed and not known.is_changeable:
         raise _unchangeable(name)
     if not known.values:
-        if read_number(name, value, INT64) < -1:
-            raise RemoteProtocolError(f"{name} must be -1 or more, not {value}")
+        if not known.low <= read_number(name, value, INT64) <= known.high:
+            raise RemoteProtocolError(
+                f"{name} must be from {known.low} to {known.high}, not {value}"
+            )
     elif value not in known.values:
         raise RemoteProtocolError(
             f"{name} must be one of {', '.join(sorted(known.values))}, not {value[:100]!r}"
         )
 
 
-def _check_removal(name: str, before: Mapping[str, str], *, is_new: bool) -> None:
+def _check_removal(
+    name: str, before: Mapping[str, str], all_known: Mapping[str, Attribute], *, is_new: bool
+) -> None:
     if is_new:
         raise RemoteProtocolError(
             f"only add attribute is supported while creating topic. key: {name[:100]}"
         )
     if name not in before:
         raise RemoteProtocolError(f"attempt to delete a nonexistent key: {name[:100]}")
-    if not _find(name).is_changeable:
+    if not _find(name, all_known).is_changeable:
         raise _unchangeable(name)
 
 
-def _find(name: str) -> _Attribute:
-    known = _KNOWN.get(name)
+def _find(name: str, all_known: Mapping[str, Attribute]) -> Attribute:
+    known = all_known.get(name)
     if known is None:
         raise RemoteProtocolError(f"unsupported key: {name[:100]}")
     return known

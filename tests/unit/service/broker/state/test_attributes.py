@@ -1,7 +1,11 @@
 import pytest
 
 from aerobee.errors import RemoteProtocolError
-from aerobee.service.broker.state.topic_attributes import changed_attributes, parse_changes
+from aerobee.service.broker.state.attributes import (
+    GROUP_ATTRIBUTES,
+    changed_attributes,
+    parse_changes,
+)
 
 
 def test_changes_are_read_by_their_signed_names() -> None:
@@ -50,6 +54,17 @@ def test_what_is_for_the_life_of_a_topic_can_be_set_only_to_what_it_is() -> None
             changed_attributes(before, changes)
 
 
+def test_a_group_has_a_priority_factor_and_a_topic_has_not() -> None:
+    for percent in ("0", "100"):
+        changes = {"+priority.factor": percent}
+        assert changed_attributes({}, changes, GROUP_ATTRIBUTES) == {"priority.factor": percent}
+    for wrong in ("-1", "101"):
+        with pytest.raises(RemoteProtocolError, match="from 0 to 100"):
+            changed_attributes({}, {"+priority.factor": wrong}, GROUP_ATTRIBUTES)
+    with pytest.raises(RemoteProtocolError, match="unsupported key"):
+        changed_attributes({}, {"+priority.factor": "1"})
+
+
 @pytest.mark.parametrize(
     ("current", "changes", "said"),
     [
@@ -61,7 +76,7 @@ def test_what_is_for_the_life_of_a_topic_can_be_set_only_to_what_it_is() -> None
         ({}, {"+colour": "red"}, "unsupported key: colour"),
         ({"colour": "red"}, {"-colour": ""}, "unsupported key: colour"),
         ({}, {"+message.type": "LOUD"}, "one of DELAY, FIFO"),
-        ({}, {"+reserve.time": "-2"}, "-1 or more"),
+        ({}, {"+reserve.time": "-2"}, "from -1 to"),
         ({}, {"+reserve.time": "soon"}, "reserve.time"),
         ({"message.type": "FIFO"}, {"+message.type": "FIFO", "-message.type": ""}, "duplication"),
     ],

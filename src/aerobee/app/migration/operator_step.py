@@ -1,0 +1,41 @@
+"""OperatorStep is a step of a migration that no request can do: it runs a shell command of the
+operator, or else a person is asked to do it.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from aerobee.errors import AerobeeError
+
+Say = Callable[[str], None]
+
+
+class TakeoverFailed(AerobeeError):
+    """The new broker is not the master, and the old one is as it was, or the text says what is
+    so."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorStep:
+    command: str = ""
+    """For a shell; empty: a person is asked."""
+    seconds_max: float = 600.0
+    """The time in which it must have had its effect."""
+
+    async def run(self, hint: str) -> None:
+        """Run the command to its end. TakeoverFailed: it failed."""
+        process = await asyncio.create_subprocess_shell(self.command)
+        try:
+            await process.wait()
+        finally:
+            if process.returncode is None:
+                process.terminate()
+                await process.wait()
+        if process.returncode != 0:
+            raise TakeoverFailed(
+                f"`{self.command}` failed with status {process.returncode}", hint=hint
+            )
+
+
+BY_HAND = OperatorStep()

@@ -1,0 +1,183 @@
+"""Gate: decides whether a request may reach its handler. Brokers and name servers ask it, in one
+place, before they dispatch.
+
+    signature of a known, enabled user ─▶ rules for all that the request touches ─▶ handler
+        └─ NO_PERMISSION                       └─ NO_PERMISSION
+
+A realm is the users and rules of one broker, with the name of its cluster. A broker has its own; a
+name server has those of all brokers that told it, and lets pass what one of them would.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from aerobee.errors import AerobeeError
+from aerobee.model.access import SUBJECT_PREFIX, Credentials
+from aerobee.ports.service import ChannelId
+from aerobee.protocol.request_codes import request_name
+from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.access.accounts import Account, Accounts
+from aerobee.service.access.authentication import SignatureCheck, user_name
+from aerobee.service.access.config import OPEN, AccessConfig
+from aerobee.service.access.request_rights import RIGHTS, Asked, RequestRight
+from aerobee.service.request import Answer, Request
+
+_NO_NAME = "username cannot be null."
+_WRONG = "check signature failed."
+_UNREADABLE = "parse authorization context error."
+
+
+class Realm(NamedTuple):
+    cluster: str
+    accounts: Accounts
+
+
+class _Trust(NamedTuple):
+    """A signature that was right, on a connection that is trusted for a while."""
+
+    until_ms: int
+    accounts: Sequence[tuple[Realm, Account]]
+    epochs: Sequence[int]
+
+
+def no_topics(log_offset: int) -> str | None:
+    """A name server has no messages."""
+    return None
+
+
+class Gate:
+    def __init__(
+        self,
+        config: AccessConfig,
+        realms: Callable[[], Sequence[Realm]],
+        topic_at: Callable[[int], str | None] = no_topics,
+    ) -> None:
+        self._config = config
+        self.realms = realms
+        self._topic_at = topic_at
+        self._trusted: dict[ChannelId, dict[str, _Trust]] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody is asked who it is."""
+        return not self._config.authenticates
+
+    @property
+    def inner(self) -> Credentials | None:
+        """The user that the process signs its own requests with."""
+        return self._config.inner
+
+    def refuse(self, request: Request, source: str) -> Answer | None:
+        """The answer to a request that must not be handled; None: it may. The request learns its
+        user. `source` is the address that it came from."""
+        config = self._config
+        if not config.authenticates:
+            return None
+        code = request.command.code
+        known: Sequence[tuple[Realm, Account]] = ()
+        if code not in config.unsigned_codes:
+            found = self._authenticated(request)
+            if isinstance(found, Answer):
+                return found
+            known = found
+            request.user = known[0][1].user
+        right = RIGHTS.get(code)
+        if right is None:
+            return Answer(
+                ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
+                f"request type {code} not supported: no rule says who may send "
+                f"{request_name(code)}",
+            )
+        if not config.authorizes or code in config.unruled_codes:
+            return None
+        if not known:
+            return _refusal(_NO_NAME)
+        return self._unauthorised(request, known, right, source)
+
+    def forget(self, channel: ChannelId) -> None:
+        """A connection is closed."""
+        self._trusted.pop(channel, None)
+
+    # Whose signature it is.
+
+    def _authenticated(self, request: Request) -> "Sequence[tuple[Realm, Account]] | Answer":
+        """The accounts whose signature it is, in each realm that has one; at least one."""
+        name = user_name(request.command.ext_fields)
+        if not name:
+            return _refusal(_NO_NAME)
+        if self._config.trusts_connections:
+            trust = self._trusted.get(request.channel, {}).get(name)
+            if trust is not None and self._still_holds(trust, request.now.monotonic_ms):
+                return trust.accounts
+        check = SignatureCheck(request.command, request.body)
+        signed = []
+        for realm in self.realms():
+            account = realm.accounts.find(name)
+            if check.is_of(None if account is None else account.user.password) and account:
+                signed.append((realm, account))
+        if not signed:
+            return _refusal(_WRONG)
+        enabled = [(realm, account) for realm, account in signed if account.user.is_enabled]
+        if not enabled:
+            return _refusal(f"{SUBJECT_PREFIX}{name[:255]} is disabled.")
+        if self._config.trusts_connections:
+            self._trusted.setdefault(request.channel, {})[name] = _Trust(
+                request.now.monotonic_ms + self._config.trust_ms,
+                enabled,
+                [realm.accounts.epoch for realm, _ in enabled],
+            )
+        return enabled
+
+    def _still_holds(self, trust: _Trust, now_ms: int) -> bool:
+        return now_ms < trust.until_ms and all(
+            realm.accounts.epoch == epoch
+            for (realm, _), epoch in zip(trust.accounts, trust.epochs, strict=True)
+        )
+
+    # What it may do.
+
+    def _unauthorised(
+        self,
+        request: Request,
+        known: Sequence[tuple[Realm, Account]],
+        right: RequestRight,
+        source: str,
+    ) -> Answer | None:
+        refused: Answer | None = None
+        for realm, account in known:
+            refused = self._refused_in(realm, account, request, right, source)
+            if refused is None:
+                return None
+        return refused
+
+    def _refused_in(
+        self, realm: Realm, account: Account, request: Request, right: RequestRight, source: str
+    ) -> Answer | None:
+        if account.is_super:
+            return None
+        name = account.user.name
+        who = f"{SUBJECT_PREFIX}{name[:255]} has no permission to access"
+        if right.is_inner:
+            inner = self._config.inner
+            if inner is not None and inner.access_key == name:
+                return None
+            return _refusal(f"{who} {request_name(request.command.code)}: only brokers may.")
+        asked = Asked(request.command.ext_fields, request.body, realm.cluster, self._topic_at)
+        try:
+            checks = right.checks(asked)
+        except AerobeeError:
+            return _refusal(_UNREADABLE)
+        for resource, actions in checks:
+            verdict = account.verdict(resource, actions, source)
+            if not verdict.is_allowed:
+                why = "no matched policies." if verdict.rule is None else "the decision is deny."
+                return _refusal(f"{who} {str(resource)[:300]} from {source}, {why}")
+        return None
+
+
+def _refusal(remark: str) -> Answer:
+    return Answer(ResponseCode.NO_PERMISSION, remark)
+
+
+OPEN_GATE = Gate(OPEN, lambda: ())
+"""Lets everything pass."""

@@ -1,0 +1,66 @@
+"""Puts the access room together: the users and rules of a broker, its gate, the handlers of
+requests about them, and what name servers are told.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+
+from aerobee.model.names import STAGED_TOPIC
+from aerobee.model.properties import REAL_TOPIC
+from aerobee.ports.disk_worker import DiskWorker
+from aerobee.ports.service import Effects
+from aerobee.protocol.message.stored_message import decode_record
+from aerobee.service.access.access_store import FILE, AccessStore
+from aerobee.service.access.config import AccessConfig
+from aerobee.service.access.gate import Gate, Realm
+from aerobee.service.broker.access.access_handlers import AccessHandlers, refusing_rows
+from aerobee.service.broker.access.access_notices import AccessNotices
+from aerobee.service.broker.config import BrokerIdentity
+from aerobee.service.broker.log_access.real_topic import WAITING_TOPICS
+from aerobee.service.broker.request_table import Row
+from aerobee.storage.metadata.config_file import ConfigFile
+from aerobee.storage.store import Store
+
+_log = logging.getLogger(__name__)
+
+
+class AccessAssembly:
+    def __init__(
+        self,
+        identity: BrokerIdentity,
+        store: Store,
+        config_file: Callable[[str], ConfigFile],
+        worker: DiskWorker,
+        addresses: Sequence[str],
+        outbox: Effects,
+    ) -> None:
+        """`addresses` are the name servers. CorruptFile: the file of users is damaged, or was
+        written with another key."""
+        self.config: AccessConfig = identity.access
+        self._is_slave = not identity.is_master
+        self.store: AccessStore | None = None
+        realms: list[Realm] = []
+        if self.config.authenticates:
+            self.store = AccessStore(self.config, config_file(FILE), worker)
+            realms.append(Realm(identity.cluster, self.store.accounts))
+            if self.store.fault:
+                _log.warning("a backup had to do: %s", self.store.fault)
+        self.notices = AccessNotices(identity, self.store, addresses, outbox)
+        self.gate = Gate(self.config, lambda: realms, lambda offset: topic_at(store, offset))
+
+    def rows(self) -> list[Row]:
+        if self.store is None:
+            return refusing_rows()
+        return AccessHandlers(self.store, is_slave=self._is_slave).rows()
+
+
+def topic_at(store: Store, log_offset: int) -> str | None:
+    """The topic of the message at a log offset: its real one, if it waits in a topic of the
+    broker's own; None: there is no message."""
+    record = store.record_at(log_offset)
+    if record is None:
+        return None
+    message = decode_record(bytes(record))
+    if message.topic in WAITING_TOPICS or message.topic == STAGED_TOPIC:
+        return message.properties.get(REAL_TOPIC) or message.topic
+    return message.topic

@@ -1,0 +1,38 @@
+"""Chooses the side of replication that a broker of a role and stage is on.
+
+A master that returns is on the master's side, with a ban on appends; an acting master on its own.
+"""
+
+from typing import TypeAlias
+
+from aerobee.ports.service import Effects
+from aerobee.service.broker.cluster.registration import Registration
+from aerobee.service.broker.config import BrokerIdentity
+from aerobee.service.broker.replication.acting.acting_side import ActingSide
+from aerobee.service.broker.replication.acting.escaped_puts import EscapedPuts
+from aerobee.service.broker.replication.master_side import MasterSide
+from aerobee.service.broker.replication.slave_requests import returning
+from aerobee.service.broker.replication.slave_side import SlaveSide
+from aerobee.storage.store import Store
+
+Side: TypeAlias = MasterSide | SlaveSide | ActingSide
+
+
+def side_of(
+    identity: BrokerIdentity,
+    store: Store,
+    registration: Registration,
+    puts: EscapedPuts | None,
+    outbox: Effects,
+) -> Side:
+    """The side, told of the master where it has one. `puts` are those of an acting master."""
+    if identity.is_master:
+        ban = None if identity.takes_messages else returning()
+        return MasterSide(store, identity.replication, outbox, ban)
+    side: SlaveSide | ActingSide
+    if identity.is_acting:
+        side = ActingSide(store, identity.broker_id, puts, outbox)
+    else:
+        side = SlaveSide(store, identity.replication, outbox, registration.look_for_master)
+    registration.tell_of_master(side.hear_of_master)
+    return side

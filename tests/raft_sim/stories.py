@@ -1,0 +1,88 @@
+"""Stories of rare shapes, which random seeds meet once in a thousand runs or never.
+
+The tests tell them on the sound core, the defect bank on cores with a planted mistake.
+"""
+
+from collections.abc import Callable
+
+from tests.raft_sim.lease_stories import (
+    asked_by_the_impatient,
+    clocks_of_different_times,
+    deposed_leader,
+    double_vote_after_power_cut,
+    forgotten_promise,
+    late_transfer,
+    leader_that_is_not_heard,
+    leader_without_majority,
+    read_before_the_first_commit,
+    returning_node,
+    slow_clock_of_a_leader,
+    stepped_down_leader_stands_again,
+    transfer,
+    vote_within_a_lease,
+)
+from tests.raft_sim.log_stories import (
+    begin_behind_retention,
+    commit_is_told_at_once,
+    diverged_tails_are_cut,
+    doubled_divergence,
+    doubled_old_records,
+    epochs_of_lost_records,
+    figure_eight,
+    lagging_candidate,
+    lagging_candidate_of_a_late_term,
+    logs_of_equal_length,
+    lost_records_are_sent_again,
+    power_cut_of_followers,
+    restart_behind_a_reset,
+    unsynced_leader,
+)
+from tests.raft_sim.member_stories import (
+    changes_of_two_leaders,
+    learner_candidate,
+    learner_votes,
+    learners_do_not_count,
+    one_change_at_a_time,
+    removal_on_the_removed_alone,
+    removed_leader,
+    three_one_three,
+)
+
+STORIES: list[Callable[[], None]] = [
+    figure_eight,
+    lagging_candidate,
+    lagging_candidate_of_a_late_term,
+    doubled_old_records,
+    doubled_divergence,
+    power_cut_of_followers,
+    unsynced_leader,
+    begin_behind_retention,
+    restart_behind_a_reset,
+    logs_of_equal_length,
+    epochs_of_lost_records,
+    commit_is_told_at_once,
+    lost_records_are_sent_again,
+    diverged_tails_are_cut,
+    learners_do_not_count,
+    one_change_at_a_time,
+    changes_of_two_leaders,
+    removed_leader,
+    removal_on_the_removed_alone,
+    three_one_three,
+    learner_votes,
+    learner_candidate,
+    double_vote_after_power_cut,
+    deposed_leader,
+    slow_clock_of_a_leader,
+    forgotten_promise,
+    vote_within_a_lease,
+    late_transfer,
+    transfer,
+    returning_node,
+    leader_without_majority,
+    leader_that_is_not_heard,
+    stepped_down_leader_stands_again,
+    clocks_of_different_times,
+    asked_by_the_impatient,
+    read_before_the_first_commit,
+]

@@ -1,0 +1,161 @@
+"""Unit tests of the gate, as clients of a broker see it."""
+
+from dataclasses import replace
+
+import pytest
+
+from aerobee.model.access import Rule, User
+from aerobee.model.topic import TopicConfig
+from aerobee.ports.service import ChannelId, Peer
+from aerobee.protocol.bodies.access import encode_user
+from tests.access_kit import ACCESS, ask_as, guarded_broker, make_user, set_rules, signed
+from tests.broker_kit import CLIENT, OTHER, BrokerKit
+
+ORDERS = TopicConfig("Orders", 4, 4)
+SEND = {"a": "p", "b": "Orders", "e": "0", "f": "0", "g": "1", "h": "0", "i": "UNIQ_KEY\1id"}
+PUB = Rule("Topic:Orders", ("Pub",))
+
+
+def test_without_authentication_signatures_are_not_looked_at() -> None:
+    kit = BrokerKit(ORDERS)
+    assert kit.ask(310, SEND, b"x").code == 0
+    wrong = {**signed("whoever", SEND, b"x"), "Signature": "wrong"}
+    assert kit.ask(310, wrong, b"x").code == 0
+
+
+def test_nobody_sends_without_a_name() -> None:
+    kit = guarded_broker(ORDERS)
+    answer = kit.ask(310, SEND, b"x")
+    assert (answer.code, answer.remark) == (16, "username cannot be null.")
+    assert kit.bodies() == []
+
+
+def test_an_unknown_user_and_a_wrong_signature_are_answered_alike() -> None:
+    kit = guarded_broker(ORDERS)
+    make_user(kit, "alice", PUB)
+    wrong = {**signed("alice", SEND, b"x"), "Signature": "wrong"}
+    unsigned = signed("alice", SEND, b"x")
+    del unsigned["Signature"]
+    for fields in (wrong, unsigned, signed("bob", SEND, b"x"), signed("alice", SEND, b"y")):
+        answer = kit.ask(310, fields, b"x")
+        assert (answer.code, answer.remark) == (16, "check signature failed.")
+    assert kit.bodies() == []
+
+
+def test_a_signed_send_is_stored() -> None:
+    kit = guarded_broker(ORDERS)
+    make_user(kit, "alice", PUB)
+    assert ask_as(kit, "alice", 310, SEND, b"x").code == 0
+    assert kit.bodies() == [b"x"]
+
+
+def test_refusals_are_told_in_rocketmqs_words() -> None:
+    kit = guarded_broker(ORDERS)
+    make_user(kit, "alice")
+    who = "User:alice has no permission to access Topic:Orders from 10.0.0.9,"
+    assert ask_as(kit, "alice", 310, SEND).remark == f"{who} no matched policies."
+    set_rules(kit, "alice", replace(PUB, decision="Deny"))
+    assert ask_as(kit, "alice", 310, SEND).remark == f"{who} the decision is deny."
+
+
+def test_a_disabled_user_is_told_so_if_it_is_the_user() -> None:
+    kit = guarded_broker(ORDERS)
+    make_user(kit, "alice", PUB)
+    body = encode_user(User("alice", is_enabled=False))
+    assert ask_as(kit, "root", 3002, {"username": "alice"}, body).code == 0
+    assert ask_as(kit, "alice", 310, SEND).remark == "User:alice is disabled."
+    wrong = {**signed("alice", SEND), "Signature": "wrong"}
+    assert kit.ask(310, wrong).remark == "check signature failed."
+
+
+def test_a_change_holds_for_open_connections_at_once() -> None:
+    for is_stateful in (False, True):
+        access = replace(ACCESS, trusts_connections=is_stateful)
+        kit = guarded_broker(ORDERS, access=access)
+        make_user(kit, "alice", PUB)
+        assert ask_as(kit, "alice", 310, SEND).code == 0
+        set_rules(kit, "alice")
+        assert ask_as(kit, "alice", 310, SEND).code == 16
+        set_rules(kit, "alice", PUB)
+        assert ask_as(kit, "alice", 310, SEND).code == 0
+        ask_as(kit, "root", 3003, {"username": "alice"})
+        assert ask_as(kit, "alice", 310, SEND).code == 16
+
+
+def test_signatures_alone_let_every_user_do_everything() -> None:
+    kit = guarded_broker(ORDERS, access=replace(ACCESS, authorizes=False))
+    make_user(kit, "alice")
+    assert ask_as(kit, "alice", 310, SEND).code == 0
+    assert ask_as(kit, "alice", 25, {}, b"").code == 0
+    assert kit.ask(310, SEND).code == 16
+
+
+def test_a_connection_is_trusted_for_a_while_if_that_is_chosen() -> None:
+    kit = guarded_broker(ORDERS, access=replace(ACCESS, trusts_connections=True))
+    make_user(kit, "alice", PUB)
+    unsigned = {**signed("alice", SEND), "Signature": "wrong"}
+    assert kit.ask(310, unsigned).code == 16
+    assert ask_as(kit, "alice", 310, SEND).code == 0
+    assert kit.ask(310, unsigned).code == 0
+    assert kit.ask(310, unsigned, channel=OTHER).code == 16  # another connection
+    assert kit.ask(310, {**unsigned, "AccessKey": "inner"}).code == 16  # another user
+    kit.run(ACCESS.trust_ms, 10_000)
+    assert kit.ask(310, unsigned).code == 16
+
+
+def test_a_closed_connection_is_not_trusted_again() -> None:
+    kit = guarded_broker(ORDERS, access=replace(ACCESS, trusts_connections=True))
+    assert ask_as(kit, "root", 310, SEND).code == 0
+    kit.close(CLIENT)
+    kit.open(CLIENT)
+    assert kit.ask(310, {**signed("root", SEND), "Signature": "wrong"}).code == 16
+
+
+def test_each_request_is_checked_unless_chosen_otherwise() -> None:
+    kit = guarded_broker(ORDERS)
+    assert ask_as(kit, "root", 310, SEND).code == 0
+    assert kit.ask(310, {**signed("root", SEND), "Signature": "wrong"}).code == 16
+
+
+def test_codes_of_the_white_lists_are_not_asked() -> None:
+    listed = frozenset({28, 105})
+    kit = guarded_broker(access=replace(ACCESS, unsigned_codes=listed, unruled_codes=listed))
+    assert kit.ask(28).code == 0
+    assert kit.ask(26).code == 16
+
+
+def test_without_a_signature_there_is_nobody_whom_rules_could_allow() -> None:
+    kit = guarded_broker(access=replace(ACCESS, unsigned_codes=frozenset({28})))
+    make_user(kit, "alice", Rule("*", ("All",)))
+    assert kit.ask(28, {"AccessKey": "alice"}).code == 16
+    assert kit.ask(28, {"AccessKey": "root"}).code == 16
+
+
+def test_a_rule_may_hold_for_some_addresses_only() -> None:
+    kit = guarded_broker(ORDERS)
+    make_user(kit, "alice", replace(PUB, sources=("10.0.0.9", "fd00::/8")))
+    assert ask_as(kit, "alice", 310, SEND).code == 0
+    for number, host, code in ((7, "10.0.0.8", 16), (8, "fd00::1", 0), (9, "fd00::1%eth0", 0)):
+        kit.open(ChannelId(number), Peer(host, 1))
+        fields = signed("alice", SEND)
+        assert kit.ask(310, fields, channel=ChannelId(number)).code == code
+
+
+@pytest.mark.parametrize("code", [310, 11, 200050, 37])
+def test_no_fast_path_goes_round_the_gate(code: int) -> None:
+    kit = guarded_broker(ORDERS)
+    for _ in range(3):
+        assert ask_as(kit, "root", 310, SEND, b"x").code == 0
+    fields = {**SEND, "consumerGroup": "g", "topic": "Orders", "queueId": "0", "queueOffset": "0"}
+    fields |= {"maxMsgNums": "1", "sysFlag": "4", "invisibleTime": "1000", "commitOffset": "0"}
+    for _ in range(3):
+        assert kit.ask(code, fields, b"x").code == 16
+    assert len(kit.bodies()) == 3
+
+
+def test_one_way_requests_of_nobody_do_nothing() -> None:
+    kit = guarded_broker(ORDERS)
+    kit.tell(310, SEND, b"x", flag=2)
+    kit.finish()
+    assert kit.heard() == []
+    assert kit.bodies() == []
