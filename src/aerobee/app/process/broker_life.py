@@ -21,6 +21,7 @@ from typing import NamedTuple, TypeAlias, cast
 from aerobee.app.process.access_key import read_access_key
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained
 from aerobee.app.process.log_repair import LogRepair
+from aerobee.app.process.store_reset import set_log_aside
 from aerobee.app.settings.broker_settings import WITHOUT_EFFECT, BrokerSettings
 from aerobee.errors import AerobeeError, CorruptRecord, DiskFull, StorageError
 from aerobee.model.broker_role import Stage
@@ -30,6 +31,7 @@ from aerobee.ports.clock import Clock, Now
 from aerobee.ports.service import Peer, Rebuild, Service
 from aerobee.ports.watch import Watch, WatchedService
 from aerobee.protocol.remoting.frame import FrameLimits
+from aerobee.replication.raft_seat import RaftSeat
 from aerobee.service.access.config import AccessConfig
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
 from aerobee.service.live_config import ChangesFile, LiveConfig
@@ -79,9 +81,11 @@ class BrokerLife:
         clock: Clock,
         is_own_time: bool,
         stage: Stage = Stage.USUAL,
+        seat: RaftSeat | None = None,
     ) -> None:
-        """`is_own_time`: off where a test moves the clock."""
+        """`is_own_time`: off where a test moves the clock. `seat`: of a member of a Raft group."""
         self._stage = stage
+        self._seat = seat
         self._settings = settings
         self._doors = doors
         self._clock = clock
@@ -110,10 +114,12 @@ class BrokerLife:
         failed: Ended,
         rebuild: Callable[[Rebuild], None],
         cut_at: int | None,
+        is_emptied: bool = False,
     ) -> Watch | None:
         """Open the store, build the service and serve. Returns what monitoring shows of it.
 
-        `cut_at`: the log ends there. CannotStart: nothing is left behind.
+        `cut_at`: the log ends there; `is_emptied`: it has no record. CannotStart: nothing is left
+        behind.
         """
         settings = self._settings
         async with contextlib.AsyncExitStack() as undo:
@@ -123,6 +129,8 @@ class BrokerLife:
             disk = MappedDisk()
             storage = replace(settings.storage, store_host=store_host)
             repair = LogRepair(identity, self._addresses(nameservers))
+            if is_emptied:
+                await asyncio.to_thread(set_log_aside, settings.paths.root)
             store = await self._open(disk, storage, worker, cut_at, repair)
             undo.push_async_callback(asyncio.to_thread, store.close)
             service = self._service(build, identity, store, disk, worker, nameservers)
@@ -172,6 +180,7 @@ class BrokerLife:
             os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
             self._stage,
             self._access(),
+            self._seat,
         )
         return identity, store_host
 

@@ -62,11 +62,12 @@ def build_parts(
     cluster = ClusterAssembly(identity, config, *told)
     replication = ReplicationAssembly(
         identity,
-        store,
+        ground,
         cluster,
         outbox,
         lambda: config.current.sync_timeout_ms,
         tables.groups.find,
+        now,
     )
     peers = Peers()
     watching = MetricsAssembly(identity, config, tables, store, now)
