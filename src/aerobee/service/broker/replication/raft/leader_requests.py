@@ -6,8 +6,9 @@ member of the group a client has asked.
     nobody leads, as far as      held for at most HOLD_MS, then SERVICE_NOT_AVAILABLE, which every
     this member knows            client tries again
 
-A request to a leader that does not answer, or leads no more, is held and tried again: a client that
-repeats it would do the same. So a message may be stored twice then, never lost.
+A leader that refuses has done nothing, so the request is held and tried again. One that does not
+answer may have served it: requests that may be repeated are, of the others the client is told that
+the outcome is not known (SYSTEM_ERROR, which every client tries again, too).
 
 F1. A forwarded request says so (`FORWARDED`), and is not forwarded again.
 F2. Requests that wait are bounded in number and in bytes; what is beyond is refused.
@@ -45,6 +46,15 @@ LEADER_ONLY = MASTER_ONLY | {
     _CODE.UNLOCK_BATCH_MQ,
     _CODE.NOTIFICATION,
 }
+_REPEATABLE = frozenset(
+    {
+        _CODE.QUERY_CONSUMER_OFFSET,
+        _CODE.UPDATE_CONSUMER_OFFSET,
+        _CODE.LOCK_BATCH_MQ,
+        _CODE.UNLOCK_BATCH_MQ,
+        _CODE.NOTIFICATION,
+    }
+)
 _POLLING = frozenset({_CODE.POP_MESSAGE, _CODE.NOTIFICATION})
 
 
@@ -55,8 +65,8 @@ class Leadership(Protocol):
     def takes_messages(self) -> bool:
         """Whether this broker leads, and appends."""
 
-    def master(self) -> str:
-        """Where another leader answers; empty: not known."""
+    def find_leader(self) -> str:
+        """Where another leader answers; empty: there is none that can be reached."""
 
 
 class _Waiting:
@@ -113,7 +123,7 @@ class LeaderRequests:
         if self._group.takes_messages:
             self._serve(waiting, now)
             return
-        address = self._group.master()
+        address = self._group.find_leader()
         if not address:
             self._held.append(waiting)
             return
@@ -154,14 +164,15 @@ class LeaderRequests:
         if not isinstance(ticket, _Ticket):
             return
         waiting = ticket.waiting
-        is_served = answer is not None and answer.code != ResponseCode.SERVICE_NOT_AVAILABLE
-        if not is_served:
+        if answer is None and waiting.row.code not in _REPEATABLE:
+            self._answer(waiting, _UNKNOWN)
+            return
+        if answer is None or answer.code == ResponseCode.SERVICE_NOT_AVAILABLE:
             if now.monotonic_ms < waiting.due_ms:
                 self._held.append(waiting)
             else:
                 self._answer(waiting, _UNAVAILABLE)
             return
-        assert answer is not None
         code = find_response_code(answer.code)
         if code is None:
             remark = f"the leader has answered with code {answer.code}: {answer.remark}"
@@ -187,4 +198,8 @@ class LeaderRequests:
 _UNAVAILABLE = Answer(
     ResponseCode.SERVICE_NOT_AVAILABLE,
     "service not available now: the group of this broker has no leader at the moment, try again",
+)
+_UNKNOWN = Answer(
+    ResponseCode.SYSTEM_ERROR,
+    "the leader of this broker's group has not answered: it may have done what was asked, or not",
 )

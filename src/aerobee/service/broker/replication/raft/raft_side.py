@@ -110,6 +110,11 @@ class RaftSide:
             return ""
         return self._links.brokers.get(leader, "")
 
+    def find_leader(self) -> str:
+        """Where another leader answers; empty: there is none that can be reached."""
+        leader = self.node.leader
+        return self.master() if leader is not None and self._links.is_linked(leader) else ""
+
     def has_slave(self) -> bool:
         """Whether a follower is linked."""
         return any(map(self._links.is_linked, self.node.members.nodes))
