@@ -16,6 +16,8 @@ from aerobee.model.setting import TEXT, TRUTH, Setting, Whole
 from aerobee.raft.config import RaftConfig
 from aerobee.raft.membership import Member, Members
 
+NOT_GIVEN = -1
+
 _ID = re.compile(r"[A-Za-z]([0-9]{1,6})")
 _PEER = re.compile(r"([A-Za-z][0-9]{1,6})-(.+):([0-9]{1,5})")
 
@@ -63,8 +65,10 @@ class NodeId:
     """The name of one member, such as n0."""
 
     def read(self, text: str) -> int:
+        if not text:
+            return NOT_GIVEN
         if not _ID.fullmatch(text):
-            raise ValueError("the name of a member: a letter and a number, like n0")
+            raise ValueError("the name of a member: a letter and a number, like n0; or empty")
         return node_of(text)
 
     def write(self, value: int) -> str:
@@ -76,12 +80,11 @@ def node_of(name: str) -> int:
     return int(name[1:])
 
 
-NOT_GIVEN = -1
-
-
 @dataclass(frozen=True, slots=True)
 class RaftGroupConfig:
     is_on: bool = False
+    """This broker is a member of a Raft group: a majority stores every message, and elects a new
+    leader if the old one is lost."""
     group: str = ""
     """The name of the group. Empty: the broker's name."""
     peers: tuple[RaftPeer, ...] = ()
@@ -93,7 +96,10 @@ class RaftGroupConfig:
     joins: bool = False
     """A broker with an empty store waits until it is added to a group that exists."""
     election_timeout_ms: int = RaftConfig().election_timeout_ms
+    """A member that hears nothing of its leader for so long stands for election, at most twice as
+    long after. The same on all members."""
     heartbeat_ms: int = RaftConfig().heartbeat_ms
+    """How often a leader with nothing to send says that it leads."""
 
     @property
     def address(self) -> str:

@@ -1,4 +1,4 @@
-"""Three brokers that are a Raft group, as real processes, under the load of `tests.fault.replication`.
+"""Three brokers that are a Raft group, as real processes, under the load of a replicated broker.
 
 Clients may ask any broker: those that do not lead forward. `master` is the one that they ask, which
 is any that runs and is not stopped or cut off; `leader()` is the one that leads.

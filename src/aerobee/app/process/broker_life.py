@@ -21,7 +21,6 @@ from typing import NamedTuple, TypeAlias, cast
 from aerobee.app.process.access_key import read_access_key
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained
 from aerobee.app.process.log_repair import LogRepair
-from aerobee.app.process.store_reset import set_log_aside
 from aerobee.app.settings.broker_settings import WITHOUT_EFFECT, BrokerSettings
 from aerobee.errors import AerobeeError, CorruptRecord, DiskFull, StorageError
 from aerobee.model.broker_role import Stage
@@ -114,12 +113,10 @@ class BrokerLife:
         failed: Ended,
         rebuild: Callable[[Rebuild], None],
         cut_at: int | None,
-        is_emptied: bool = False,
     ) -> Watch | None:
         """Open the store, build the service and serve. Returns what monitoring shows of it.
 
-        `cut_at`: the log ends there; `is_emptied`: it has no record. CannotStart: nothing is left
-        behind.
+        `cut_at`: the log ends there. CannotStart: nothing is left behind.
         """
         settings = self._settings
         async with contextlib.AsyncExitStack() as undo:
@@ -129,8 +126,6 @@ class BrokerLife:
             disk = MappedDisk()
             storage = replace(settings.storage, store_host=store_host)
             repair = LogRepair(identity, self._addresses(nameservers))
-            if is_emptied:
-                await asyncio.to_thread(set_log_aside, settings.paths.root)
             store = await self._open(disk, storage, worker, cut_at, repair)
             undo.push_async_callback(asyncio.to_thread, store.close)
             service = self._service(build, identity, store, disk, worker, nameservers)

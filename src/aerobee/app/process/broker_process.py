@@ -11,6 +11,8 @@ because Java clients may send to the one two below (VIP channel).
 A change of role, and a log that must be cut because it differs from its master's, are another life:
 the service is stopped, the store closed and opened again, a new service built. Connections are
 closed; the ports stay bound, so that clients who come meanwhile wait instead of being refused.
+
+Imports more than 15 modules because it puts the others together.
 """
 
 import asyncio
@@ -24,6 +26,7 @@ from aerobee.app.process.broker_life import BrokerLife, Build, Doors
 from aerobee.app.process.holdings import Holdings, holdings_of
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained, warn_if_open
 from aerobee.app.process.monitor import Monitor
+from aerobee.app.process.store_reset import set_log_aside
 from aerobee.app.settings.broker_settings import (
     VIP_PORT_STEP,
     BrokerSettings,
@@ -172,14 +175,10 @@ class BrokerPart:
         life = BrokerLife(
             self._settings, self._doors, self._clock, self._is_own_time, wanted.stage, self._seat
         )
-        watch = await life.start(
-            self._build,
-            nameservers,
-            self._failed,
-            self._rebuild,
-            wanted.cut_at,
-            wanted.is_emptied,
-        )
+        if wanted.is_emptied:
+            await asyncio.to_thread(set_log_aside, self._settings.paths.root)
+        told = (self._failed, self._rebuild, wanted.cut_at)
+        watch = await life.start(self._build, nameservers, *told)
         self._life = life
         if watch is not None:
             self._monitor.show(watch, life.connections)

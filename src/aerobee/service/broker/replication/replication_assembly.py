@@ -4,7 +4,6 @@ slaves, the copying of metadata, and the requests about all of it.
 Imports more than 15 modules because it puts the others together.
 """
 
-import logging
 from collections.abc import Callable, Sequence
 
 from aerobee.ports.clock import Now
@@ -13,12 +12,11 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.cluster.cluster_assembly import ClusterAssembly
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.fast_path import FastPath, NoFastPath
-from aerobee.service.broker.log_access.safe_answers import Copies, SafeAnswers
+from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.replication.acting.acting_assembly import ActingAssembly
-from aerobee.service.broker.replication.acting.side_choice import Side
+from aerobee.service.broker.replication.acting.side_choice import copies_of
 from aerobee.service.broker.replication.broker_suggestion import BrokerSuggestion, FindGroup
 from aerobee.service.broker.replication.log_reading_handlers import LogReadingHandlers
-from aerobee.service.broker.replication.master_side import MasterSide
 from aerobee.service.broker.replication.metadata.metadata_assembly import (
     MetadataAssembly,
     state_rows,
@@ -28,17 +26,13 @@ from aerobee.service.broker.replication.metadata.snapshot_applying import (
     SetCleanup,
     TakeModes,
 )
-from aerobee.service.broker.replication.promotion import Promotion
-from aerobee.service.broker.replication.raft.leader_requests import LeaderRequests
-from aerobee.service.broker.replication.raft.raft_side import RaftSide
+from aerobee.service.broker.replication.raft.raft_assembly import RaftAssembly
 from aerobee.service.broker.replication.replica_handlers import HaExchangeHandlers, ReplicaHandlers
 from aerobee.service.broker.replication.role_handlers import role_rows
 from aerobee.service.broker.replication.shared_access import SharedAccess
 from aerobee.service.broker.replication.slave_requests import rows_by_stage
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.state.tables import Ground, Tables
-
-_log = logging.getLogger(__name__)
 
 
 class ReplicationAssembly:
@@ -55,18 +49,14 @@ class ReplicationAssembly:
         now: Now,
     ) -> None:
         self._identity = identity
-        self._cluster = cluster
         store = self._store = ground.store
         self._outbox = outbox
         self._metadata: MetadataAssembly | None = None
         self.acting = ActingAssembly(identity, ground, cluster, outbox, now)
         self.side = self.acting.side
         self.access = SharedAccess(identity, self.side, outbox)
-        self._raft = self.side if isinstance(self.side, RaftSide) else None
-        self._leader_requests: LeaderRequests | None = None
-        if self._raft is not None:
-            self._leader_requests = LeaderRequests(self._raft, outbox)
-        self.answers = SafeAnswers(store, sync_timeout_ms, _copies(self.side))
+        self._raft = RaftAssembly(self.side, cluster.registration, outbox)
+        self.answers = SafeAnswers(store, sync_timeout_ms, copies_of(self.side, identity))
         self.suggestion = BrokerSuggestion(identity, store, find_group, self.side.has_slave)
 
     def rows(self, rows: Sequence[Row], tables: Tables, ground: Ground, now: Now) -> list[Row]:
@@ -83,8 +73,8 @@ class ReplicationAssembly:
             *self.acting.rows(),
             *state_rows(tables, ground, now, self.access.made),
         ]
-        if self._leader_requests is not None:
-            return self._leader_requests.rows(found)
+        if self._raft.is_member:
+            return self._raft.rows(found)
         found += role_rows(side.status, tables, store, self._hold_copies, self._outbox)
         return rows_by_stage(self._identity, found, side.master)
 
@@ -99,7 +89,7 @@ class ReplicationAssembly:
         """A slave's: copy everything beside the log from the master. CorruptFile."""
         if self._identity.is_master:
             self.acting.return_to(tables, ground)
-            self._begin_term(tables, now)
+            self._raft.begin_term(tables, self._store, now)
             return
 
         def delete_before(topic: str, log_offset: int) -> None:
@@ -111,21 +101,6 @@ class ReplicationAssembly:
         )
         self.acting.when_following(self._metadata.copy_soon)
 
-    def _begin_term(self, tables: Tables, now: Now) -> None:
-        """Of a leader: its tables are those of its term. Name servers hear of it after that."""
-        if self._raft is None:
-            return
-        registration = self._cluster.registration
-        registration.is_held = True
-
-        def begun(error: BaseException | None) -> None:
-            if error is not None:
-                _log.error("the tables of a new leader were not saved: %s", error)
-            registration.is_held = False
-
-        promotion = Promotion(tables.topics, tables.groups, self._store, _hold_nothing)
-        promotion.prepare(now, begun, self._raft.node.term)
-
     def _hold_copies(self, is_on: bool) -> None:
         if self._metadata is not None:
             self._metadata.hold(is_on=is_on)
@@ -134,8 +109,7 @@ class ReplicationAssembly:
 
     def on_tick(self, now: Now) -> None:
         self.side.on_tick(now)
-        if self._leader_requests is not None:
-            self._leader_requests.on_tick(now)
+        self._raft.on_tick(now)
         self.acting.on_tick(now)
         if self._metadata is not None:
             self._metadata.on_tick(now)
@@ -143,17 +117,15 @@ class ReplicationAssembly:
 
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
         self.side.on_answer(ticket, answer, now)
-        if self._leader_requests is not None:
-            self._leader_requests.on_answer(ticket, answer, now)
+        self._raft.on_answer(ticket, answer, now)
         self.acting.on_answer(ticket, answer, now)
         if self._metadata is not None:
             self._metadata.on_answer(ticket, answer, now)
         self.access.on_answer(ticket, answer, now)
 
     def rest_ms(self, now: Now) -> int:
-        rest_ms = min(self.side.rest_ms(now), self.acting.rest_ms(now), self.access.rest_ms(now))
-        if self._leader_requests is not None:
-            rest_ms = min(rest_ms, self._leader_requests.rest_ms(now))
+        rooms = (self.side, self.acting, self.access, self._raft)
+        rest_ms = min(room.rest_ms(now) for room in rooms)
         return rest_ms if self._metadata is None else min(rest_ms, self._metadata.rest_ms(now))
 
     def stop(self, now: Now) -> None:
@@ -166,19 +138,8 @@ class ReplicationAssembly:
     @property
     def is_switching(self) -> bool:
         """Whether another life of this broker follows its end at once."""
-        return self._raft is not None and self._raft.is_switching
+        return self._raft.is_switching
 
     def only_on_master(self, fast_path: FastPath) -> FastPath:
         """A fast path that a slave does not have."""
         return fast_path if self._identity.takes_messages else NoFastPath()
-
-
-def _copies(side: Side) -> Copies | None:
-    """The brokers that answers wait for; None: they wait for none."""
-    if isinstance(side, RaftSide):
-        return side if side.leads else None
-    return side if isinstance(side, MasterSide) and side.waits else None
-
-
-def _hold_nothing(is_on: bool) -> None:
-    """A leader copies no tables."""

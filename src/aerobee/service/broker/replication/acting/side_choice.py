@@ -10,9 +10,11 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
 from aerobee.service.broker.cluster.registration import Registration
 from aerobee.service.broker.config import BrokerIdentity
+from aerobee.service.broker.log_access.safe_answers import Copies
 from aerobee.service.broker.replication.acting.acting_side import ActingSide
 from aerobee.service.broker.replication.acting.escaped_puts import EscapedPuts
 from aerobee.service.broker.replication.master_side import MasterSide
+from aerobee.service.broker.replication.raft.member_status import Majority
 from aerobee.service.broker.replication.raft.raft_side import RaftSide
 from aerobee.service.broker.replication.slave_requests import returning
 from aerobee.service.broker.replication.slave_side import SlaveSide
@@ -43,3 +45,10 @@ def side_of(
         side = SlaveSide(store, identity.replication, outbox, registration.look_for_master)
     registration.tell_of_master(side.hear_of_master)
     return side
+
+
+def copies_of(side: Side, identity: BrokerIdentity) -> Copies | None:
+    """The brokers that answers wait for; None: they wait for none."""
+    if isinstance(side, RaftSide):
+        return Majority(identity.replication.slave_timeout_ms) if side.leads else None
+    return side if isinstance(side, MasterSide) and side.waits else None

@@ -6,6 +6,7 @@ prefix of the leader's. A learner copies, and counts for nothing.
 """
 
 from aerobee.model.replica_status import FOLLOWING, UNKNOWN, MasterStatus, ReplicaLag, SlaveStatus
+from aerobee.protocol.response_codes import ResponseCode
 from aerobee.raft.node import Node
 from aerobee.raft.progress import NEVER, Progress
 from aerobee.replication.raft_links import RaftLinks
@@ -59,3 +60,14 @@ def follower_status(node: Node, store: Store, leader: str) -> SlaveStatus:
         UNKNOWN,
         "" if is_following else "no leader is known: an election is under way, or too few are up",
     )
+
+
+class Majority:
+    """The `Copies` that the answers of a leader wait for."""
+
+    def __init__(self, timeout_ms: int) -> None:
+        self.timeout_ms = timeout_ms
+
+    def late_code(self) -> ResponseCode:
+        """Whether it will be committed is not known: the majority may have lost its leader."""
+        return ResponseCode.FLUSH_SLAVE_TIMEOUT

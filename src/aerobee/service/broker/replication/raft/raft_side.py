@@ -7,6 +7,8 @@ the other members and the store.
 
 A node that is elected, or deposed, or must cut its log, asks for another life (`Rebuild`). Until
 that begins nothing is appended: what comes after the end of a term would belong to no term.
+
+Imports more than 15 modules because it puts the others together.
 """
 
 import logging
@@ -17,34 +19,29 @@ from aerobee.errors import (
     DiskFailed,
     NothingTaken,
     RemoteProtocolError,
-    StorageError,
 )
 from aerobee.model.broker_role import Stage
 from aerobee.model.replica_status import ReplicaStatus
 from aerobee.ports.clock import Now
 from aerobee.ports.service import CloseLink, Effects, LinkId, LinkWrite, Peer, Rebuild
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.protocol.response_codes import ResponseCode
 from aerobee.raft.frames import Hello
-from aerobee.raft.membership import NOBODY, Change
+from aerobee.raft.membership import NOBODY
 from aerobee.raft.messages import Message
 from aerobee.raft.node import Node
-from aerobee.raft.saved_state import SavedState, first_state
-from aerobee.raft.state_file import load_state, save_state
+from aerobee.raft.saved_state import SavedState
 from aerobee.replication.raft_links import LinkRules, RaftLinks
 from aerobee.replication.raft_log import RaftLog
 from aerobee.replication.raft_member import RaftMember
-from aerobee.replication.raft_seat import RaftSeat
+from aerobee.replication.raft_state import RaftState
 from aerobee.service.access.link_proof import LinkGuard
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.replication.raft.member_status import follower_status, leader_status
+from aerobee.service.broker.replication.raft.preferred_leader import PreferredLeader
 from aerobee.service.broker.state.tables import Ground
-from aerobee.storage.metadata.background_save import BackgroundSave
 
 _log = logging.getLogger(__name__)
 
-STATE_FILE = "raft_state"
-"""Beside the store's other files: it belongs to the log, and goes where the log goes."""
 REST_MS_MAX = 1_000
 
 
@@ -67,23 +64,23 @@ class RaftSide:
         """Returns what asks members for a proof; None: whoever connects is one."""
         self._identity = identity
         self._store = ground.store
-        self._disk = ground.disk
         self._outbox = outbox
         self._seat = seat
-        self._saving = BackgroundSave(ground.worker)
+        self._state = RaftState(ground.disk, ground.worker, ground.store.root)
         self._failure: AerobeeError | None = None
         self._is_over = False
         self._commit_seen = -1
         self._now = now
         self._refused: bool | None = None
         log = RaftLog(ground.store, ground.store.confirmed_at_start)
-        saved = _saved_state(seat, ground, log) if seat.is_new else None
+        saved = self._state.load(seat.config, log.bounds()) if seat.is_new else None
         seat.begin_life(log, saved, now.monotonic_ms)
         config = seat.config
         hello = Hello(config.node, seat.group, identity.address)
         rules = LinkRules(hello, 2 * config.election_timeout_ms)
         self._links = RaftLinks(rules, log.slices, self._received, outbox)
         self._member = RaftMember(seat, log, self.leads, self._save, self._deliver)
+        self._preference = PreferredLeader(config.preferred, now.monotonic_ms)
         self._set_peers()
         self._guarded(self._member.begin)
 
@@ -128,26 +125,11 @@ class RaftSide:
     def follow(self, address: str, ha_address: str, now: Now) -> None:
         """Nothing: who leads is decided by votes."""
 
-    def transfer(self, target: int, now: Now) -> str:
-        """Hand leadership to another member; the reason why that cannot be done, or nothing."""
-        refusal = self._member.order(lambda node: node.transfer(target, now.monotonic_ms), now)
-        self._settle(now)
+    def order(self, command: Callable[[Node], str], now: Now) -> str:
+        """Give the node a command of a person; the reason why it is not followed, or nothing."""
+        refusal = self._member.order(command, now)
+        self._settle()
         return refusal
-
-    def change_members(self, change: Change, now: Now) -> str:
-        """Change the members; the reason why that cannot be done now, or nothing."""
-        refusal = self._member.order(lambda node: node.change_members(change), now)
-        self._settle(now)
-        return refusal
-
-    # For answers that wait.
-
-    @property
-    def timeout_ms(self) -> int:
-        return self._identity.replication.slave_timeout_ms
-
-    def late_code(self) -> ResponseCode:
-        return ResponseCode.FLUSH_SLAVE_TIMEOUT
 
     # Links.
 
@@ -203,6 +185,7 @@ class RaftSide:
         if self._failure is not None:
             raise self._failure
         self._guarded(self._member.pump, now)
+        self._prefer(now)
         self._links.on_tick(now.monotonic_ms)
         if not self.leads:
             self._store.flush_soon(now)
@@ -229,13 +212,13 @@ class RaftSide:
         self._now = now or self._now
         try:
             work(self._now)
-            self._settle(self._now)
+            self._settle()
         except AerobeeError as error:
             _log.critical("this member of the group stops: %s", error)
             self._failure = error
             self._store.refuse_appends(NotLeader(f"service not available now: {error.message}"))
 
-    def _settle(self, now: Now) -> None:
+    def _settle(self) -> None:
         """After every event: what may be appended, who is a member, which life is next."""
         self._set_peers()
         self._refuse_or_take()
@@ -258,6 +241,15 @@ class RaftSide:
             self._refused = is_refused
             self._store.refuse_appends(_not_leader(self.node) if is_refused else None)
 
+    def _prefer(self, now: Now) -> None:
+        """Hand over to a member that is preferred, if it can lead."""
+        if not self.leads or not self._preference.is_due(now.monotonic_ms):
+            return
+        target = self._preference.find_target(self.node, now.monotonic_ms)
+        if target is not None:
+            _log.info("leadership is handed to node %d, which is preferred", target)
+            self.order(lambda node: node.transfer(target, now.monotonic_ms), now)
+
     def _set_peers(self) -> None:
         node = self.node
         members = node.members
@@ -275,35 +267,13 @@ class RaftSide:
         self._links.send(to, message, self._now.monotonic_ms)
 
     def _save(self, state: SavedState) -> None:
-        path = _state_path(self._store.root)
-        self._saving.begin(lambda: save_state(self._disk, path, state), self._saved)
+        self._state.save(state, self._saved)
 
     def _saved(self, error: BaseException | None) -> None:
         if error is not None:
             self._failure = DiskFailed(f"the state of this member cannot be saved: {error}")
         else:
             self._member.state_saved()
-
-
-def _state_path(root: str) -> str:
-    return f"{root}/{STATE_FILE}"
-
-
-def _saved_state(seat: RaftSeat, ground: Ground, log: RaftLog) -> SavedState:
-    """The state of this member at the start of its process. StorageError: the store has messages,
-    and was never that of a member."""
-    saved = load_state(ground.disk, _state_path(ground.store.root))
-    if saved is not None:
-        return saved
-    config = seat.config
-    bounds = log.bounds()
-    if bounds.end > bounds.start and len(config.peers) > 1:
-        raise StorageError(
-            f"the store {ground.store.root} has messages, and is not yet that of a member of a"
-            " group",
-            hint="members without messages could outvote it: see `aerobee broker convert`",
-        )
-    return first_state(NOBODY if config.joins else config.members(), bounds.start)
 
 
 def _not_leader(node: Node) -> NotLeader:
