@@ -64,7 +64,7 @@ def test_a_vote_is_asked_for_when_the_term_is_saved_and_not_before() -> None:
 def test_messages_wait_while_a_state_is_saved() -> None:
     _, life = elected()
     life.member.step(1, VoteAnswer(1, True), b"", at(LONG_MS))
-    assert life.member.node.role is Role.CANDIDATE
+    assert life.member.node.leading is None
     life.member.state_saved()
     life.member.pump(at(LONG_MS + 5))
     assert life.member.node.role is Role.LEADER
