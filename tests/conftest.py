@@ -47,12 +47,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def small_heap() -> Iterator[None]:
-    """Objects that are older than a module's tests are no longer looked at: a collection, which some
-    tests ask for, would take a second in a process that has collected thousands of tests."""
+def small_heap() -> None:
+    """Objects that are older than a module's tests are no longer looked at: a collection, for which
+    some tests ask, would take a second in a process that has collected thousands of tests."""
     gc.collect()
     gc.freeze()
-    yield
 
 
 @pytest.fixture(scope="session")
