@@ -25,7 +25,7 @@ ANY = -1
 """The broker id of an election whose winner does not matter."""
 
 
-class GroupHandlers:
+class RaftGroupHandlers:
     def __init__(self, identity: BrokerIdentity, side: RaftSide) -> None:
         self._identity = identity
         self._side = side

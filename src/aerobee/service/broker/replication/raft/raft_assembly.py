@@ -13,7 +13,7 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.cluster.registration import Registration
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.replication.promotion import Promotion
-from aerobee.service.broker.replication.raft.group_handlers import GroupHandlers
+from aerobee.service.broker.replication.raft.group_handlers import RaftGroupHandlers
 from aerobee.service.broker.replication.raft.leader_requests import LeaderRequests
 from aerobee.service.broker.replication.raft.raft_side import RaftSide
 from aerobee.service.broker.request_table import Row
@@ -50,7 +50,7 @@ class RaftAssembly:
         """The rows of a member."""
         if self._side is None or self._requests is None:
             return list(rows)
-        own = GroupHandlers(self._identity, self._side).rows()
+        own = RaftGroupHandlers(self._identity, self._side).rows()
         codes = {one.code for one in own}
         return self._requests.rows([*own, *(one for one in rows if one.code not in codes)])
 
