@@ -26,6 +26,7 @@ from aerobee.errors import AerobeeError, CorruptRecord, DiskFull, StorageError
 from aerobee.model.broker_role import Stage
 from aerobee.net.driver import Driver
 from aerobee.net.listener import outward_address, packed_address
+from aerobee.net.tls_state import TlsState
 from aerobee.ports.clock import Clock, Now
 from aerobee.ports.service import Peer, Rebuild, Service
 from aerobee.ports.watch import Watch, WatchedService
@@ -67,6 +68,8 @@ class Doors(NamedTuple):
     ha_port: int
     ha_sockets: Sequence[socket.socket]
     """For slaves of this broker."""
+    tls: TlsState | None = None
+    """None: everything is plain."""
 
 
 class BrokerLife:
@@ -122,7 +125,9 @@ class BrokerLife:
             undo.callback(worker.close)
             disk = MappedDisk()
             storage = replace(settings.storage, store_host=store_host)
-            repair = LogRepair(identity, self._addresses(nameservers))
+            tls = self._doors.tls
+            outgoing = None if tls is None else tls.outgoing
+            repair = LogRepair(identity, self._addresses(nameservers), outgoing)
             store = await self._open(disk, storage, worker, cut_at, repair)
             undo.push_async_callback(asyncio.to_thread, store.close)
             service = self._service(build, identity, store, disk, worker, nameservers)
@@ -133,6 +138,7 @@ class BrokerLife:
                 settings.listen.connections_max,
                 drops_idle=self._is_own_time,
                 rebuild=rebuild,
+                tls=tls,
             )
             # Copies of the sockets: closing these leaves the port bound.
             sockets = [bound.dup() for bound in self._doors.sockets]
