@@ -165,6 +165,14 @@ class Running:
         await self.driver.stop()
 
 
+async def turn() -> None:
+    """Let the loop do what is due by now."""
+    loop = asyncio.get_running_loop()
+    over = loop.create_future()
+    loop.call_soon(loop.call_soon, over.set_result, None)
+    await over
+
+
 def in_loop(test: Callable[[], Awaitable[None]]) -> None:
     """Run a test in the loop of the product. What it waits for in vain shows where it waits."""
 

@@ -56,7 +56,8 @@ subjectKeyIdentifier=hash
 class Authority:
     """The authority in one folder."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, openssl: str = "openssl") -> None:
+        self._openssl_name = openssl
         self.folder = os.path.expanduser(folder)
         self.key = os.path.join(self.folder, "ca.key")
         self.certificate = os.path.join(self.folder, "ca.crt")
@@ -73,9 +74,9 @@ class Authority:
             raise Misuse(f"{name!r} is no name for an authority")
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         with self._workshop() as place:
-            _make_key(f"{place}/key")
+            self._make_key(f"{place}/key")
             _write(f"{place}/config", _AUTHORITY_TEXT.format(name=name))
-            _openssl(
+            self._openssl(
                 *("req", "-new", "-x509", "-key", f"{place}/key", "-config", f"{place}/config"),
                 *("-sha256", "-days", str(days), "-out", f"{place}/crt"),
             )
@@ -96,14 +97,14 @@ class Authority:
         text = _HOST_TEXT.format(names=_names_text(hosts)) if hosts else _CLIENT_TEXT
         stem = os.path.join(self.folder, name.replace("*", "_"))
         with self._workshop() as place:
-            _make_key(f"{place}/key")
+            self._make_key(f"{place}/key")
             _write(f"{place}/extensions", text)
             _write(f"{place}/config", _AUTHORITY_TEXT.format(name=name))
-            _openssl(
+            self._openssl(
                 *("req", "-new", "-key", f"{place}/key", "-config", f"{place}/config"),
                 *("-out", f"{place}/request"),
             )
-            _openssl(
+            self._openssl(
                 *("x509", "-req", "-in", f"{place}/request", "-sha256", "-days", str(days)),
                 *("-CA", self.certificate, "-CAkey", self.key, "-CAcreateserial"),
                 *("-CAserial", f"{place}/serial", "-extfile", f"{place}/extensions"),
@@ -113,6 +114,27 @@ class Authority:
             os.replace(f"{place}/key", f"{stem}.key")
             os.replace(f"{place}/crt", f"{stem}.crt")
         return f"{stem}.crt", f"{stem}.key"
+
+    def _make_key(self, path: str) -> None:
+        self._openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", f"{path}.ec")
+        # PKCS#8, which Java reads, too.
+        self._openssl("pkcs8", "-topk8", "-nocrypt", "-in", f"{path}.ec", "-out", path)
+        os.chmod(path, 0o600)
+
+    def _openssl(self, *arguments: str) -> None:
+        program = shutil.which(self._openssl_name)
+        if program is None:
+            raise Misuse("there is no openssl on the PATH", hint="install it: apt install openssl")
+        done = subprocess.run(
+            [program, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            last = done.stderr.strip().splitlines()[-1:] or ["no reason given"]
+            raise Misuse(f"openssl {arguments[0]} failed: {last[0]}")
 
     @contextlib.contextmanager
     def _workshop(self) -> Iterator[str]:
@@ -136,26 +158,6 @@ def _names_text(hosts: Sequence[str]) -> str:
     return ",".join(names)
 
 
-def _make_key(path: str) -> None:
-    _openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", f"{path}.ec")
-    # PKCS#8, which Java reads, too.
-    _openssl("pkcs8", "-topk8", "-nocrypt", "-in", f"{path}.ec", "-out", path)
-    os.chmod(path, 0o600)
-    os.unlink(f"{path}.ec")
-
-
 def _write(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-
-
-def _openssl(*arguments: str) -> None:
-    program = shutil.which("openssl")
-    if program is None:
-        raise Misuse("there is no openssl on the PATH", hint="install it: apt install openssl")
-    done = subprocess.run(
-        [program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        last = done.stderr.strip().splitlines()[-1:] or ["no reason given"]
-        raise Misuse(f"openssl {arguments[0]} failed: {last[0]}")

@@ -139,6 +139,10 @@ class TlsConfig:
         return min(chosen), max(chosen)
 
 
+PLAIN = TlsConfig()
+"""Nobody speaks TLS."""
+
+
 class MaybeTruth:
     """True, false, or nothing said."""
 
@@ -186,9 +190,7 @@ SETTINGS = (
         "checks_clients",
         Fixed("true", "a certificate that is shown is checked"),
     ),
-    Setting(
-        "tls.client.authServer", "checks_servers", Fixed("true", "servers are always checked")
-    ),
+    Setting("tls.client.authServer", "checks_servers", Fixed("true", "servers are always checked")),
     Setting(
         "tls.test.mode.enable",
         "is_test",

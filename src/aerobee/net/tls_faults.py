@@ -1,4 +1,7 @@
-"""Explanations of failed TLS connections: OpenSSL's errors in words that say what to do next."""
+"""Explanations of failed TLS connections: OpenSSL's errors in words that say what to do next.
+
+The side that fails speaks of "the other side": each text is shown by servers and by clients.
+"""
 
 import ssl
 
@@ -16,7 +19,7 @@ _REASONS = {
     "UNSUPPORTED_PROTOCOL": "the other side speaks an older TLS than 1.2",
     "NO_PROTOCOLS_AVAILABLE": "no version of TLS is left to speak: see tlsProtocols",
     "VERSION_TOO_LOW": "the other side speaks an older TLS than 1.2",
-    "TLSV1_ALERT_PROTOCOL_VERSION": "the other side does not speak our versions of TLS, 1.2 and 1.3",
+    "TLSV1_ALERT_PROTOCOL_VERSION": "the other side refuses the versions of TLS that we speak",
     "TLSV13_ALERT_CERTIFICATE_REQUIRED": (
         "the other side wants a certificate of ours: give cert and key"
     ),

@@ -12,6 +12,7 @@ T3. The owner hears once of every handshake: `shaken`, or `failed` with the reas
 """
 
 import asyncio
+import contextlib
 import ssl
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -286,10 +287,9 @@ class TlsLayer:
             return
         self._is_ending = True
         if self._is_open:
-            try:
+            # Nobody waits for the peer's own farewell.
+            with contextlib.suppress(ssl.SSLError):
                 self._object.unwrap()
-            except ssl.SSLError:
-                pass  # nobody waits for the peer's own farewell
             self._flush()
         self._transport.close()
 

@@ -1,4 +1,7 @@
-"""Connections that are opened, plain or by TLS: `connect` gives them to a protocol."""
+"""Connections that are opened, plain or by TLS: `connect` gives them to a protocol.
+
+A protocol that is connected by TLS is the same as a plain one, and its errors are OSErrors, too.
+"""
 
 import asyncio
 import ssl

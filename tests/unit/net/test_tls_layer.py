@@ -1,6 +1,5 @@
 """TLS between a socket and a protocol: the layer over real sockets, in every chunking."""
 
-import asyncio
 import ssl
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 from aerobee.net.tls_config import Asked
 from aerobee.net.tls_context import client_context, server_context
 from aerobee.net.tls_layer import RECORD_BYTES, TlsLayer
-from tests.net_kit import in_loop
+from tests.net_kit import in_loop, turn
 from tests.tls_kit import certificates, server_config
 
 
@@ -188,8 +187,7 @@ def test_a_protocol_that_pauses_gets_nothing_until_it_reads_again(inner: Inner) 
         assert len(inner.reads) == 1
         inner.pauses_after = -1
         ends.server.resume_reading()
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
+        await turn()
         assert b"".join(inner.reads) == body
         assert ends.server_wire.is_reading
 

@@ -11,6 +11,8 @@ because Java clients may send to the one two below (VIP channel).
 A change of role, and a log that must be cut because it differs from its master's, are another life:
 the service is stopped, the store closed and opened again, a new service built. Connections are
 closed; the ports stay bound, so that clients who come meanwhile wait instead of being refused.
+
+Imports more than 15 modules because it puts the others together.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
-"""TlsFiles reads the certificates of a process, reads them again when they change, and tells in time
-that one expires: in the log, in metrics, to `aerobee doctor`.
+"""TlsFiles reads the certificates of a process, reads them again when they change, and tells in
+time that one expires: in the log and in metrics.
 
 Files are looked at once a second. Until all of them fit together (a certificate may be written
 before its key) the old ones stay in use; connections that are open keep theirs in any case.

@@ -35,9 +35,9 @@ from aerobee.app.settings.setting_kinds import (
 from aerobee.app.settings.tls_settings import TLS_KEYS, given_in_tls_file, with_our_names
 from aerobee.model.broker_role import MASTER_ID, RoleChange
 from aerobee.model.setting import TEXT, TRUTH, Choice, Setting, Whole, texts
+from aerobee.net.tls_config import PLAIN, TlsConfig
 from aerobee.net.tls_config import SETTINGS as TLS_SETTINGS
 from aerobee.net.tls_config import SHOWN_SETTINGS as SHOWN_TLS_SETTINGS
-from aerobee.net.tls_config import TlsConfig
 from aerobee.replication.config import SETTINGS as REPLICATION_SETTINGS
 from aerobee.replication.config import ReplicationConfig, Severity, contradictions
 from aerobee.service.access.config import CLASS_SETTINGS, AccessClasses, AccessConfig
@@ -257,7 +257,7 @@ class BrokerSettings:
     warnings: Sequence[str]
     """Settings that promise less than they seem to, with what to write instead."""
     effective: str
-    tls: TlsConfig = TlsConfig()
+    tls: TlsConfig = PLAIN
 
     @property
     def broker_id(self) -> int:
@@ -305,9 +305,7 @@ def read_settings(
     keys = [*(setting.key for setting in ALL_SETTINGS), *IGNORED, *TLS_KEYS]
     highest = with_our_names([*given_in_environment(environment, PREFIX, keys), *flags])
     in_tls_file = given_in_tls_file([*in_file, *highest])
-    lowest = with_our_names(
-        [*defaults, *_nameservers_in(environment), *in_tls_file, *in_file]
-    )
+    lowest = with_our_names([*defaults, *_nameservers_in(environment), *in_tls_file, *in_file])
     # Where the changes are has to be known before they can be read, below the environment.
     first = Reading([*lowest, *highest], prefix=PREFIX, ignored=IGNORED)
     path = first.build(BrokerPaths(), PATH_SETTINGS).changes

@@ -23,9 +23,9 @@ from aerobee.app.settings.config import (
 from aerobee.app.settings.monitor_settings import MONITOR_SETTINGS, MonitorConfig
 from aerobee.app.settings.tls_settings import TLS_KEYS, given_in_tls_file, with_our_names
 from aerobee.model.setting import Setting, texts
+from aerobee.net.tls_config import PLAIN, TlsConfig
 from aerobee.net.tls_config import SETTINGS as TLS_SETTINGS
 from aerobee.net.tls_config import SHOWN_SETTINGS as SHOWN_TLS_SETTINGS
-from aerobee.net.tls_config import TlsConfig
 from aerobee.service.access.config import CLASS_SETTINGS, AccessClasses, AccessConfig
 from aerobee.service.access.config import SETTINGS as ACCESS_SETTINGS
 from aerobee.service.nameserver.config import SETTINGS, NameServerConfig
@@ -111,7 +111,7 @@ class NameServerSettings:
     """What the file of changes says, as it says it."""
     ignored: Sequence[str]
     effective: str
-    tls: TlsConfig = TlsConfig()
+    tls: TlsConfig = PLAIN
 
     def shown(self) -> dict[str, str]:
         """Settings, besides the service's own, that clients may read: no path."""

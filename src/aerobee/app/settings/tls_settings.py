@@ -1,9 +1,9 @@
-"""Settings of TLS as they are given: under RocketMQ's names or ours, in the file of the server or in
-one of their own.
+"""Settings of TLS as they are given: under RocketMQ's names or ours, in the file of the server or
+in one of their own.
 
 RocketMQ has them as properties of the Java machine (`-Dtls.server.mode=enforcing`), and some in the
-file `tls.config.file`; here all of them may be in the server's file. Values of the file of their own
-come before those of the server's file.
+file `tls.config.file`; here all of them may be in the server's file, which counts more than a file
+of their own.
 """
 
 import os
@@ -22,7 +22,8 @@ def with_our_names(given: Sequence[Given]) -> list[Given]:
 
 
 def given_in_tls_file(given: Sequence[Given]) -> list[Given]:
-    """The values in the file that the last `tls.config.file` names. BadConfig: it cannot be read."""
+    """The values in the file that the last `tls.config.file` names. BadConfig: it cannot be
+    read."""
     paths = [item.text.strip() for item in given if item.key == FILE_KEY]
     if not paths or not paths[-1]:
         return []

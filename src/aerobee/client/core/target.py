@@ -53,9 +53,7 @@ def parse_target(text: str) -> Target:
     except ValueError as error:
         raise Misuse(f"an address that cannot be read: {error}", hint=_HINT) from None
     if parts.scheme not in (SCHEME, TLS_SCHEME):
-        raise Misuse(
-            f"the scheme {parts.scheme!r} is not {SCHEME!r} or {TLS_SCHEME!r}", hint=_HINT
-        )
+        raise Misuse(f"the scheme {parts.scheme!r} is not {SCHEME!r} or {TLS_SCHEME!r}", hint=_HINT)
     login, _, places = parts.netloc.rpartition("@")
     target = Target(
         _addresses(places),

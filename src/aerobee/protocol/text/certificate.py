@@ -1,7 +1,7 @@
-"""Certificate: what a PEM file says of a certificate: whose it is, who signed it, how long it holds.
+"""Certificate holds the facts in a PEM file: the owner, the issuer, the hosts, the times.
 
-Only read, never believed: whether a certificate is good is decided by OpenSSL. The standard library
-shows these facts only of certificates that it believes, and an expired one is what matters here.
+Only read, never believed: OpenSSL decides whether a certificate is good. The standard library shows
+these facts only of certificates that it believes, and an expired one is what matters here.
 
     Certificate ::= { tbs { [0] version, serial, algorithm, issuer, validity { from, to }, subject,
                             key, …, [3] extensions { { id, [critical], value } … } }, …, … }
