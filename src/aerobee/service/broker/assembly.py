@@ -78,7 +78,7 @@ def build_broker(
             parts.peers.by_channel,
         ),
         parts.peers,
-        duties_of(identity, parts, store, publishing, access, static_topics.on_answer),
+        duties_of(identity, parts, store, publishing, access, static_topics),
         parts.outbox,
         parts.watching.watch(name_servers, providers, now),
     )
