@@ -168,8 +168,10 @@ async def _greet(server: str, context: ssl.SSLContext, host: str) -> tuple[str, 
 
 
 def _seen(what: str, shown: ssl.SSLObject) -> Record:
+    from aerobee.net.tls_peers import names_in
+
     certificate = shown.getpeercert() or {}
-    names = [str(value) for _, value in certificate.get("subjectAltName", ())]
+    names = names_in(certificate)
     cipher = shown.cipher()
     ends = ssl.cert_time_to_seconds(str(certificate.get("notAfter")))
     return {
