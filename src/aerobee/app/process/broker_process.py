@@ -22,7 +22,8 @@ import os
 import socket
 from collections.abc import Callable, Sequence
 
-from aerobee.app.process.broker_life import BrokerLife, Build, Doors
+from aerobee.app.process.broker_life import BrokerLife, Build
+from aerobee.app.process.doors import Doors
 from aerobee.app.process.holdings import Holdings, holdings_of
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained, warn_if_open
 from aerobee.app.process.monitor import Monitor
