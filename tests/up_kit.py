@@ -63,8 +63,9 @@ async def running(
     port: int = 0,
     **environment: str,
 ) -> AsyncIterator[tuple[NameServerPart, list[BrokerPart]]]:
-    wanted = {"brokers": brokers, "slaves": slaves, "port": port}
-    settings = settings_of(folder, **wanted, replication=replication, **environment)
+    settings = settings_of(
+        folder, brokers=brokers, slaves=slaves, replication=replication, port=port, **environment
+    )
     async with name_server(settings) as nameserver:
         parts = broker_parts(settings, nameserver)
         group = BrokerGroup(parts)

@@ -113,9 +113,9 @@ class BrokerPart:
 
     @property
     def leads(self) -> bool:
-        """Whether it leads its Raft group, and takes sends."""
-        is_leader = self._life is not None and self.replication.role.is_master
-        return self.is_member and is_leader and not self.refuses_sends
+        """Whether it leads its Raft group, takes sends, and name servers know it."""
+        is_leader = self.is_member and self.replication.role.is_master
+        return is_leader and not self._monitor.obstacles()
 
     async def start(self, failed: Ended) -> str:
         settings = self._settings
