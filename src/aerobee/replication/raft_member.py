@@ -7,10 +7,7 @@ M1. Work is done in the order of `raft.ready`. While a state is being saved, mes
     stands still for the node.
 M2. The end of the log is told to the node before anything else is: what was appended while it led
     belongs to its term, and nothing is appended after.
-M3. After a pause in which this process did nothing, what has come meanwhile is read before time
-    passes for the node: a leader must not be given up, nor an election begun, for answers that
-    wait to be read.
-M4. Once another life is wanted nothing more is given to the node: messages are lost, which every
+M3. Once another life is wanted nothing more is given to the node: messages are lost, which every
     message may be.
 """
 
@@ -70,8 +67,6 @@ class RaftMember:
         self._arrived: _Arrived | None = None
         self._inbox: deque[_Arrived] = deque(maxlen=INBOX_MAX)
         self.next_life: NextLife | None = None
-        self._pumped_ms = 0
-        self._pause_ms_max = self.node.election_timeout_ms // 4
 
     @property
     def node(self) -> Node:
@@ -86,7 +81,6 @@ class RaftMember:
 
     def begin(self, now: Now) -> None:
         """Do the work that the last life has left."""
-        self._pumped_ms = now.monotonic_ms
         owed, self._seat.owed = self._seat.owed, None
         if self._leads:
             self.node.resume(now.monotonic_ms)
@@ -104,8 +98,6 @@ class RaftMember:
 
     def pump(self, now: Now) -> None:
         """Something was appended or synced, or time has passed: go on."""
-        has_paused = now.monotonic_ms - self._pumped_ms > self._pause_ms_max
-        self._pumped_ms = now.monotonic_ms
         if self._is_saved:
             self._is_saved = False
             ready, self._saving = self._saving, None
@@ -117,7 +109,7 @@ class RaftMember:
         if self._saving is not None or self.next_life is not None:
             return
         self._note_log()
-        if now.monotonic_ms >= self.node.deadline_ms and not has_paused:
+        if now.monotonic_ms >= self.node.deadline_ms:
             self.node.tick(now.monotonic_ms)
         self._work(now)
 
