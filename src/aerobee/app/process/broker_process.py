@@ -22,11 +22,13 @@ import os
 import socket
 from collections.abc import Callable, Sequence
 
-from aerobee.app.process.broker_life import BrokerLife, Build, Doors
+from aerobee.app.process.broker_life import BrokerLife, Build
+from aerobee.app.process.doors import Doors
 from aerobee.app.process.holdings import Holdings, holdings_of
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained, warn_if_open
 from aerobee.app.process.monitor import Monitor
 from aerobee.app.process.store_reset import set_log_aside
+from aerobee.app.process.tls_files import tls_files_of
 from aerobee.app.settings.broker_settings import (
     VIP_PORT_STEP,
     BrokerSettings,
@@ -46,6 +48,8 @@ from aerobee.system.entropy import SystemEntropy
 
 _log = logging.getLogger(__name__)
 
+HAND_OVER_SECONDS_MAX = 2.0
+_LOOK_SECONDS = 0.005
 _FREE_PAIR_TRIES = 50
 
 
@@ -109,6 +113,8 @@ class BrokerPart:
             _log.warning("%s", warning)
         async with contextlib.AsyncExitStack() as undo:
             listen = settings.listen
+            tls = tls_files_of(settings.tls, undo)
+            self._monitor.show_tls(tls)
             sockets, vip_sockets = _bind_pair(listen)
             for bound in (*sockets, *vip_sockets):
                 undo.callback(bound.close)
@@ -118,7 +124,11 @@ class BrokerPart:
             for bound in ha_sockets:
                 undo.callback(bound.close)
             self._doors = Doors(
-                port, (*sockets, *vip_sockets), port_of(ha_sockets[0]), tuple(ha_sockets)
+                port,
+                (*sockets, *vip_sockets),
+                port_of(ha_sockets[0]),
+                tuple(ha_sockets),
+                None if tls is None else tls.state,
             )
             places = [f"broker {Peer(listen.host, self._doors.port)}"]
             if settings.monitor.exporter is Exporter.PROM:
@@ -137,11 +147,24 @@ class BrokerPart:
         return ", ".join(places)
 
     async def stop(self) -> None:
+        await self._hand_over()
         if self._rebuilding is not None:
             await asyncio.wait([self._rebuilding])
         # First of all: pages look into a store that another thread closes.
         await self._monitor.close()
         await self._undo.aclose()
+
+    async def _hand_over(self) -> None:
+        """Have another member of the group lead before this one is gone: clients then wait for
+        milliseconds instead of for an election."""
+        seat = self._seat
+        if seat is None or self._life is None or not seat.hand_over():
+            return
+        self.wake()
+        loop = asyncio.get_running_loop()
+        end = loop.time() + HAND_OVER_SECONDS_MAX
+        while seat.node.leading is not None and loop.time() < end:
+            await asyncio.sleep(_LOOK_SECONDS)
 
     def wake(self) -> None:
         """Run the broker's due work at once: called after the clock was moved."""
