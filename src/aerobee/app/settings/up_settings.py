@@ -63,6 +63,8 @@ class UpFlags:
     """SYNC, ASYNC or RAFT; None: nothing is said, and masters do not wait for slaves."""
     beside: Mapping[str, str] | None = None
     """Settings of every broker that count if nothing else is said."""
+    insecure: str | None = None
+    """"true": open to other machines though nobody is asked who it is."""
     nodes: int | None = None
     """Members of a Raft group; None: NODES, if RAFT is wanted."""
 
@@ -127,6 +129,7 @@ def _members(flags: UpFlags, environment: Mapping[str, str]) -> list[BrokerSetti
         told = [
             Given("storePathRootDir", root, "--store"),
             *_given("bindAddress", flags.host, "--host"),
+            *_given("insecure", flags.insecure, "--insecure"),
             *_ports_above(first, node, MASTER_ID),
             Given("enableDLegerCommitLog", "true", "--replication"),
             Given("dLegerPeers", peers, "--nodes"),
@@ -201,6 +204,7 @@ def _nameserver(flags: UpFlags, environment: Mapping[str, str]) -> NameServerSet
             Given("kvConfigPath", f"{flags.folder}/namesrv/kvConfig.json", "--store"),
             Given("configStorePath", f"{flags.folder}/namesrv/namesrv.properties", "--store"),
             *_given("bindAddress", flags.host, "--host"),
+            *_given("insecure", flags.insecure, "--insecure"),
             *_given("listenPort", flags.nameserver_port, "--nameserver-port"),
         ],
     )
@@ -217,6 +221,7 @@ def _broker(
     told = [
         Given("storePathRootDir", root, "--store"),
         *_given("bindAddress", flags.host, "--host"),
+        *_given("insecure", flags.insecure, "--insecure"),
         *_given("listenPort", flags.port, "--port"),
     ]
     if flags.brokers > 1:
