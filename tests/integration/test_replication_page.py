@@ -106,7 +106,7 @@ def test_a_slave_takes_over_and_the_old_master_follows_it(tmp_path: Path) -> Non
             assert "NO MASTER" in steps.run("explain", "broker", "broker-a").out
             dry = steps.run("broker", "promote", "broker-a", "--dry-run")
             assert f"would make {new} (id 1" in dry.out
-            said = steps.run("broker", "promote", "broker-a", "--yes")
+            said = steps.run("broker", "promote", "broker-a", "--role", "ASYNC_MASTER", "--yes")
             assert said.status == 0, said.error
             steps.until(lambda found: found.get(new, {}).get("role") == "ASYNC_MASTER")
             steps.server.send("orders", BODIES[1:])

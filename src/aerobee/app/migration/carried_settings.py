@@ -81,6 +81,10 @@ def missing_features(theirs: Mapping[str, str]) -> dict[str, str]:
                 setting.kind.read(theirs[setting.key])
             except ValueError as wanted:
                 found[setting.key] = str(wanted)
+    if theirs.get("enableDLegerCommitLog", "").lower() == "true":
+        found["enableDLegerCommitLog"] = (
+            "its log is DLedger's, and it sends it to no slave: begin with an empty cluster"
+        )
     if theirs.get("authenticationEnabled", "").lower() == "true":
         found["authenticationEnabled"] = (
             "its users and rules are not carried over: make them again with `aerobee auth`"

@@ -17,14 +17,12 @@ from typing import TYPE_CHECKING, Any
 from aerobee.errors import Misuse
 from aerobee.pipeline.jobs.job import Chosen
 from aerobee.pipeline.jobs.topic_io import FORMAT
-from aerobee.pipeline.spark.option_texts import TLS_OPTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
 
 _DIGITS = 38
-_OF_CONNECTIONS = ("accessKey", "secretKey", *TLS_OPTIONS)
 
 Announcement = Mapping[str, Any]
 
@@ -55,10 +53,13 @@ class Announcements:
         return [said for version, said in self._known.items() if version in versions]
 
     def _read(self, capture: str) -> dict[str, Announcement]:
+        # A list of jobs need not wait for a client.
+        from aerobee.pipeline.spark.option_texts import TLS_OPTIONS
+
         reader = self._spark.read.format(FORMAT)
         reader = reader.option("nameServer", self._chosen.text("name-server"))
         reader = reader.option("topic", schema_topic(capture)).option("columns", "value,offset")
-        for name in _OF_CONNECTIONS:
+        for name in ("accessKey", "secretKey", *TLS_OPTIONS):
             if name in self._chosen.source:
                 reader = reader.option(name, self._chosen.source[name])
         rows = sorted(reader.load().collect(), key=lambda row: int(row["offset"]))
