@@ -14,12 +14,14 @@ from typing import NamedTuple
 from aerobee.errors import AerobeeError
 from aerobee.model.access import SUBJECT_PREFIX, Credentials
 from aerobee.ports.service import ChannelId
+from aerobee.protocol.remoting.signature import STAMP
 from aerobee.protocol.request_codes import request_name
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.access.accounts import Account, Accounts
 from aerobee.service.access.authentication import SignatureCheck, user_name
 from aerobee.service.access.config import OPEN, AccessConfig
 from aerobee.service.access.request_rights import RIGHTS, Asked, RequestRight
+from aerobee.service.access.request_stamps import RequestStamps
 from aerobee.service.request import Answer, Request
 
 _NO_NAME = "username cannot be null."
@@ -55,6 +57,7 @@ class Gate:
         self._config = config
         self.realms = realms
         self._topic_at = topic_at
+        self.stamps = RequestStamps()
         self._trusted: dict[ChannelId, dict[str, _Trust]] = {}
 
     @property
@@ -79,6 +82,11 @@ class Gate:
             found = self._authenticated(request)
             if isinstance(found, Answer):
                 return found
+            stamp = request.command.ext_fields.get(STAMP)
+            if stamp is not None:
+                fault = self.stamps.find_fault(stamp, code, request.channel, request.now)
+                if fault is not None:
+                    return _refusal(f"{_WRONG} {fault}")
             known = found
             request.user = known[0][1].user
         right = RIGHTS.get(code)

@@ -1,5 +1,7 @@
 """Puts the access room together: the users and rules of a broker, its gate, the handlers of
 requests about them, and what name servers are told.
+
+Imports more than 15 modules because it puts the others together.
 """
 
 import logging
@@ -12,6 +14,7 @@ from aerobee.ports.service import Effects
 from aerobee.protocol.message.stored_message import decode_record
 from aerobee.service.access.access_store import FILE, AccessStore
 from aerobee.service.access.config import AccessConfig
+from aerobee.service.access.fast_gate import FastGate
 from aerobee.service.access.gate import Gate, Realm
 from aerobee.service.broker.access.access_handlers import AccessHandlers, refusing_rows
 from aerobee.service.broker.access.access_notices import AccessNotices
@@ -47,6 +50,10 @@ class AccessAssembly:
                 _log.warning("a backup had to do: %s", self.store.fault)
         self.notices = AccessNotices(identity, self.store, addresses, outbox)
         self.gate = Gate(self.config, lambda: realms, lambda offset: topic_at(store, offset))
+        self.fast_gate: FastGate | None = None
+        if self.store is not None:
+            trust_ms = self.config.trust_ms if self.config.trusts_connections else 0
+            self.fast_gate = FastGate(self.store.accounts, self.gate.stamps, trust_ms)
 
     def rows(self) -> list[Row]:
         if self.store is None:

@@ -12,6 +12,7 @@ from aerobee.ports.service import ChannelId
 from aerobee.protocol.headers.pulling import PullHeader
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
+from aerobee.service.access.fast_gate import FastGate
 from aerobee.service.broker.config import BrokerConfig
 from aerobee.service.broker.log_access.cold_reads import ColdReads
 from aerobee.service.broker.pull.fast_pull import FastPull
@@ -72,6 +73,10 @@ class PullAssembly:
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> int:
         """See `FastPull.take_all`."""
         return self._fast_pull.take_all(channel, frames, output)
+
+    def guard(self, gate: FastGate) -> None:
+        """The fast path takes pulls of users whom the gate knows, and no others."""
+        self._fast_pull.guard(gate)
 
     def recheck(self) -> None:
         """Something was done that may change the decisions about pulls."""
