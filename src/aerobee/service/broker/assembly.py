@@ -80,7 +80,7 @@ def build_broker(
             _guarded(access, parts),
         ),
         parts.peers,
-        duties_of(identity, parts, store, publishing, access, static_topics.on_answer),
+        duties_of(identity, parts, store, publishing, access, static_topics),
         parts.outbox,
         parts.watching.watch(name_servers, providers, now),
     )

@@ -3,7 +3,7 @@ connections and its end. A slave has fewer than a master, an acting master more 
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId
@@ -13,14 +13,11 @@ from aerobee.service.broker.broker import Duties
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.parts import Parts
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
+from aerobee.service.broker.static_topic.static_topic_assembly import StaticTopicAssembly
 from aerobee.storage.store import Store
 
 REST_MS_MAX = 500  # the longest time between two looks at client calls, members, saves, rates
 COMPACTION_REST_MS = 5  # between two steps of compaction: some 200,000 messages a second
-
-
-Answered: TypeAlias = Callable[[object, RemotingCommand | None, Now], None]
-"""Takes the answer to a `Dial`."""
 
 
 class _MasterDuties(NamedTuple):
@@ -53,11 +50,13 @@ def _delivering_duties(parts: Parts) -> _MasterDuties:
     )
 
 
-def _master_duties(parts: Parts, publishing: RoundPublishing) -> _MasterDuties:
+def _master_duties(
+    parts: Parts, publishing: RoundPublishing, static_topics: StaticTopicAssembly
+) -> _MasterDuties:
     sequences = parts.tables.deduplication.sequences
     delivering = _delivering_duties(parts)
     return _MasterDuties(
-        on_tick=(*delivering.on_tick, sequences.on_tick, publishing.on_tick),
+        on_tick=(*delivering.on_tick, sequences.on_tick, publishing.on_tick, static_topics.on_tick),
         on_stop=(*delivering.on_stop, sequences.stop),
         rest_ms=(*delivering.rest_ms, publishing.rest_ms),
         on_round=(parts.pops.on_round, parts.transactions.on_round),
@@ -66,10 +65,13 @@ def _master_duties(parts: Parts, publishing: RoundPublishing) -> _MasterDuties:
 
 
 def _duties_by_stage(
-    identity: BrokerIdentity, parts: Parts, publishing: RoundPublishing
+    identity: BrokerIdentity,
+    parts: Parts,
+    publishing: RoundPublishing,
+    static_topics: StaticTopicAssembly,
 ) -> _MasterDuties:
     if identity.takes_messages:
-        return _master_duties(parts, publishing)
+        return _master_duties(parts, publishing, static_topics)
     return _delivering_duties(parts) if identity.is_acting else _MasterDuties()
 
 
@@ -79,11 +81,10 @@ def duties_of(
     store: Store,
     publishing: RoundPublishing,
     access: AccessAssembly,
-    forwarded: Answered,
+    static_topics: StaticTopicAssembly,
 ) -> Duties:
-    """The duties, in the order in which they are called. `forwarded` takes the answers of other
-    brokers."""
-    masters = _duties_by_stage(identity, parts, publishing)
+    """The duties, in the order in which they are called."""
+    masters = _duties_by_stage(identity, parts, publishing, static_topics)
     tables, registration, replication = parts.tables, parts.cluster.registration, parts.replication
 
     def closed(channel: ChannelId, now: Now) -> None:
@@ -97,7 +98,7 @@ def duties_of(
         registration.on_answer(ticket, answer, now)
         replication.on_answer(ticket, answer, now)
         access.notices.on_answer(ticket, answer, now)
-        forwarded(ticket, answer, now)
+        static_topics.on_answer(ticket, answer, now)
 
     def say_goodbye(now: Now) -> None:
         parts.outbox.extend(registration.unregister())
