@@ -37,6 +37,7 @@ cdef class SignedHeader:
     cdef Py_ssize_t _value_ends[32]
     cdef Py_ssize_t _value_starts[32]
     cdef readonly int code
+    cdef readonly Py_ssize_t frame_size
     cdef readonly Py_ssize_t stamp_end
 
     @cython.locals(start=Py_ssize_t, end=Py_ssize_t, is_read=bint)
@@ -49,7 +50,7 @@ cdef class SignedHeader:
         frames=FrameReader, memory="const byte*", start=Py_ssize_t, stop=Py_ssize_t, _=int,
         number="long long",
     )
-    cpdef long long stamp_number(self, int index) except? -2
+    cpdef long long stamp_number(self, int index) noexcept
 
     @cython.locals(frames=FrameReader, body_size=Py_ssize_t)
     cpdef bint is_signed_with(self, SigningKey key) except? -1

@@ -7,8 +7,10 @@ cdef long long _AGE_MS_MAX
 
 @cython.final
 cdef class KnownUser:
+    cdef public long long bytes
     cdef SigningKey key
-    cdef readonly bytes name
+    cdef readonly object name
+    cdef public long long requests
     cdef public StampSession session
     cdef readonly set topics
     cdef public long long trusted_until_ms
@@ -27,6 +29,7 @@ cdef class FastGate:
     cdef list _users
     cdef long long _wall_ms
     cdef readonly long long epoch
+    cdef public bint is_metered
 
     cpdef bint begin(self, object channel, object now) except -1
 

@@ -223,7 +223,7 @@ def _route(asked: Asked) -> list[Check]:
 
 _CODE = RequestCode
 
-SENT_TOPIC_FIELDS = {
+SENT_TOPIC_FIELDS: Mapping[int, str] = {
     _CODE.SEND_MESSAGE: "topic",
     _CODE.SEND_MESSAGE_V2: "b",
     _CODE.SEND_BATCH_MESSAGE: "b",

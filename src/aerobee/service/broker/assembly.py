@@ -9,7 +9,6 @@ from functools import partial
 from aerobee.ports.clock import Now
 from aerobee.ports.disk import Disk
 from aerobee.ports.disk_worker import DiskWorker
-from aerobee.service.access.fast_gate import FastGate
 from aerobee.service.broker.access.access_assembly import AccessAssembly
 from aerobee.service.broker.admin.admin_assembly import admin_rows
 from aerobee.service.broker.admin.topic.topic_cleanup import set_cleanup
@@ -77,23 +76,13 @@ def build_broker(
             access.gate,
             _table(identity, config, ground, parts, publishing, access, static_topics, now),
             parts.peers.by_channel,
-            _guarded(access, parts),
+            access.guarded(parts.sends.fast_send, parts.pulls, parts.pops.fast_path),
         ),
         parts.peers,
         duties_of(identity, parts, store, publishing, access, static_topics),
         parts.outbox,
         parts.watching.watch(name_servers, providers, now),
     )
-
-
-def _guarded(access: AccessAssembly, parts: Parts) -> FastGate | None:
-    """The gate of the fast paths, told to each of them."""
-    gate = access.fast_gate
-    if gate is not None:
-        parts.sends.fast_send.guard(gate)
-        parts.pulls.guard(gate)
-        parts.pops.fast_path.guard(gate)
-    return gate
 
 
 def _table(
