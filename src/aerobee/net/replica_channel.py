@@ -6,7 +6,7 @@ sends that were confirmed, is done when the round is over.
 
 A link that is dialed carries the log of a master: it is read into one large buffer, which every
 read uses again, so that a read costs no copy and its effects are spread over many records. Accepted
-links carry reports, and have a small buffer.
+links carry reports, or records of a Raft leader, and have a smaller buffer.
 
 Back-pressure: the service is told that a link is ready when nearly everything is out, and keeps a
 window of its own (`ports/replica_link.py`). After a write that the system took at once it is told
@@ -40,7 +40,7 @@ CONNECT_SECONDS_MAX = 3.0
 WRITE_HIGH_BYTES = 256 << 10
 WRITE_LOW_BYTES = 128 << 10
 LOG_READ_BYTES = 1 << 20
-REPORT_READ_BYTES = 4 << 10
+REPORT_READ_BYTES = 64 << 10
 
 
 class ReplicaChannel(asyncio.BufferedProtocol):
@@ -167,7 +167,9 @@ class ReplicaLinks:
 
     def received(self, channel: ReplicaChannel, data: memoryview) -> None:
         if channel.link in self._channels:
-            self._carry_out(self._service.on_link_bytes(channel.link, data, self._read_now()))
+            self._read_now()
+            # Not the time of the round: a lease counts from after a message was received.
+            self._carry_out(self._service.on_link_bytes(channel.link, data, self._now()))
 
     def ready(self, channel: ReplicaChannel) -> None:
         if channel.link in self._channels:

@@ -30,6 +30,7 @@ from aerobee.ports.clock import Clock, Now
 from aerobee.ports.service import Peer, Rebuild, Service
 from aerobee.ports.watch import Watch, WatchedService
 from aerobee.protocol.remoting.frame import FrameLimits
+from aerobee.replication.raft_seat import RaftSeat
 from aerobee.service.access.config import AccessConfig
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
 from aerobee.service.live_config import ChangesFile, LiveConfig
@@ -79,9 +80,11 @@ class BrokerLife:
         clock: Clock,
         is_own_time: bool,
         stage: Stage = Stage.USUAL,
+        seat: RaftSeat | None = None,
     ) -> None:
-        """`is_own_time`: off where a test moves the clock."""
+        """`is_own_time`: off where a test moves the clock. `seat`: of a member of a Raft group."""
         self._stage = stage
+        self._seat = seat
         self._settings = settings
         self._doors = doors
         self._clock = clock
@@ -172,6 +175,7 @@ class BrokerLife:
             os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
             self._stage,
             self._access(),
+            self._seat,
         )
         return identity, store_host
 

@@ -14,6 +14,7 @@ from aerobee.app.settings.monitor_settings import MONITOR_SETTINGS, MonitorConfi
 from aerobee.model.setting import Kind, Setting, texts
 from aerobee.replication.config import SETTINGS as REPLICATION_SETTINGS
 from aerobee.replication.config import ReplicationConfig
+from aerobee.replication.group_config import GROUP_SETTINGS, RaftGroupConfig
 from aerobee.service.access.config import CLASS_SETTINGS, AccessClasses, AccessConfig
 from aerobee.service.access.config import SETTINGS as ACCESS_SETTINGS
 from aerobee.service.broker.config import SETTINGS as BROKER_SERVICE
@@ -75,6 +76,7 @@ def _of_broker() -> Iterator[tuple[object, Sequence[Setting]]]:
     yield broker_settings.BrokerPaths(), broker_settings.PATH_SETTINGS
     yield StorageConfig(), broker_settings.STORAGE_SETTINGS
     yield ReplicationConfig(), REPLICATION_SETTINGS
+    yield RaftGroupConfig(), GROUP_SETTINGS
     yield broker_settings.DiskPatience(), broker_settings.PATIENCE_SETTINGS
     yield broker_settings.Fixed(), broker_settings.FIXED_SETTINGS
     yield AccessConfig(), ACCESS_SETTINGS

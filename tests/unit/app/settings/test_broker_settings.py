@@ -165,7 +165,6 @@ def test_the_folders_of_the_store_may_be_named_but_not_moved(files: Files) -> No
 @pytest.mark.parametrize(
     "line",
     [
-        "enableDLegerCommitLog=true",
         "enableControllerMode=true",
         "storeType=defaultRocksDB",
         "aclEnable=true",

@@ -1,0 +1,44 @@
+"""PreferredLeader hands leadership to the member that a person prefers, once that can take over.
+
+A member is preferred to all that are named after it, and to all that are not named. It gets
+leadership when it is a voter, answers, and has nearly everything: the rest is sent before the
+election, while sends wait.
+"""
+
+from collections.abc import Sequence
+
+from aerobee.raft.node import Node
+
+LOOK_MS = 5_000
+"""Between two tries: a member that is preferred and cannot win must not stop the group for long."""
+LAG_BYTES_MAX = 1 << 20
+
+
+class PreferredLeader:
+    def __init__(self, preferred: Sequence[int], now_ms: int) -> None:
+        """`preferred`: members, the most preferred first."""
+        self._preferred = preferred
+        self._looked_ms = now_ms
+
+    def is_due(self, now_ms: int) -> bool:
+        return bool(self._preferred) and now_ms - self._looked_ms >= LOOK_MS
+
+    def find_target(self, node: Node, now_ms: int) -> int | None:
+        """The member that should lead in the place of this one; None: there is none now."""
+        self._looked_ms = now_ms
+        leading = node.leading
+        if leading is None or not leading.has_committed():
+            return None
+        for target in self._preferred:
+            if target == node.node:
+                return None
+            progress = leading.progress.get(target)
+            if (
+                progress is not None
+                and target in node.members.voters
+                and progress.is_agreed
+                and now_ms - progress.echo_ms <= node.election_timeout_ms
+                and node.log.end - progress.synced <= LAG_BYTES_MAX
+            ):
+                return target
+        return None
