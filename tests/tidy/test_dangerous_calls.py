@@ -42,7 +42,7 @@ def test_every_exception_is_a_module_that_needs_it() -> None:
         "get(url, verify=False)",
         "context.verify_mode = ssl.CERT_NONE",
         "is_right = said.signature == made",
-        "if tag != known: pass",
+        "if hmac != known: pass",
     ],
 )
 def test_a_dangerous_call_is_found(planted: Plant, line: str) -> None:
