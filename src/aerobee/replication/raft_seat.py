@@ -6,6 +6,8 @@ that it has won would be in vain otherwise; so does the work that the last life 
 one.
 """
 
+from collections.abc import Callable
+
 from aerobee.errors import RaftBroken
 from aerobee.ports.entropy import Entropy
 from aerobee.raft.node import Node
@@ -25,6 +27,9 @@ class RaftSeat:
         self._entropy = entropy
         self._node: Node | None = None
         self._log: RaftLog | None = None
+        self.hand_over: Callable[[], bool] = lambda: False
+        """Has another member lead, if this one does; whether one is going to. Of the present
+        life."""
         self.owed: Ready | None = None
         """Work of the node that the next life does first."""
 

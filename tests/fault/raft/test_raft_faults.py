@@ -1,17 +1,22 @@
-"""A Raft group of three real brokers: the leader or a follower killed, stopped, cut off under load.
+"""A Raft group of real brokers: the leader or a follower killed, stopped, cut off under load.
 
 Every send and every read is checked: nothing acknowledged is lost, nothing that was read is taken
 back, nothing is stored twice or out of order, and all logs are the same, byte by byte.
+
+FAULT_ROUNDS=5           rounds of all faults in each group, at night
+FAULT_NETWORK=loopback   no network namespaces, also where they are possible
 """
 
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
 from tests.fault.raft.raft_group import RaftWorld
-from tests.fault.replication.group import Mode
+from tests.fault.replication.group import NAME, Mode
+from tests.log_check import Outcome
 from tests.score import show
 
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "5"))
@@ -89,6 +94,32 @@ def cut_off_leader(world: RaftWorld) -> None:
     world.until_caught_up()
 
 
+def restart_one_after_another(world: RaftWorld) -> None:
+    """A leader that stops hands over first: no send is refused for lack of one."""
+    world.raft.ask(world.others(world.raft.leader())[0])
+    for broker in list(world.group.brokers):
+        if world.master is broker:
+            world.raft.ask(world.others(broker)[0])
+            world.progress(5)
+        broker.stop()
+        world.progress()
+        broker.start(is_master=False)
+        world.until_caught_up()
+
+
+def transfer(world: RaftWorld) -> None:
+    """Clients ask a follower, and see no error."""
+    leader = world.raft.leader()
+    world.raft.ask(world.others(leader)[0])
+    world.progress()
+    refused = world.load.count(Outcome.REFUSED)
+    said = world.group.run("broker", "transfer", NAME)
+    assert said.status == 0, said.error
+    assert world.raft.leader(leader) is not leader
+    world.progress()
+    assert world.load.count(Outcome.REFUSED) == refused
+
+
 def kill_all(world: RaftWorld) -> None:
     for broker in world.group.brokers:
         broker.kill()
@@ -106,9 +137,14 @@ CELLS: Mapping[str, Callable[[RaftWorld], None]] = {
         freeze_leader,
         cut_off_leader,
         kill_leader_that_clients_ask,
+        transfer,
+        restart_one_after_another,
         kill_all,
     )
 }
+
+
+QUICK = ("kill_leader", "kill_follower", "freeze_leader", "cut_off_leader", "transfer")
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +158,22 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RaftWorld]:
         one.close()
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", QUICK)
 def test_nothing_acknowledged_is_lost_by(world: RaftWorld, cell: str) -> None:
     CELLS[cell](world)
     world.judge()
+
+
+@pytest.mark.night
+@pytest.mark.timeout(14_400)
+@pytest.mark.parametrize("slaves", [2, 4])
+def test_nothing_acknowledged_is_lost_in_a_night_of_faults(tmp_path: Path, slaves: int) -> None:
+    world = RaftWorld(tmp_path, Mode(slaves=slaves, copies=2), f"raft {slaves}")
+    try:
+        for _ in range(ROUNDS):
+            for cell in world.dice.sample(sorted(CELLS), len(CELLS)):
+                CELLS[cell](world)
+                world.judge()
+    finally:
+        show(world.summary())
+        world.close()

@@ -132,6 +132,12 @@ class Broker:
             self._process.end(signal.SIGKILL)
             self._process = None
 
+    def stop(self) -> None:
+        """A planned stop."""
+        assert self._process is not None
+        self._process.end(signal.SIGTERM)
+        self._process = None
+
     def freeze(self) -> None:
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)

@@ -55,7 +55,7 @@ class ReplicationAssembly:
         self.acting = ActingAssembly(identity, ground, cluster, outbox, now)
         self.side = self.acting.side
         self.access = SharedAccess(identity, self.side, outbox)
-        self._raft = RaftAssembly(self.side, cluster.registration, outbox)
+        self._raft = RaftAssembly(identity, self.side, cluster.registration, outbox)
         self.answers = SafeAnswers(store, sync_timeout_ms, copies_of(self.side, identity))
         self.suggestion = BrokerSuggestion(identity, store, find_group, self.side.has_slave)
 

@@ -3,6 +3,7 @@
 raft_side        the side of replication: node, links and state file, in one life of the broker
 member_status    the group, as tools and monitoring are told
 leader_requests  requests that only a leader serves: forwarded to it, or held while there is none
+group_handlers   requests about the group: its terms, another leader
 preferred_leader leadership for the member that a person prefers
 raft_assembly    puts the room together
 

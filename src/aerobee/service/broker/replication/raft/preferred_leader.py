@@ -2,7 +2,8 @@
 
 A member is preferred to all that are named after it, and to all that are not named. It gets
 leadership when it is a voter, answers, and has nearly everything: the rest is sent before the
-election, while sends wait.
+election, while sends wait. Without a preference, as at a planned stop, the one with the longest log
+takes over.
 """
 
 from collections.abc import Sequence
@@ -29,16 +30,29 @@ class PreferredLeader:
         leading = node.leading
         if leading is None or not leading.has_committed():
             return None
+        able = _able(node, now_ms)
         for target in self._preferred:
             if target == node.node:
                 return None
-            progress = leading.progress.get(target)
-            if (
-                progress is not None
-                and target in node.members.voters
-                and progress.is_agreed
-                and now_ms - progress.echo_ms <= node.election_timeout_ms
-                and node.log.end - progress.synced <= LAG_BYTES_MAX
-            ):
+            if target in able:
                 return target
         return None
+
+
+def find_successor(node: Node, now_ms: int) -> int | None:
+    """The member that can take over from a leader soonest; None: there is none now."""
+    able = _able(node, now_ms)
+    return max(able, key=lambda one: (able[one], -one), default=None)
+
+
+def _able(node: Node, now_ms: int) -> dict[int, int]:
+    """Members that can lead, and how much of the log is on their disks."""
+    progress = node.leading.progress if node.leading is not None else {}
+    return {
+        other: one.synced
+        for other, one in progress.items()
+        if other in node.members.voters
+        and one.is_agreed
+        and now_ms - one.echo_ms <= node.election_timeout_ms
+        and node.log.end - one.synced <= LAG_BYTES_MAX
+    }

@@ -11,7 +11,9 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import Effects
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.cluster.registration import Registration
+from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.replication.promotion import Promotion
+from aerobee.service.broker.replication.raft.group_handlers import RaftGroupHandlers
 from aerobee.service.broker.replication.raft.leader_requests import LeaderRequests
 from aerobee.service.broker.replication.raft.raft_side import RaftSide
 from aerobee.service.broker.request_table import Row
@@ -26,8 +28,11 @@ REST_MS_MAX = 1_000
 class RaftAssembly:
     """Of a broker that is no member of a group, nothing."""
 
-    def __init__(self, side: object, registration: Registration, outbox: Effects) -> None:
+    def __init__(
+        self, identity: BrokerIdentity, side: object, registration: Registration, outbox: Effects
+    ) -> None:
         """`side` is the side of replication that the broker is on."""
+        self._identity = identity
         self._side = side if isinstance(side, RaftSide) else None
         self._registration = registration
         self._requests = None if self._side is None else LeaderRequests(self._side, outbox)
@@ -43,7 +48,11 @@ class RaftAssembly:
 
     def rows(self, rows: Sequence[Row]) -> list[Row]:
         """The rows of a member."""
-        return list(rows) if self._requests is None else self._requests.rows(rows)
+        if self._side is None or self._requests is None:
+            return list(rows)
+        own = RaftGroupHandlers(self._identity, self._side).rows()
+        codes = {one.code for one in own}
+        return self._requests.rows([*own, *(one for one in rows if one.code not in codes)])
 
     def begin_term(self, tables: Tables, store: Store, now: Now) -> None:
         """Of a leader: its tables are those of its term, and name servers hear of it after that."""

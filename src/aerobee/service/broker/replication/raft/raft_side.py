@@ -37,7 +37,10 @@ from aerobee.replication.raft_state import RaftState
 from aerobee.service.access.link_proof import LinkGuard
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.replication.raft.member_status import follower_status, leader_status
-from aerobee.service.broker.replication.raft.preferred_leader import PreferredLeader
+from aerobee.service.broker.replication.raft.preferred_leader import (
+    PreferredLeader,
+    find_successor,
+)
 from aerobee.service.broker.state.tables import Ground
 
 _log = logging.getLogger(__name__)
@@ -82,6 +85,7 @@ class RaftSide:
         self._member = RaftMember(seat, log, self.leads, self._save, self._deliver)
         self._preference = PreferredLeader(config.preferred, now.monotonic_ms)
         self._set_peers()
+        seat.hand_over = self._hand_over
         self._guarded(self._member.begin)
 
     @property
@@ -103,9 +107,7 @@ class RaftSide:
     def master(self) -> str:
         """Where the leader answers requests; empty: there is none, or it is this broker."""
         leader = self.node.leader
-        if leader is None or leader == self.node.node:
-            return ""
-        return self._links.brokers.get(leader, "")
+        return "" if leader in (None, self.node.node) else self._links.brokers.get(leader or 0, "")
 
     def find_leader(self) -> str:
         """Where another leader answers; empty: there is none that can be reached."""
@@ -124,6 +126,11 @@ class RaftSide:
 
     def follow(self, address: str, ha_address: str, now: Now) -> None:
         """Nothing: who leads is decided by votes."""
+
+    def broker_of(self, node: int) -> str:
+        """Where the broker of a member answers clients; empty: it has not said."""
+        own = node == self.node.node
+        return self._identity.address if own else self._links.brokers.get(node, "")
 
     def order(self, command: Callable[[Node], str], now: Now) -> str:
         """Give the node a command of a person; the reason why it is not followed, or nothing."""
@@ -249,6 +256,15 @@ class RaftSide:
         if target is not None:
             _log.info("leadership is handed to node %d, which is preferred", target)
             self.order(lambda node: node.transfer(target, now.monotonic_ms), now)
+
+    def _hand_over(self) -> bool:
+        """The process stops: have another member lead; whether one is going to."""
+        now = self._now
+        target = find_successor(self.node, now.monotonic_ms)
+        if not self.takes_messages or target is None:
+            return False
+        _log.info("leadership is handed to node %d, because this broker stops", target)
+        return self.order(lambda node: node.transfer(target, now.monotonic_ms), now) == ""
 
     def _set_peers(self) -> None:
         node = self.node

@@ -124,3 +124,15 @@ def test_a_store_with_messages_is_not_put_into_a_new_group() -> None:
     seat = RaftSeat(RaftGroupConfig(is_on=True, peers=peers, node=0), "g", Turns(0))
     with pytest.raises(StorageError, match="has messages"):
         BrokerKit(identity=BrokerIdentity(raft=seat), disk=kit.disk, storage=SYNC)
+
+
+def test_a_leader_that_stops_hands_over_first_and_a_follower_has_nothing_to_hand_over() -> None:
+    group = MemberGroup(3, ORDERS)
+    leader = group.elected()
+    group.run(500)
+    follower = next(one for one in group.members if one is not leader)
+    assert not follower.seat.hand_over()
+    assert leader.seat.hand_over()
+    group.run(100)
+    assert leader.seat.node.leading is None
+    assert group.elected() is not leader
