@@ -15,7 +15,6 @@ from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.access.fast_gate import FastGate
 from aerobee.service.broker.fast_path import ALL, NONE, SOME
 from aerobee.service.broker.log_access.message_writer import MessageWriter
 from aerobee.service.broker.pop.ack.fast_ack import FastAck
@@ -88,11 +87,6 @@ class PopFastPath:
         # The fast path reads the log, which still has messages that compaction removed.
         if topic is not None and not topic.is_compacted:
             self.pops.learn(request, header, plan, self._orders.of(plan))
-
-    def guard(self, gate: FastGate) -> None:
-        """From now on take requests of users whom the gate knows, and no others."""
-        self.pops.guard(gate)
-        self.fast_ack.guard(gate)
 
     def recheck(self) -> None:
         self.pops.recheck()
