@@ -18,9 +18,12 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable, Sequence
+from ssl import SSLContext, SSLError
 from typing import cast
 
 from aerobee.net.round import Round
+from aerobee.net.tls_faults import explained_tls
+from aerobee.net.tls_opening import connect
 from aerobee.ports.clock import Now
 from aerobee.ports.replica_link import READY_BYTES, LinkService
 from aerobee.ports.service import (
@@ -133,12 +136,15 @@ class ReplicaLinks:
         now: Callable[[], Now],
         carry_out: Callable[[Effects], None],
         links_max: int = LINKS_MAX,
+        tls: Callable[[], SSLContext | None] = lambda: None,
     ) -> None:
+        """`tls` says by which context links are opened now; None: they are plain."""
         self._service = service
         self._round = turn
         self._now = now
         self._carry_out = carry_out
         self._links_max = links_max
+        self._tls = tls
         self._channels: dict[LinkId, ReplicaChannel] = {}
         self._next_link = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -209,12 +215,13 @@ class ReplicaLinks:
                     channel.abort()
 
     async def _open(self, address: str) -> None:
-        host, _, port = address.rpartition(":")
         try:
             async with asyncio.timeout(CONNECT_SECONDS_MAX):
-                await asyncio.get_running_loop().create_connection(
-                    lambda: self._make_channel(is_dialed=True), host.strip("[]"), int(port)
-                )
+                await connect(lambda: self._make_channel(is_dialed=True), address, self._tls())
+        except SSLError as error:
+            self._carry_out(
+                self._service.on_link_failed(address, explained_tls(error), self._read_now())
+            )
         except (OSError, TimeoutError, ValueError, OverflowError) as error:
             reason = str(error) or f"no answer within {CONNECT_SECONDS_MAX:g} s"
             self._carry_out(self._service.on_link_failed(address, reason, self._read_now()))

@@ -22,11 +22,13 @@ import os
 import socket
 from collections.abc import Callable, Sequence
 
-from aerobee.app.process.broker_life import BrokerLife, Build, Doors
+from aerobee.app.process.broker_life import BrokerLife, Build
+from aerobee.app.process.doors import Doors
 from aerobee.app.process.holdings import Holdings, holdings_of
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained, warn_if_open
 from aerobee.app.process.monitor import Monitor
 from aerobee.app.process.store_reset import set_log_aside
+from aerobee.app.process.tls_files import tls_files_of
 from aerobee.app.settings.broker_settings import (
     VIP_PORT_STEP,
     BrokerSettings,
@@ -111,6 +113,8 @@ class BrokerPart:
             _log.warning("%s", warning)
         async with contextlib.AsyncExitStack() as undo:
             listen = settings.listen
+            tls = tls_files_of(settings.tls, undo)
+            self._monitor.show_tls(tls)
             sockets, vip_sockets = _bind_pair(listen)
             for bound in (*sockets, *vip_sockets):
                 undo.callback(bound.close)
@@ -120,7 +124,11 @@ class BrokerPart:
             for bound in ha_sockets:
                 undo.callback(bound.close)
             self._doors = Doors(
-                port, (*sockets, *vip_sockets), port_of(ha_sockets[0]), tuple(ha_sockets)
+                port,
+                (*sockets, *vip_sockets),
+                port_of(ha_sockets[0]),
+                tuple(ha_sockets),
+                None if tls is None else tls.state,
             )
             places = [f"broker {Peer(listen.host, self._doors.port)}"]
             if settings.monitor.exporter is Exporter.PROM:

@@ -32,8 +32,12 @@ from aerobee.app.settings.setting_kinds import (
     Only,
     Percent,
 )
+from aerobee.app.settings.tls_settings import TLS_KEYS, given_in_tls_file, with_our_names
 from aerobee.model.broker_role import MASTER_ID, BrokerRole, RoleChange
 from aerobee.model.setting import TEXT, TRUTH, Choice, Setting, Whole, texts
+from aerobee.net.tls_config import PLAIN, TlsConfig
+from aerobee.net.tls_config import SETTINGS as TLS_SETTINGS
+from aerobee.net.tls_config import SHOWN_SETTINGS as SHOWN_TLS_SETTINGS
 from aerobee.replication.config import SETTINGS as REPLICATION_SETTINGS
 from aerobee.replication.config import ReplicationConfig, Severity, contradictions
 from aerobee.replication.group_config import (
@@ -141,7 +145,6 @@ class Fixed:
     plug_in: str = ""
     has_acl: str = "false"
     migrates_acl: str = "false"
-    has_tls: str = "false"
     asks_address_server: str = "false"
     asks_dns: str = "false"
 
@@ -204,7 +207,6 @@ FIXED_SETTINGS = (
     Setting("messageStorePlugIn", "plug_in", Only("", "there is one kind of store")),
     Setting("aclEnable", "has_acl", Only("false", _NO_ACL_FILE)),
     Setting("migrateAuthFromV1Enabled", "migrates_acl", Only("false", _NO_ACL_FILE)),
-    Setting("useTLS", "has_tls", Only("false", "connections are not encrypted yet")),
     Setting("fetchNamesrvAddrByAddressServer", "asks_address_server", Only("false", _SAY_WHERE)),
     Setting("fetchNameSrvAddrByDnsLookup", "asks_dns", Only("false", _SAY_WHERE)),
 )
@@ -223,12 +225,13 @@ ALL_SETTINGS = (
     *ACCESS_SETTINGS,
     *CLASS_SETTINGS,
     *KEY_SETTINGS,
+    *TLS_SETTINGS,
     *SETTINGS,
 )
 _ROLE_SETTINGS = tuple(
     one for one in REPLICATION_SETTINGS if one.key in ("brokerRole", "haMasterAddress")
 )
-IGNORED = BROKER_NAMES - {setting.key for setting in ALL_SETTINGS}
+IGNORED = BROKER_NAMES - {setting.key for setting in ALL_SETTINGS} - {*TLS_KEYS}
 _REASONS = {
     "enableSingleTopicRegister": "a topic that changed is always registered alone",
     "enableSplitRegistration": "all topics fit into one registration",
@@ -260,6 +263,7 @@ class BrokerSettings:
     warnings: Sequence[str]
     """Settings that promise less than they seem to, with what to write instead."""
     effective: str
+    tls: TlsConfig = PLAIN
 
     @property
     def broker_id(self) -> int:
@@ -303,6 +307,7 @@ class BrokerSettings:
             **texts(self.raft, GROUP_SETTINGS),
             **texts(Fixed(), FIXED_SETTINGS),
             **texts(self.access, ACCESS_SETTINGS),
+            **texts(self.tls, SHOWN_TLS_SETTINGS),
         }
 
 
@@ -314,9 +319,10 @@ def read_settings(
 ) -> BrokerSettings:
     """Read the settings of a broker. BadConfig lists everything that is wrong."""
     in_file = given_in_file(file) if file is not None else []
-    keys = [*(setting.key for setting in ALL_SETTINGS), *SECOND_NAMES, *IGNORED]
-    lowest = _first_names([*defaults, *_nameservers_in(environment), *in_file])
+    keys = [*(setting.key for setting in ALL_SETTINGS), *SECOND_NAMES, *IGNORED, *TLS_KEYS]
     highest = _first_names([*given_in_environment(environment, PREFIX, keys), *flags])
+    in_tls_file = given_in_tls_file([*in_file, *highest])
+    lowest = _first_names([*defaults, *_nameservers_in(environment), *in_tls_file, *in_file])
     # Where the changes are has to be known before they can be read, below the environment.
     first = Reading([*lowest, *highest], prefix=PREFIX, ignored=IGNORED)
     path = first.build(BrokerPaths(), PATH_SETTINGS).changes
@@ -331,6 +337,7 @@ def read_settings(
     access = reading.build(AccessConfig(), ACCESS_SETTINGS)
     reading.build(AccessClasses(), CLASS_SETTINGS)
     key = reading.build(KeyPath(), KEY_SETTINGS).key
+    tls = reading.build(TlsConfig(), TLS_SETTINGS)
     service = reading.build(BrokerConfig(), SETTINGS)
     storage = replace(_storage(reading), retention_ms=service.retention_ms)
     replication = reading.build(ReplicationConfig(), REPLICATION_SETTINGS)
@@ -365,6 +372,7 @@ def read_settings(
         reading.ignored(),
         warnings,
         reading.effective(),
+        tls,
     )
 
 
@@ -387,8 +395,8 @@ def _contradicted(
 
 
 def _first_names(given: Sequence[Given]) -> list[Given]:
-    """Settings that have two names, under RocketMQ's."""
-    return [one._replace(key=SECOND_NAMES.get(one.key, one.key)) for one in given]
+    """Settings that have two names, under their first."""
+    return [one._replace(key=SECOND_NAMES.get(one.key, one.key)) for one in with_our_names(given)]
 
 
 def _nameservers_in(environment: Mapping[str, str]) -> list[Given]:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from aerobee.app.settings import broker_settings, config, nameserver_settings
 from aerobee.app.settings.monitor_settings import MONITOR_SETTINGS, MonitorConfig
 from aerobee.model.setting import Kind, Setting, texts
+from aerobee.net.tls_config import SETTINGS as TLS_SETTINGS
+from aerobee.net.tls_config import TlsConfig
 from aerobee.replication.config import SETTINGS as REPLICATION_SETTINGS
 from aerobee.replication.config import ReplicationConfig
 from aerobee.replication.group_config import GROUP_SETTINGS, RaftGroupConfig
@@ -82,6 +84,7 @@ def _of_broker() -> Iterator[tuple[object, Sequence[Setting]]]:
     yield AccessConfig(), ACCESS_SETTINGS
     yield AccessClasses(), CLASS_SETTINGS
     yield broker_settings.KeyPath(), broker_settings.KEY_SETTINGS
+    yield TlsConfig(), TLS_SETTINGS
     yield BrokerConfig(), BROKER_SERVICE
 
 
@@ -91,6 +94,7 @@ def _of_name_server() -> Iterator[tuple[object, Sequence[Setting]]]:
     yield MonitorConfig(port=nameserver_settings.MONITOR_PORT), MONITOR_SETTINGS
     yield AccessConfig(), ACCESS_SETTINGS
     yield AccessClasses(), CLASS_SETTINGS
+    yield TlsConfig(), TLS_SETTINGS
     yield NameServerConfig(), NAME_SERVER_SERVICE
 
 
