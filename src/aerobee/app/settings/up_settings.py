@@ -59,6 +59,8 @@ class UpFlags:
     """SYNC or ASYNC; None: nothing is said, and masters do not wait for slaves."""
     beside: Mapping[str, str] | None = None
     """Settings of every broker that count if nothing else is said."""
+    insecure: str | None = None
+    """"true": open to other machines though nobody is asked who it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,7 @@ def _nameserver(flags: UpFlags, environment: Mapping[str, str]) -> NameServerSet
             Given("kvConfigPath", f"{flags.folder}/namesrv/kvConfig.json", "--store"),
             Given("configStorePath", f"{flags.folder}/namesrv/namesrv.properties", "--store"),
             *_given("bindAddress", flags.host, "--host"),
+            *_given("insecure", flags.insecure, "--insecure"),
             *_given("listenPort", flags.nameserver_port, "--nameserver-port"),
         ],
     )
@@ -155,6 +158,7 @@ def _broker(
     told = [
         Given("storePathRootDir", root, "--store"),
         *_given("bindAddress", flags.host, "--host"),
+        *_given("insecure", flags.insecure, "--insecure"),
         *_given("listenPort", flags.port, "--port"),
     ]
     if flags.brokers > 1:
