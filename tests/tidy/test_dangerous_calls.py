@@ -64,6 +64,6 @@ def test_what_is_harmless_is_not(planted: Plant) -> None:
 
 def test_a_secret_is_found_anywhere(planted: Plant) -> None:
     key = "-----BEGIN RSA PRIVATE" + " KEY-----"
-    tree = planted({"tests/a.py": f'"""A key."""\nKEY = """{key}"""\n'})
+    tree = planted({"tests/a.py": f'"""A key."""\nKEY = """{key}\nMII"""\n'})
     (breach,) = dangerous_calls.secrets(tree)
     assert breach.startswith("tests/a.py:2: ")
