@@ -126,7 +126,7 @@ class LocalCluster:
         assert life is not None
         driver = life._driver
         assert driver is not None
-        count: int = driver._service._pull_assembly._fast_pull.answered  # type: ignore[attr-defined]
+        count: int = driver._service._pull_assembly.fast_pull.answered  # type: ignore[attr-defined]
         return count
 
     def client(self) -> Client:

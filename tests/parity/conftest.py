@@ -20,6 +20,7 @@ PACKAGE = Path(aerobee.__file__).parent
 SOURCES = [
     HERE / "twins.pyx",
     PACKAGE / "protocol" / "primitives" / "machine.pxd",
+    PACKAGE / "protocol" / "primitives" / "hmac_machine.pxd",
     PACKAGE / "protocol" / "text" / "json_machine.pxd",
     PACKAGE / "protocol" / "send" / "send_machine.pxd",
 ]

@@ -1,8 +1,8 @@
 # cython: language_level=3
 """The C twins, callable from Python: of json_bytes.py and send_field_names.py for test_twins.py, of
-big_endian.py and crc32.py for test_machine_parity.py."""
+big_endian.py and crc32.py for test_machine_parity.py, of hmac_sha1.py for test_hmac_parity.py."""
 
-from aerobee.protocol.primitives cimport machine
+from aerobee.protocol.primitives cimport hmac_machine, machine
 from aerobee.protocol.send cimport send_machine
 from aerobee.protocol.text cimport json_machine
 from aerobee.protocol.primitives.machine cimport address
@@ -130,3 +130,21 @@ def bytes_at_address_of(bytes data, Py_ssize_t position, Py_ssize_t size):
 
 def crc32(memory, Py_ssize_t position, Py_ssize_t size, unsigned int start):
     return machine.crc32(address(memory), position, size, start)
+
+
+def prepare_key(prepared, bytes key, Py_ssize_t size):
+    hmac_machine.prepare_key(address(prepared), machine.bytes_address(key), size)
+
+
+def put_hmac(target, prepared, text, Py_ssize_t text_size, body, Py_ssize_t body_start, Py_ssize_t body_size):
+    hmac_machine.put_hmac(
+        address(target), address(prepared), address(text), text_size, address(body), body_start, body_size
+    )
+
+
+def is_same_text(known, said, Py_ssize_t position):
+    return bool(hmac_machine.is_same_text(address(known), address(said), position))
+
+
+def choose_sha1(int kind):
+    hmac_machine.choose_sha1(kind)

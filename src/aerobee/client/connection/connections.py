@@ -2,24 +2,25 @@
 client.
 
 Tasks that need an address that is being connected to wait for the same connection. Every command
-gets the client's own form here: its language, a binary header if the code fits one, a signature if
-there are credentials. Pulls go as JSON: an Aerobee broker reads the next pull by comparing its text
-with the last one's, which takes a fifth of the time.
+gets the client's own form here: its language, a binary header if the code fits one, a stamp and a
+signature if there are credentials. Pulls go as JSON: an Aerobee broker reads the next pull by
+comparing its text with the last one's, which takes a fifth of the time.
 """
 
 import asyncio
 import os
 import socket
 import ssl
+from collections.abc import Callable
 
+from aerobee.client.connection.request_stamp import StampCounter
 from aerobee.errors import Unreachable
 from aerobee.model.access import Credentials
 from aerobee.net.line import Asked, Line, open_line
 from aerobee.net.tls_faults import explained_tls
 from aerobee.protocol.remoting.command_header import BINARY_TYPE
-from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX, FrameLimits
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
-from aerobee.protocol.remoting.signature import sign_fields
+from aerobee.protocol.remoting.signature import STAMP, sign_fields
 from aerobee.protocol.request_codes import RequestCode
 
 LANGUAGE = "PYTHON"
@@ -36,13 +37,15 @@ class Connections:
         credentials: Credentials | None = None,
         tls: ssl.SSLContext | None = None,
         connect_timeout: float = 3.0,
+        wall_ms: Callable[[], int] = lambda: 0,
     ) -> None:
+        """`wall_ms` is the time of stamps, which only signed requests have."""
         self._asked = asked
+        self._wall_ms = wall_ms
+        self._stamps: dict[str, StampCounter] = {}
         self._credentials = credentials
         self._tls = tls
         self._connect_timeout = connect_timeout
-        # What a broker answers may be as large as a frame can be.
-        self._limits = FrameLimits(FRAME_BYTES_MAX)
         self._open: dict[str, Line] = {}
         self._opening: dict[str, asyncio.Task[Line]] = {}
 
@@ -66,23 +69,27 @@ class Connections:
     async def ask(self, address: str, command: RemotingCommand, seconds: float) -> RemotingCommand:
         """The answer of the server at an address, whatever its code."""
         line = await self.to(address)
-        self.dress(command)
         if line.is_full:
             await line.drained()
+        self.dress(command, line)
         return await line.ask(command, seconds)
 
     async def tell(self, address: str, command: RemotingCommand) -> None:
         """Send a request that wants no answer."""
         line = await self.to(address)
-        self.dress(command)
+        self.dress(command, line)
         line.tell(command)
 
-    def dress(self, command: RemotingCommand) -> None:
-        """Set language and header form of a command, and sign it."""
+    def dress(self, command: RemotingCommand, line: Line) -> None:
+        """Set language and header form of a command that is written to a line next, and sign it."""
         command.language = LANGUAGE
         if command.code <= BINARY_CODE_MAX and command.code != RequestCode.PULL_MESSAGE:
             command.serialize_type = BINARY_TYPE
         if self._credentials is not None:
+            stamps = self._stamps.get(line.address)
+            if stamps is None:
+                stamps = self._stamps[line.address] = StampCounter()
+            command.ext_fields[STAMP] = stamps.next(command.code, self._wall_ms())
             sign_fields(command.ext_fields, bytes(command.body), self._credentials)
 
     async def close(self) -> None:
@@ -109,7 +116,7 @@ class Connections:
     async def _connect(self, address: str) -> Line:
         try:
             async with asyncio.timeout(self._connect_timeout):
-                line = await open_line(address, self._limits, self._asked, tls=self._tls)
+                line = await open_line(address, asked=self._asked, tls=self._tls)
         except TimeoutError:
             raise Unreachable(
                 f"no {self._kind} to {address} within {self._connect_timeout:g} s",
@@ -123,6 +130,7 @@ class Connections:
                 hint=self._hint(address) if _may_be_plain(error) else "",
             ) from None
         self._open[address] = line
+        self._stamps.pop(address, None)
         return line
 
 

@@ -58,6 +58,7 @@ class Session:
             credentials=options.credentials,
             tls=options.tls,
             connect_timeout=options.connect_timeout,
+            wall_ms=lambda: self.clock.now().wall_ms,
         )
         self.name_servers = NameServers(self.connections, options.name_servers, options.timeout)
         self.routes = RouteCache(self.name_servers)

@@ -186,6 +186,7 @@ class Delivery:
         command = self.command(draft, chosen, group)
         command.flag = ONEWAY_FLAG
         line = await self._line(self._master(route, chosen), self._session.options.timeout)
+        self._session.connections.dress(command, line)
         line.tell(command)
 
     async def _try(
@@ -194,6 +195,7 @@ class Delivery:
         started_ms = self._session.clock.monotonic_ms()
         try:
             line = await self._line(self._master(route, queue), seconds)
+            self._session.connections.dress(command, line)
             answer = await line.ask(command, seconds)
         except NoAnswer:
             self._note_fault(queue, started_ms, is_isolated=True)
@@ -227,7 +229,7 @@ class Delivery:
             line = await self._line(address, seconds)
             fields = {"topic": draft.topic, "queueId": str(queue.queue_id)}
             command = RemotingCommand(int(RequestCode.GET_MAX_OFFSET), ext_fields=fields)
-            self._session.connections.dress(command)
+            self._session.connections.dress(command, line)
             try:
                 version = (await line.ask(command, seconds)).version
             except NoAnswer as error:
@@ -318,9 +320,7 @@ class Delivery:
         )
         code = RequestCode.SEND_BATCH_MESSAGE if draft.is_batch else RequestCode.SEND_MESSAGE_V2
         said = {**write_header(header), **(draft.fields or {})}
-        command = RemotingCommand(draft.code or int(code), ext_fields=said, body=draft.body)
-        self._session.connections.dress(command)
-        return command
+        return RemotingCommand(draft.code or int(code), ext_fields=said, body=draft.body)
 
     def _master(self, route: ClientRoute, queue: MessageQueue) -> str:
         address = route.master_of(queue)

@@ -173,7 +173,7 @@ class Transactions:
             command = RemotingCommand(
                 int(RequestCode.END_TRANSACTION), flag=ONEWAY_FLAG, ext_fields=write_header(end)
             )
-            self._session.connections.dress(command)
+            self._session.connections.dress(command, line)
             line.tell(command)
             trace_end(self._session, end, message.properties, line.address)
         except ConnectionLost as error:

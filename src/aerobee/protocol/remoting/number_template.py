@@ -1,4 +1,5 @@
-"""`NumberTemplate`: a header as the template of others that differ from it in a few numbers only.
+"""`NumberTemplate`: a header as the template of others that differ from it in a few numbers only,
+and, where requests are signed, in their signature.
 
     {"code":11,"extFields":{"queueId":"1",..."queueOffset":"7",...},...,"opaque":303,...}
     |----------- run -----------------| |---- run --------| |----- run --------|
@@ -25,9 +26,12 @@ if not cython.compiled:
         is_bare_integer,
         number_end,
         parse_decimal,
+        plain_end,
     )
 
-PLACES_MAX = 10
+PLACES_MAX = 12
+_TEXTS = (re.compile(rb'"Signature":"([^"\\]+)"'), re.compile(rb'"RequestStamp":"([^"\\]+)"'))
+"""Text that differs from one signed request to the next."""
 
 
 def is_compiled() -> bool:
@@ -37,10 +41,11 @@ def is_compiled() -> bool:
 class NumberTemplate:
     """N1. Places are in order, do not overlap, and have a byte before and behind them."""
 
-    __slots__ = ("_bytes", "_count", "_ends", "_numbers", "_starts")
+    __slots__ = ("_bytes", "_count", "_ends", "_numbers", "_starts", "_texts")
 
-    def __init__(self, header: bytes, places: list[tuple[int, int]]) -> None:
-        """`places` are the ranges of `header` where digits may differ."""
+    def __init__(self, header: bytes, places: list[tuple[int, int]], texts: int = 0) -> None:
+        """`places` are the ranges of `header` where digits may differ; those whose bits are set in
+        `texts` are strings that may."""
         if len(places) > PLACES_MAX:
             raise Misuse(f"{len(places)} places; at most {PLACES_MAX} may differ")
         last = 0
@@ -50,6 +55,7 @@ class NumberTemplate:
             last = end
         self._bytes = header
         self._count = len(places)
+        self._texts = texts
         if not cython.compiled:
             self._starts = [0] * PLACES_MAX
             self._ends = [0] * PLACES_MAX
@@ -70,6 +76,10 @@ class NumberTemplate:
             ):
                 return False
             position += run_size
+            if self._texts >> index & 1:
+                position = plain_end(memory, position, end)
+                run_start = self._ends[index]
+                continue
             stop = number_end(memory, position, end)
             number = parse_decimal(memory, position, stop)
             if number == NO_NUMBER or (
@@ -103,6 +113,10 @@ def template_of(
         if len(found) != 1:
             return None
         spans += found[0].regs[1:]
-    places = sorted(spans)
+    strings = [found.regs[1] for pattern in _TEXTS for found in pattern.finditer(header)]
+    places = sorted([*spans, *strings])
+    if len(places) > PLACES_MAX:
+        return None
     numbers = [int(header[start:end]) for start, end in spans]
-    return NumberTemplate(header, places), [places.index(span) for span in spans], numbers
+    texts = sum(1 << places.index(span) for span in strings)
+    return NumberTemplate(header, places, texts), [places.index(span) for span in spans], numbers

@@ -20,6 +20,8 @@ SECURITY_TOKEN = "SecurityToken"
 SIGNATURE = "Signature"
 # Clients up to 4.9.3 add it after they have signed.
 UNIQUE_KEY_QUERY = "_UNIQUE_KEY_QUERY"
+STAMP = "RequestStamp"
+"""Our own clients': what makes a request one that cannot be sent again (see `request_stamps`)."""
 
 
 def signed_text(fields: Mapping[str, str], body: bytes, *, left_out: Collection[str] = ()) -> bytes:

@@ -47,7 +47,7 @@ cdef class SendHeader:
     @cython.locals(stop=Py_ssize_t, number="long long")
     cdef Py_ssize_t _scan_top(self, int name, const byte* memory, Py_ssize_t position, Py_ssize_t end, MessageDraft draft) except? -2
 
-    @cython.locals(stop=Py_ssize_t, name=int, byte=int)
+    @cython.locals(start=Py_ssize_t, stop=Py_ssize_t, name=int, byte=int)
     cdef Py_ssize_t _scan_ext(self, const byte* memory, Py_ssize_t position, Py_ssize_t end, MessageDraft draft) except? -2
 
     @cython.locals(byte=int, stop=Py_ssize_t)
@@ -73,5 +73,6 @@ cdef class SendHeader:
 
 @cython.locals(code="long long")
 cdef bint _is_of_other_code(const byte* memory, Py_ssize_t start, Py_ssize_t end) noexcept
+cdef bint _differs(const byte* memory, Py_ssize_t start, Py_ssize_t size) noexcept
 cdef bint _is_word(const byte* memory, Py_ssize_t position) noexcept
 cdef bint _is_true(const byte* memory, Py_ssize_t start, Py_ssize_t stop) noexcept

@@ -267,9 +267,12 @@ class SendHeader:
             name = self._field_name(memory, position + 1, stop - position - 1)
             if name < 0:
                 return -1
+            start = position + 1
             position = self._scan_value(name, memory, stop + 2, end, draft)
             if position < 0:
                 return -1
+            if name == 0 and memory[stop + 2] == 0x22 and _differs(memory, start, stop - start):
+                self._template.mark(4, stop + 3 - self._start, position - 1 - self._start)
             byte = memory[position]
             position += 1
             if byte == 0x7D:
@@ -454,6 +457,13 @@ def _is_of_other_code(memory: memoryview, start: int, end: int) -> bool:
         return False
     code = parse_decimal(memory, start + 8, number_end(memory, start + 8, end))
     return code != NO_NUMBER and code != 310 and code != 10 and code != 320
+
+
+def _differs(memory: memoryview, start: int, size: int) -> bool:
+    """Whether this is the name of a field that differs in each signed request."""
+    if size == 9:
+        return same_bytes(memory, start, bytes_address(b"Signature"), 0, 9)
+    return size == 12 and same_bytes(memory, start, bytes_address(b"RequestStamp"), 0, 12)
 
 
 def _is_word(memory: memoryview, position: int) -> bool:

@@ -1,7 +1,7 @@
 import cython
 
 from aerobee.protocol.text.json_machine cimport (
-    NO_NUMBER, copy_plain, escaped_unit, is_bare_integer, is_utf8, number_end, parse_decimal, put_character,
+    NO_NUMBER, copy_plain, escaped_unit, is_bare_integer, is_utf8, number_end, parse_decimal, plain_end, put_character,
 )
 from aerobee.protocol.primitives.machine cimport address, byte, copy_bytes, same_bytes
 from aerobee.protocol.message.message_draft cimport MessageDraft
@@ -13,14 +13,14 @@ cdef Py_ssize_t scan_properties(const byte* memory, Py_ssize_t position, Py_ssiz
 cdef class SendHeaderTemplate:
     cdef object _bytes
     cdef int _count
-    cdef Py_ssize_t _ends[4]
+    cdef Py_ssize_t _ends[6]
     cdef int _flag
     cdef bint _is_batch
-    cdef int _kinds[4]
+    cdef int _kinds[6]
     cdef int _reconsume_times
     cdef Py_ssize_t _room
     cdef Py_ssize_t _size
-    cdef Py_ssize_t _starts[4]
+    cdef Py_ssize_t _starts[6]
     cdef int _sys_flag
     cdef bytes _topic
     cdef readonly int opaque

@@ -1,8 +1,9 @@
 """A template of send headers: the last header, with which the next one is compared.
 
 The headers that a producer sends differ in four places: queue id, born timestamp, properties and
-opaque. `SendHeaderTemplate` keeps the bytes of a header that was scanned and the positions of those
-places; the next header is compared run by run and only the four are read. Equal bytes mean the
+opaque; signed ones in their signature, too. `SendHeaderTemplate` keeps the bytes of a header that
+was scanned and the positions of those places; the next header is compared run by run and only the
+four are read. Equal bytes mean the
 same, so a match is exactly as strict as the scan was.
 
     {"code":310,"extFields":{"a":"G",..."e":"3","f":"0","g":"1794732382394",..."version":513}
@@ -27,6 +28,7 @@ if not cython.compiled:
         is_utf8,
         number_end,
         parse_decimal,
+        plain_end,
         put_character,
     )
 
@@ -76,7 +78,8 @@ class SendHeaderTemplate:
 
     T1. Places are in order and do not overlap; before each lies at least one byte that is equal.
     T2. A size of 0 means that there is no template.
-    T3. Kinds of places: 0 opaque, 1 queue id, 2 born timestamp, 3 properties.
+    T3. Kinds of places: 0 opaque, 1 queue id, 2 born timestamp, 3 properties, 4 a string that means
+    nothing to a send.
     """
 
     __slots__ = (
@@ -108,9 +111,9 @@ class SendHeaderTemplate:
         self._reconsume_times = 0
         self._is_batch = False
         if not cython.compiled:
-            self._kinds = [0] * 4
-            self._starts = [0] * 4
-            self._ends = [0] * 4
+            self._kinds = [0] * 6
+            self._starts = [0] * 6
+            self._ends = [0] * 6
 
     def forget(self) -> None:
         self._size = 0
@@ -171,6 +174,8 @@ class SendHeaderTemplate:
         """The value at a place; the position after it, or -1."""
         if kind == 3:
             return scan_properties(memory, position, end, draft)
+        if kind == 4:
+            return plain_end(memory, position, end)
         stop = number_end(memory, position, end)
         number = parse_decimal(memory, position, stop)
         if number == NO_NUMBER:

@@ -5,8 +5,10 @@ a new epoch: whatever was decided before, here or elsewhere, is decided anew.
 """
 
 from collections.abc import Collection
+from functools import cached_property
 
 from aerobee.model.access import SUPER, Action, Resource, User
+from aerobee.protocol.remoting.signed_header import SigningKey
 from aerobee.service.access.access_rules import Verdict, decide, ready_rules
 from aerobee.service.access.access_table import AccessTable
 
@@ -17,14 +19,16 @@ VERDICTS_MAX = 1_000
 class Account:
     """One user and its rules."""
 
-    __slots__ = ("_rules", "_verdicts", "is_super", "key", "user")
-
     def __init__(self, user: User, table: AccessTable) -> None:
         self.user = user
-        self.key = user.password.encode()
         self.is_super = user.kind == SUPER
         self._rules = ready_rules(table.rules.get(user.name, ()))
         self._verdicts: dict[tuple[Resource, Collection[Action], str], Verdict] = {}
+
+    @cached_property
+    def signing_key(self) -> SigningKey:
+        """Its secret, ready for fast paths."""
+        return SigningKey(self.user.password.encode())
 
     def verdict(self, resource: Resource, actions: tuple[Action, ...], source: str) -> Verdict:
         """Whether its rules allow one of the actions to a request from an address."""

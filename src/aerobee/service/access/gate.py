@@ -4,6 +4,9 @@ place, before they dispatch.
     signature of a known, enabled user ─▶ rules for all that the request touches ─▶ handler
         └─ NO_PERMISSION                       └─ NO_PERMISSION
 
+Whoever guesses gets slower: after ten wrong signatures in a second from one address, only users who
+have signed on their connection before are looked at, until the address has a token again.
+
 A realm is the users and rules of one broker, with the name of its cluster. A broker has its own; a
 name server has those of all brokers that told it, and lets pass what one of them would.
 """
@@ -14,17 +17,27 @@ from typing import NamedTuple
 from aerobee.errors import AerobeeError
 from aerobee.model.access import SUBJECT_PREFIX, Credentials
 from aerobee.ports.service import ChannelId
+from aerobee.protocol.remoting.signature import STAMP
 from aerobee.protocol.request_codes import request_name
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.access.accounts import Account, Accounts
 from aerobee.service.access.authentication import SignatureCheck, user_name
 from aerobee.service.access.config import OPEN, AccessConfig
 from aerobee.service.access.request_rights import RIGHTS, Asked, RequestRight
+from aerobee.service.access.request_stamps import RequestStamps
+from aerobee.service.access.token_bucket import TokenBuckets
 from aerobee.service.request import Answer, Request
 
 _NO_NAME = "username cannot be null."
 _WRONG = "check signature failed."
+FAILURES_PER_SECOND = 10
+"""Wrong signatures from one address."""
 _UNREADABLE = "parse authorization context error."
+
+
+RETRY_AFTER = "retryAfterMs"
+"""The field of a refusal that says how long to wait."""
+_NOBODY: frozenset[str] = frozenset()
 
 
 class Realm(NamedTuple):
@@ -55,6 +68,12 @@ class Gate:
         self._config = config
         self.realms = realms
         self._topic_at = topic_at
+        self.stamps = RequestStamps()
+        self._failures = TokenBuckets(FAILURES_PER_SECOND)
+        self.failed = 0
+        """Wrong signatures, since the start."""
+        # Users who have signed on an open connection.
+        self._signed_in: dict[ChannelId, set[str]] = {}
         self._trusted: dict[ChannelId, dict[str, _Trust]] = {}
 
     @property
@@ -76,9 +95,14 @@ class Gate:
         code = request.command.code
         known: Sequence[tuple[Realm, Account]] = ()
         if code not in config.unsigned_codes:
-            found = self._authenticated(request)
+            found = self._authenticated(request, source)
             if isinstance(found, Answer):
                 return found
+            stamp = request.command.ext_fields.get(STAMP)
+            if stamp is not None:
+                fault = self.stamps.find_fault(stamp, code, request.channel, request.now)
+                if fault is not None:
+                    return _refusal(f"{_WRONG} {fault}")
             known = found
             request.user = known[0][1].user
         right = RIGHTS.get(code)
@@ -97,10 +121,13 @@ class Gate:
     def forget(self, channel: ChannelId) -> None:
         """A connection is closed."""
         self._trusted.pop(channel, None)
+        self._signed_in.pop(channel, None)
 
     # Whose signature it is.
 
-    def _authenticated(self, request: Request) -> "Sequence[tuple[Realm, Account]] | Answer":
+    def _authenticated(
+        self, request: Request, source: str
+    ) -> "Sequence[tuple[Realm, Account]] | Answer":
         """The accounts whose signature it is, in each realm that has one; at least one."""
         name = user_name(request.command.ext_fields)
         if not name:
@@ -109,6 +136,11 @@ class Gate:
             trust = self._trusted.get(request.channel, {}).get(name)
             if trust is not None and self._still_holds(trust, request.now.monotonic_ms):
                 return trust.accounts
+        now_ms = request.now.monotonic_ms
+        signed_in = self._signed_in.get(request.channel, _NOBODY)
+        wait_ms = 0 if name in signed_in else self._failures.wait_ms(source, now_ms)
+        if wait_ms:
+            return _slowed(wait_ms)
         check = SignatureCheck(request.command, request.body)
         signed = []
         for realm in self.realms():
@@ -116,13 +148,17 @@ class Gate:
             if check.is_of(None if account is None else account.user.password) and account:
                 signed.append((realm, account))
         if not signed:
+            self.failed += 1
+            self._failures.take(source, 1, now_ms)
             return _refusal(_WRONG)
+        if name not in signed_in:
+            self._signed_in.setdefault(request.channel, set()).add(name)
         enabled = [(realm, account) for realm, account in signed if account.user.is_enabled]
         if not enabled:
             return _refusal(f"{SUBJECT_PREFIX}{name[:255]} is disabled.")
         if self._config.trusts_connections:
             self._trusted.setdefault(request.channel, {})[name] = _Trust(
-                request.now.monotonic_ms + self._config.trust_ms,
+                now_ms + self._config.trust_ms,
                 enabled,
                 [realm.accounts.epoch for realm, _ in enabled],
             )
@@ -177,6 +213,14 @@ class Gate:
 
 def _refusal(remark: str) -> Answer:
     return Answer(ResponseCode.NO_PERMISSION, remark)
+
+
+def _slowed(wait_ms: int) -> Answer:
+    return Answer(
+        ResponseCode.FLOW_CONTROL,
+        f"too many failed log-ins from this address: try again in {wait_ms} ms",
+        {RETRY_AFTER: str(wait_ms)},
+    )
 
 
 OPEN_GATE = Gate(OPEN, lambda: ())

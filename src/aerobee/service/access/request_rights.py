@@ -223,6 +223,13 @@ def _route(asked: Asked) -> list[Check]:
 
 _CODE = RequestCode
 
+SENT_TOPIC_FIELDS: Mapping[int, str] = {
+    _CODE.SEND_MESSAGE: "topic",
+    _CODE.SEND_MESSAGE_V2: "b",
+    _CODE.SEND_BATCH_MESSAGE: "b",
+}
+"""The field with the topic of a send that a fast path may take, by request code."""
+
 RIGHTS: Mapping[int, RequestRight] = {
     # Sends.
     **dict.fromkeys((_CODE.SEND_MESSAGE, _CODE.SEND_REPLY_MESSAGE), _of_topic("topic", _PUB)),

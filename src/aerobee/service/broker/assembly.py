@@ -76,6 +76,12 @@ def build_broker(
             access.gate,
             _table(identity, config, ground, parts, publishing, access, static_topics, now),
             parts.peers.by_channel,
+            access.guarded(
+                parts.sends.fast_send,
+                parts.pulls.fast_pull,
+                parts.pops.fast_path.pops,
+                parts.pops.fast_path.fast_ack,
+            ),
         ),
         parts.peers,
         duties_of(identity, parts, store, publishing, access, static_topics),

@@ -84,7 +84,7 @@ class Broker:
         self._pull_assembly = pull_assembly
         self._pop_fast_path = pop_fast_path
         self.reception = reception
-        self._has_fast_paths = reception.has_fast_paths
+        self._fast_gate = reception.fast_gate
         self._inner = reception.inner
         self._peers = peers
         self._duties = duties
@@ -104,7 +104,7 @@ class Broker:
         return []
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer, now: Now) -> bool:
-        if not self._has_fast_paths:
+        if self._fast_gate is not None and not self._fast_gate.begin(channel, now):
             return True
         born_host = self._peers.packed[channel]
         while self._send_path.take(channel, born_host, frames, output, now):

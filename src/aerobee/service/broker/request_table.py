@@ -19,6 +19,7 @@ from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.request_codes import RequestCode, request_name
 from aerobee.protocol.response_codes import ResponseCode
+from aerobee.service.access.fast_gate import FastGate
 from aerobee.service.access.gate import Gate
 from aerobee.service.request import Answer, Request, excess_remark
 
@@ -53,13 +54,19 @@ RequestTable: TypeAlias = dict[int, Row]
 class Reception:
     """Takes requests: the gate lets them pass or not, the table says who serves them."""
 
-    def __init__(self, gate: Gate, table: RequestTable, peers: Mapping[ChannelId, Peer]) -> None:
+    def __init__(
+        self,
+        gate: Gate,
+        table: RequestTable,
+        peers: Mapping[ChannelId, Peer],
+        fast_gate: FastGate | None = None,
+    ) -> None:
+        """`fast_gate` guards the fast paths; None: nobody is asked who it is."""
         self.gate = gate
         self._peers = peers
         self.table = table
         """By request code."""
-        self.has_fast_paths = gate.is_open
-        """Whether a fast path may take requests, which are then not asked who they are."""
+        self.fast_gate = fast_gate
         self.inner = gate.inner
         """The user that signs the broker's own requests, if there is one."""
 
@@ -68,6 +75,8 @@ class Reception:
             refusal = self.gate.refuse(request, self._peers[request.channel].host)
             if refusal is not None:
                 return refusal
+            if self.fast_gate is not None:
+                self.fast_gate.note(request)
         code = request.command.code
         row = self.table.get(code)
         if row is None:
@@ -81,6 +90,8 @@ class Reception:
     def forget(self, channel: ChannelId) -> None:
         """A connection is closed."""
         self.gate.forget(channel)
+        if self.fast_gate is not None:
+            self.fast_gate.forget(channel)
 
 
 def row(

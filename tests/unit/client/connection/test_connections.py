@@ -78,17 +78,26 @@ def test_one_who_gives_up_connecting_takes_nobody_else_with_him() -> None:
     in_loop(test)
 
 
-def test_a_command_is_dressed_as_ours_and_signed() -> None:
-    lines = Connections(_unasked, credentials=Credentials("key", "secret", "token"))
-    command = RemotingCommand(SILENCE, ext_fields={"topic": "t"}, body=b"body")
-    lines.dress(command)
-    assert (command.language, command.serialize_type) == ("PYTHON", BINARY_TYPE)
-    assert command.ext_fields["SecurityToken"] == "token"
-    text = signed_text(command.ext_fields, b"body")
-    assert sign(text, "secret") == command.ext_fields["Signature"]
-    pop = RemotingCommand(200050)
-    lines.dress(pop)
-    assert pop.serialize_type == JSON_TYPE
+def test_a_command_is_dressed_as_ours_stamped_and_signed() -> None:
+    async def test() -> None:
+        credentials = Credentials("key", "secret", "token")
+        lines = Connections(_unasked, credentials=credentials, wall_ms=lambda: 17)
+        async with Running() as server:
+            line = await lines.to(f"127.0.0.1:{server.port}")
+            command = RemotingCommand(SILENCE, ext_fields={"topic": "t"}, body=b"body")
+            lines.dress(command, line)
+            assert (command.language, command.serialize_type) == ("PYTHON", BINARY_TYPE)
+            assert command.ext_fields["SecurityToken"] == "token"
+            assert command.ext_fields["RequestStamp"].startswith(f"{SILENCE}.17.")
+            text = signed_text(command.ext_fields, b"body")
+            assert sign(text, "secret") == command.ext_fields["Signature"]
+            pop = RemotingCommand(200050)
+            lines.dress(pop, line)
+            assert pop.serialize_type == JSON_TYPE
+            assert pop.ext_fields["RequestStamp"].endswith(".2")
+            await lines.close()
+
+    in_loop(test)
 
 
 def test_a_connection_that_fails_when_nobody_waits_is_no_complaint() -> None:

@@ -73,7 +73,7 @@ def test_a_binary_header_is_no_match() -> None:
         [(5, 7), (7, 9)],
         [(7, 9), (5, 6)],
         [(len(HEADER) - 1, len(HEADER))],
-        [(n * 3 + 1, n * 3 + 2) for n in range(11)],
+        [(n * 3 + 1, n * 3 + 2) for n in range(13)],
     ],
 )
 def test_places_must_be_in_order_apart_and_inside(places: list[tuple[int, int]]) -> None:

@@ -52,7 +52,7 @@ def test_a_change_holds_when_it_is_on_the_disk() -> None:
     again = StoreRig(rig.disk.power_cut())
     found = again.store.accounts.find("alice")
     assert found is not None
-    assert found.key == b"hidden"
+    assert found.user.password == "hidden"
 
 
 def test_no_secret_is_on_the_disk() -> None:

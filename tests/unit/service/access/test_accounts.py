@@ -11,7 +11,8 @@ PUB = (Action.PUB,)
 def test_an_account_is_ready_for_signatures() -> None:
     account = Accounts(TABLE).find("alice")
     assert account is not None
-    assert (account.user.name, account.key, account.is_super) == ("alice", b"secret", False)
+    assert (account.user.password, account.is_super) == ("secret", False)
+    assert account.signing_key is account.signing_key
     assert Accounts(TABLE).find("bob") is None
 
 

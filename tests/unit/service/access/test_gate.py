@@ -42,6 +42,26 @@ def test_an_unknown_user_and_a_wrong_signature_are_answered_alike() -> None:
     assert kit.bodies() == []
 
 
+def test_wrong_signatures_from_one_address_slow_down_log_ins() -> None:
+    kit = guarded_broker(ORDERS)
+    make_user(kit, "alice", PUB)
+    assert ask_as(kit, "alice", 310, SEND, b"x").code == 0
+    kit.open(ChannelId(3), Peer("10.0.0.9", 1))
+    kit.open(ChannelId(4), Peer("10.0.0.8", 1))
+    wrong = {**signed("alice", SEND, b"x"), "Signature": "wrong"}
+    codes = [kit.ask(310, wrong, b"x", ChannelId(3)).code for _ in range(12)]
+    assert codes == [16] * 10 + [215] * 2
+    # A right signature is not looked at either, unless its user has signed here before.
+    right = signed("alice", SEND, b"x")
+    answer = kit.ask(310, right, b"x", ChannelId(3))
+    assert (answer.code, answer.ext_fields) == (215, {"retryAfterMs": "101"})
+    assert "try again in 101 ms" in answer.remark
+    assert kit.ask(310, right, b"x", CLIENT).code == 0
+    assert kit.ask(310, right, b"x", ChannelId(4)).code == 0
+    kit.tick(101)
+    assert kit.ask(310, right, b"x", ChannelId(3)).code == 0
+
+
 def test_a_signed_send_is_stored() -> None:
     kit = guarded_broker(ORDERS)
     make_user(kit, "alice", PUB)

@@ -5,6 +5,7 @@ from aerobee.protocol.remoting.number_template cimport NumberTemplate
 from aerobee.protocol.message.property_filter cimport PropertyFilter
 from aerobee.protocol.consume.pull_answer cimport PullAnswer, matches
 from aerobee.protocol.remoting.reply_buffer cimport ReplyBuffer
+from aerobee.service.access.fast_gate cimport FastGate
 from aerobee.storage.index.consume_queue cimport ConsumeQueue
 from aerobee.storage.index.consume_queues cimport ConsumeQueues
 from aerobee.storage.read.queue_reader cimport QueueReader
@@ -19,6 +20,7 @@ cdef class PullGrant:
     cdef int commit_place
     cdef bint commits
     cdef Py_ssize_t count_max
+    cdef long long epoch
     cdef object flow
     cdef str group
     cdef int group_sys_flag
@@ -39,8 +41,10 @@ cdef class FastPull:
     cdef object _bytes_max
     cdef Py_ssize_t _bytes_now
     cdef tuple _candidate
+    cdef long long _candidate_epoch
     cdef long long _checks
     cdef object _flow_of
+    cdef FastGate _gate
     cdef dict _grants
     cdef object _offsets
     cdef ConsumeQueues _queues
@@ -54,6 +58,8 @@ cdef class FastPull:
 
     @cython.locals(grants=list, grant=PullGrant, header=bytes)
     cdef bint _take(self, object channel, FrameReader frames, ReplyBuffer output) except -1
+
+    cdef bint _is_admitted(self, FrameReader frames) except -1
 
     cdef bint _holds(self, PullGrant grant) except -1
 

@@ -4,12 +4,15 @@ checked.
     first time   the general handler checks everything, and its decision is kept as a `PullGrant`:
                  the header, as a template for the next ones, and the plan
     afterwards   a header that differs from the template in its numbers only matches the grant; the
-                 grant is valid while nothing that it was decided by has changed; messages that are
-                 in memory are copied behind the answer's header, old ones after their checksum
+                 grant is valid while nothing that it was decided by has changed, users and rules
+                 included; its signature is checked where that is asked for; messages that are in
+                 memory are copied behind the answer's header, old ones after their checksum
 
 Every other pull (no message yet, messages that must be read from the disk, a reset offset, another
 header) takes the general path. Law: a pull that is taken here is answered as the general handler
 would.
+
+Imports more than 15 modules because a fast path reads, decides and answers in one place.
 """
 
 import re
@@ -23,6 +26,7 @@ from aerobee.protocol.message.property_filter import PropertyFilter
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.number_template import NumberTemplate, template_of
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
+from aerobee.service.access.fast_gate import FastGate
 from aerobee.service.broker.fast_path import ALL, GRANTS_MAX, NONE, SOME
 from aerobee.service.broker.pull.held_pulls import PullPlan
 from aerobee.service.broker.state.consumer_offsets import ConsumerOffsets
@@ -63,7 +67,7 @@ class PullGrant:
 
     `queue_place`, `offset_place`, `commit_place` and `opaque_place` are the indexes of these
     numbers in the template; `checked_at` is the last value of `FastPull._checks` at which the grant
-    was valid.
+    was valid; `epoch` is that of the users and rules that it was decided by.
     """
 
     __slots__ = (
@@ -73,6 +77,7 @@ class PullGrant:
         "commit_place",
         "commits",
         "count_max",
+        "epoch",
         "flow",
         "group",
         "group_sys_flag",
@@ -115,6 +120,7 @@ class PullGrant:
         self.basis = basis
         self.flow = flow
         self.checked_at = -1
+        self.epoch = 0
 
 
 class FastPull:
@@ -127,8 +133,10 @@ class FastPull:
         "_bytes_max",
         "_bytes_now",
         "_candidate",
+        "_candidate_epoch",
         "_checks",
         "_flow_of",
+        "_gate",
         "_grants",
         "_offsets",
         "_queues",
@@ -155,11 +163,17 @@ class FastPull:
         self._grants: dict[ChannelId, list[PullGrant]] = {}
         # The header of a pull that takes the general path now.
         self._candidate: tuple[ChannelId, bytes] | None = None
+        self._candidate_epoch = 0
+        self._gate: FastGate | None = None
         # Number of `recheck` calls, and the largest answer allowed since the last one.
         self._checks = 0
         self._bytes_now = 0
         # Pulls, since the start.
         self.answered = 0
+
+    def guard(self, gate: FastGate) -> None:
+        """From now on take requests of users whom the gate knows, and no others."""
+        self._gate = gate
 
     def recheck(self) -> None:
         """Something was done that may change the inputs of a decision: check grants before use."""
@@ -181,13 +195,19 @@ class FastPull:
             for grant in grants:
                 if matches(grant.template, frames):
                     if grant.checked_at == self._checks or self._holds(grant):
-                        return self._serve(grant, output)
+                        # What the general path decides now is not about an earlier header.
+                        self._candidate = None
+                        return self._is_admitted(frames) and self._serve(grant, output)
                     grants.remove(grant)
                     break
         header = frames.header()
         is_pull = header.startswith(_BEGINNINGS) and len(header) <= _HEADER_BYTES_MAX
         self._candidate = (channel, header) if is_pull else None
+        self._candidate_epoch = 0 if self._gate is None else self._gate.epoch
         return False
+
+    def _is_admitted(self, frames: FrameReader) -> bool:
+        return self._gate is None or self._gate.admits(frames)
 
     def learn(self, channel: ChannelId, header: PullHeader, plan: PullPlan, queues: int) -> None:
         """Make a grant: the general handler found messages for a pull by this plan; `queues` is the
@@ -209,6 +229,7 @@ class FastPull:
             self._basis(header.consumer_group, header.topic),
             self._flow_of(header.consumer_group, header.topic),
         )
+        grant.epoch = self._candidate_epoch
         self._grants.setdefault(channel, []).insert(0, grant)
         del self._grants[channel][GRANTS_MAX:]
 
@@ -217,6 +238,8 @@ class FastPull:
 
     def _holds(self, grant: PullGrant) -> bool:
         if self._offsets.has_resets or self._basis(grant.group, grant.topic) != grant.basis:
+            return False
+        if self._gate is not None and self._gate.epoch != grant.epoch:
             return False
         grant.checked_at = self._checks
         self._bytes_now = self._bytes_max()
@@ -256,6 +279,8 @@ class FastPull:
             grant.topic_sys_flag,
             grant.group_sys_flag,
         )
+        if self._gate is not None:
+            self._gate.took()
         self.answered += 1
         grant.flow.add(count, output.position - start)
         if grant.commits:

@@ -51,7 +51,7 @@ class PullAssembly:
             tables.topics, tables.groups, tables.consumers, config, tables.subscription_filters
         )
         self._topics = tables.topics
-        self._fast_pull = FastPull(
+        self.fast_pull = FastPull(
             *ground.store.fast_path_readers,
             tables.offsets,
             checks.basis,
@@ -71,11 +71,11 @@ class PullAssembly:
 
     def take(self, channel: ChannelId, frames: FrameReader, output: ReplyBuffer) -> int:
         """See `FastPull.take_all`."""
-        return self._fast_pull.take_all(channel, frames, output)
+        return self.fast_pull.take_all(channel, frames, output)
 
     def recheck(self) -> None:
         """Something was done that may change the decisions about pulls."""
-        self._fast_pull.recheck()
+        self.fast_pull.recheck()
 
     def _learn(self, channel: ChannelId, header: PullHeader, plan: PullPlan) -> None:
         topic = self._topics.find(header.topic)
@@ -83,7 +83,7 @@ class PullAssembly:
         # logical queues.
         is_static = self._topics.mappings.has(header.topic)
         if topic is not None and not topic.is_compacted and not is_static:
-            self._fast_pull.learn(channel, header, plan, topic.read_queues)
+            self.fast_pull.learn(channel, header, plan, topic.read_queues)
 
     def rows(self) -> list[Row]:
         return self._handlers.rows()
@@ -102,7 +102,7 @@ class PullAssembly:
 
     def end_round(self, took_ms: int) -> None:
         """The reads of this turn are over: report the times of their pulls."""
-        answered = self._fast_pull.answered
+        answered = self.fast_pull.answered
         if answered != self._noted:
             self._took(took_ms, answered - self._noted)
             self._noted = answered
@@ -129,4 +129,4 @@ class PullAssembly:
 
     def drop_channel(self, channel: ChannelId) -> None:
         self._held.drop_channel(channel)
-        self._fast_pull.drop_channel(channel)
+        self.fast_pull.drop_channel(channel)

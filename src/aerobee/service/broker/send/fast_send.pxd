@@ -7,6 +7,7 @@ from aerobee.protocol.message.message_draft cimport MessageDraft
 from aerobee.protocol.remoting.reply_buffer cimport ReplyBuffer
 from aerobee.protocol.send.send_answer_writer cimport SendAnswerWriter
 from aerobee.protocol.send.send_header cimport SendHeader
+from aerobee.service.access.fast_gate cimport FastGate
 from aerobee.service.broker.send.send_diversion cimport SendDiversion
 from aerobee.service.broker.state.topic_entry cimport TopicEntry
 from aerobee.service.broker.transaction.fast_end_transaction cimport FastEndTransaction
@@ -22,6 +23,7 @@ cdef class FastSend:
     cdef MessageDraft _draft
     cdef FastEndTransaction _ends
     cdef dict _entries
+    cdef FastGate _gate
     cdef SendHeader _header
     cdef Py_ssize_t _id_size
     cdef Py_ssize_t _id_start
@@ -37,7 +39,7 @@ cdef class FastSend:
     @cython.locals(wall_ms="long long")
     cpdef bint take_all(self, FrameReader frames, ReplyBuffer output, bytes born_host, object now) except? -1
 
-    @cython.locals(header=SendHeader, draft=MessageDraft, entry=TopicEntry, queue_id=int, log_offset="long long")
+    @cython.locals(header=SendHeader, draft=MessageDraft, entry=TopicEntry, queue_id=int, log_offset="long long", gate=FastGate)
     cdef bint _take(self, FrameReader frames, ReplyBuffer output, long long wall_ms, object now) except? -1
 
     @cython.locals(start=Py_ssize_t, size=Py_ssize_t, priority="long long")

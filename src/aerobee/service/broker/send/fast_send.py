@@ -6,7 +6,8 @@
                         └─ else: False, and the general handler gets the frame unchanged
 
 A send is taken if its topic exists and needs no special treatment, its queue exists, none of its
-properties is reserved for the broker, and the sender gave it an id. A send that would be refused
+properties is reserved for the broker, the sender gave it an id, and the gate, if there is one, has
+let its user send to the topic before. A send that would be refused
 (disk full, too large) is left to the general handler, too, which says why. Law: a frame that is
 taken here is stored and answered as the general handler would.
 
@@ -22,6 +23,7 @@ from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
 from aerobee.protocol.send.send_answer_writer import SendAnswerWriter
 from aerobee.protocol.send.send_header import SendHeader
+from aerobee.service.access.fast_gate import FastGate
 from aerobee.service.broker.send.send_diversion import SendDiversion
 from aerobee.service.broker.state.topic_entry import TopicEntry
 from aerobee.service.broker.transaction.fast_end_transaction import FastEndTransaction
@@ -56,6 +58,7 @@ class FastSend:
         "_draft",
         "_ends",
         "_entries",
+        "_gate",
         "_header",
         "_id_size",
         "_id_start",
@@ -93,8 +96,15 @@ class FastSend:
         self._diversion: SendDiversion | None = None
         self._ends: FastEndTransaction | None = None
         self._broker = b""
+        self._gate: FastGate | None = None
         self.answered = 0
         self.taken = 0
+
+    def guard(self, gate: FastGate) -> None:
+        """From now on take requests of users whom the gate knows, and no others."""
+        self._gate = gate
+        if self._ends is not None:
+            self._ends.guard(gate)
 
     def divert(
         self, diversion: SendDiversion, ends: FastEndTransaction | None, broker: str
@@ -142,6 +152,9 @@ class FastSend:
             or draft.body_size > self._body_bytes_max
         ):
             return False
+        gate = self._gate
+        if gate is not None and (not gate.admits(frames) or not gate.may_send(draft.topic)):
+            return False
         if not self._scan_properties(draft):
             return False
         if entry.kinds >> self._kind & 1 == 0 or (draft.sys_flag & 4 != 0 and self._kind != 3):
@@ -160,6 +173,8 @@ class FastSend:
         except AerobeeError:
             return False  # nothing was stored
         self.taken += self._appender.count
+        if gate is not None:
+            gate.took()
         if self._kind == 3:
             self._note_half()
         if header.flag & 2 == 0:

@@ -7,6 +7,7 @@ from aerobee.protocol.primitives.machine cimport byte, bytes_address, bytes_at, 
 from aerobee.protocol.message.message_draft cimport MessageDraft
 from aerobee.protocol.message.record cimport Record
 from aerobee.protocol.send.send_machine cimport memory_part
+from aerobee.service.access.fast_gate cimport FastGate
 from aerobee.service.broker.transaction.open_halves cimport Half, OpenHalves
 from aerobee.storage.appender cimport Appender
 from aerobee.storage.files.mapped_file cimport MappedFile
@@ -20,6 +21,7 @@ cdef class FastEndTransaction:
     cdef bytes _born_host
     cdef MessageDraft _draft
     cdef dict _entries
+    cdef FastGate _gate
     cdef Py_ssize_t _group_size
     cdef Py_ssize_t _group_start
     cdef OpenHalves _halves
@@ -33,14 +35,17 @@ cdef class FastEndTransaction:
     cdef readonly list over
     cdef readonly long long stored
 
-    @cython.locals(header=EndTransactionReader, half=Half, found=MappedFile, file=MappedFile, record=Record)
+    @cython.locals(header=EndTransactionReader, half=Half, found=MappedFile, file=MappedFile, record=Record, gate=FastGate)
     cpdef bint take(self, FrameReader frames, long long wall_ms) except? -1
 
     cpdef list take_over(self)
 
     cdef void _end(self, Half half) except *
 
-    @cython.locals(memory="byte*", draft=MessageDraft, topic=bytes, born_size=Py_ssize_t)
+    @cython.locals(topic=bytes)
+    cdef bint _take_topic(self, const byte* memory) except? -1
+
+    @cython.locals(memory="byte*", draft=MessageDraft, born_size=Py_ssize_t)
     cdef bint _commit(self, MappedFile file, Record record, long long wall_ms) except? -1
 
     @cython.locals(

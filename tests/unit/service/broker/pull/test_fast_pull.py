@@ -33,7 +33,7 @@ def kit_with(count: int = 100, storage: StorageConfig = STORAGE) -> BrokerKit:
 
 def short_count(kit: BrokerKit) -> int:
     """Pulls that went the short way so far."""
-    return kit.broker._pull_assembly._fast_pull.answered
+    return kit.broker._pull_assembly.fast_pull.answered
 
 
 def pull_short(kit: BrokerKit, **fields: object) -> RemotingCommand | None:

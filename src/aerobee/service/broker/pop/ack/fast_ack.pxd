@@ -5,6 +5,7 @@ from aerobee.protocol.remoting.frame cimport FrameReader
 from aerobee.protocol.remoting.number_template cimport NumberTemplate
 from aerobee.protocol.consume.pull_answer cimport matches
 from aerobee.protocol.remoting.reply_buffer cimport ReplyBuffer
+from aerobee.service.access.fast_gate cimport FastGate
 from aerobee.storage.index.consume_queue cimport ConsumeQueue
 from aerobee.storage.index.consume_queues cimport ConsumeQueues
 
@@ -16,6 +17,7 @@ cdef class AckGrant:
     cdef object basis
     cdef str broker_name
     cdef long long checked_at
+    cdef long long epoch
     cdef str group
     cdef int hidden_place
     cdef int offset_place
@@ -50,7 +52,9 @@ cdef class AckRun:
 cdef class FastAck:
     cdef SuccessAnswer _answer
     cdef tuple _candidate
+    cdef long long _candidate_epoch
     cdef long long _checks
+    cdef FastGate _gate
     cdef dict _grants
     cdef AckRun _last
     cdef ConsumeQueues _queues
@@ -65,6 +69,8 @@ cdef class FastAck:
 
     @cython.locals(grant=AckGrant)
     cdef bint _take(self, list grants, FrameReader frames) except -1
+
+    cdef bint _is_admitted(self, FrameReader frames) except -1
 
     cdef bint _holds(self, AckGrant grant) except -1
 

@@ -2,12 +2,15 @@
 
     first time   the general handler checks everything, and the header is kept as a template
     afterwards   a header that differs from the template in its numbers only matches; its numbers
-                 are checked, and it is added to the run of its checkpoint
+                 are checked, its signature where that is asked for, and it is added to the run of
+                 its checkpoint
 
 A run is only gathered here: `fast_ack_writer` takes the runs, writes each to the log, and then
 calls `answer`. Every other acknowledgement (an ordered pop, a queue that does not exist, a
 malformed receipt) takes the general path. Law: an acknowledgement that is taken here is written and
 answered as the general handler would.
+
+Imports more than 15 modules because a fast path reads, decides and answers in one place.
 """
 
 import re
@@ -22,6 +25,7 @@ from aerobee.protocol.headers.popping import AckHeader
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.number_template import NumberTemplate, template_of
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
+from aerobee.service.access.fast_gate import FastGate
 from aerobee.service.broker.fast_path import ALL, GRANTS_MAX, NONE, SOME
 from aerobee.service.broker.state.topics import Topics
 from aerobee.service.request import Request
@@ -69,6 +73,7 @@ class AckGrant:
         "basis",
         "broker_name",
         "checked_at",
+        "epoch",
         "group",
         "hidden_place",
         "offset_place",
@@ -112,6 +117,7 @@ class AckGrant:
         self.queues = queues
         self.basis = basis
         self.checked_at = -1
+        self.epoch = 0
 
 
 class AckRun:
@@ -169,7 +175,9 @@ class FastAck:
     __slots__ = (
         "_answer",
         "_candidate",
+        "_candidate_epoch",
         "_checks",
+        "_gate",
         "_grants",
         "_last",
         "_queues",
@@ -186,9 +194,15 @@ class FastAck:
         self._grants: dict[ChannelId, list[AckGrant]] = {}
         # The header of an acknowledgement that takes the general path now.
         self._candidate: tuple[ChannelId, bytes] | None = None
+        self._candidate_epoch = 0
+        self._gate: FastGate | None = None
         self._checks = 0
         self._last: AckRun | None = None
         self._runs: dict[tuple[object, ...], AckRun] = {}
+
+    def guard(self, gate: FastGate) -> None:
+        """From now on take requests of users whom the gate knows, and no others."""
+        self._gate = gate
 
     def recheck(self) -> None:
         """Something was done that may change the inputs of a decision: check grants before use."""
@@ -206,6 +220,7 @@ class FastAck:
         header = frames.header()
         is_ack = header.startswith(_BEGINNING) and len(header) <= _HEADER_BYTES_MAX
         self._candidate = (channel, header) if is_ack else None
+        self._candidate_epoch = 0 if self._gate is None else self._gate.epoch
         return taken
 
     def _take(self, grants: list[AckGrant] | None, frames: FrameReader) -> bool:
@@ -213,13 +228,18 @@ class FastAck:
             for grant in grants:
                 if matches(grant.template, frames):
                     if grant.checked_at == self._checks or self._holds(grant):
-                        return self._gather(grant)
+                        return self._is_admitted(frames) and self._gather(grant)
                     grants.remove(grant)
                     break
         return False
 
+    def _is_admitted(self, frames: FrameReader) -> bool:
+        return self._gate is None or self._gate.admits(frames)
+
     def _holds(self, grant: AckGrant) -> bool:
         if self._topics.find(grant.topic) is not grant.basis:
+            return False
+        if self._gate is not None and self._gate.epoch != grant.epoch:
             return False
         grant.checked_at = self._checks
         return True
@@ -264,6 +284,8 @@ class FastAck:
             run = self._run(grant, queue_id, start_offset, pop_time, hidden_ms, revive_queue)
         run.offsets.append(offset)
         run.opaques.append(opaque)
+        if self._gate is not None:
+            self._gate.took()
         return True
 
     def _run(
@@ -322,6 +344,7 @@ class FastAck:
         if numbers[:8] != said:
             return
         grant = AckGrant(template, places, header, receipt, topic.read_queues, topic)
+        grant.epoch = self._candidate_epoch
         self._grants.setdefault(channel, []).insert(0, grant)
         del self._grants[channel][GRANTS_MAX:]
 

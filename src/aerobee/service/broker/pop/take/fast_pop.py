@@ -3,8 +3,9 @@
     first time   the general handler checks everything, and its decision is kept as a grant: the
                  header, as a template for the next ones, and the plan
     afterwards   a header that differs from the template in its numbers only matches the grant; the
-                 grant is valid while nothing that it was decided by has changed; messages that are
-                 in memory are popped and answered at once (`fast_pop_walk`)
+                 grant is valid while nothing that it was decided by has changed, users and rules
+                 included; its signature is checked where that is asked for; messages that are in
+                 memory are popped and answered at once (`fast_pop_walk`)
 
 Every other pop takes the general path, and nothing is changed here. Law: a pop that is taken here
 is answered, and changes the state, as by the general handler.
@@ -21,6 +22,7 @@ from aerobee.protocol.headers.popping import PopHeader
 from aerobee.protocol.remoting.frame import FrameReader
 from aerobee.protocol.remoting.number_template import NumberTemplate, template_of
 from aerobee.protocol.remoting.reply_buffer import ReplyBuffer
+from aerobee.service.access.fast_gate import FastGate
 from aerobee.service.broker.fast_path import ALL, GRANTS_MAX, NONE, SOME
 from aerobee.service.broker.pop.take.fast_pop_walk import FastPopWalk, PopTarget
 from aerobee.service.broker.pop.take.held_pops import LATE_MS_MAX, PopPlan
@@ -45,6 +47,7 @@ class _Grant:
         "basis",
         "born_place",
         "checked_at",
+        "epoch",
         "opaque_place",
         "poll_ms",
         "target",
@@ -65,6 +68,7 @@ class _Grant:
         self.target = target
         self.basis = basis
         self.checked_at = -1
+        self.epoch = 0
 
 
 class FastPop:
@@ -77,9 +81,15 @@ class FastPop:
         self._grants: dict[ChannelId, list[_Grant]] = {}
         # The header of a pop that takes the general path now.
         self._candidate: tuple[ChannelId, bytes] | None = None
+        self._candidate_epoch = 0
+        self._gate: FastGate | None = None
         self._checks = 0
         # Pops, since the start.
         self.answered = 0
+
+    def guard(self, gate: FastGate) -> None:
+        """From now on take requests of users whom the gate knows, and no others."""
+        self._gate = gate
 
     def recheck(self) -> None:
         """Something was done that may change the inputs of a decision: check grants before use."""
@@ -102,13 +112,19 @@ class FastPop:
         for grant in grants:
             if matches(grant.template, frames):
                 if self._holds(grant):
-                    return self._serve(grant, output, now)
+                    # What the general path decides now is not about an earlier header.
+                    self._candidate = None
+                    return self._is_admitted(frames) and self._serve(grant, output, now)
                 self._grants[channel].remove(grant)
                 break
         header = frames.header()
         is_pop = header.startswith(_BEGINNING) and len(header) <= _HEADER_BYTES_MAX
         self._candidate = (channel, header) if is_pop else None
+        self._candidate_epoch = 0 if self._gate is None else self._gate.epoch
         return False
+
+    def _is_admitted(self, frames: FrameReader) -> bool:
+        return self._gate is None or self._gate.admits(frames)
 
     def learn(self, request: Request, header: PopHeader, plan: PopPlan, order: QueueOrder) -> None:
         """Make a grant: the general handler decided to run a pop by this plan."""
@@ -123,6 +139,7 @@ class FastPop:
         target = PopTarget(plan, order)
         basis = self._basis(plan.group, plan.topic)
         grant = _Grant(found[0], found[1], header.poll_time, target, basis)
+        grant.epoch = self._candidate_epoch
         self._grants.setdefault(channel, []).insert(0, grant)
         del self._grants[channel][GRANTS_MAX:]
 
@@ -134,6 +151,8 @@ class FastPop:
             return True
         plan = grant.target.plan
         if self._basis(plan.group, plan.topic) != grant.basis:
+            return False
+        if self._gate is not None and self._gate.epoch != grant.epoch:
             return False
         grant.checked_at = self._checks
         return True
@@ -147,5 +166,7 @@ class FastPop:
             return False
         if not self._pop.run(grant.target, opaque, output, now):
             return False
+        if self._gate is not None:
+            self._gate.took()
         self.answered += 1
         return True
