@@ -67,6 +67,9 @@ class Doors(NamedTuple):
     ha_port: int
     ha_sockets: Sequence[socket.socket]
     """For slaves of this broker."""
+    grpc_port: int = 0
+    grpc_sockets: Sequence[socket.socket] = ()
+    """For clients of gRPC; none: they are not served."""
 
 
 class BrokerLife:
@@ -137,8 +140,9 @@ class BrokerLife:
             # Copies of the sockets: closing these leaves the port bound.
             sockets = [bound.dup() for bound in self._doors.sockets]
             ha_sockets = [bound.dup() for bound in self._doors.ha_sockets]
+            grpc_sockets = [bound.dup() for bound in self._doors.grpc_sockets]
             with explained(settings.listen, hint="it was free a moment ago"):
-                await driver.start(sockets, failed, ha_sockets)
+                await driver.start(sockets, failed, ha_sockets, grpc_sockets)
             undo.push_async_callback(driver.stop)
             await driver.settle(ANNOUNCE_SECONDS_MAX)
             self._undo = undo.pop_all()
@@ -172,6 +176,7 @@ class BrokerLife:
             os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
             self._stage,
             self._access(),
+            Peer(host, self._doors.grpc_port) if self._doors.grpc_sockets else None,
         )
         return identity, store_host
 

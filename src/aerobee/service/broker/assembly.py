@@ -16,6 +16,7 @@ from aerobee.service.broker.admin.topic.topic_deletion import delete_messages
 from aerobee.service.broker.broker import Broker
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.duties_assembly import duties_of
+from aerobee.service.broker.inner_desk import InnerDesk
 from aerobee.service.broker.membership.membership_assembly import membership_rows
 from aerobee.service.broker.metrics.pending_metrics import PendingMetrics
 from aerobee.service.broker.parts import Parts, build_parts
@@ -25,6 +26,7 @@ from aerobee.service.broker.staging.staging_handlers import StagingHandlers
 from aerobee.service.broker.state.tables import Ground
 from aerobee.service.broker.static_topic.static_topic_assembly import StaticTopicAssembly
 from aerobee.service.live_config import LiveConfig
+from aerobee.service.proxy.messaging_service import MessagingService
 from aerobee.storage.store import Store
 
 
@@ -68,20 +70,34 @@ def build_broker(
     replicas = parts.watching.of_replicas(parts.replication.side.status)
     providers = (pending.metrics, parts.pops.shown.metrics, replicas)
     name_servers = (addresses, parts.cluster.registration.strangers)
+    reception = Reception(
+        access.gate,
+        _table(identity, config, ground, parts, publishing, access, static_topics, now),
+        parts.peers.by_channel,
+    )
+    messaging = _messaging(identity, config, parts, reception)
     return Broker(
         parts.sends.path,
         parts.pulls,
         parts.replication.only_on_master(parts.pops.fast_path),
-        Reception(
-            access.gate,
-            _table(identity, config, ground, parts, publishing, access, static_topics, now),
-            parts.peers.by_channel,
-        ),
+        reception,
         parts.peers,
-        duties_of(identity, parts, store, publishing, access, static_topics.on_answer),
+        duties_of(identity, parts, store, publishing, access, static_topics.on_answer, messaging),
         parts.outbox,
         parts.watching.watch(name_servers, providers, now),
     )
+
+
+def _messaging(
+    identity: BrokerIdentity,
+    config: LiveConfig[BrokerConfig],
+    parts: Parts,
+    reception: Reception,
+) -> MessagingService | None:
+    if identity.grpc_address is None:
+        return None
+    desk = InnerDesk(identity.name, config.current.body_bytes_max, parts, reception)
+    return MessagingService(desk, identity.grpc_address, parts.outbox)
 
 
 def _table(

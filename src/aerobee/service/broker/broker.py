@@ -21,7 +21,9 @@ from aerobee.service.broker.clients.peers import Peers
 from aerobee.service.broker.fast_path import NONE, SOME, FastPath
 from aerobee.service.broker.pull.pull_assembly import PullAssembly
 from aerobee.service.broker.request_table import Reception, RequestTable
+from aerobee.service.broker.rpc_door import RpcDoor
 from aerobee.service.broker.send.send_path import SendPath
+from aerobee.service.proxy.messaging_service import MessagingService
 from aerobee.service.request import Heard, Request, answer_with
 
 _log = logging.getLogger(__name__)
@@ -64,6 +66,8 @@ class Duties(NamedTuple):
     """Called with the monotonic time when the answers so far go out."""
     on_visible: Sequence[Callable[[Now], None]] = ()
     """Stored messages are visible now."""
+    messaging: MessagingService | None = None
+    """Answers calls of gRPC; None: none are answered."""
 
 
 class Broker:
@@ -90,6 +94,7 @@ class Broker:
         self._duties = duties
         self._outbox = outbox
         self._failure: DiskFailed | None = None
+        self._messaging = duties.messaging
         self.watch = watch
 
     @property
@@ -149,6 +154,11 @@ class Broker:
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> Effects:
         self._duties.on_answer(ticket, answer, now)
         return self._sent()
+
+    @property
+    def rpc(self) -> RpcDoor | None:
+        """Takes calls of gRPC (`ports.rpc.CalledService`)."""
+        return None if self._messaging is None else RpcDoor(self._messaging, self._sent)
 
     # HA links.
 
@@ -213,6 +223,10 @@ class Broker:
         self._pull_assembly.recheck()
         self._pop_fast_path.recheck()
         effects, self._outbox[:] = list(self._outbox), []
+        if self._messaging is not None and effects:
+            effects = self._messaging.translate(effects)
+            effects += self._outbox
+            self._outbox.clear()
         if self._inner is not None:
             sign_dials(effects, self._inner)
         return effects

@@ -13,6 +13,7 @@ from aerobee.service.broker.broker import Duties
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.parts import Parts
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
+from aerobee.service.proxy.messaging_service import MessagingService
 from aerobee.storage.store import Store
 
 REST_MS_MAX = 500  # the longest time between two looks at client calls, members, saves, rates
@@ -80,17 +81,18 @@ def duties_of(
     publishing: RoundPublishing,
     access: AccessAssembly,
     forwarded: Answered,
+    messaging: MessagingService | None = None,
 ) -> Duties:
     """The duties, in the order in which they are called. `forwarded` takes the answers of other
-    brokers."""
+    brokers; `messaging` answers calls of gRPC."""
     masters = _duties_by_stage(identity, parts, publishing)
+    called = _MasterDuties()
+    if messaging is not None:
+        called = _MasterDuties((messaging.on_tick,), (messaging.stop,), (messaging.rest_ms,))
     tables, registration, replication = parts.tables, parts.cluster.registration, parts.replication
 
     def closed(channel: ChannelId, now: Now) -> None:
-        parts.lifecycle.on_closed(channel)
-        parts.pulls.drop_channel(channel)
-        parts.pops.drop_channel(channel)
-        parts.calls.drop_channel(channel)
+        parts.close_channel(channel)
 
     def answered(ticket: object, answer: RemotingCommand | None, now: Now) -> None:
         parts.cluster.routes.on_answer(ticket, answer, now)
@@ -108,6 +110,7 @@ def duties_of(
             parts.pulls.on_tick,
             parts.lifecycle.on_tick,
             parts.calls.take_late,
+            *called.on_tick,
             *masters.on_tick,
             tables.offsets_file.saving.on_tick,
             tables.progress_marks.saving.on_tick,
@@ -123,6 +126,7 @@ def duties_of(
         on_answer=answered,
         on_stop=(
             say_goodbye,
+            *called.on_stop,
             *masters.on_stop,
             tables.offsets_file.saving.close,
             tables.progress_marks.saving.close,
@@ -130,6 +134,7 @@ def duties_of(
         ),
         rest_ms=(
             parts.pulls.rest_ms,
+            *called.rest_ms,
             *masters.rest_ms,
             registration.rest_ms,
             replication.rest_ms,
@@ -141,4 +146,5 @@ def duties_of(
         heard=parts.watching.times.heard,
         on_sent=parts.watching.times.measure,
         on_visible=masters.on_visible,
+        messaging=messaging,
     )

@@ -1,0 +1,68 @@
+"""InnerDesk serves requests of the messaging service, which is in the same process.
+
+A request is a value and so is its answer, but the row of the request table that serves it is the
+one that serves remoting clients.
+"""
+
+from collections.abc import Callable
+
+from aerobee.model.group import GroupConfig
+from aerobee.model.route import TopicRoute
+from aerobee.model.topic import TopicConfig
+from aerobee.ports.clock import Now
+from aerobee.ports.service import ChannelId, Peer
+from aerobee.protocol.remoting.remoting_command import RemotingCommand
+from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.broker.parts import Parts
+from aerobee.service.broker.request_table import Reception
+from aerobee.service.proxy.desk import Then
+from aerobee.service.request import InnerRequest, answer_with
+
+
+class InnerDesk:
+    """A `service.proxy.desk.Desk`."""
+
+    def __init__(
+        self, broker_name: str, body_bytes_max: int, parts: Parts, reception: Reception
+    ) -> None:
+        self.broker_name = broker_name
+        self.body_bytes_max = body_bytes_max
+        self._parts = parts
+        self._reception = reception
+
+    def ask(
+        self,
+        channel: ChannelId,
+        code: RequestCode,
+        header: object,
+        now: Now,
+        then: Then,
+        *,
+        fields: dict[str, str] | None = None,
+        body: bytes = b"",
+    ) -> None:
+        self._parts.pulls.settle()  # a request sees messages that were sent before it
+        command = RemotingCommand(code, ext_fields=fields or {}, body=body)
+        heard = self._parts.watching.times.heard
+        row = self._reception.table[code]
+        request = InnerRequest(channel, command, now, then, heard)
+        answer_with(lambda request: row.handle(request, header), request)
+
+    def find_topic(self, name: str) -> TopicConfig | None:
+        return self._parts.tables.topics.find(name)
+
+    def find_group(self, name: str) -> GroupConfig | None:
+        return self._parts.tables.groups.find(name)
+
+    def find_route(
+        self, topic: str, now: Now, then: Callable[[TopicRoute | None], None]
+    ) -> None:
+        self._parts.cluster.routes.find(topic, now, then)
+
+    def opened(self, channel: ChannelId, peer: Peer) -> None:
+        self._parts.peers.opened(channel, peer)
+
+    def closed(self, channel: ChannelId) -> None:
+        self._parts.close_channel(channel)
+        self._parts.peers.closed(channel)
+        self._reception.forget(channel)
