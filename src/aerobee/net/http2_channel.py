@@ -25,7 +25,7 @@ from aerobee.protocol.grpc.codes import RpcStatus
 from aerobee.protocol.grpc.framing import (
     ANSWER_HEADERS,
     NOT_GRPC,
-    MessageReader,
+    GrpcMessageReader,
     MessageTooLong,
     error_trailers,
     frame_message,
@@ -52,7 +52,7 @@ class _Call:
     def __init__(self, number: CallId, stream: int, bytes_max: int) -> None:
         self.id = number
         self.stream = stream
-        self.reader = MessageReader(bytes_max)
+        self.reader = GrpcMessageReader(bytes_max)
         self.has_headers = False
         self.begun_ms = 0
 
@@ -280,9 +280,7 @@ class Http2Channels:
             case EndCall(_, status, reason):
                 self._end_call(channel, call, RpcStatus(status), reason)
 
-    def _end_call(
-        self, channel: Http2Channel, call: _Call, status: RpcStatus, reason: str
-    ) -> None:
+    def _end_call(self, channel: Http2Channel, call: _Call, status: RpcStatus, reason: str) -> None:
         trailers = error_trailers(status, reason)
         if not call.has_headers:  # trailers alone are an answer
             trailers = ANSWER_HEADERS + trailers

@@ -1,4 +1,7 @@
-"""Messages of RocketMQ's `service.proto`: requests and responses of the messaging service."""
+"""Messages of RocketMQ's `service.proto`: requests and responses of the messaging service.
+
+Numbers and types are the protocol's; a field that no method here reads is declared all the same.
+"""
 
 from dataclasses import dataclass
 

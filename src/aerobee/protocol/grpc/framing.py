@@ -1,6 +1,6 @@
 """gRPC over HTTP/2: messages in the data of a stream, headers of calls, and trailers of answers.
 
-    message   compressed 1 byte (0) │ size 4 bytes │ protobuf
+message   compressed 1 byte (0) │ size 4 bytes │ protobuf
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,10 +24,10 @@ class MessageTooLong(RemoteProtocolError):
     """A message is larger than is taken, or all that come together are."""
 
 
-class MessageReader:
+class GrpcMessageReader:
     """Cuts the data of one stream into messages."""
 
-    __slots__ = ("_bytes_max", "_parts", "held", "_wanted")
+    __slots__ = ("_bytes_max", "_parts", "_wanted", "held")
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
@@ -112,6 +112,4 @@ def error_trailers(status: RpcStatus, message: str) -> bytes:
 
 
 def _percent_encoded(message: str) -> str:
-    return "".join(
-        [chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in message.encode()]
-    )
+    return "".join([chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in message.encode()])

@@ -1,4 +1,7 @@
-"""Messages of RocketMQ's `definition.proto`: resources, routes, messages, settings of clients."""
+"""Messages of RocketMQ's `definition.proto`: resources, routes, messages, settings of clients.
+
+A class has the protocol's name, unless another layer has a class of that name already.
+"""
 
 from dataclasses import dataclass
 

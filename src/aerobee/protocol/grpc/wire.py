@@ -142,7 +142,7 @@ def _plan_of(kind: type) -> _Plan:
 def _make_plan(kind: type) -> _Plan:
     by_tag: dict[int, _Field] = {}
     in_order = []
-    for one in fields(kind):  # type: ignore[arg-type]
+    for one in fields(kind):
         number_, kind_, sub = one.metadata["wire"]
         key = number_ << 3 | _WIRE_TYPES.get(kind_, _SIZED)
         default = None if kind_ in (_PARTS, _TEXTS, _NUMBERS, _MAP) else one.default
@@ -218,8 +218,8 @@ class _Reader:
         elif kind == _TEXTS:
             getattr(made, one.name).append(self._text(position, stop))
         elif kind == _MAP:
-            key, value = self._entry(position, stop)
-            getattr(made, one.name)[key] = value
+            key, entry = self._entry(position, stop)
+            getattr(made, one.name)[key] = entry
         else:
             found = getattr(made, one.name)
             while position < stop:

@@ -174,9 +174,7 @@ class Http2Connection:
         else:  # PRIORITY, GOAWAY, and types that HTTP/2 may get: without a meaning here
             self._count_idle()
 
-    def _take_data(
-        self, flags: int, number: int, payload: bytes, events: list[Http2Event]
-    ) -> None:
+    def _take_data(self, flags: int, number: int, payload: bytes, events: list[Http2Event]) -> None:
         size = len(payload)
         self._check_number(number)
         if flags & frames.PADDED:
@@ -240,9 +238,7 @@ class Http2Connection:
             self._block.clear()
             self._take_block(self._block_flags, number, block, events)
 
-    def _take_block(
-        self, flags: int, number: int, block: bytes, events: list[Http2Event]
-    ) -> None:
+    def _take_block(self, flags: int, number: int, block: bytes, events: list[Http2Event]) -> None:
         is_ended = bool(flags & frames.END_STREAM)
         fields: list[HeaderField] | None = None
         try:
@@ -266,9 +262,7 @@ class Http2Connection:
             self._streams[number] = _Stream(self._stream_window, is_ended)
             events.append(Opened(number, fields, is_ended))
 
-    def _take_request_trailers(
-        self, number: int, is_ended: bool, events: list[Http2Event]
-    ) -> None:
+    def _take_request_trailers(self, number: int, is_ended: bool, events: list[Http2Event]) -> None:
         """Headers after the data of a request: gRPC knows none, but for the end that they are."""
         stream = self._streams.get(number)
         if stream is None:

@@ -1,6 +1,6 @@
-"""Frames of HTTP/2 (RFC 9113, section 4): their header, their types, and those that a server writes.
+"""Frames of HTTP/2 (RFC 9113, section 4): header, types, and those that a server writes.
 
-    size 3 bytes │ type 1 │ flags 1 │ stream 4 (31 bits) │ payload
+size 3 bytes │ type 1 │ flags 1 │ stream 4 (31 bits) │ payload
 """
 
 from collections.abc import Iterable
@@ -57,9 +57,7 @@ def frame_header(size: int, kind: int, flags: int, stream: int) -> bytes:
 
 
 def settings_frame(values: Iterable[tuple[int, int]]) -> bytes:
-    payload = b"".join(
-        [key.to_bytes(2, "big") + value.to_bytes(4, "big") for key, value in values]
-    )
+    payload = b"".join([key.to_bytes(2, "big") + value.to_bytes(4, "big") for key, value in values])
     return frame(SETTINGS, 0, 0, payload)
 
 

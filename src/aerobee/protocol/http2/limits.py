@@ -1,4 +1,7 @@
-"""Limits of an HTTP/2 connection: what a peer may open, send and leave unread."""
+"""Limits of an HTTP/2 connection: what a peer may open, send and leave unread.
+
+The first three and the window are announced to the peer; the rest it finds out.
+"""
 
 from typing import NamedTuple
 

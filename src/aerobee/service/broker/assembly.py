@@ -16,8 +16,8 @@ from aerobee.service.broker.admin.topic.topic_deletion import delete_messages
 from aerobee.service.broker.broker import Broker
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.duties_assembly import duties_of
-from aerobee.service.broker.inner_desk import InnerDesk
 from aerobee.service.broker.membership.membership_assembly import membership_rows
+from aerobee.service.broker.messaging_assembly import build_rpc_door
 from aerobee.service.broker.metrics.pending_metrics import PendingMetrics
 from aerobee.service.broker.parts import Parts, build_parts
 from aerobee.service.broker.request_table import Reception, RequestTable, request_table
@@ -26,7 +26,6 @@ from aerobee.service.broker.staging.staging_handlers import StagingHandlers
 from aerobee.service.broker.state.tables import Ground
 from aerobee.service.broker.static_topic.static_topic_assembly import StaticTopicAssembly
 from aerobee.service.live_config import LiveConfig
-from aerobee.service.proxy.messaging_service import MessagingService
 from aerobee.storage.store import Store
 
 
@@ -75,29 +74,17 @@ def build_broker(
         _table(identity, config, ground, parts, publishing, access, static_topics, now),
         parts.peers.by_channel,
     )
-    messaging = _messaging(identity, config, parts, reception)
+    rpc = build_rpc_door(identity, config, parts, reception)
     return Broker(
         parts.sends.path,
         parts.pulls,
         parts.replication.only_on_master(parts.pops.fast_path),
         reception,
         parts.peers,
-        duties_of(identity, parts, store, publishing, access, static_topics.on_answer, messaging),
+        duties_of(identity, parts, store, publishing, access, static_topics.on_answer, rpc),
         parts.outbox,
         parts.watching.watch(name_servers, providers, now),
     )
-
-
-def _messaging(
-    identity: BrokerIdentity,
-    config: LiveConfig[BrokerConfig],
-    parts: Parts,
-    reception: Reception,
-) -> MessagingService | None:
-    if identity.grpc_address is None:
-        return None
-    desk = InnerDesk(identity.name, config.current.body_bytes_max, parts, reception)
-    return MessagingService(desk, identity.grpc_address, parts.outbox)
 
 
 def _table(

@@ -23,7 +23,6 @@ from aerobee.service.broker.pull.pull_assembly import PullAssembly
 from aerobee.service.broker.request_table import Reception, RequestTable
 from aerobee.service.broker.rpc_door import RpcDoor
 from aerobee.service.broker.send.send_path import SendPath
-from aerobee.service.proxy.messaging_service import MessagingService
 from aerobee.service.request import Heard, Request, answer_with
 
 _log = logging.getLogger(__name__)
@@ -66,8 +65,8 @@ class Duties(NamedTuple):
     """Called with the monotonic time when the answers so far go out."""
     on_visible: Sequence[Callable[[Now], None]] = ()
     """Stored messages are visible now."""
-    messaging: MessagingService | None = None
-    """Answers calls of gRPC; None: none are answered."""
+    rpc: RpcDoor | None = None
+    """Takes calls of gRPC; None: none are answered."""
 
 
 class Broker:
@@ -94,7 +93,10 @@ class Broker:
         self._duties = duties
         self._outbox = outbox
         self._failure: DiskFailed | None = None
-        self._messaging = duties.messaging
+        self.rpc = duties.rpc
+        """Takes calls of gRPC (`ports.rpc.CalledService`)."""
+        if self.rpc is not None:
+            self.rpc.lead_to(self._sent)
         self.watch = watch
 
     @property
@@ -154,11 +156,6 @@ class Broker:
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> Effects:
         self._duties.on_answer(ticket, answer, now)
         return self._sent()
-
-    @property
-    def rpc(self) -> RpcDoor | None:
-        """Takes calls of gRPC (`ports.rpc.CalledService`)."""
-        return None if self._messaging is None else RpcDoor(self._messaging, self._sent)
 
     # HA links.
 
@@ -223,10 +220,8 @@ class Broker:
         self._pull_assembly.recheck()
         self._pop_fast_path.recheck()
         effects, self._outbox[:] = list(self._outbox), []
-        if self._messaging is not None and effects:
-            effects = self._messaging.translate(effects)
-            effects += self._outbox
-            self._outbox.clear()
+        if self.rpc is not None and effects:
+            effects = self.rpc.translate(effects, self._outbox)
         if self._inner is not None:
             sign_dials(effects, self._inner)
         return effects

@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from aerobee.ports.clock import Now
-from aerobee.ports.service import ChannelId
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.access.access_assembly import AccessAssembly
 from aerobee.service.broker.broker import Duties
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.parts import Parts
+from aerobee.service.broker.rpc_door import RpcDoor
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
-from aerobee.service.proxy.messaging_service import MessagingService
 from aerobee.storage.store import Store
 
 REST_MS_MAX = 500  # the longest time between two looks at client calls, members, saves, rates
@@ -74,6 +73,13 @@ def _duties_by_stage(
     return _delivering_duties(parts) if identity.is_acting else _MasterDuties()
 
 
+def _duties_of_calls(rpc: RpcDoor | None) -> _MasterDuties:
+    if rpc is None:
+        return _MasterDuties()
+    messaging = rpc.messaging
+    return _MasterDuties((messaging.on_tick,), (messaging.stop,), (messaging.rest_ms,))
+
+
 def duties_of(
     identity: BrokerIdentity,
     parts: Parts,
@@ -81,18 +87,13 @@ def duties_of(
     publishing: RoundPublishing,
     access: AccessAssembly,
     forwarded: Answered,
-    messaging: MessagingService | None = None,
+    rpc: RpcDoor | None = None,
 ) -> Duties:
     """The duties, in the order in which they are called. `forwarded` takes the answers of other
-    brokers; `messaging` answers calls of gRPC."""
+    brokers; `rpc` takes calls of gRPC."""
     masters = _duties_by_stage(identity, parts, publishing)
-    called = _MasterDuties()
-    if messaging is not None:
-        called = _MasterDuties((messaging.on_tick,), (messaging.stop,), (messaging.rest_ms,))
+    called = _duties_of_calls(rpc)
     tables, registration, replication = parts.tables, parts.cluster.registration, parts.replication
-
-    def closed(channel: ChannelId, now: Now) -> None:
-        parts.close_channel(channel)
 
     def answered(ticket: object, answer: RemotingCommand | None, now: Now) -> None:
         parts.cluster.routes.on_answer(ticket, answer, now)
@@ -121,7 +122,7 @@ def duties_of(
             replication.on_tick,
             access.notices.on_tick,
         ),
-        on_closed=(closed,),
+        on_closed=(lambda channel, now: parts.close_channel(channel),),
         on_response=parts.calls.on_response,
         on_answer=answered,
         on_stop=(
@@ -146,5 +147,5 @@ def duties_of(
         heard=parts.watching.times.heard,
         on_sent=parts.watching.times.measure,
         on_visible=masters.on_visible,
-        messaging=messaging,
+        rpc=rpc,
     )

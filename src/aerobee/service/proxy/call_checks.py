@@ -1,4 +1,4 @@
-"""Checks of calls: names, filters, and the properties of messages, in the order of RocketMQ's proxy.
+"""Checks of calls: names, filters and properties of messages, in the order of RocketMQ's proxy.
 
 Each raises CallRefused with the code that clients expect.
 """
@@ -6,6 +6,8 @@ Each raises CallRefused with the code that clients expect.
 import re
 from dataclasses import dataclass
 
+from aerobee.errors import RemoteProtocolError
+from aerobee.model.message_type import MessageType
 from aerobee.model.names import (
     DEAD_LETTER_PREFIX,
     RETRY_PREFIX,
@@ -17,7 +19,9 @@ from aerobee.model.names import (
 )
 from aerobee.model.properties import is_reserved
 from aerobee.model.subscription import ALL, BY_SQL, BY_TAG
-from aerobee.protocol.grpc.codes import SQL_FILTER, GrpcCode, GrpcMessageType
+from aerobee.model.topic import MESSAGE_TYPE, TopicConfig
+from aerobee.protocol.grpc.codes import GZIP, SQL_FILTER, GrpcCode, GrpcMessageType
+from aerobee.protocol.grpc.message_mapping import plain_body
 from aerobee.protocol.grpc.resources import (
     FilterExpression,
     GrpcMessage,
@@ -83,7 +87,14 @@ def filter_in(wanted: FilterExpression | None) -> MessageFilter:
     return MessageFilter(BY_TAG, text, tags)
 
 
-def check_body(message: GrpcMessage, bytes_max: int) -> None:
+def unpack_body(message: GrpcMessage, bytes_max: int) -> None:
+    """Check the body of a message, and replace a packed one by what is in it."""
+    system = message.system_properties
+    if system is not None and system.body_encoding == GZIP:
+        try:
+            message.body = plain_body(message.body, bytes_max)
+        except RemoteProtocolError as error:
+            raise CallRefused(GrpcCode.MESSAGE_CORRUPTED, error.message) from None
     if not message.body:
         raise CallRefused(GrpcCode.MESSAGE_BODY_EMPTY, "message body cannot be empty")
     if len(message.body) > bytes_max:
@@ -164,6 +175,15 @@ def _check_size(message: GrpcMessage, system: SystemProperties) -> None:
         )
 
 
-def is_derived(topic: str) -> bool:
-    """Whether a topic holds retries or dead letters, which have every type."""
-    return topic.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX))
+def check_type(topic: TopicConfig, actual: MessageType) -> None:
+    """Check that a topic takes messages of a type. One without the attribute takes normal messages,
+    as with RocketMQ's proxy; retries and dead letters have every type."""
+    wanted = topic.attributes.get(MESSAGE_TYPE, MessageType.NORMAL.value)
+    is_derived = topic.name.startswith((RETRY_PREFIX, DEAD_LETTER_PREFIX))
+    if wanted in (MessageType.MIXED.value, actual.value) or is_derived:
+        return
+    raise CallRefused(
+        GrpcCode.MESSAGE_PROPERTY_CONFLICT_WITH_TYPE,
+        f"TopicMessageType validate failed, the expected type is {wanted}, "
+        f"but actual type is {actual.value}",
+    )

@@ -80,8 +80,7 @@ def _retry_policy(policy: Mapping[str, Any], retries_max: int) -> RetryPolicy:
         return RetryPolicy(attempts, exponential_backoff=backoff)
     customized = policy.get("customizedRetryPolicy")
     told_ms = customized.get("next") if isinstance(customized, Mapping) else None
-    next_ms = told_ms if _are_numbers(told_ms) else _CUSTOMIZED_MS
-    backoffs = [duration_of(int(ms)) for ms in next_ms]
+    backoffs = [duration_of(ms) for ms in _whole_numbers(told_ms) or _CUSTOMIZED_MS]
     return RetryPolicy(attempts, customized_backoff=CustomizedBackoff(backoffs))
 
 
@@ -95,9 +94,9 @@ def _numbers(said: object) -> dict[str, float]:
     }
 
 
-def _are_numbers(said: object) -> bool:
-    return (
-        isinstance(said, Sequence)
-        and len(said) > 0
-        and all(isinstance(one, int) and one >= 0 for one in said)
-    )
+def _whole_numbers(said: object) -> list[int]:
+    """The numbers of a list; none if it is no list of whole numbers."""
+    if not isinstance(said, Sequence):
+        return []
+    found = [one for one in said if isinstance(one, int) and one >= 0]
+    return found if len(found) == len(said) else []

@@ -1,4 +1,7 @@
-"""Desk: what the messaging service asks of the broker that it stands in front of."""
+"""Desk: what the messaging service asks of the broker that it stands in front of.
+
+The service knows nothing else of a broker: not its rooms, and not whether it is in this process.
+"""
 
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
@@ -36,9 +39,7 @@ class Desk(Protocol):
 
     def find_group(self, name: str) -> GroupConfig | None: ...
 
-    def find_route(
-        self, topic: str, now: Now, then: Callable[[TopicRoute | None], None]
-    ) -> None:
+    def find_route(self, topic: str, now: Now, then: Callable[[TopicRoute | None], None]) -> None:
         """Call `then` with the route that name servers know; None: they know none."""
 
     def opened(self, channel: ChannelId, peer: Peer) -> None:

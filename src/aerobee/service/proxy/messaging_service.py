@@ -4,6 +4,8 @@ A call is looked up by its path, its client by its metadata, its request is deco
 decides. Methods that nobody serves are answered UNIMPLEMENTED, as RocketMQ's proxy does.
 
 Effects go to the broker's own outbox, and leave with the broker's.
+
+Imports more than 15 modules because it puts the others together.
 """
 
 import logging
@@ -22,6 +24,7 @@ from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
 from aerobee.service.proxy.open_call import Method, OpenCall
 from aerobee.service.proxy.open_transactions import OpenTransactions
 from aerobee.service.proxy.outcomes import CallRefused
+from aerobee.service.proxy.recall_calls import RecallCalls
 from aerobee.service.proxy.receipt_calls import ReceiptCalls
 from aerobee.service.proxy.receive_calls import ReceiveCalls
 from aerobee.service.proxy.route_calls import RouteCalls
@@ -56,6 +59,7 @@ class MessagingService:
             SERVICE + method.name: method
             for room in (
                 RouteCalls(desk, address),
+                RecallCalls(desk),
                 self._telemetry,
                 sends,
                 self._ends,

@@ -1,4 +1,7 @@
-"""OpenCall: a call of gRPC until it is answered."""
+"""OpenCall: a call of gRPC until it is answered, and Method, which answers it.
+
+A call that its client has given up takes answers, and drops them.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

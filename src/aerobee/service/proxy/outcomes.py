@@ -1,4 +1,8 @@
-"""Outcomes of calls: `CallRefused`, and the codes of the protocol for answers of the broker."""
+"""Outcomes of calls: `CallRefused`, and the codes of the protocol for answers of the broker.
+
+RocketMQ's proxy hides most codes of a broker in its own process behind 50001; here each has the
+code that its proxy gives in a cluster, which tells clients more.
+"""
 
 from aerobee.protocol.grpc.codes import GrpcCode
 from aerobee.protocol.grpc.resources import Status

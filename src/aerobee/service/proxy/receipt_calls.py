@@ -5,6 +5,8 @@
 A handle comes back from a client, so it is read with distrust. If the service has renewed the
 message, the newest receipt takes the handle's place. Every answer to a change has a handle, a
 refusal the old one: clients keep what they are told.
+
+Imports more than 15 modules because three calls and the renewals of all receipts are here.
 """
 
 from aerobee.errors import RemoteProtocolError
@@ -211,9 +213,7 @@ class ReceiptCalls:
         def stored(answer: Answer) -> None:
             call.answer(StatusResponse(status_of(answer)))
             if answer.code is ResponseCode.SUCCESS:
-                self._ask_ack(
-                    call.client.channel, group, topic, handle.receipt, now, _nobody_waits
-                )
+                self._ask_ack(call.client.channel, group, topic, handle.receipt, now, _nobody_waits)
 
         header = SendBackHeader(
             handle.log_offset,
@@ -272,9 +272,7 @@ class ReceiptCalls:
         place = (renewal.key[1], renewal.topic)
         self._ask_change(renewal.channel, place, handle.receipt, invisible_ms, now, changed)
 
-    def _newest(
-        self, client: GrpcClient, group: str, message_id: str, text: str
-    ) -> ReceiptHandle:
+    def _newest(self, client: GrpcClient, group: str, message_id: str, text: str) -> ReceiptHandle:
         """The newest handle of a message, which is not renewed any more."""
         handle = ReceiptHandle(text)
         renewal = self.renewals.take(_key(client, group, message_id, handle.receipt))

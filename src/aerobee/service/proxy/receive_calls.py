@@ -5,27 +5,20 @@
 A message whose tag is not one of the filter's, though it has the same hash, is acknowledged and not
 handed out. If the client has given up meanwhile, what was popped for it is visible again after a
 second, as if it had not been tried.
+
+Imports more than 15 modules because a receive touches filters, receipts, messages and settings.
 """
 
 from collections.abc import Sequence
 
 from aerobee.errors import ProtocolError
-from aerobee.model.message import StoredMessage
-from aerobee.model.properties import POP_CHECKPOINT
 from aerobee.ports.clock import Now
-from aerobee.protocol.consume.pop_receipt import PopReceipt, encode_pop_receipt
-from aerobee.protocol.consume.popped_receipts import (
-    PoppedMessage,
-    PopTerms,
-    read_counts,
-    receipts_of,
-)
+from aerobee.protocol.consume.pop_receipt import encode_pop_receipt
 from aerobee.protocol.grpc.calls import ReceiveMessageRequest, ReceiveMessageResponse
 from aerobee.protocol.grpc.codes import GrpcCode
 from aerobee.protocol.grpc.message_mapping import delivered_message
 from aerobee.protocol.grpc.resources import GrpcMessage, Status, timestamp_of
 from aerobee.protocol.headers.popping import ANY_QUEUE, PopHeader
-from aerobee.protocol.message.stored_message import client_messages
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.proxy.call_checks import MessageFilter, filter_in, group_in, topic_in
@@ -37,6 +30,7 @@ from aerobee.service.proxy.client_settings import (
 from aerobee.service.proxy.desk import Desk
 from aerobee.service.proxy.open_call import Method, OpenCall
 from aerobee.service.proxy.outcomes import OK_STATUS, CallRefused, status_of
+from aerobee.service.proxy.popped_messages import popped_messages
 from aerobee.service.proxy.receipt_calls import ReceiptCalls
 from aerobee.service.request import Answer
 
@@ -119,7 +113,7 @@ class ReceiveCalls:
             _finish(call, _NOTHING_NEW if is_empty else status_of(answer), now)
             return
         try:
-            found = _popped(answer, self._desk.broker_name)
+            found = popped_messages(answer, self._desk.broker_name)
         except ProtocolError as error:
             _finish(call, Status(GrpcCode.INTERNAL_SERVER_ERROR, str(error)), now)
             return
@@ -140,7 +134,7 @@ class ReceiveCalls:
 
 
 def _poll_ms(call: OpenCall, request: ReceiveMessageRequest, now: Now) -> int:
-    """The time for which the receive may be held: the client's wish, or what its deadline leaves."""
+    """The time for which a receive may be held: the client's wish, or what its deadline leaves."""
     settings = call.client.settings
     timeout = settings.request_timeout if settings is not None else None
     left_ms = None
@@ -155,41 +149,7 @@ def _poll_ms(call: OpenCall, request: ReceiveMessageRequest, now: Now) -> int:
     return max(0, min(poll_ms, POLL_MS_MAX, POLL_MS_MAX if left_ms is None else left_ms))
 
 
-def _popped(answer: Answer, broker_name: str) -> list[tuple[StoredMessage, PopReceipt, int]]:
-    """The messages of a pop, each with its receipt and the number of its delivery."""
-    fields = answer.fields or {}
-    messages = client_messages(answer.body + b"".join(answer.parts))
-    terms = PopTerms(
-        int(fields["popTime"]),
-        int(fields["invisibleTime"]),
-        int(fields["reviveQid"]),
-        fields.get("startOffsetInfo", ""),
-        fields.get("msgOffsetInfo", ""),
-    )
-    places = (
-        PoppedMessage(
-            one.topic, one.queue_id, one.queue_offset, one.properties.get(POP_CHECKPOINT, "")
-        )
-        for one in messages
-    )
-    receipts = receipts_of(terms, broker_name, places)
-    counts = read_counts(fields.get("orderCountInfo", ""))
-    return [
-        (
-            message,
-            receipt,
-            1
-            + counts.get(
-                (receipt.origin, receipt.queue_id, receipt.queue_offset), message.reconsume_times
-            ),
-        )
-        for message, receipt in zip(messages, receipts, strict=True)
-    ]
-
-
-def _finish(
-    call: OpenCall, status: Status, now: Now, messages: Sequence[GrpcMessage] = ()
-) -> None:
+def _finish(call: OpenCall, status: Status, now: Now, messages: Sequence[GrpcMessage] = ()) -> None:
     call.send(ReceiveMessageResponse(status=status))
     for message in messages:
         call.send(ReceiveMessageResponse(message=message))

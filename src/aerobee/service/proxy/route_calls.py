@@ -124,9 +124,7 @@ class RouteCalls:
         if own is not None:
             queues = [data for data in queues if data.broker_name != name]
             queues.append(
-                QueueData(
-                    name, own.read_queues, own.write_queues, own.permission, own.sys_flag
-                )
+                QueueData(name, own.read_queues, own.write_queues, own.permission, own.sys_flag)
             )
             if all(broker.name != name for broker in brokers):
                 brokers.append(BrokerData("", name, {MASTER_ID: str(self._address)}))
@@ -172,7 +170,7 @@ def accepted_types(attribute: str | None) -> list[int]:
     return [*found] or [GrpcMessageType.UNSPECIFIED]
 
 
-def _permissions(data: QueueData) -> list[int]:
+def _permissions(data: QueueData) -> list[QueuePermission]:
     """The permission of each queue, by its number."""
     reads, writes = data.read_queues, data.write_queues
     if is_readable(data.permission) and is_writable(data.permission):

@@ -1,45 +1,40 @@
-"""SendMessage and RecallMessage: messages of every kind into the broker's send handlers.
+"""SendMessage: messages of every kind into the broker's send handlers.
 
 The checks of the protocol are here, with its codes; the broker's own follow in its handlers. A
 message of a group goes to the queue that the group's hash names, any other to the next in turn. The
 answer has an entry for each message.
+
+Imports more than 15 modules because every kind of message comes by here.
 """
 
-from aerobee.errors import LocalProtocolError, RemoteProtocolError
 from aerobee.model.flags import is_writable
 from aerobee.model.message_id import parse_offset_message_id
 from aerobee.model.message_type import MessageType, type_of
-from aerobee.model.names import AUTO_CREATE_TEMPLATE_TOPIC
-from aerobee.model.properties import encode_properties
-from aerobee.model.topic import MESSAGE_TYPE, TopicConfig
+from aerobee.model.properties import UNIQUE_KEY
+from aerobee.model.topic import TopicConfig
 from aerobee.ports.clock import Now
 from aerobee.protocol.grpc.calls import (
-    RecallMessageRequest,
-    RecallMessageResponse,
     SendMessageRequest,
     SendMessageResponse,
     SendResultEntry,
 )
-from aerobee.protocol.grpc.codes import GZIP, GrpcCode
-from aerobee.protocol.grpc.message_mapping import plain_body, stored_properties
-from aerobee.protocol.grpc.resources import GrpcMessage, SystemProperties
-from aerobee.protocol.headers.recalling import RecallHeader
-from aerobee.protocol.primitives.java_hash import tag_code
+from aerobee.protocol.grpc.codes import GrpcCode
+from aerobee.protocol.grpc.message_mapping import stored_properties
+from aerobee.protocol.grpc.resources import GrpcMessage
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
-from aerobee.service.proxy.call_checks import check_body, check_message, is_derived, topic_in
+from aerobee.service.proxy.call_checks import check_message, check_type, topic_in, unpack_body
 from aerobee.service.proxy.desk import Desk
 from aerobee.service.proxy.open_call import Method, OpenCall, answering
 from aerobee.service.proxy.open_transactions import HalfPlace, OpenTransactions
 from aerobee.service.proxy.outcomes import CallRefused, common_status, status_of
+from aerobee.service.proxy.sent_fields import sent_fields
 from aerobee.service.proxy.telemetry_calls import TelemetryCalls
 from aerobee.service.request import Answer
 
 MESSAGES_MAX = 128
 """In one request; official clients send one."""
-_MULTIPLIER = 2862933555777941757
-_INT64 = 1 << 64
 
 
 class SendCalls:
@@ -53,12 +48,6 @@ class SendCalls:
     def methods(self) -> list[Method]:
         return [
             Method("SendMessage", SendMessageRequest, self._send, answering(SendMessageResponse)),
-            Method(
-                "RecallMessage",
-                RecallMessageRequest,
-                self._recall,
-                answering(RecallMessageResponse),
-            ),
         ]
 
     def _send(self, call: OpenCall, request: SendMessageRequest, now: Now) -> None:
@@ -73,7 +62,8 @@ class SendCalls:
         if any(one.topic != messages[0].topic for one in messages):
             raise CallRefused(GrpcCode.MESSAGE_CORRUPTED, "different messages have different topic")
         for message in messages:
-            self._check(message, now)
+            unpack_body(message, self._desk.body_bytes_max)
+            check_message(message, now.wall_ms)
         config = self._desk.find_topic(topic)
         if config is None:
             raise CallRefused(
@@ -85,19 +75,9 @@ class SendCalls:
         peer = str(call.client.peer)
         drafts = [stored_properties(message, topic, peer) for message in messages]
         for properties in drafts:
-            _check_type(config, type_of(properties))
+            check_type(config, type_of(properties))
         for index, (message, properties) in enumerate(zip(messages, drafts, strict=True)):
             self._put(call, config, message, properties, answers, index, now)
-
-    def _check(self, message: GrpcMessage, now: Now) -> None:
-        system = message.system_properties
-        if system is not None and system.body_encoding == GZIP:
-            try:
-                message.body = plain_body(message.body, self._desk.body_bytes_max)
-            except RemoteProtocolError as error:
-                raise CallRefused(GrpcCode.MESSAGE_CORRUPTED, error.message) from None
-        check_body(message, self._desk.body_bytes_max)
-        check_message(message, now.wall_ms)
 
     def _put(
         self,
@@ -110,33 +90,14 @@ class SendCalls:
         now: Now,
     ) -> None:
         topic = config.name
-        system = message.system_properties or SystemProperties()
         is_half = type_of(properties) is MessageType.TRANSACTION
         if is_half:
             # Clients announce topics late: it is asked about this one from now on.
             self._telemetry.register_producer(call.client, topic, now)
-        try:
-            text = encode_properties(properties).decode()
-        except LocalProtocolError as error:
-            raise CallRefused(GrpcCode.MESSAGE_PROPERTIES_TOO_LARGE, error.message) from None
-        group = system.message_group
-        queue_id = queue_of_group(group, config.write_queues) if group else -1
-        born = system.born_timestamp
-        fields = {
-            "a": topic,
-            "b": topic,
-            "c": AUTO_CREATE_TEMPLATE_TOPIC,
-            "d": "4",
-            "e": str(queue_id),
-            "f": "0",
-            "g": str(now.wall_ms if born is None else born.ms),
-            "h": "0",
-            "i": text,
-            "j": "0",
-        }
+        fields = sent_fields(message, config, properties, now)
 
         def stored(answer: Answer) -> None:
-            entry = _entry_of(answer, system.message_id)
+            entry = _entry_of(answer, properties[UNIQUE_KEY])
             if is_half and answer.code is ResponseCode.SUCCESS:
                 self._note_half(topic, answer)
             answers.add(index, entry)
@@ -152,20 +113,6 @@ class SendCalls:
             parse_offset_message_id(fields["msgId"]).log_offset, int(fields["queueOffset"])
         )
         self._transactions.add(topic, fields["transactionId"], place)
-
-    def _recall(self, call: OpenCall, request: RecallMessageRequest, now: Now) -> None:
-        topic = topic_in(request.topic)
-        config = self._desk.find_topic(topic)
-        if config is None:
-            raise CallRefused(GrpcCode.TOPIC_NOT_FOUND, f"the topic {topic} does not exist")
-        _check_type(config, MessageType.DELAY)
-
-        def recalled(answer: Answer) -> None:
-            message_id = (answer.fields or {}).get("msgId", "")
-            call.answer(RecallMessageResponse(status_of(answer), message_id))
-
-        header = RecallHeader(topic, request.recall_handle, producer_group=topic)
-        self._desk.ask(call.client.channel, RequestCode.RECALL_MESSAGE, header, now, recalled)
 
 
 class _SendAnswers:
@@ -197,28 +144,3 @@ def _entry_of(answer: Answer, message_id: str) -> SendResultEntry:
         int(fields["queueOffset"]),
         fields.get("recallHandle", ""),
     )
-
-
-def _check_type(topic: TopicConfig, actual: MessageType) -> None:
-    """A topic without the attribute takes normal messages, as with RocketMQ's proxy."""
-    wanted = topic.attributes.get(MESSAGE_TYPE, MessageType.NORMAL.value)
-    if wanted in (MessageType.MIXED.value, actual.value) or is_derived(topic.name):
-        return
-    raise CallRefused(
-        GrpcCode.MESSAGE_PROPERTY_CONFLICT_WITH_TYPE,
-        f"TopicMessageType validate failed, the expected type is {wanted}, "
-        f"but actual type is {actual.value}",
-    )
-
-
-def queue_of_group(group: str, queues: int) -> int:
-    """The queue of a message group: the consistent hash that RocketMQ's proxy uses, so that a group
-    keeps its queue whichever of the two stores its messages."""
-    state = tag_code(group.encode()) % _INT64
-    found, following = -1, 0
-    while following < queues:
-        found = following
-        state = (_MULTIPLIER * state + 1) % _INT64
-        share = ((state >> 33) + 1) / 2**31
-        following = int((found + 1) / share)
-    return found

@@ -3,6 +3,8 @@
 Settings are answered at once and completely (`client_settings`). They register the client with the
 broker: a producer for each of its topics, a consumer with its subscriptions; heartbeats repeat
 that. A producer's group is its topic.
+
+Imports more than 15 modules because settings, heartbeats and commands of clients meet here.
 """
 
 import logging
@@ -127,7 +129,7 @@ class TelemetryCalls:
     def _announce(self, client: GrpcClient, now: Now) -> None:
         """Tell the broker of a client, by the heartbeat that a remoting client would send."""
         settings = client.settings
-        beats = ()
+        beats: tuple[ConsumerBeat, ...] = ()
         if settings is not None and settings.subscription is not None:
             beats = (self._consumer_beat(settings, now),)
         if not beats and not client.topics:
@@ -171,9 +173,7 @@ class TelemetryCalls:
         self._announce(call.client, now)
         call.answer(StatusResponse(OK_STATUS))
 
-    def _terminate(
-        self, call: OpenCall, request: NotifyClientTerminationRequest, now: Now
-    ) -> None:
+    def _terminate(self, call: OpenCall, request: NotifyClientTerminationRequest, now: Now) -> None:
         if call.client.settings is None:
             call.answer(StatusResponse(_UNKNOWN))
             return

@@ -3,6 +3,9 @@
 A transaction is named by its topic and id; the offsets of its half message come from the answer to
 its send or from the check-back (`open_transactions`). An end that is repeated is answered as the
 first was.
+
+Imports more than 15 modules because a check-back is a request of the broker, a record and a message
+of the protocol.
 """
 
 from aerobee.errors import ProtocolError
@@ -45,9 +48,7 @@ class TransactionCalls:
     def _end(self, call: OpenCall, request: EndTransactionRequest, now: Now) -> None:
         topic, transaction_id = topic_in(request.topic), request.transaction_id
         if not transaction_id.strip():
-            raise CallRefused(
-                GrpcCode.INVALID_TRANSACTION_ID, "transaction id cannot be blank"
-            )
+            raise CallRefused(GrpcCode.INVALID_TRANSACTION_ID, "transaction id cannot be blank")
         place = self._transactions.find(topic, transaction_id)
         if place is None:
             raise CallRefused(
@@ -88,6 +89,4 @@ class TransactionCalls:
         self._transactions.add(message.topic, header.transaction_id, place)
         shown = delivered_message(message, message.topic, message.reconsume_times + 1, "")
         recovery = RecoverOrphanedTransactionCommand(shown, header.transaction_id)
-        return TelemetryCommand(
-            status=OK_STATUS, recover_orphaned_transaction_command=recovery
-        )
+        return TelemetryCommand(status=OK_STATUS, recover_orphaned_transaction_command=recovery)

@@ -1,4 +1,4 @@
-"""InnerDesk serves requests of the messaging service, which is in the same process.
+"""Puts the messaging service of gRPC in front of a broker, by a desk in the same process.
 
 A request is a value and so is its answer, but the row of the request table that serves it is the
 one that serves remoting clients.
@@ -13,9 +13,13 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
+from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.parts import Parts
 from aerobee.service.broker.request_table import Reception
+from aerobee.service.broker.rpc_door import RpcDoor
+from aerobee.service.live_config import LiveConfig
 from aerobee.service.proxy.desk import Then
+from aerobee.service.proxy.messaging_service import MessagingService
 from aerobee.service.request import InnerRequest, answer_with
 
 
@@ -54,9 +58,7 @@ class InnerDesk:
     def find_group(self, name: str) -> GroupConfig | None:
         return self._parts.tables.groups.find(name)
 
-    def find_route(
-        self, topic: str, now: Now, then: Callable[[TopicRoute | None], None]
-    ) -> None:
+    def find_route(self, topic: str, now: Now, then: Callable[[TopicRoute | None], None]) -> None:
         self._parts.cluster.routes.find(topic, now, then)
 
     def opened(self, channel: ChannelId, peer: Peer) -> None:
@@ -66,3 +68,16 @@ class InnerDesk:
         self._parts.close_channel(channel)
         self._parts.peers.closed(channel)
         self._reception.forget(channel)
+
+
+def build_rpc_door(
+    identity: BrokerIdentity,
+    config: LiveConfig[BrokerConfig],
+    parts: Parts,
+    reception: Reception,
+) -> RpcDoor | None:
+    """The door for calls of gRPC; None: they are not served."""
+    if identity.grpc_address is None:
+        return None
+    desk = InnerDesk(identity.name, config.current.body_bytes_max, parts, reception)
+    return RpcDoor(MessagingService(desk, identity.grpc_address, parts.outbox))
