@@ -17,7 +17,6 @@ from aerobee.service.broker.broker import Broker
 from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
 from aerobee.service.broker.duties_assembly import duties_of
 from aerobee.service.broker.membership.membership_assembly import membership_rows
-from aerobee.service.broker.messaging_assembly import build_rpc_door
 from aerobee.service.broker.metrics.pending_metrics import PendingMetrics
 from aerobee.service.broker.parts import Parts, build_parts
 from aerobee.service.broker.request_table import Reception, RequestTable, request_table
@@ -74,14 +73,14 @@ def build_broker(
         _table(identity, config, ground, parts, publishing, access, static_topics, now),
         parts.peers.by_channel,
     )
-    rpc = build_rpc_door(identity, config, parts, reception)
+    calls = (reception, config.current.body_bytes_max)
     return Broker(
         parts.sends.path,
         parts.pulls,
         parts.replication.only_on_master(parts.pops.fast_path),
         reception,
         parts.peers,
-        duties_of(identity, parts, store, publishing, access, static_topics.on_answer, rpc),
+        duties_of(identity, parts, store, publishing, access, static_topics.on_answer, calls),
         parts.outbox,
         parts.watching.watch(name_servers, providers, now),
     )

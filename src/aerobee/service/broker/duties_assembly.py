@@ -10,7 +10,9 @@ from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.service.broker.access.access_assembly import AccessAssembly
 from aerobee.service.broker.broker import Duties
 from aerobee.service.broker.config import BrokerIdentity
+from aerobee.service.broker.messaging_assembly import build_rpc_door
 from aerobee.service.broker.parts import Parts
+from aerobee.service.broker.request_table import Reception
 from aerobee.service.broker.rpc_door import RpcDoor
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
 from aerobee.storage.store import Store
@@ -87,11 +89,13 @@ def duties_of(
     publishing: RoundPublishing,
     access: AccessAssembly,
     forwarded: Answered,
-    rpc: RpcDoor | None = None,
+    calls: tuple[Reception, int],
 ) -> Duties:
     """The duties, in the order in which they are called. `forwarded` takes the answers of other
-    brokers; `rpc` takes calls of gRPC."""
+    brokers; `calls` has what serves those of gRPC, and the largest body."""
     masters = _duties_by_stage(identity, parts, publishing)
+    reception, body_bytes_max = calls
+    rpc = build_rpc_door(identity, body_bytes_max, parts, reception)
     called = _duties_of_calls(rpc)
     tables, registration, replication = parts.tables, parts.cluster.registration, parts.replication
 

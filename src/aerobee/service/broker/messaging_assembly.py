@@ -13,11 +13,10 @@ from aerobee.ports.clock import Now
 from aerobee.ports.service import ChannelId, Peer
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.service.broker.config import BrokerConfig, BrokerIdentity
+from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.parts import Parts
 from aerobee.service.broker.request_table import Reception
 from aerobee.service.broker.rpc_door import RpcDoor
-from aerobee.service.live_config import LiveConfig
 from aerobee.service.proxy.desk import Then
 from aerobee.service.proxy.messaging_service import MessagingService
 from aerobee.service.request import InnerRequest, answer_with
@@ -71,13 +70,10 @@ class InnerDesk:
 
 
 def build_rpc_door(
-    identity: BrokerIdentity,
-    config: LiveConfig[BrokerConfig],
-    parts: Parts,
-    reception: Reception,
+    identity: BrokerIdentity, body_bytes_max: int, parts: Parts, reception: Reception
 ) -> RpcDoor | None:
     """The door for calls of gRPC; None: they are not served."""
     if identity.grpc_address is None:
         return None
-    desk = InnerDesk(identity.name, config.current.body_bytes_max, parts, reception)
+    desk = InnerDesk(identity.name, body_bytes_max, parts, reception)
     return RpcDoor(MessagingService(desk, identity.grpc_address, parts.outbox))

@@ -16,7 +16,6 @@ from aerobee.ports.rpc import CallId, CallStart, EndCall, RpcConnectionId
 from aerobee.ports.service import CloseChannel, Effects, Peer, Reply
 from aerobee.protocol.grpc.calls import SERVICE
 from aerobee.protocol.grpc.codes import GrpcCode, RpcStatus
-from aerobee.protocol.grpc.resources import Status
 from aerobee.protocol.grpc.wire import decode
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.proxy.desk import Desk
@@ -102,11 +101,11 @@ class MessagingService:
         except RemoteProtocolError as error:
             call.end(RpcStatus.INTERNAL, f"Invalid protobuf byte sequence: {error.message}")
         except AerobeeError as error:
-            method.refuse(call, request, _failed(str(error)), now)
+            method.refuse(call, request, _failed(str(error)).status, now)
         except Exception as error:
             # A bug in a method. Only this call fails.
             _log.exception("a call failed", extra={"method": method.name})
-            method.refuse(call, request, _failed(f"internal error: {error!r}"[:500]), now)
+            method.refuse(call, request, _failed(f"internal error: {error!r}"[:500]).status, now)
         if not call.is_open:
             self._calls.pop(number, None)
 
@@ -183,5 +182,5 @@ class MessagingService:
         self._desk.closed(client.channel)
 
 
-def _failed(message: str) -> Status:
-    return Status(GrpcCode.INTERNAL_SERVER_ERROR, message)
+def _failed(message: str) -> CallRefused:
+    return CallRefused(GrpcCode.INTERNAL_SERVER_ERROR, message)

@@ -23,7 +23,6 @@ from aerobee.protocol.grpc.message_mapping import stored_properties
 from aerobee.protocol.grpc.resources import GrpcMessage
 from aerobee.protocol.remoting.declared_header import NoHeader
 from aerobee.protocol.request_codes import RequestCode
-from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.proxy.call_checks import check_message, check_type, topic_in, unpack_body
 from aerobee.service.proxy.desk import Desk
 from aerobee.service.proxy.open_call import Method, OpenCall, answering
@@ -98,7 +97,7 @@ class SendCalls:
 
         def stored(answer: Answer) -> None:
             entry = _entry_of(answer, properties[UNIQUE_KEY])
-            if is_half and answer.code is ResponseCode.SUCCESS:
+            if is_half and entry.transaction_id:
                 self._note_half(topic, answer)
             answers.add(index, entry)
 
