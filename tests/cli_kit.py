@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from aerobee.cli.main import main
@@ -79,8 +80,11 @@ class Terminal:
         os.write(self._screen, text.encode())
 
     def interrupt(self) -> None:
-        """Ctrl-C, until it ends: the first may come a moment before it begins to wait. Not soon
-        again: one that comes while Python itself ends kills the process."""
+        """Ctrl-C, until it ends. The first one when it waits: Python does not look at a signal that
+        comes between a question and the wait for its answer. Not soon again: one that comes while
+        Python itself ends kills the process."""
+        while not self._is_asleep():
+            os.sched_yield()
         is_open = True
         while is_open:
             self._process.send_signal(signal.SIGINT)
@@ -94,6 +98,10 @@ class Terminal:
         os.close(self._screen)
         plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", self._text)
         return self._process.wait(SECONDS_MAX), plain.splitlines()
+
+    def _is_asleep(self) -> bool:
+        state = Path(f"/proc/{self._process.pid}/stat").read_text("utf-8").rpartition(") ")[2][0]
+        return state in "SZ"  # waiting, or over
 
     def _read(self) -> bool:
         try:

@@ -7,6 +7,7 @@ brokers.move("broker-b")                           and moves its queues
 brokers.send(0, b"body")                           to the broker that leads the logical queue
 brokers.ask(code, number, **fields)                any request about a logical queue
 brokers.read(0)                                    offsets and bodies, as a consumer reads them
+brokers.tick("broker-b", 1_000)                    a second passes for a broker
 brokers.kits["broker-b"].killed()                  see `BrokerKit`; `replace` puts it in its place
 """
 
@@ -149,6 +150,16 @@ class StaticBrokers:
             for dial in dialed:
                 self._answer(kit, dial)
         raise RequestTimeout(f"{name} does not answer", address=name)
+
+    def tick(self, name: str, ms: int) -> None:
+        """Time passes for a broker, and others answer what it asks of them."""
+        kit = self.kits[name]
+        kit.tick(ms)
+        while kit.dialed:
+            dialed, kit.dialed = kit.dialed, []
+            for dial in dialed:
+                self._answer(kit, dial)
+        kit.finish()
 
     def _answer(self, kit: BrokerKit, dial: Dial) -> None:
         answer: RemotingCommand | None = None

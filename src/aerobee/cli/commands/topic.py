@@ -133,6 +133,7 @@ def describe(parsed: argparse.Namespace) -> int:
             "topic": parsed.topic,
             "type": one.attributes.get(_TYPE, "NORMAL"),
             "order": one.is_order,
+            **({"static": f"{len(stats.logical)} logical queues"} if stats.logical else {}),
             "attributes": dict(one.attributes),
             "messages": sum(max(0, q.max_offset - q.min_offset) for q in stats.queues.values()),
             "sends_per_s": stats.sends_a_second,

@@ -18,6 +18,7 @@ from aerobee.protocol.request_codes import request_name
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.access.accounts import Account, Accounts
 from aerobee.service.access.authentication import SignatureCheck, user_name
+from aerobee.service.access.call_signature import CallSignature
 from aerobee.service.access.config import OPEN, AccessConfig
 from aerobee.service.access.request_rights import RIGHTS, Asked, RequestRight
 from aerobee.service.request import Answer, Request
@@ -67,16 +68,22 @@ class Gate:
         """The user that the process signs its own requests with."""
         return self._config.inner
 
-    def refuse(self, request: Request, source: str) -> Answer | None:
+    def refuse(
+        self, request: Request, source: str, signature: CallSignature | None = None
+    ) -> Answer | None:
         """The answer to a request that must not be handled; None: it may. The request learns its
-        user. `source` is the address that it came from."""
+        user. `source` is the address that it came from; `signature`, if the request is a call of
+        gRPC, its signature."""
         config = self._config
         if not config.authenticates:
             return None
         code = request.command.code
         known: Sequence[tuple[Realm, Account]] = ()
         if code not in config.unsigned_codes:
-            found = self._authenticated(request)
+            if signature is None:
+                found = self._authenticated(request)
+            else:  # looked at each time: a client's channel is not one connection
+                found = self._signed(signature.name, signature)
             if isinstance(found, Answer):
                 return found
             known = found
@@ -109,7 +116,23 @@ class Gate:
             trust = self._trusted.get(request.channel, {}).get(name)
             if trust is not None and self._still_holds(trust, request.now.monotonic_ms):
                 return trust.accounts
-        check = SignatureCheck(request.command, request.body)
+        enabled = self._signed(name, SignatureCheck(request.command, request.body))
+        if isinstance(enabled, Answer):
+            return enabled
+        if self._config.trusts_connections:
+            self._trusted.setdefault(request.channel, {})[name] = _Trust(
+                request.now.monotonic_ms + self._config.trust_ms,
+                enabled,
+                [realm.accounts.epoch for realm, _ in enabled],
+            )
+        return enabled
+
+    def _signed(
+        self, name: str, check: SignatureCheck | CallSignature
+    ) -> "Sequence[tuple[Realm, Account]] | Answer":
+        """The accounts of a name whose signature it is, in each realm; at least one."""
+        if not name:
+            return _refusal(_NO_NAME)
         signed = []
         for realm in self.realms():
             account = realm.accounts.find(name)
@@ -120,12 +143,6 @@ class Gate:
         enabled = [(realm, account) for realm, account in signed if account.user.is_enabled]
         if not enabled:
             return _refusal(f"{SUBJECT_PREFIX}{name[:255]} is disabled.")
-        if self._config.trusts_connections:
-            self._trusted.setdefault(request.channel, {})[name] = _Trust(
-                request.now.monotonic_ms + self._config.trust_ms,
-                enabled,
-                [realm.accounts.epoch for realm, _ in enabled],
-            )
         return enabled
 
     def _still_holds(self, trust: _Trust, now_ms: int) -> bool:

@@ -80,7 +80,7 @@ def build_broker(
         parts.replication.only_on_master(parts.pops.fast_path),
         reception,
         parts.peers,
-        duties_of(identity, parts, store, publishing, access, static_topics.on_answer, calls),
+        duties_of(identity, parts, store, publishing, access, static_topics, calls),
         parts.outbox,
         parts.watching.watch(name_servers, providers, now),
     )

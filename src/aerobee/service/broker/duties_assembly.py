@@ -3,7 +3,7 @@ connections and its end. A slave has fewer than a master, an acting master more 
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from aerobee.ports.clock import Now
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
@@ -15,14 +15,11 @@ from aerobee.service.broker.parts import Parts
 from aerobee.service.broker.request_table import Reception
 from aerobee.service.broker.rpc_door import RpcDoor
 from aerobee.service.broker.staging.round_publishing import RoundPublishing
+from aerobee.service.broker.static_topic.static_topic_assembly import StaticTopicAssembly
 from aerobee.storage.store import Store
 
 REST_MS_MAX = 500  # the longest time between two looks at client calls, members, saves, rates
 COMPACTION_REST_MS = 5  # between two steps of compaction: some 200,000 messages a second
-
-
-Answered: TypeAlias = Callable[[object, RemotingCommand | None, Now], None]
-"""Takes the answer to a `Dial`."""
 
 
 class _MasterDuties(NamedTuple):
@@ -55,11 +52,13 @@ def _delivering_duties(parts: Parts) -> _MasterDuties:
     )
 
 
-def _master_duties(parts: Parts, publishing: RoundPublishing) -> _MasterDuties:
+def _master_duties(
+    parts: Parts, publishing: RoundPublishing, static_topics: StaticTopicAssembly
+) -> _MasterDuties:
     sequences = parts.tables.deduplication.sequences
     delivering = _delivering_duties(parts)
     return _MasterDuties(
-        on_tick=(*delivering.on_tick, sequences.on_tick, publishing.on_tick),
+        on_tick=(*delivering.on_tick, sequences.on_tick, publishing.on_tick, static_topics.on_tick),
         on_stop=(*delivering.on_stop, sequences.stop),
         rest_ms=(*delivering.rest_ms, publishing.rest_ms),
         on_round=(parts.pops.on_round, parts.transactions.on_round),
@@ -68,10 +67,13 @@ def _master_duties(parts: Parts, publishing: RoundPublishing) -> _MasterDuties:
 
 
 def _duties_by_stage(
-    identity: BrokerIdentity, parts: Parts, publishing: RoundPublishing
+    identity: BrokerIdentity,
+    parts: Parts,
+    publishing: RoundPublishing,
+    static_topics: StaticTopicAssembly,
 ) -> _MasterDuties:
     if identity.takes_messages:
-        return _master_duties(parts, publishing)
+        return _master_duties(parts, publishing, static_topics)
     return _delivering_duties(parts) if identity.is_acting else _MasterDuties()
 
 
@@ -88,12 +90,12 @@ def duties_of(
     store: Store,
     publishing: RoundPublishing,
     access: AccessAssembly,
-    forwarded: Answered,
+    static_topics: StaticTopicAssembly,
     calls: tuple[Reception, int],
 ) -> Duties:
-    """The duties, in the order in which they are called. `forwarded` takes the answers of other
-    brokers; `calls` has what serves those of gRPC, and the largest body."""
-    masters = _duties_by_stage(identity, parts, publishing)
+    """The duties, in the order in which they are called. `calls` has what serves those of gRPC, and
+    the largest body."""
+    masters = _duties_by_stage(identity, parts, publishing, static_topics)
     reception, body_bytes_max = calls
     rpc = build_rpc_door(identity, body_bytes_max, parts, reception)
     called = _duties_of_calls(rpc)
@@ -104,7 +106,7 @@ def duties_of(
         registration.on_answer(ticket, answer, now)
         replication.on_answer(ticket, answer, now)
         access.notices.on_answer(ticket, answer, now)
-        forwarded(ticket, answer, now)
+        static_topics.on_answer(ticket, answer, now)
 
     def say_goodbye(now: Now) -> None:
         parts.outbox.extend(registration.unregister())

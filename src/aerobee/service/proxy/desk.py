@@ -3,8 +3,8 @@
 The service knows nothing else of a broker: not its rooms, and not whether it is in this process.
 """
 
-from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol, TypeAlias
 
 from aerobee.model.group import GroupConfig
 from aerobee.model.route import TopicRoute
@@ -17,13 +17,22 @@ from aerobee.service.request import Answer
 Then: TypeAlias = Callable[[Answer], None]
 
 
+class Asker(NamedTuple):
+    """Who asks: a client by its channel."""
+
+    channel: ChannelId
+    metadata: Mapping[str, str] | None = None
+    """The metadata of the client's call, with its signature. None: the service itself asks, for a
+    client that was let pass."""
+
+
 class Desk(Protocol):
     broker_name: str
     body_bytes_max: int
 
     def ask(
         self,
-        channel: ChannelId,
+        asker: Asker,
         code: RequestCode,
         header: object,
         now: Now,
@@ -33,7 +42,11 @@ class Desk(Protocol):
         body: bytes = b"",
     ) -> None:
         """Serve a request of a client; `then` is called with the answer, once, perhaps at once.
-        `fields` are those of requests whose handler reads them itself."""
+        `fields` are those of requests whose handler reads them itself. CallRefused: the asker may
+        not ask for it."""
+
+    def check(self, asker: Asker, code: RequestCode, fields: dict[str, str], now: Now) -> None:
+        """CallRefused: the asker may not ask for this."""
 
     def find_topic(self, name: str) -> TopicConfig | None: ...
 

@@ -12,6 +12,7 @@ from aerobee.ports.service import Effects
 from aerobee.protocol.grpc.codes import RpcStatus
 from aerobee.protocol.grpc.resources import Status
 from aerobee.protocol.grpc.wire import encode
+from aerobee.service.proxy.desk import Asker
 from aerobee.service.proxy.grpc_clients import GrpcClient
 
 
@@ -42,6 +43,11 @@ class OpenCall:
     @client.setter
     def client(self, client: GrpcClient) -> None:
         self._client = client
+
+    @property
+    def asker(self) -> Asker:
+        """Its client, with the signature of this call."""
+        return Asker(self.client.channel, self.start.metadata)
 
     @property
     def is_unasked(self) -> bool:

@@ -36,4 +36,4 @@ class RecallCalls:
             call.answer(RecallMessageResponse(status_of(answer), message_id))
 
         header = RecallHeader(topic, request.recall_handle, producer_group=topic)
-        self._desk.ask(call.client.channel, RequestCode.RECALL_MESSAGE, header, now, recalled)
+        self._desk.ask(call.asker, RequestCode.RECALL_MESSAGE, header, now, recalled)

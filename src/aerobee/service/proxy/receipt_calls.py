@@ -11,7 +11,6 @@ Imports more than 15 modules because three calls and the renewals of all receipt
 
 from aerobee.errors import RemoteProtocolError
 from aerobee.ports.clock import Now
-from aerobee.ports.service import ChannelId
 from aerobee.protocol.consume.pop_receipt import (
     PopReceipt,
     decode_pop_receipt,
@@ -40,7 +39,7 @@ from aerobee.protocol.remoting.declared_header import read_header
 from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.proxy.call_checks import group_in, topic_in
-from aerobee.service.proxy.desk import Desk, Then
+from aerobee.service.proxy.desk import Asker, Desk, Then
 from aerobee.service.proxy.grpc_clients import GrpcClient
 from aerobee.service.proxy.open_call import Method, OpenCall, answering
 from aerobee.service.proxy.outcomes import CallRefused, common_status, status_of
@@ -113,18 +112,16 @@ class ReceiptCalls:
             except CallRefused as refusal:
                 answers.add(index, refusal.status)
                 continue
-            self._ask_ack(
-                call.client.channel, group, topic, handle.receipt, now, answers.adding(index)
-            )
+            self._ask_ack(call.asker, group, topic, handle.receipt, now, answers.adding(index))
 
     def drop(self, client: GrpcClient, group: str, topic: str, handle: str, now: Now) -> None:
         """Acknowledge a message that is not handed out."""
         receipt = decode_pop_receipt(handle)
-        self._ask_ack(client.channel, group, topic, receipt, now, _nobody_waits)
+        self._ask_ack(Asker(client.channel), group, topic, receipt, now, _nobody_waits)
 
     def _ask_ack(
         self,
-        channel: ChannelId,
+        asker: Asker,
         group: str,
         topic: str,
         receipt: PopReceipt,
@@ -138,7 +135,7 @@ class ReceiptCalls:
             encode_pop_receipt(receipt),
             receipt.queue_offset,
         )
-        self._desk.ask(channel, RequestCode.ACK_MESSAGE, header, now, then)
+        self._desk.ask(asker, RequestCode.ACK_MESSAGE, header, now, then)
 
     # Changing.
 
@@ -160,7 +157,7 @@ class ReceiptCalls:
             call.answer(ChangeInvisibleDurationResponse(status_of(answer), given))
 
         self._ask_change(
-            call.client.channel,
+            call.asker,
             (group, topic),
             handle.receipt,
             invisible_ms,
@@ -173,12 +170,18 @@ class ReceiptCalls:
         """Make a message visible soon that its client did not get."""
         receipt = decode_pop_receipt(handle)
         self._ask_change(
-            client.channel, (group, topic), receipt, GIVEN_BACK_MS, now, _nobody_waits, suspend=True
+            Asker(client.channel),
+            (group, topic),
+            receipt,
+            GIVEN_BACK_MS,
+            now,
+            _nobody_waits,
+            suspend=True,
         )
 
     def _ask_change(
         self,
-        channel: ChannelId,
+        asker: Asker,
         place: tuple[str, str],
         receipt: PopReceipt,
         invisible_ms: int,
@@ -198,7 +201,7 @@ class ReceiptCalls:
             invisible_ms,
             suspend,
         )
-        self._desk.ask(channel, RequestCode.CHANGE_MESSAGE_INVISIBLETIME, header, now, then)
+        self._desk.ask(asker, RequestCode.CHANGE_MESSAGE_INVISIBLETIME, header, now, then)
 
     # Dead letters.
 
@@ -213,7 +216,9 @@ class ReceiptCalls:
         def stored(answer: Answer) -> None:
             call.answer(StatusResponse(status_of(answer)))
             if answer.code is ResponseCode.SUCCESS:
-                self._ask_ack(call.client.channel, group, topic, handle.receipt, now, _nobody_waits)
+                self._ask_ack(
+                    Asker(call.client.channel), group, topic, handle.receipt, now, _nobody_waits
+                )
 
         header = SendBackHeader(
             handle.log_offset,
@@ -224,7 +229,7 @@ class ReceiptCalls:
             max_reconsume_times=0,
         )
         code = RequestCode.CONSUMER_SEND_MSG_BACK
-        self._desk.ask(call.client.channel, code, header, now, stored)
+        self._desk.ask(call.asker, code, header, now, stored)
 
     # Renewing.
 
@@ -250,7 +255,7 @@ class ReceiptCalls:
     def _release(self, renewal: Renewal, now: Now) -> None:
         receipt = decode_pop_receipt(renewal.handle)
         self._ask_change(
-            renewal.channel,
+            Asker(renewal.channel),
             (renewal.key[1], renewal.topic),
             receipt,
             GIVEN_BACK_MS,
@@ -270,7 +275,7 @@ class ReceiptCalls:
                 self.renewals.failed(renewal, now)
 
         place = (renewal.key[1], renewal.topic)
-        self._ask_change(renewal.channel, place, handle.receipt, invisible_ms, now, changed)
+        self._ask_change(Asker(renewal.channel), place, handle.receipt, invisible_ms, now, changed)
 
     def _newest(self, client: GrpcClient, group: str, message_id: str, text: str) -> ReceiptHandle:
         """The newest handle of a message, which is not renewed any more."""

@@ -104,7 +104,7 @@ class ReceiveCalls:
         def popped(answer: Answer) -> None:
             self._answer(call, wanted, answer)
 
-        self._desk.ask(call.client.channel, RequestCode.POP_MESSAGE, header, now, popped)
+        self._desk.ask(call.asker, RequestCode.POP_MESSAGE, header, now, popped)
 
     def _answer(self, call: OpenCall, wanted: _Wanted, answer: Answer) -> None:
         now = self._now

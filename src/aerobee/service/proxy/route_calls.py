@@ -37,6 +37,7 @@ from aerobee.protocol.grpc.resources import (
     Resource,
     Status,
 )
+from aerobee.protocol.request_codes import RequestCode
 from aerobee.service.proxy.call_checks import group_in, topic_in
 from aerobee.service.proxy.desk import Desk
 from aerobee.service.proxy.open_call import Method, OpenCall, answering
@@ -66,6 +67,7 @@ class RouteCalls:
 
     def _query_route(self, call: OpenCall, request: QueryRouteRequest, now: Now) -> None:
         topic = topic_in(request.topic)
+        self._desk.check(call.asker, RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}, now)
 
         def answer(route: TopicRoute | None) -> None:
             found = self._with_own(topic, route)
@@ -86,6 +88,8 @@ class RouteCalls:
 
     def _query_assignment(self, call: OpenCall, request: QueryAssignmentRequest, now: Now) -> None:
         topic, group = topic_in(request.topic), group_in(request.group)
+        popping = {"topic": topic, "consumerGroup": group}
+        self._desk.check(call.asker, RequestCode.POP_MESSAGE, popping, now)
         config = self._desk.find_group(group)
         is_orderly = config is not None and config.is_orderly
 

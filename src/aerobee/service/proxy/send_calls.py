@@ -92,7 +92,7 @@ class SendCalls:
         is_half = type_of(properties) is MessageType.TRANSACTION
         if is_half:
             # Clients announce topics late: it is asked about this one from now on.
-            self._telemetry.register_producer(call.client, topic, now)
+            self._telemetry.register_producer(call, topic, now)
         fields = sent_fields(message, config, properties, now)
 
         def stored(answer: Answer) -> None:
@@ -102,9 +102,7 @@ class SendCalls:
             answers.add(index, entry)
 
         code = RequestCode.SEND_MESSAGE_V2
-        self._desk.ask(
-            call.client.channel, code, NoHeader(), now, stored, fields=fields, body=message.body
-        )
+        self._desk.ask(call.asker, code, NoHeader(), now, stored, fields=fields, body=message.body)
 
     def _note_half(self, topic: str, answer: Answer) -> None:
         fields = answer.fields or {}

@@ -29,7 +29,7 @@ from aerobee.protocol.request_codes import RequestCode
 from aerobee.protocol.response_codes import ResponseCode
 from aerobee.service.proxy.call_checks import filter_in, group_in, topic_in
 from aerobee.service.proxy.client_settings import consumer_settings, producer_settings
-from aerobee.service.proxy.desk import Desk
+from aerobee.service.proxy.desk import Asker, Desk
 from aerobee.service.proxy.grpc_clients import GrpcClient, GrpcClients
 from aerobee.service.proxy.open_call import Method, OpenCall, answering
 from aerobee.service.proxy.outcomes import OK_STATUS, CallRefused
@@ -78,11 +78,12 @@ class TelemetryCalls:
         if client.telemetry == call:
             client.telemetry = None
 
-    def register_producer(self, client: GrpcClient, topic: str, now: Now) -> None:
+    def register_producer(self, call: OpenCall, topic: str, now: Now) -> None:
         """Register a client that sends to a topic, whether or not it announced the topic."""
+        client = call.client
         if topic not in client.topics and len(client.topics) < TOPICS_MAX:
             client.topics.add(topic)
-            self._announce(client, now)
+            self._announce(client, call.asker, now)
 
     # Settings.
 
@@ -97,8 +98,12 @@ class TelemetryCalls:
             settled = self._settle_consumer(said)
         else:
             raise CallRefused(GrpcCode.BAD_REQUEST, "settings without publishing or subscription")
-        call.client.settings = settled
-        self._announce(call.client, now)
+        before, call.client.settings = call.client.settings, settled
+        try:
+            self._announce(call.client, call.asker, now)
+        except CallRefused:
+            call.client.settings = before
+            raise
         call.send(TelemetryCommand(status=OK_STATUS, settings=settled))
 
     def _settle_producer(self, client: GrpcClient, said: ClientSettings) -> ClientSettings:
@@ -126,7 +131,7 @@ class TelemetryCalls:
 
     # Registering.
 
-    def _announce(self, client: GrpcClient, now: Now) -> None:
+    def _announce(self, client: GrpcClient, asker: Asker, now: Now) -> None:
         """Tell the broker of a client, by the heartbeat that a remoting client would send."""
         settings = client.settings
         beats: tuple[ConsumerBeat, ...] = ()
@@ -146,7 +151,7 @@ class TelemetryCalls:
 
         body = encode_heartbeat(heartbeat)
         code = RequestCode.HEART_BEAT
-        self._desk.ask(client.channel, code, NoHeader(), now, beaten, body=body)
+        self._desk.ask(asker, code, NoHeader(), now, beaten, body=body)
 
     def _consumer_beat(self, settings: ClientSettings, now: Now) -> ConsumerBeat:
         assert settings.subscription is not None
@@ -170,13 +175,16 @@ class TelemetryCalls:
         if call.client.settings is None:
             call.answer(StatusResponse(_UNKNOWN))
             return
-        self._announce(call.client, now)
+        self._announce(call.client, call.asker, now)
         call.answer(StatusResponse(OK_STATUS))
 
     def _terminate(self, call: OpenCall, request: NotifyClientTerminationRequest, now: Now) -> None:
         if call.client.settings is None:
             call.answer(StatusResponse(_UNKNOWN))
             return
+        group = "" if request.group is None else request.group.name
+        leaving = {"clientID": call.client.id, "consumerGroup": group}
+        self._desk.check(call.asker, RequestCode.UNREGISTER_CLIENT, leaving, now)
         call.answer(StatusResponse(OK_STATUS))
         self._clients.drop(call.client, now)
 

@@ -76,7 +76,7 @@ class TransactionCalls:
             transaction_id=transaction_id,
             topic=topic,
         )
-        self._desk.ask(call.client.channel, RequestCode.END_TRANSACTION, header, now, ended)
+        self._desk.ask(call.asker, RequestCode.END_TRANSACTION, header, now, ended)
 
     def check_back(self, command: RemotingCommand) -> TelemetryCommand | None:
         """The command to a client for a check of the broker; None: the check is not readable."""

@@ -118,8 +118,9 @@ def test_without_java_the_error_says_how_to_get_one(tmp_path: Path) -> None:
         "PATH": str(tmp_path),
         "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)]),
     }
+    words = ["pipeline", "run", "audit", "--topic", "t", "-n", "127.0.0.1:1"]  # nobody is there
     run = subprocess.run(
-        [sys.executable, "-m", "aerobee.cli.main", "pipeline", "run", "audit", "--topic", "t"],
+        [sys.executable, "-m", "aerobee.cli.main", *words],
         cwd=tmp_path,
         env=environment,
         capture_output=True,

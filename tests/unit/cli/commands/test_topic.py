@@ -121,7 +121,8 @@ def test_a_static_topic_is_made_grown_moved_and_deleted(server: Server) -> None:
     server.send("CliStatic", [b"x"] * 2)
     shown = aerobee(server, "topic", "status", "CliStatic", "-o", "json").records
     assert [one["messages"] for one in shown if one["broker"] == "__syslo__global__"] == [1, 1]
-    assert aerobee(server, "topic", "describe", "CliStatic", "-o", "json").records["messages"] == 2
+    facts = aerobee(server, "topic", "describe", "CliStatic", "-o", "json").records
+    assert (facts["messages"], facts["static"]) == (2, "2 logical queues")
     assert aerobee(server, "topic", "update", "CliStatic", "--queues", "3").status == 0
     wrong = aerobee(server, "topic", "update", "CliStatic", "--queues", "4", "--permission", "R")
     assert (wrong.status, "takes --queues alone" in wrong.error) == (2, True)

@@ -6,6 +6,7 @@ epoch, and by what its chains say (`model.mapping_rules`).
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from aerobee.errors import RemoteProtocolError
@@ -76,6 +77,21 @@ class QueueMappings:
             return table.changed({mapping.topic: with_kept_queues(old, mapping)}, now.wall_ms)
 
         self._change(changed, done)
+
+    def drop_oldest(self, topic: str, number: int, gen: int, now: Now) -> None:
+        """Take the oldest item off the chain of a queue that this broker leads, if it is the one of
+        this generation and not the only one."""
+
+        def changed(table: _Table) -> _Table:
+            mapping = table.find(topic)
+            chain = mapping.led_chain(number) if mapping is not None else None
+            if mapping is None or chain is None or len(chain) < 2 or chain[0].gen != gen:
+                return table
+            kept = replace(mapping, hosted={**mapping.hosted, number: chain[1:]})
+            return table.changed({topic: kept}, now.wall_ms)
+
+        # One that could not be saved is found again in the next round.
+        self._change(changed, lambda error: None)
 
     def remove(self, topics: Sequence[str], now: Now, done: Done) -> None:
         self._change(lambda table: table.changed(dict.fromkeys(topics), now.wall_ms), done)

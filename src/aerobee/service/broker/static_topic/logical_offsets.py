@@ -57,7 +57,8 @@ def commit_offset(queue: LogicalQueue, header: CommitOffsetHeader) -> Translatio
     item = find_item(queue.chain, offset) if offset is not None else queue.chain[-1]
     if item is None:
         return undecided(queue)
-    physical = None if offset is None else item.physical(offset)
+    # Before the oldest part, which was behind others when the offset was handed out: its start.
+    physical = None if offset is None else max(item.start_offset, item.physical(offset))
     wanted = replace(header, queue_id=item.queue_id, commit_offset=physical)
     answer = yield Ask(item.broker, RequestCode.UPDATE_CONSUMER_OFFSET, wanted)
     return answer

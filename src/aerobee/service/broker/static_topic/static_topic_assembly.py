@@ -11,6 +11,7 @@ from aerobee.service.broker.cluster.topic_routes import TopicRoutes
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.state.topics import Topics
+from aerobee.service.broker.static_topic.expired_parts import ExpiredParts
 from aerobee.service.broker.static_topic.forwarding import Forwarding
 from aerobee.service.broker.static_topic.logical_rows import LogicalRows
 from aerobee.service.broker.static_topic.static_topic_handlers import Announce, StaticTopicHandlers
@@ -23,12 +24,17 @@ class StaticTopicAssembly:
         self._identity = identity
         self._topics = topics
         self._forwarding = Forwarding(routes, outbox)
+        self._expired_parts = ExpiredParts(topics.mappings, self._forwarding)
 
     def rows(self, rows: Sequence[Row], announce: Announce) -> list[Row]:
         """The rows of the broker, with the translation in front of those about queues, and the row
         of this room."""
         made = StaticTopicHandlers(self._topics, self._identity, announce)
         return [*LogicalRows(rows, self._topics.mappings, self._forwarding).rows(), *made.rows()]
+
+    def on_tick(self, now: Now) -> None:
+        """Called on masters: slaves copy their mappings."""
+        self._expired_parts.on_tick(now)
 
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
         """The answer to a `Dial`; tickets of others are ignored."""

@@ -108,3 +108,21 @@ def test_a_disk_that_fails_changes_nothing() -> None:
     kit.disk.faults.fail_call(1)
     assert isinstance(put(kit, replace(MAPPING, epoch=6)), OSError)
     assert kit.mappings.find("T") == MAPPING
+
+
+def test_only_the_oldest_item_of_the_generation_that_was_seen_is_dropped() -> None:
+    kit = TablesKit()
+    old, led = MappingItem(0, 0, "broker-b", 0), MappingItem(1, 0, "broker-a", 10_000)
+    elsewhere = (MappingItem(0, 1, "broker-a", 0), MappingItem(1, 0, "broker-b", 10_000))
+    mapping = replace(MAPPING, hosted={0: (old, led), 1: elsewhere})
+    assert put(kit, mapping) is None
+    for number, gen in ((0, 1), (1, 0), (7, 0)):
+        kit.mappings.drop_oldest("T", number, gen, kit.clock.now())
+    kit.mappings.drop_oldest("unknown", 0, 0, kit.clock.now())
+    kit.finish()
+    assert kit.mappings.find("T") == mapping
+    for _ in range(2):  # the second finds another one
+        kit.mappings.drop_oldest("T", 0, 0, kit.clock.now())
+    kit.mappings.drop_oldest("T", 0, 1, kit.clock.now())  # the last one stays
+    kit.finish()
+    assert kit.mappings.find("T") == replace(mapping, hosted={0: (led,), 1: elsewhere})
