@@ -54,7 +54,7 @@ def test_bad_groups_are_illegal(name: str) -> None:
 def test_filters_are_read_with_their_tags() -> None:
     assert filter_in(None).tags is None
     assert filter_in(FilterExpression(TAG_FILTER, "*")).expression == "*"
-    assert filter_in(FilterExpression(0, "A || B")).tags == {"A", "B"}
+    assert filter_in(FilterExpression(0, "A || B")).tags == frozenset({"A", "B"})
     assert filter_in(FilterExpression(SQL_FILTER, "a > 1")).type == "SQL92"
 
 

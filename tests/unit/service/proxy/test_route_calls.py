@@ -76,7 +76,7 @@ def test_brokers_that_name_servers_know_have_their_host_and_our_port() -> None:
     dial = next(one for one in kit.dialed if one.command.ext_fields.get("topic") == "orders")
     other = BrokerData("c", "broker-b", {0: "10.0.0.2:10911", 1: "host-b:10911"})
     route = TopicRoute((QueueData("broker-b", 1, 1, 6, 0),), (other,))
-    answer = RemotingCommand(0, body=encode_topic_route(route))
+    answer = RemotingCommand(0, body=encode_topic_route(route, is_standard=True))
     kit.carry_out(kit.broker.on_answer(dial.ticket, answer, kit.clock.now()))
     (response,) = kit.responses(call)
     assert [
