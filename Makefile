@@ -48,19 +48,22 @@ pipeline: install ## Orders of a database, captured, counted and copied on Spark
 demo: $(COMPILED) ## Watch the store survive a kill: write, kill -9, recover, read back
 	@$(PY) tools/demo_crash.py
 
-# In two halves at a time, of about the same length: what waits for processes, Spark and a database,
-# with some that computes; and all the rest.
-WAITING := tests/crash/test_sink.py tests/crash/test_spark_kill.py tests/fault tests/hostile tests/integration tests/interop tests/property tests/unit/app tests/unit/cli tests/unit/pipeline
+# In three parts at a time: what waits for servers; what waits for Spark and a database, with some that
+# computes; and all the rest.
+SERVERS := tests/fault tests/hostile tests/integration tests/interop tests/unit/app tests/unit/cli
+SPARK := tests/crash/test_sink.py tests/crash/test_spark_kill.py tests/integration/spark tests/property tests/unit/pipeline
+PARTS := servers spark rest
+# $(call PYTEST,name): a part's run, its times noted.
+PYTEST = TEST_TIMES=build/times-$(1).txt EXPECT_COMPILED=1 $(PY) -m pytest
 test: install check ## Every check and every test of the compiled package
-	@mkdir -p build; rm -f build/times-*.txt
-	@echo "pytest, in two halves: the other one is shown when both are over"
-	@TEST_TIMES=build/times-waiting.txt EXPECT_COMPILED=1 \
-	  $(PY) -m pytest $(WAITING) > build/test-waiting.txt 2>&1 & waiting=$$!; \
-	TEST_TIMES=build/times-rest.txt EXPECT_COMPILED=1 \
-	  $(PY) -m pytest $(addprefix --ignore=,$(WAITING)); status=$$?; \
-	wait $$waiting || status=1; \
-	$(PY) tools/slowest_tests.py build/times-waiting.txt build/times-rest.txt; \
-	cat build/test-waiting.txt; exit $$status
+	@mkdir -p build; rm -f $(PARTS:%=build/times-%.txt)
+	@echo "pytest, in three parts: the other two are shown when all are over"
+	@$(call PYTEST,servers) $(SERVERS) --ignore=tests/integration/spark > build/test-servers.txt 2>&1 & servers=$$!; \
+	$(call PYTEST,spark) $(SPARK) > build/test-spark.txt 2>&1 & spark=$$!; \
+	$(call PYTEST,rest) $(addprefix --ignore=,$(SERVERS) $(SPARK)); status=$$?; \
+	wait $$servers || status=1; wait $$spark || status=1; \
+	$(PY) tools/slowest_tests.py $(PARTS:%=build/times-%.txt); \
+	cat build/test-servers.txt build/test-spark.txt; exit $$status
 
 test-fast: $(COMPILED) $(INSTALLED) $(JAVA) ## Unit tests, recorded bytes and the rules of the source, compiled: minutes
 	EXPECT_COMPILED=1 $(PY) -m pytest tests/unit tests/vectors tests/tidy

@@ -7,6 +7,8 @@ from typing import Self
 from aerobee.client.connection.loop_portal import new_event_loop
 from aerobee.net.driver import Driver
 from aerobee.net.listener import bind, port_of
+from aerobee.net.tls_config import TlsConfig
+from aerobee.net.tls_state import TlsState
 from aerobee.ports.clock import Clock, Now
 from aerobee.ports.service import ChannelId, CloseChannel, Dial, Effects, LinkId, Peer, Reply
 from aerobee.protocol.remoting.frame import FrameLimits, FrameReader
@@ -140,9 +142,13 @@ class Running:
         connections_max: int = 100,
         clock: Clock | None = None,
         service: EchoService | None = None,
+        tls: TlsConfig | None = None,
     ) -> None:
         self.service = service or EchoService()
-        self.driver = Driver(self.service, clock or SimClock(), FrameLimits(), connections_max)
+        self.tls = TlsState(tls or TlsConfig())
+        self.driver = Driver(
+            self.service, clock or SimClock(), FrameLimits(), connections_max, tls=self.tls
+        )
         self.failures: asyncio.Queue[BaseException] = asyncio.Queue()
         self.port = 0
         self.ha_port = 0
@@ -157,6 +163,14 @@ class Running:
 
     async def __aexit__(self, *_: object) -> None:
         await self.driver.stop()
+
+
+async def turn() -> None:
+    """Let the loop do what is due by now."""
+    loop = asyncio.get_running_loop()
+    over = loop.create_future()
+    loop.call_soon(loop.call_soon, over.set_result, None)
+    await over
 
 
 def in_loop(test: Callable[[], Awaitable[None]]) -> None:

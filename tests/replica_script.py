@@ -26,6 +26,8 @@ from aerobee.protocol.headers.replication import (
     SLAVE,
     ChangedRoleHeader,
     ChangeRoleHeader,
+    ElectedMasterHeader,
+    ElectMasterHeader,
     ExchangeHaHeader,
     ResetFlushOffsetHeader,
 )
@@ -54,6 +56,8 @@ class Replica:
     address: str = ""
     changes: list[ChangeRoleHeader] = field(default_factory=list)
     resets: list[int] = field(default_factory=list)
+    elects: bool = False
+    """It is a member of a Raft group, and hands over."""
 
 
 def lone_master(end: int = 510) -> Replica:
@@ -172,4 +176,8 @@ def _answer(broker: Replica, command: RemotingCommand) -> RemotingCommand:
         broker.broker_id = wanted.broker_id
         changed = ChangedRoleHeader(wanted.role, end)
         return reply_to(command, 0, ext_fields=write_header(changed))
+    if code == RequestCode.CONTROLLER_ELECT_MASTER and broker.elects:
+        wanted_id = read_header(ElectMasterHeader, command.ext_fields).broker_id
+        elected = ElectedMasterHeader(wanted_id, "127.0.0.1:30921", 7, 7)
+        return reply_to(command, 0, ext_fields=write_header(elected))
     return reply_to(command, 3, remark="not in the script")

@@ -139,7 +139,6 @@ class StaticBrokers:
     def to(self, name: str, command: RemotingCommand) -> RemotingCommand:
         """The answer of a broker, once others have answered what it asks of them."""
         kit = self.kits[name]
-        kit.dialed.clear()
         kit.tell(command.code, command.ext_fields, bytes(command.body), channel=OTHER)
         for _ in range(100):
             kit.finish()
@@ -170,7 +169,9 @@ class StaticBrokers:
         else:
             (name,) = [one for one, address in self.addresses.items() if address == dial.address]
             self.forwarded.append(dial.command)
-            if name not in self.away:
+            if self.kits[name] is kit:
+                answer = kit.ask(dial.command.code, dial.command.ext_fields)
+            elif name not in self.away:
                 answer = self.to(name, dial.command)
         kit.carry_out(kit.broker.on_answer(dial.ticket, answer, self.clock.now()))
 

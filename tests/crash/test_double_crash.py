@@ -104,13 +104,13 @@ def _sum_over(check: Callable[[int, FlushMode], int], seeds: range) -> int:
 
 
 def test_nothing_rises_from_the_dead() -> None:
-    count = _sum_over(check_two_lives, range(60))
+    count = _sum_over(check_two_lives, range(24))
     show(f"states of a second crash: {count:,}")
     assert count >= STATES_MIN
 
 
 def test_a_crash_in_a_recovery_changes_nothing() -> None:
-    count = _sum_over(check_interrupted_recovery, range(6))
+    count = _sum_over(check_interrupted_recovery, range(3))
     show(f"states of a crash in a recovery: {count:,}")
     assert count >= STATES_MIN
 

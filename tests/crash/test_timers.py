@@ -116,7 +116,7 @@ def test_a_crash_at_any_disk_call_loses_nothing_and_makes_nothing_early(
         where = str(kit.disk.faults.calls[-1])
         start = kit.clock.now()
         kit.disk.faults.is_off = False
-        for number, disk in enumerate(kit.disk.crash_states(SAMPLES, call, share=0.15)):
+        for number, disk in enumerate(kit.disk.crash_states(SAMPLES, call, share=0.05)):
             kit.clock = type(kit.clock)(start.wall_ms, start.monotonic_ms)
             judge(kit, disk, f"{where} state {number}: {disk.origin}")
         kit.clock = type(kit.clock)(start.wall_ms, start.monotonic_ms)

@@ -39,7 +39,7 @@ CONFIG = BrokerConfig(
     transaction_checks_max=3,
     offsets_interval_ms=100,
 )
-SHARE = 0.1
+SHARE = 0.05
 """Of the states that a power cut can leave at each moment."""
 OUTCOMES = {"c": COMMIT, "r": ROLLBACK}
 """What a producer knows, by the first letter of an id; of `u` it knows nothing."""

@@ -7,7 +7,7 @@ import pytest
 
 from tests.sim.runner import run_replica_seed, run_seed
 
-SEEDS = 200
+SEEDS = 100
 CHUNK = 10
 REPLICA_SEEDS = 8
 

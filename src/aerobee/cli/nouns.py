@@ -17,6 +17,7 @@ NOUNS = {
     "message": ("commands.message", "messages: send, follow, find, send again"),
     "dlq": ("commands.dlq", "dead letters: what groups gave up"),
     "auth": ("commands.auth", "users, and what they may do"),
+    "tls": ("commands.tls", "certificates: make, look at, check"),
     "transaction": ("commands.transaction", "transactions that are open, ended by hand"),
     "capture": ("commands.capture", "changes of a database's rows as messages"),
     "pipeline": ("commands.pipeline", "jobs on Spark: list, describe, run"),

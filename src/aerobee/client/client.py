@@ -56,7 +56,7 @@ def connect(target: str | Target = "localhost:9876", **options: Unpack[ClientKey
 
     credentials               an access key and its secret (those of the target)
     namespace                 in which topics and groups are named (that of the target)
-    tls                       True, or an SSLContext (as the target says)
+    tls                       True, or an SSLContext (as the target says: rmqs://…?ca=FILE)
     timeout                   for one request, and for a send with all its tries (3 s)
     connect_timeout           for a connection (3 s)
     unit                      the unit of RocketMQ's unitised deployments (none)

@@ -29,6 +29,8 @@ class Stage(Enum):
     USUAL = "usual"
     ACTING = "acting master"  # a slave with a master's duties, while there is no master
     RETURNING = "returning"  # a master that asks the slaves before it serves
+    LEADING = "leader"  # of a Raft group: a master to clients
+    FOLLOWING = "follower"  # of a Raft group: a slave to clients
 
 
 class RoleChange(NamedTuple):

@@ -187,6 +187,25 @@ def decided_queues(plan: MappingPlan, ends: Mapping[tuple[str, int], int]) -> Ma
     return replace(plan, brokers=brokers)
 
 
+def check_follows(plan: MappingPlan, known: Mapping[str, StaticTopic]) -> None:
+    """Check that no other change was made since a plan: `known` is what brokers have now. Brokers
+    refuse an older plan, too, but not before some have taken it, if both have the same epoch."""
+    leaders = {
+        number: (name, queue_id)
+        for name, one in plan.brokers.items()
+        for number, queue_id in one.mapping.info().led.items()
+    }
+    for name, one in known.items():
+        if one.mapping.epoch < plan.epoch:
+            continue
+        led = {number: (name, queue) for number, queue in one.mapping.info().led.items()}
+        if one.mapping.epoch > plan.epoch or led.items() - leaders.items():
+            raise Misuse(
+                f"{plan.topic} was changed since this plan was made, as {name} says",
+                hint="plan it anew, or finish the other change",
+            )
+
+
 def resumed(plan: MappingPlan, known: Mapping[str, StaticTopic]) -> MappingPlan:
     """A plan that was interrupted, with the offsets that were decided before that. `known` is what
     brokers have now."""

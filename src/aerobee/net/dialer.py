@@ -11,6 +11,7 @@ in between is given up, and the next request opens another.
 import asyncio
 import logging
 from collections.abc import Callable
+from ssl import SSLContext
 
 from aerobee.errors import LocalProtocolError, NoAnswer, RequestTimeout
 from aerobee.net.line import Line, open_line
@@ -29,9 +30,16 @@ Answered = Callable[[object, RemotingCommand | None], None]
 class Dialer:
     """The dialed connections of one service."""
 
-    def __init__(self, answered: Answered, limits: FrameLimits) -> None:
+    def __init__(
+        self,
+        answered: Answered,
+        limits: FrameLimits,
+        tls: Callable[[], SSLContext | None] = lambda: None,
+    ) -> None:
+        """`tls` says by which context connections are opened now; None: they are plain."""
         self._answered = answered
         self._limits = limits
+        self._tls = tls
         self._lines: dict[str, Line] = {}
         # By address: requests in a row that had no answer in time.
         self._unanswered: dict[str, int] = {}
@@ -75,7 +83,7 @@ class Dialer:
         if line is not None and line.is_open:
             return line
         async with asyncio.timeout(CONNECT_SECONDS_MAX):
-            line = await open_line(address, self._limits)
+            line = await open_line(address, self._limits, tls=self._tls())
         self._lines[address] = line
         return line
 

@@ -13,6 +13,8 @@ import contextlib
 import logging
 import socket
 from collections.abc import Callable, Sequence
+from functools import partial
+from ssl import SSLContext
 from typing import cast
 
 from aerobee.errors import LocalProtocolError
@@ -21,6 +23,9 @@ from aerobee.net.dialer import Dialer
 from aerobee.net.http2_channel import Http2Channels
 from aerobee.net.replica_channel import ReplicaLinks
 from aerobee.net.round import Round
+from aerobee.net.tls_door import TlsDoor
+from aerobee.net.tls_peers import refusal_of_link
+from aerobee.net.tls_state import TlsState
 from aerobee.ports.clock import Clock, Now
 from aerobee.ports.replica_link import LinkedService
 from aerobee.ports.rpc import CalledService
@@ -62,6 +67,7 @@ GOODBYE_SECONDS_MAX = 1.0  # how long it waits for those whom the service tells 
 BACKLOG = 1024
 
 Failed = Callable[[BaseException], None]
+Accept = Callable[[], asyncio.BaseProtocol]
 
 
 def _unheard(error: BaseException) -> None:
@@ -80,9 +86,12 @@ class Driver:
         *,
         drops_idle: bool = True,
         rebuild: Callable[[Rebuild], None] = lambda wanted: None,
+        tls: TlsState | None = None,
     ) -> None:
         """`drops_idle` is off where a test moves the clock: silence says nothing there. `rebuild`
-        is called when the service asks for another one in its place."""
+        is called when the service asks for another one in its place. Without `tls` everything is
+        plain."""
+        self._tls = tls
         self._service = service
         self._fast = cast(FastService, service) if hasattr(service, "take") else None
         self._ending = cast(EndingService, service) if hasattr(service, "stop") else None
@@ -95,7 +104,8 @@ class Driver:
         self._channels: dict[ChannelId, Channel] = {}
         self._next_channel = 0
         self._round = Round(self._begin_round)
-        self._dialer = Dialer(self._answered, limits)
+        self._doors: list[TlsDoor] = []
+        self._dialer = Dialer(self._answered, limits, self._outgoing)
         self._links = self._links_of(service)
         self._calls = self._calls_of(service)
         self._servers: list[asyncio.Server] = []
@@ -111,7 +121,10 @@ class Driver:
         if not hasattr(service, "links"):
             return None
         links = cast(LinkedService, service).links
-        return ReplicaLinks(links, self._round, self.now, self._carry_out)
+        return ReplicaLinks(links, self._round, self.now, self._carry_out, tls=self._outgoing)
+
+    def _outgoing(self) -> SSLContext | None:
+        return None if self._tls is None else self._tls.outgoing
 
     def _calls_of(self, service: Service) -> Http2Channels | None:
         rpc = cast(CalledService, service).rpc if hasattr(service, "rpc") else None
@@ -133,23 +146,35 @@ class Driver:
         HA links are accepted on `ha_sockets`, if the service has links; gRPC on `grpc_sockets`, if
         it answers calls."""
         loop = asyncio.get_running_loop()
+        factory = self._entrance(cast(Accept, self._make_channel), is_for_links=False)
         for bound in sockets:
-            factory = cast(Callable[[], asyncio.Protocol], self._make_channel)
             self._servers.append(await loop.create_server(factory, sock=bound, backlog=BACKLOG))
         for bound in ha_sockets:
             if self._links is None:
                 bound.close()  # nobody would be answered
             else:
-                accept = self._links.accept
+                accept = self._entrance(self._links.accept, is_for_links=True)
                 self._servers.append(await loop.create_server(accept, sock=bound, backlog=BACKLOG))
         for bound in grpc_sockets:
             assert self._calls is not None  # the port is bound only where calls are answered
-            call = self._calls.accept
+            call = self._entrance(cast(Accept, self._calls.accept), is_for_links=False)
             self._servers.append(await loop.create_server(call, sock=bound, backlog=BACKLOG))
         self._loop = loop
         self._failed = failed
         self._checked_ms = self.now().monotonic_ms
         self._tick()
+
+    def _entrance(self, accept: Accept, *, is_for_links: bool) -> Accept:
+        """What accepts connections: a channel or link as it is, or a door for TLS before it."""
+        tls = self._tls
+        if tls is None or tls.service is None:
+            return accept
+        if is_for_links:
+            door = TlsDoor(accept, tls, lambda: tls.links, partial(refusal_of_link, tls.config))
+        else:
+            door = TlsDoor(accept, tls, lambda: tls.service)
+        self._doors.append(door)
+        return door.accept
 
     async def settle(self, seconds_max: float) -> None:
         """Wait until others have answered what the service asked them so far, but not for ever."""
@@ -161,6 +186,8 @@ class Driver:
         self._is_stopping = True
         for server in self._servers:
             server.close()
+        for door in self._doors:
+            door.close()
         for channel in self._channels.values():
             channel.stop_reading()
         if self._calls is not None:

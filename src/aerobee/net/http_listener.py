@@ -14,6 +14,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import NamedTuple
 
+from aerobee.net.tls_door import TlsDoor
+from aerobee.net.tls_state import TlsState
+
 _log = logging.getLogger(__name__)
 
 REQUEST_BYTES_MAX = 8 << 10
@@ -59,27 +62,36 @@ class _Request(NamedTuple):
 
 
 class HttpListener:
-    def __init__(self, pages: Pages, limits: HttpLimits | None = None) -> None:
+    def __init__(
+        self, pages: Pages, limits: HttpLimits | None = None, tls: TlsState | None = None
+    ) -> None:
         self._pages = pages
+        self._tls = tls if tls is not None and tls.service is not None else None
         self._limits = limits or HttpLimits()
         self._servers: list[asyncio.Server] = []
+        self._door: TlsDoor | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self, sockets: Sequence[socket.socket]) -> None:
         """Serve on bound sockets, which are the listener's from now on."""
+        loop = asyncio.get_running_loop()
+        accept: Callable[[], asyncio.BaseProtocol] = self._make_stream
+        if self._tls is not None:
+            tls = self._tls
+            self._door = TlsDoor(accept, tls, lambda: tls.service)
+            accept = self._door.accept
         for bound in sockets:
-            self._servers.append(
-                await asyncio.start_server(
-                    self._accept,
-                    sock=bound,
-                    limit=self._limits.request_bytes_max,
-                    backlog=BACKLOG,
-                )
-            )
+            self._servers.append(await loop.create_server(accept, sock=bound, backlog=BACKLOG))
+
+    def _make_stream(self) -> asyncio.StreamReaderProtocol:
+        reader = asyncio.StreamReader(limit=self._limits.request_bytes_max)
+        return asyncio.StreamReaderProtocol(reader, self._accept)
 
     async def stop(self) -> None:
         for server in self._servers:
             server.close()
+        if self._door is not None:
+            self._door.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -18,6 +18,7 @@ cdef class Line:
     cdef FrameReader _frames
     cdef bint _is_ending
     cdef bint _is_flushing
+    cdef bint _is_heard
     cdef object _loop
     cdef int _opaque
     cdef object _transport

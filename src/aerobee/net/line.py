@@ -12,10 +12,12 @@ L2. A frame that breaks the protocol closes the line, and with it whatever waits
 import asyncio
 import logging
 from collections.abc import Callable
-from ssl import SSLContext
-from typing import TYPE_CHECKING, Any, cast
+from ssl import SSLContext, SSLError
+from typing import TYPE_CHECKING, Any
 
 from aerobee.errors import ConnectionLost, ProtocolError, RequestTimeout
+from aerobee.net.tls_faults import explained_tls
+from aerobee.net.tls_opening import connect
 from aerobee.net.waiter import Waiter
 from aerobee.protocol.remoting.frame import FrameLimits, FrameReader
 from aerobee.protocol.remoting.remoting_command import RemotingCommand, decode, encode
@@ -35,6 +37,7 @@ _OPAQUE_MASK = 0x7FFFFFFF
 _GATHERED_BYTES_MAX = 64 << 10  # what costs less to copy than to write by itself
 _KEPT_BYTES_MAX = 1 << 20  # an output that had to grow beyond that is not kept
 _NEVER = float("inf")
+_SILENT_HINT = "it hung up without a word: a server that speaks TLS only does; then say rmqs://"
 
 Asked = Callable[["Line", RemotingCommand], None]
 
@@ -55,6 +58,7 @@ class Line:
         "_frames",
         "_is_ending",
         "_is_flushing",
+        "_is_heard",
         "_loop",
         "_opaque",
         "_transport",
@@ -77,6 +81,8 @@ class Line:
         self._earliest = _NEVER
         self._is_flushing = False
         self._is_ending = False
+        # Whether the other side has ever said anything.
+        self._is_heard = False
         self._transport: Any = None
         self._check: asyncio.TimerHandle | None = None
         self._drained: asyncio.Future[None] | None = None
@@ -200,6 +206,7 @@ class Line:
 
     def data_received(self, data: bytes) -> None:
         frames = self._frames
+        self._is_heard = True
         try:
             frames.receive(data)
             while frames.advance():
@@ -249,17 +256,22 @@ class Line:
             drained.set_result(None)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._transport = None
+        transport, self._transport = self._transport, None
         self.output.take()
         if self._check is not None:
             self._check.cancel()
             self._check = None
         self._release_writers()
         waiting, self._waiting = self._waiting, {}
+        if not waiting:
+            return
+        text, hint = f"the connection to {self.address} was lost", ""
+        if isinstance(error, SSLError):
+            text = f"{text}: {explained_tls(error)}"
+        elif not self._is_heard and transport.get_extra_info("sslcontext") is None:
+            hint = _SILENT_HINT
         for waiter in waiting.values():
-            waiter.fail(
-                ConnectionLost(f"the connection to {self.address} was lost", address=self.address)
-            )
+            waiter.fail(ConnectionLost(text, address=self.address, hint=hint))
 
 
 _LIMITS = FrameLimits()
@@ -273,9 +285,4 @@ async def open_line(
     tls: SSLContext | None = None,
 ) -> Line:
     """A line to `host:port`. OSError says why there is none."""
-    host, _, port = address.rpartition(":")
-    line = Line(address, limits, asked)
-    await asyncio.get_running_loop().create_connection(
-        lambda: cast(asyncio.Protocol, line), host.strip("[]"), int(port), ssl=tls
-    )
-    return line
+    return await connect(lambda: Line(address, limits, asked), address, tls)

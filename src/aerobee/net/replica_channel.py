@@ -6,7 +6,7 @@ sends that were confirmed, is done when the round is over.
 
 A link that is dialed carries the log of a master: it is read into one large buffer, which every
 read uses again, so that a read costs no copy and its effects are spread over many records. Accepted
-links carry reports, and have a small buffer.
+links carry reports, or records of a Raft leader, and have a smaller buffer.
 
 Back-pressure: the service is told that a link is ready when nearly everything is out, and keeps a
 window of its own (`ports/replica_link.py`). After a write that the system took at once it is told
@@ -18,9 +18,12 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable, Sequence
+from ssl import SSLContext, SSLError
 from typing import cast
 
 from aerobee.net.round import Round
+from aerobee.net.tls_faults import explained_tls
+from aerobee.net.tls_opening import connect
 from aerobee.ports.clock import Now
 from aerobee.ports.replica_link import READY_BYTES, LinkService
 from aerobee.ports.service import (
@@ -40,7 +43,7 @@ CONNECT_SECONDS_MAX = 3.0
 WRITE_HIGH_BYTES = 256 << 10
 WRITE_LOW_BYTES = 128 << 10
 LOG_READ_BYTES = 1 << 20
-REPORT_READ_BYTES = 4 << 10
+REPORT_READ_BYTES = 64 << 10
 
 
 class ReplicaChannel(asyncio.BufferedProtocol):
@@ -133,12 +136,15 @@ class ReplicaLinks:
         now: Callable[[], Now],
         carry_out: Callable[[Effects], None],
         links_max: int = LINKS_MAX,
+        tls: Callable[[], SSLContext | None] = lambda: None,
     ) -> None:
+        """`tls` says by which context links are opened now; None: they are plain."""
         self._service = service
         self._round = turn
         self._now = now
         self._carry_out = carry_out
         self._links_max = links_max
+        self._tls = tls
         self._channels: dict[LinkId, ReplicaChannel] = {}
         self._next_link = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -167,7 +173,9 @@ class ReplicaLinks:
 
     def received(self, channel: ReplicaChannel, data: memoryview) -> None:
         if channel.link in self._channels:
-            self._carry_out(self._service.on_link_bytes(channel.link, data, self._read_now()))
+            self._read_now()
+            # Not the time of the round: a lease counts from after a message was received.
+            self._carry_out(self._service.on_link_bytes(channel.link, data, self._now()))
 
     def ready(self, channel: ReplicaChannel) -> None:
         if channel.link in self._channels:
@@ -207,12 +215,13 @@ class ReplicaLinks:
                     channel.abort()
 
     async def _open(self, address: str) -> None:
-        host, _, port = address.rpartition(":")
         try:
             async with asyncio.timeout(CONNECT_SECONDS_MAX):
-                await asyncio.get_running_loop().create_connection(
-                    lambda: self._make_channel(is_dialed=True), host.strip("[]"), int(port)
-                )
+                await connect(lambda: self._make_channel(is_dialed=True), address, self._tls())
+        except SSLError as error:
+            self._carry_out(
+                self._service.on_link_failed(address, explained_tls(error), self._read_now())
+            )
         except (OSError, TimeoutError, ValueError, OverflowError) as error:
             reason = str(error) or f"no answer within {CONNECT_SECONDS_MAX:g} s"
             self._carry_out(self._service.on_link_failed(address, reason, self._read_now()))

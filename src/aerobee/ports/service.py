@@ -75,6 +75,8 @@ class Rebuild(NamedTuple):
     """The log offset at which the log must end; None: it stays as it is."""
     stage: Stage = Stage.USUAL
     """The stage of the next service."""
+    is_emptied: bool = False
+    """The next store begins without a record: the log of this one is of no use any more."""
 
 
 LinkId = NewType("LinkId", int)

@@ -41,7 +41,7 @@ VERSION = 1
 BODY_BYTES_MAX = 64 << 20
 """One record may be larger than a batch, and a batch may be set larger."""
 HEAD_BYTES_MAX = 40_000
-GROUP_BYTES_MAX = 255
+NAME_BYTES_MAX = 255
 
 
 class Hello(NamedTuple):
@@ -49,6 +49,8 @@ class Hello(NamedTuple):
 
     node: int
     group: str
+    address: str = ""
+    """Where the node's broker answers clients."""
 
 
 Framed: TypeAlias = Message | Hello
@@ -56,7 +58,7 @@ Framed: TypeAlias = Message | Hello
 _PREFIX = struct.Struct(">IHBB")
 _CHECKSUM = struct.Struct(">I")
 PREFIX_BYTES = _PREFIX.size + _CHECKSUM.size
-_HELLO = struct.Struct(">iB")
+_HELLO = struct.Struct(">iBB")
 # Of each kind: its number, its class and its numbers; truths are one byte.
 _NUMBERS: dict[int, tuple[type[Message], struct.Struct]] = {
     1: (PreVote, struct.Struct(">qqq")),
@@ -98,10 +100,10 @@ def encode_frame(message: Framed) -> bytes:
         head = _RESET.pack(*message[:-1]) + encode_members(message.members)
     elif isinstance(message, Hello):
         kind = _KIND_HELLO
-        group = message.group.encode()
-        if len(group) > GROUP_BYTES_MAX:
-            raise LocalProtocolError(f"a name of a group of {len(group)} bytes")
-        head = _HELLO.pack(message.node, len(group)) + group
+        group, address = message.group.encode(), message.address.encode()
+        if max(len(group), len(address)) > NAME_BYTES_MAX:
+            raise LocalProtocolError(f"names of {len(group)} and {len(address)} bytes")
+        head = _HELLO.pack(message.node, len(group), len(address)) + group + address
     else:
         kind = _KINDS[type(message)]
         head = _NUMBERS[kind][1].pack(*message)
@@ -179,11 +181,11 @@ def _decode(kind: int, head: bytes, body_bytes: int) -> Framed:
         members = _only_members(head, _RESET.size)
         return Reset(term, end, last_term, start, start_term, members)
     if kind == _KIND_HELLO:
-        node, size = _HELLO.unpack_from(head)
-        group = head[_HELLO.size :]
-        if len(group) != size:
-            raise ValueError("a name of another length")
-        return Hello(node, group.decode())
+        node, group_bytes, address_bytes = _HELLO.unpack_from(head)
+        names = head[_HELLO.size :]
+        if len(names) != group_bytes + address_bytes:
+            raise ValueError("names of another length")
+        return Hello(node, names[:group_bytes].decode(), names[group_bytes:].decode())
     if kind not in _NUMBERS:
         raise ValueError("nobody knows it")
     cls, layout = _NUMBERS[kind]

@@ -28,6 +28,10 @@ class Lease:
         self.confirmed_ms = now_ms - config.election_timeout_ms
         """A majority has heard the leader at this time or later."""
 
+    def begin(self, now_ms: int) -> None:
+        """Count the time without answers from now on. The lease is held no longer by it."""
+        self._began_ms = now_ms
+
     def confirm(self, stamp_ms: int) -> None:
         if stamp_ms > self.confirmed_ms:
             self.confirmed_ms = stamp_ms

@@ -126,6 +126,10 @@ class Node:
         return self.log.epochs.members
 
     @property
+    def election_timeout_ms(self) -> int:
+        return self._config.election_timeout_ms
+
+    @property
     def may_append(self) -> bool:
         """Whether records may be appended here, to be called with their end afterwards."""
         return self._leading is not None and self._leading.transfer is None
@@ -200,6 +204,13 @@ class Node:
         self._begin_epoch(members)
         leading.follow_members()
         return ""
+
+    def resume(self, now_ms: int) -> None:
+        """The host was busy since the election, and could neither send nor hear: a leader has the
+        time of an election timeout from now on before it is lost."""
+        self._note_time(now_ms)
+        if self._leading is not None:
+            self._leading.lease.begin(self._now_ms)
 
     def resign(self, now_ms: int) -> None:
         """Stop leading: the disk has failed, say."""

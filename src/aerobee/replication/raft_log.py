@@ -101,6 +101,14 @@ class RaftLog:
         return self._has_copied
 
     @property
+    def start(self) -> int:
+        return self._store.min_offset
+
+    @property
+    def end(self) -> int:
+        return self._store.end_offset
+
+    @property
     def synced(self) -> int:
         return self._store.flushed_offset
 

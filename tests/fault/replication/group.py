@@ -98,20 +98,15 @@ class Broker:
         self._lives += 1
         folder = self._folder / f"life-{self._lives}"
         folder.mkdir(parents=True)
-        mode, host = self._group.mode, self.place.host
+        host = self.place.host
         settings = {
             **_SETTINGS,
             "bindAddress": host,
             "brokerIP1": host,
             "listenPort": self.place.port,
-            "haListenPort": self.place.port + 1,
             "storePathRootDir": self.store,
             "namesrvAddr": self._group.name_server,
-            "brokerRole": mode.role if is_master else "SLAVE",
-            "brokerId": 0 if is_master else self.number + 1,
-            "haMasterAddress": "" if is_master else self._group.network.master_ha(self.number),
-            "inSyncReplicas": mode.copies,
-            "flushDiskType": mode.flush,
+            **self.role_settings(is_master=is_master),
         }
         config = folder / "broker.conf"
         config.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
@@ -119,12 +114,29 @@ class Broker:
         command += ["broker", "start", "-c", str(config)]
         self._process = ServerProcess("broker", folder, command, "ready: broker ")
 
+    def role_settings(self, *, is_master: bool) -> dict[str, object]:
+        mode = self._group.mode
+        return {
+            "haListenPort": self.place.port + 1,
+            "brokerRole": mode.role if is_master else "SLAVE",
+            "brokerId": 0 if is_master else self.number + 1,
+            "haMasterAddress": "" if is_master else self._group.network.master_ha(self.number),
+            "inSyncReplicas": mode.copies,
+            "flushDiskType": mode.flush,
+        }
+
     # Faults.
 
     def kill(self) -> None:
         if self._process is not None:
             self._process.end(signal.SIGKILL)
             self._process = None
+
+    def stop(self) -> None:
+        """A planned stop."""
+        assert self._process is not None
+        self._process.end(signal.SIGTERM)
+        self._process = None
 
     def freeze(self) -> None:
         assert self._process is not None
@@ -210,7 +222,7 @@ class Group:
         self.name_server = self._name_server.ready_line.rpartition(" ")[2]
         given = stores or {}
         self.brokers = [
-            Broker(number, self, given.get(number, folder / f"store-{number}"))
+            self.made_broker(number, given.get(number, folder / f"store-{number}"))
             for number in range(1 + mode.slaves)
         ]
         self.master = self.brokers[0]
@@ -224,6 +236,9 @@ class Group:
         except BaseException:
             self.close()
             raise
+
+    def made_broker(self, number: int, store: Path) -> Broker:
+        return Broker(number, self, store)
 
     @property
     def slaves(self) -> list[Broker]:

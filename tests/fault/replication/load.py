@@ -112,6 +112,8 @@ class Load:
             try:
                 if self._may_send.is_set() and not self._is_over.is_set():
                     if client is None or broker is not self._group.master:
+                        if client is not None:
+                            client.close()
                         broker = self._group.master
                         client = _connected(broker)
                     if client is not None and not self._send(client, number):

@@ -43,12 +43,15 @@ class World:
         self.network: Network = network(1 + mode.slaves)
         self.why_loopback = missing() if self.network.kind.startswith("loopback") else ""
         try:
-            self.group = Group(folder, self.network, mode, stores)
+            self.group = self.made_group(folder, stores)
         except BaseException:
             self.network.close()
             raise
         self.load = Load(self.group)
         self.load.resume()
+
+    def made_group(self, folder: Path, stores: dict[int, Path] | None) -> Group:
+        return Group(folder, self.network, self.mode, stores)
 
     def close(self) -> None:
         self.load.close()

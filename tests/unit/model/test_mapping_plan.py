@@ -9,6 +9,7 @@ from aerobee.model.mapping_plan import (
     MappingPlan,
     StaticTopic,
     agreed,
+    check_follows,
     decided_queues,
     made_queues,
     moved_queues,
@@ -123,6 +124,20 @@ def test_a_plan_that_was_interrupted_keeps_the_offsets_that_were_decided() -> No
     known = {"a": plan.brokers["a"], "b": decided.brokers["b"]}
     assert resumed(plan, known).brokers == decided.brokers
     assert resumed(plan, made(2, "a").brokers) == plan  # an older epoch says nothing
+
+
+def test_of_two_plans_of_the_same_moment_only_one_is_applied() -> None:
+    known = made(2, "a").brokers
+    one, other = (moved_queues("T", [name], known, 2_000) for name in "bc")
+    assert one.epoch == other.epoch
+    half_done = {**known, "b": one.brokers["b"]}
+    for there in (known, half_done, one.brokers, settled(one).brokers):
+        check_follows(one, there)
+    for there in (half_done, one.brokers, settled(one).brokers):
+        with pytest.raises(Misuse, match="T was changed since"):
+            check_follows(other, there)
+    with pytest.raises(Misuse, match="as a says"):
+        check_follows(made(2, "a"), moved_queues("T", ["b"], known, 9_000).brokers)
 
 
 def test_brokers_without_a_queue_have_the_mapping_too() -> None:

@@ -8,7 +8,10 @@ import pytest
 
 from aerobee.net.http_listener import HttpLimits, HttpListener, Page
 from aerobee.net.listener import bind, port_of
+from aerobee.net.tls_context import client_context
+from aerobee.net.tls_state import TlsState
 from tests.net_kit import in_loop
+from tests.tls_kit import certificates, server_config
 
 GET = b"GET /page HTTP/1.1\r\nHost: here\r\n\r\n"
 
@@ -42,6 +45,26 @@ async def until_closed(reader: asyncio.StreamReader) -> bytes:
         while part := await reader.read(1 << 16):
             parts.append(part)
     return b"".join(parts)
+
+
+def test_pages_are_served_by_tls_and_refused_without_where_that_is_asked_for() -> None:
+    async def test() -> None:
+        listener = HttpListener(
+            {"/page": lambda: Page([b"secret"])}, None, TlsState(server_config())
+        )
+        sockets = bind("127.0.0.1", 0)
+        await listener.start(sockets)
+        port = port_of(sockets[0])
+        assert await said(port, GET) == b""
+        reader, writer = await asyncio.open_connection(
+            "localhost", port, ssl=client_context(certificates().authority)
+        )
+        writer.write(GET)
+        assert b"secret" in await until_closed(reader)
+        writer.close()
+        await listener.stop()
+
+    in_loop(test)
 
 
 def status_of(answer: bytes) -> int:

@@ -35,6 +35,14 @@ def test_a_lease_that_was_given_up_does_not_come_back() -> None:
     assert lease.confirmed_ms == 6000
 
 
+def test_a_host_that_was_busy_gets_its_time_back_and_no_lease() -> None:
+    lease = Lease(CONFIG, 0)
+    lease.begin(5_000)
+    assert not lease.is_lost(5_000 + CONFIG.election_timeout_ms - 1)
+    assert lease.is_lost(5_000 + CONFIG.election_timeout_ms)
+    assert not lease.is_held(5_000)
+
+
 def test_a_leader_has_an_election_timeout_to_be_heard() -> None:
     lease = Lease(CONFIG, 5000)
     assert not lease.is_lost(5999)

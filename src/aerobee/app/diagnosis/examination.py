@@ -1,15 +1,19 @@
 """A whole examination: runs all checks that were asked for, and sorts the findings.
 
 A check that fails does not stop the others: its failure is a finding, too.
+
+Imports more than 15 modules because it puts the others together.
 """
 
 import asyncio
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from aerobee.app.diagnosis import machine
 from aerobee.app.diagnosis.addresses import address_findings, missing_somewhere
+from aerobee.app.diagnosis.certificates import certificate_findings
 from aerobee.app.diagnosis.clock import clock_findings
 from aerobee.app.diagnosis.disk import disk_findings
 from aerobee.app.diagnosis.finding import Finding
@@ -18,8 +22,12 @@ from aerobee.app.diagnosis.neighbours import look_at
 from aerobee.app.diagnosis.replicas import replica_findings
 from aerobee.app.diagnosis.runtime import runtime_findings
 from aerobee.app.diagnosis.settings import SettingsFacts, settings_findings
+from aerobee.app.process.tls_files import expiries
 from aerobee.app.settings import broker_settings
 from aerobee.app.settings.config import BadConfig
+from aerobee.net.tls_config import TlsConfig
+from aerobee.net.tls_context import BadTlsFile
+from aerobee.net.tls_state import TlsState
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,4 +79,14 @@ def _settings(subject: Subject) -> tuple[list[Finding], str]:
         read.storage.flush_mode.name,
         read.warnings,
     )
-    return settings_findings(facts), read.paths.root
+    return [*settings_findings(facts), *_certificates(read.tls)], read.paths.root
+
+
+def _certificates(config: TlsConfig) -> list[Finding]:
+    if not config.is_used:
+        return []
+    try:
+        TlsState(config)
+    except BadTlsFile as error:
+        return certificate_findings(str(error), [], time.time())
+    return certificate_findings("", expiries(config), time.time())

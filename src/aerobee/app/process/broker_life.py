@@ -11,25 +11,25 @@ import asyncio
 import contextlib
 import logging
 import os
-import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from aerobee.app.process.access_key import read_access_key
+from aerobee.app.process.doors import Doors
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained
 from aerobee.app.process.log_repair import LogRepair
 from aerobee.app.settings.broker_settings import WITHOUT_EFFECT, BrokerSettings
 from aerobee.errors import AerobeeError, CorruptRecord, DiskFull, StorageError
 from aerobee.model.broker_role import Stage
 from aerobee.net.driver import Driver
-from aerobee.net.listener import outward_address, packed_address
 from aerobee.ports.clock import Clock, Now
 from aerobee.ports.service import Peer, Rebuild, Service
 from aerobee.ports.watch import Watch, WatchedService
 from aerobee.protocol.remoting.frame import FrameLimits
+from aerobee.replication.raft_seat import RaftSeat
 from aerobee.service.access.config import AccessConfig
 from aerobee.service.broker.config import SETTINGS, BrokerConfig, BrokerIdentity
 from aerobee.service.live_config import ChangesFile, LiveConfig
@@ -59,19 +59,6 @@ Build: TypeAlias = Callable[
 """Makes the service: who it is, what it may be told, what it stands on, the name servers, now."""
 
 
-class Doors(NamedTuple):
-    """The bound sockets of a broker, which outlive its lives."""
-
-    port: int
-    sockets: Sequence[socket.socket]
-    ha_port: int
-    ha_sockets: Sequence[socket.socket]
-    """For slaves of this broker."""
-    grpc_port: int = 0
-    grpc_sockets: Sequence[socket.socket] = ()
-    """For clients of gRPC; none: they are not served."""
-
-
 class BrokerLife:
     """One life: started once, stopped once."""
 
@@ -82,9 +69,11 @@ class BrokerLife:
         clock: Clock,
         is_own_time: bool,
         stage: Stage = Stage.USUAL,
+        seat: RaftSeat | None = None,
     ) -> None:
-        """`is_own_time`: off where a test moves the clock."""
+        """`is_own_time`: off where a test moves the clock. `seat`: of a member of a Raft group."""
         self._stage = stage
+        self._seat = seat
         self._settings = settings
         self._doors = doors
         self._clock = clock
@@ -125,7 +114,9 @@ class BrokerLife:
             undo.callback(worker.close)
             disk = MappedDisk()
             storage = replace(settings.storage, store_host=store_host)
-            repair = LogRepair(identity, self._addresses(nameservers))
+            tls = self._doors.tls
+            outgoing = None if tls is None else tls.outgoing
+            repair = LogRepair(identity, self._addresses(nameservers), outgoing)
             store = await self._open(disk, storage, worker, cut_at, repair)
             undo.push_async_callback(asyncio.to_thread, store.close)
             service = self._service(build, identity, store, disk, worker, nameservers)
@@ -136,6 +127,7 @@ class BrokerLife:
                 settings.listen.connections_max,
                 drops_idle=self._is_own_time,
                 rebuild=rebuild,
+                tls=tls,
             )
             # Copies of the sockets: closing these leaves the port bound.
             sockets = [bound.dup() for bound in self._doors.sockets]
@@ -156,9 +148,9 @@ class BrokerLife:
     def _identity(self) -> tuple[BrokerIdentity, bytes]:
         """Return the broker's identity, and the address for message ids."""
         names, port = self._settings.names, self._doors.port
-        host = names.host or outward_address(self._settings.listen.host)
+        host = names.host or self._doors.outward_host(self._settings.listen.host)
         try:
-            store_host = packed_address(host, port)
+            store_host = self._doors.packed_address(host)
         except OSError as error:
             raise CannotStart(
                 f"{host} is no address of this machine: {error.strerror}", hint="see brokerIP1"
@@ -176,6 +168,7 @@ class BrokerLife:
             os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
             self._stage,
             self._access(),
+            self._seat,
             Peer(host, self._doors.grpc_port) if self._doors.grpc_sockets else None,
         )
         return identity, store_host

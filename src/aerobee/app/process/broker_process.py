@@ -11,6 +11,8 @@ because Java clients may send to the one two below (VIP channel).
 A change of role, and a log that must be cut because it differs from its master's, are another life:
 the service is stopped, the store closed and opened again, a new service built. Connections are
 closed; the ports stay bound, so that clients who come meanwhile wait instead of being refused.
+
+Imports more than 15 modules because it puts the others together.
 """
 
 import asyncio
@@ -20,10 +22,13 @@ import os
 import socket
 from collections.abc import Callable, Sequence
 
-from aerobee.app.process.broker_life import BrokerLife, Build, Doors
+from aerobee.app.process.broker_life import BrokerLife, Build
+from aerobee.app.process.doors import Doors
 from aerobee.app.process.holdings import Holdings, holdings_of
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained, warn_if_open
 from aerobee.app.process.monitor import Monitor
+from aerobee.app.process.store_reset import set_log_aside
+from aerobee.app.process.tls_files import tls_files_of
 from aerobee.app.settings.broker_settings import (
     NO_GRPC,
     VIP_PORT_STEP,
@@ -37,11 +42,15 @@ from aerobee.ports.clock import Clock
 from aerobee.ports.service import Peer, Rebuild
 from aerobee.protocol.text.java_properties import write_properties
 from aerobee.replication.config import ReplicationConfig
+from aerobee.replication.raft_seat import RaftSeat
 from aerobee.system.clock import SystemClock
 from aerobee.system.disk import MappedDisk
+from aerobee.system.entropy import SystemEntropy
 
 _log = logging.getLogger(__name__)
 
+HAND_OVER_SECONDS_MAX = 2.0
+_LOOK_SECONDS = 0.005
 _FREE_PAIR_TRIES = 50
 
 
@@ -64,6 +73,9 @@ class BrokerPart:
         self._is_own_time = clock is None
         self._clock: Clock = clock or SystemClock()
         self._monitor = Monitor(self._clock)
+        self._seat: RaftSeat | None = None
+        if settings.raft.is_on:
+            self._seat = RaftSeat(settings.raft, settings.group, SystemEntropy())
         self._doors: Doors | None = None
         self._life: BrokerLife | None = None
         self._rebuilding: asyncio.Task[None] | None = None
@@ -104,11 +116,14 @@ class BrokerPart:
             _log.warning("%s", warning)
         async with contextlib.AsyncExitStack() as undo:
             listen = settings.listen
+            tls = tls_files_of(settings.tls, undo)
+            self._monitor.show_tls(tls)
             sockets, vip_sockets = _bind_pair(listen)
             for bound in (*sockets, *vip_sockets):
                 undo.callback(bound.close)
             port = port_of(sockets[0])
-            ha_sockets = _bind_ha(listen, settings.names.ha_port, port)
+            ha_port = settings.raft.port if self._seat is not None else settings.names.ha_port
+            ha_sockets = _bind_ha(listen, ha_port, port)
             for bound in ha_sockets:
                 undo.callback(bound.close)
             grpc_sockets = _bind_grpc(listen, settings.names.grpc_port)
@@ -119,6 +134,7 @@ class BrokerPart:
                 (*sockets, *vip_sockets),
                 port_of(ha_sockets[0]),
                 tuple(ha_sockets),
+                None if tls is None else tls.state,
                 port_of(grpc_sockets[0]) if grpc_sockets else 0,
                 tuple(grpc_sockets),
             )
@@ -134,7 +150,7 @@ class BrokerPart:
                 places.append(f"metrics {self.metrics_address}")
             undo.push_async_callback(self._end_life)
             async with self._changing:
-                await self._begin_life(cut_at=None, stage=self._first_stage())
+                await self._begin_life(Rebuild("", stage=self._first_stage()))
             self._undo = undo.pop_all()
         self.address = str(Peer(listen.host, self._doors.port))
         if not settings.access.authenticates:
@@ -142,11 +158,24 @@ class BrokerPart:
         return ", ".join(places)
 
     async def stop(self) -> None:
+        await self._hand_over()
         if self._rebuilding is not None:
             await asyncio.wait([self._rebuilding])
         # First of all: pages look into a store that another thread closes.
         await self._monitor.close()
         await self._undo.aclose()
+
+    async def _hand_over(self) -> None:
+        """Have another member of the group lead before this one is gone: clients then wait for
+        milliseconds instead of for an election."""
+        seat = self._seat
+        if seat is None or self._life is None or not seat.hand_over():
+            return
+        self.wake()
+        loop = asyncio.get_running_loop()
+        end = loop.time() + HAND_OVER_SECONDS_MAX
+        while seat.node.leading is not None and loop.time() < end:
+            await asyncio.sleep(_LOOK_SECONDS)
 
     def wake(self) -> None:
         """Run the broker's due work at once: called after the clock was moved."""
@@ -165,16 +194,25 @@ class BrokerPart:
     def _first_stage(self) -> Stage:
         """A master whose slave may have acted for it asks before it serves, if anybody can say who
         the slaves are."""
+        if self._seat is not None:
+            return Stage.FOLLOWING
         told = self._settings.nameservers if self._nameservers is None else self._nameservers()
         returns = self._settings.replication.returns_isolated and bool(told)
         return Stage.RETURNING if returns else Stage.USUAL
 
-    async def _begin_life(self, cut_at: int | None, stage: Stage) -> None:
+    async def _begin_life(self, wanted: Rebuild) -> None:
         assert self._doors is not None
         assert self._failed is not None
         nameservers = None if self._nameservers is None else self._nameservers()
-        life = BrokerLife(self._settings, self._doors, self._clock, self._is_own_time, stage)
-        watch = await life.start(self._build, nameservers, self._failed, self._rebuild, cut_at)
+        if self._seat is not None:
+            self._settings = self._settings.as_member(leads=wanted.stage is Stage.LEADING)
+        life = BrokerLife(
+            self._settings, self._doors, self._clock, self._is_own_time, wanted.stage, self._seat
+        )
+        if wanted.is_emptied:
+            await asyncio.to_thread(set_log_aside, self._settings.paths.root)
+        told = (self._failed, self._rebuild, wanted.cut_at)
+        watch = await life.start(self._build, nameservers, *told)
         self._life = life
         if watch is not None:
             self._monitor.show(watch, life.connections)
@@ -212,7 +250,7 @@ class BrokerPart:
             if wanted.role is not None:
                 self._settings = self._settings.with_role(wanted.role)
                 await asyncio.to_thread(self._save_changes)
-            await self._begin_life(wanted.cut_at, wanted.stage)
+            await self._begin_life(wanted)
         except Exception as error:
             self._failed(error)
         finally:

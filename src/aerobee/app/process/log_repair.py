@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Sequence
+from ssl import SSLContext
 
 from aerobee.errors import AerobeeError, CorruptRecord, RawRecordRefused
 from aerobee.net.line import Line, open_line
@@ -35,9 +36,16 @@ RECORDS_MAX = 256
 
 
 class LogRepair:
-    def __init__(self, identity: BrokerIdentity, nameservers: Sequence[str]) -> None:
+    def __init__(
+        self,
+        identity: BrokerIdentity,
+        nameservers: Sequence[str],
+        tls: SSLContext | None = None,
+    ) -> None:
+        """`tls` is the context of connections to others; None: they are plain."""
         self._identity = identity
         self._nameservers = nameservers
+        self._tls = tls
 
     async def repair(self, disk: Disk, root: str, damage: CorruptRecord) -> bool:
         """Repair the damage of a closed store from any replica; whether that was done."""
@@ -45,7 +53,7 @@ class LogRepair:
             # Another replica may have it, whatever is wrong with this one.
             with contextlib.suppress(OSError, TimeoutError, AerobeeError):
                 async with asyncio.timeout(ANSWER_SECONDS_MAX):
-                    line = await open_line(address)
+                    line = await open_line(address, tls=self._tls)
                 try:
                     count = await self._repair_from(line, disk, root, damage)
                 finally:
@@ -63,7 +71,7 @@ class LogRepair:
         for nameserver in self._nameservers:
             with contextlib.suppress(OSError, TimeoutError, AerobeeError):
                 async with asyncio.timeout(ANSWER_SECONDS_MAX):
-                    line = await open_line(nameserver)
+                    line = await open_line(nameserver, tls=self._tls)
                 try:
                     answer = await self._asked(line, RequestCode.GET_BROKER_MEMBER_GROUP, header)
                 finally:

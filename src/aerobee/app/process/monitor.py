@@ -15,6 +15,7 @@ from http import HTTPStatus
 
 from aerobee.app.process.lifecycle import explained, warn_if_open
 from aerobee.app.process.process_figures import cpu_seconds, memory
+from aerobee.app.process.tls_files import TlsFiles
 from aerobee.app.settings.config import ListenConfig
 from aerobee.model.metric import Metric, Sample, counter, single_gauge
 from aerobee.net.http_listener import HttpListener, Page, Pages
@@ -37,10 +38,17 @@ class Monitor:
         self._watch: Watch | None = None
         self._connections: Callable[[], int] = lambda: 0
         self._started = time.time()
-        self._listener = HttpListener(self.pages())
+        self._tls: TlsFiles | None = None
+        self._listener: HttpListener | None = None
+
+    def show_tls(self, tls: TlsFiles | None) -> None:
+        """Show certificates and handshakes, too, and serve by TLS, if the ports do."""
+        self._tls = tls
 
     async def listen(self, at: ListenConfig) -> str:
         """Start serving; returns the address. CannotStart: the port is taken."""
+        tls = None if self._tls is None else self._tls.state
+        self._listener = HttpListener(self.pages(), tls=tls)
         hint = "choose another with metricsPromExporterPort; 0 is any that is free"
         with explained(at, hint=hint):
             sockets = bind(at.host, at.port)
@@ -50,7 +58,8 @@ class Monitor:
 
     async def close(self) -> None:
         """Stop serving. May be called twice."""
-        await self._listener.stop()
+        if self._listener is not None:
+            await self._listener.stop()
 
     def show(self, watch: Watch, connections: Callable[[], int]) -> None:
         """Show a started service, and its number of connections."""
@@ -76,6 +85,8 @@ class Monitor:
         yield single_gauge(
             "aerobee_connections", "Connections of clients and tools", self._connections()
         )
+        if self._tls is not None:
+            yield from self._tls.metrics()
         yield from process_metrics(self._started)
 
     def _health(self) -> Page:

@@ -11,6 +11,7 @@ import logging
 
 from aerobee.app.process.lifecycle import CannotStart, Ended, explained, warn_if_open
 from aerobee.app.process.monitor import Monitor
+from aerobee.app.process.tls_files import tls_files_of
 from aerobee.app.settings.config import ListenConfig
 from aerobee.app.settings.monitor_settings import Exporter
 from aerobee.app.settings.nameserver_settings import WITHOUT_EFFECT, NameServerSettings
@@ -53,6 +54,8 @@ class NameServerPart:
             _log.info("settings without a meaning here: %s", ", ".join(settings.ignored))
         async with contextlib.AsyncExitStack() as undo:
             listen = settings.listen
+            tls = tls_files_of(settings.tls, undo)
+            self._monitor.show_tls(tls)
             with explained(listen, hint=_PORT_HINT):
                 sockets = bind(listen.host, listen.port)
             for bound in sockets:
@@ -67,6 +70,7 @@ class NameServerPart:
                 SystemClock(),
                 FrameLimits(FRAME_BYTES_MAX),  # a broker tells of all its topics in one
                 listen.connections_max,
+                tls=None if tls is None else tls.state,
             )
             with explained(listen, hint="it was free a moment ago"):
                 await driver.start(sockets, failed)

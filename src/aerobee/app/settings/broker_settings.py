@@ -32,10 +32,20 @@ from aerobee.app.settings.setting_kinds import (
     Only,
     Percent,
 )
-from aerobee.model.broker_role import MASTER_ID, RoleChange
+from aerobee.app.settings.tls_settings import TLS_KEYS, given_in_tls_file, with_our_names
+from aerobee.model.broker_role import MASTER_ID, BrokerRole, RoleChange
 from aerobee.model.setting import TEXT, TRUTH, Choice, Setting, Whole, texts
+from aerobee.net.tls_config import PLAIN, TlsConfig
+from aerobee.net.tls_config import SETTINGS as TLS_SETTINGS
+from aerobee.net.tls_config import SHOWN_SETTINGS as SHOWN_TLS_SETTINGS
 from aerobee.replication.config import SETTINGS as REPLICATION_SETTINGS
 from aerobee.replication.config import ReplicationConfig, Severity, contradictions
+from aerobee.replication.group_config import (
+    GROUP_SETTINGS,
+    SECOND_NAMES,
+    RaftGroupConfig,
+    group_mistakes,
+)
 from aerobee.service.access.config import CLASS_SETTINGS, AccessClasses, AccessConfig
 from aerobee.service.access.config import SETTINGS as ACCESS_SETTINGS
 from aerobee.service.broker.config import SETTINGS, BrokerConfig
@@ -133,13 +143,11 @@ class DiskPatience:
 class Fixed:
     """Settings that have only one valid value here."""
 
-    has_dledger: str = "false"
     has_controller: str = "false"
     store_type: str = "default"
     plug_in: str = ""
     has_acl: str = "false"
     migrates_acl: str = "false"
-    has_tls: str = "false"
     asks_address_server: str = "false"
     asks_dns: str = "false"
 
@@ -151,7 +159,7 @@ _PLACES = {
     "checkpoint": "checkpoint",
     "abort": "abort",
 }
-_NO_FAILOVER = "a master is chosen by a person: see `aerobee broker promote`"
+_NO_CONTROLLER = "brokers elect their leader themselves: see enableDLegerCommitLog"
 _NO_ACL_FILE = "convert plain_acl.yml once, with `aerobee auth import`"
 _SAY_WHERE = "give the addresses with namesrvAddr"
 
@@ -198,13 +206,11 @@ PATIENCE_SETTINGS = (
     Setting("osPageCacheBusyTimeOutMills", "busy_ms_max", Whole(100, _BUSY_MS_MAX)),
 )
 FIXED_SETTINGS = (
-    Setting("enableDLegerCommitLog", "has_dledger", Only("false", _NO_FAILOVER)),
-    Setting("enableControllerMode", "has_controller", Only("false", _NO_FAILOVER)),
+    Setting("enableControllerMode", "has_controller", Only("false", _NO_CONTROLLER)),
     Setting("storeType", "store_type", Only("default", "there is one kind of store")),
     Setting("messageStorePlugIn", "plug_in", Only("", "there is one kind of store")),
     Setting("aclEnable", "has_acl", Only("false", _NO_ACL_FILE)),
     Setting("migrateAuthFromV1Enabled", "migrates_acl", Only("false", _NO_ACL_FILE)),
-    Setting("useTLS", "has_tls", Only("false", "connections are not encrypted yet")),
     Setting("fetchNamesrvAddrByAddressServer", "asks_address_server", Only("false", _SAY_WHERE)),
     Setting("fetchNameSrvAddrByDnsLookup", "asks_dns", Only("false", _SAY_WHERE)),
 )
@@ -217,17 +223,19 @@ ALL_SETTINGS = (
     *PATH_SETTINGS,
     *STORAGE_SETTINGS,
     *REPLICATION_SETTINGS,
+    *GROUP_SETTINGS,
     *PATIENCE_SETTINGS,
     *FIXED_SETTINGS,
     *ACCESS_SETTINGS,
     *CLASS_SETTINGS,
     *KEY_SETTINGS,
+    *TLS_SETTINGS,
     *SETTINGS,
 )
 _ROLE_SETTINGS = tuple(
     one for one in REPLICATION_SETTINGS if one.key in ("brokerRole", "haMasterAddress")
 )
-IGNORED = BROKER_NAMES - {setting.key for setting in ALL_SETTINGS}
+IGNORED = BROKER_NAMES - {setting.key for setting in ALL_SETTINGS} - {*TLS_KEYS}
 _REASONS = {
     "enableSingleTopicRegister": "a topic that changed is always registered alone",
     "enableSplitRegistration": "all topics fit into one registration",
@@ -248,6 +256,7 @@ class BrokerSettings:
     paths: BrokerPaths
     storage: StorageConfig
     replication: ReplicationConfig
+    raft: RaftGroupConfig
     service: BrokerConfig
     access: AccessConfig
     """Without the key."""
@@ -258,6 +267,7 @@ class BrokerSettings:
     warnings: Sequence[str]
     """Settings that promise less than they seem to, with what to write instead."""
     effective: str
+    tls: TlsConfig = PLAIN
 
     @property
     def broker_id(self) -> int:
@@ -271,6 +281,16 @@ class BrokerSettings:
         names = replace(self.names, broker_id=change.broker_id)
         replication = replace(self.replication, role=change.role, master_ha_address=address)
         return replace(self, names=names, replication=replication)
+
+    @property
+    def group(self) -> str:
+        """The name of the Raft group."""
+        return self.raft.group or self.names.name
+
+    def as_member(self, *, leads: bool) -> "BrokerSettings":
+        """The settings of the same broker as the leader or a follower of its Raft group."""
+        role = BrokerRole.SYNC_MASTER if leads else BrokerRole.SLAVE
+        return self.with_role(RoleChange(role, MASTER_ID if leads else self.raft.broker_id))
 
     def role_texts(self) -> dict[str, str]:
         """The settings that say which role the broker has."""
@@ -288,8 +308,10 @@ class BrokerSettings:
             **texts(self.monitor, MONITOR_SETTINGS),
             **texts(self.storage, STORAGE_SETTINGS),
             **texts(self.replication, REPLICATION_SETTINGS),
+            **texts(self.raft, GROUP_SETTINGS),
             **texts(Fixed(), FIXED_SETTINGS),
             **texts(self.access, ACCESS_SETTINGS),
+            **texts(self.tls, SHOWN_TLS_SETTINGS),
         }
 
 
@@ -301,9 +323,10 @@ def read_settings(
 ) -> BrokerSettings:
     """Read the settings of a broker. BadConfig lists everything that is wrong."""
     in_file = given_in_file(file) if file is not None else []
-    keys = [*(setting.key for setting in ALL_SETTINGS), *IGNORED]
-    lowest = [*defaults, *_nameservers_in(environment), *in_file]
-    highest = [*given_in_environment(environment, PREFIX, keys), *flags]
+    keys = [*(setting.key for setting in ALL_SETTINGS), *SECOND_NAMES, *IGNORED, *TLS_KEYS]
+    highest = _first_names([*given_in_environment(environment, PREFIX, keys), *flags])
+    in_tls_file = given_in_tls_file([*in_file, *highest])
+    lowest = _first_names([*defaults, *_nameservers_in(environment), *in_tls_file, *in_file])
     # Where the changes are has to be known before they can be read, below the environment.
     first = Reading([*lowest, *highest], prefix=PREFIX, ignored=IGNORED)
     path = first.build(BrokerPaths(), PATH_SETTINGS).changes
@@ -318,10 +341,18 @@ def read_settings(
     access = reading.build(AccessConfig(), ACCESS_SETTINGS)
     reading.build(AccessClasses(), CLASS_SETTINGS)
     key = reading.build(KeyPath(), KEY_SETTINGS).key
+    tls = reading.build(TlsConfig(), TLS_SETTINGS)
     service = reading.build(BrokerConfig(), SETTINGS)
     storage = replace(_storage(reading), retention_ms=service.retention_ms)
     replication = reading.build(ReplicationConfig(), REPLICATION_SETTINGS)
+    raft = reading.build(RaftGroupConfig(), GROUP_SETTINGS)
+    if raft.is_on:
+        # What a majority has is on its disks; who leads is decided by votes.
+        storage = replace(storage, flush_mode=FlushMode.SYNC)
+        replication = replace(replication, role=BrokerRole.SLAVE, acts_as_master=False)
+        names = replace(names, broker_id=raft.broker_id, ha_port=0)
     wrong, warnings = _contradicted(names, replication)
+    wrong += group_mistakes(raft)
     if access.authenticates and access.inner is None and not replication.role.is_master:
         wrong.append(
             "a slave with authenticationEnabled=true needs innerClientAuthenticationCredentials: "
@@ -337,6 +368,7 @@ def read_settings(
         paths,
         storage,
         replication,
+        raft,
         service,
         access,
         os.path.expanduser(key) or f"{paths.root}/config/access.key",
@@ -344,6 +376,7 @@ def read_settings(
         reading.ignored(),
         warnings,
         reading.effective(),
+        tls,
     )
 
 
@@ -363,6 +396,11 @@ def _contradicted(
             "0: write brokerRole=SLAVE, or leave brokerId out"
         )
     return wrong, warnings
+
+
+def _first_names(given: Sequence[Given]) -> list[Given]:
+    """Settings that have two names, under their first."""
+    return [one._replace(key=SECOND_NAMES.get(one.key, one.key)) for one in with_our_names(given)]
 
 
 def _nameservers_in(environment: Mapping[str, str]) -> list[Given]:

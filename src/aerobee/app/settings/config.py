@@ -71,7 +71,7 @@ LISTEN_SETTINGS = (Setting("listenPort", "port", PORT), Setting("bindAddress", "
 
 def environment_name(prefix: str, key: str) -> str:
     """`AEROBEE_NAMESRV_` and `listenPort` → `AEROBEE_NAMESRV_LISTEN_PORT`."""
-    return prefix + _HUMP.sub("_", key).upper()
+    return prefix + _HUMP.sub("_", key).replace(".", "_").upper()
 
 
 def given_in_file(path: str) -> list[Given]:

@@ -12,8 +12,11 @@ from typing import NamedTuple
 from aerobee.app.settings import broker_settings, config, nameserver_settings
 from aerobee.app.settings.monitor_settings import MONITOR_SETTINGS, MonitorConfig
 from aerobee.model.setting import Kind, Setting, texts
+from aerobee.net.tls_config import SETTINGS as TLS_SETTINGS
+from aerobee.net.tls_config import TlsConfig
 from aerobee.replication.config import SETTINGS as REPLICATION_SETTINGS
 from aerobee.replication.config import ReplicationConfig
+from aerobee.replication.group_config import GROUP_SETTINGS, RaftGroupConfig
 from aerobee.service.access.config import CLASS_SETTINGS, AccessClasses, AccessConfig
 from aerobee.service.access.config import SETTINGS as ACCESS_SETTINGS
 from aerobee.service.broker.config import SETTINGS as BROKER_SERVICE
@@ -75,11 +78,13 @@ def _of_broker() -> Iterator[tuple[object, Sequence[Setting]]]:
     yield broker_settings.BrokerPaths(), broker_settings.PATH_SETTINGS
     yield StorageConfig(), broker_settings.STORAGE_SETTINGS
     yield ReplicationConfig(), REPLICATION_SETTINGS
+    yield RaftGroupConfig(), GROUP_SETTINGS
     yield broker_settings.DiskPatience(), broker_settings.PATIENCE_SETTINGS
     yield broker_settings.Fixed(), broker_settings.FIXED_SETTINGS
     yield AccessConfig(), ACCESS_SETTINGS
     yield AccessClasses(), CLASS_SETTINGS
     yield broker_settings.KeyPath(), broker_settings.KEY_SETTINGS
+    yield TlsConfig(), TLS_SETTINGS
     yield BrokerConfig(), BROKER_SERVICE
 
 
@@ -89,6 +94,7 @@ def _of_name_server() -> Iterator[tuple[object, Sequence[Setting]]]:
     yield MonitorConfig(port=nameserver_settings.MONITOR_PORT), MONITOR_SETTINGS
     yield AccessConfig(), ACCESS_SETTINGS
     yield AccessClasses(), CLASS_SETTINGS
+    yield TlsConfig(), TLS_SETTINGS
     yield NameServerConfig(), NAME_SERVER_SERVICE
 
 

@@ -21,7 +21,11 @@ from aerobee.app.settings.config import (
     given_in_file,
 )
 from aerobee.app.settings.monitor_settings import MONITOR_SETTINGS, MonitorConfig
+from aerobee.app.settings.tls_settings import TLS_KEYS, given_in_tls_file, with_our_names
 from aerobee.model.setting import Setting, texts
+from aerobee.net.tls_config import PLAIN, TlsConfig
+from aerobee.net.tls_config import SETTINGS as TLS_SETTINGS
+from aerobee.net.tls_config import SHOWN_SETTINGS as SHOWN_TLS_SETTINGS
 from aerobee.service.access.config import CLASS_SETTINGS, AccessClasses, AccessConfig
 from aerobee.service.access.config import SETTINGS as ACCESS_SETTINGS
 from aerobee.service.nameserver.config import SETTINGS, NameServerConfig
@@ -50,6 +54,7 @@ ALL_SETTINGS = (
     *MONITOR_SETTINGS,
     *ACCESS_SETTINGS,
     *CLASS_SETTINGS,
+    *TLS_SETTINGS,
     *SETTINGS,
 )
 # Threads, buffers and Java's network library; what is always so here; what is not offered.
@@ -106,10 +111,15 @@ class NameServerSettings:
     """What the file of changes says, as it says it."""
     ignored: Sequence[str]
     effective: str
+    tls: TlsConfig = PLAIN
 
     def shown(self) -> dict[str, str]:
         """Settings, besides the service's own, that clients may read: no path."""
-        return {**texts(self.listen, LISTEN_SETTINGS), **texts(self.access, ACCESS_SETTINGS)}
+        return {
+            **texts(self.listen, LISTEN_SETTINGS),
+            **texts(self.access, ACCESS_SETTINGS),
+            **texts(self.tls, SHOWN_TLS_SETTINGS),
+        }
 
 
 def read_settings(
@@ -117,20 +127,22 @@ def read_settings(
 ) -> NameServerSettings:
     """Read the settings of a name server. BadConfig lists everything that is wrong."""
     in_file = given_in_file(file) if file is not None else []
-    keys = [*(setting.key for setting in ALL_SETTINGS), *IGNORED]
-    in_environment = given_in_environment(environment, PREFIX, keys)
+    keys = [*(setting.key for setting in ALL_SETTINGS), *IGNORED, *TLS_KEYS]
+    highest = with_our_names([*given_in_environment(environment, PREFIX, keys), *flags])
+    lowest = with_our_names([*given_in_tls_file([*in_file, *highest]), *in_file])
     # Where the changes are has to be known before they can be read, below the environment.
-    first = Reading([*in_file, *in_environment, *flags], prefix=PREFIX, ignored=IGNORED)
+    first = Reading([*lowest, *highest], prefix=PREFIX, ignored=IGNORED)
     path = first.build(NameServerPaths(), PATH_SETTINGS).changes
     if file is not None and os.path.realpath(file) == os.path.realpath(path):
         raise BadConfig([f"configStorePath is {file} itself, which is only read"])
     changed = given_in_file(path) if os.path.exists(path) else []
-    reading = Reading([*in_file, *changed, *in_environment, *flags], prefix=PREFIX, ignored=IGNORED)
+    reading = Reading([*lowest, *changed, *highest], prefix=PREFIX, ignored=IGNORED)
     listen = reading.build(ListenConfig(PORT), LISTEN_SETTINGS)
     paths = reading.build(NameServerPaths(), PATH_SETTINGS)
     monitor = reading.build(MonitorConfig(port=MONITOR_PORT), MONITOR_SETTINGS)
     access = reading.build(AccessConfig(), ACCESS_SETTINGS)
     reading.build(AccessClasses(), CLASS_SETTINGS)
+    tls = reading.build(TlsConfig(), TLS_SETTINGS)
     service = reading.build(NameServerConfig(), SETTINGS)
     reading.finish()
     return NameServerSettings(
@@ -142,4 +154,5 @@ def read_settings(
         {key: text for key, text, _ in changed},
         reading.ignored(),
         reading.effective(),
+        tls,
     )

@@ -1,7 +1,10 @@
-"""`aerobee broker replicas`, `promote` and `demote`: shows masters and slaves, and changes roles.
+"""`aerobee broker replicas`, `promote`, `demote` and `transfer`: shows masters and slaves, and
+changes roles.
 
 A slave is promoted by a person. The logs of all slaves are compared first, and a change that could
-lose messages or leave two masters is refused unless a flag asks for it.
+lose messages or leave two masters is refused unless a flag asks for it. Members of a Raft group
+elect their leader; `transfer` has another one lead, loses nothing, and asks nobody whether it is
+meant.
 """
 
 import argparse
@@ -36,7 +39,9 @@ EXAMPLES = """\
   aerobee broker promote broker-a --dry-run       which slave it would be, and what is lost
   aerobee broker promote broker-a                 make the longest slave the master
   aerobee broker demote 10.0.0.1:10911            have the old master follow the new one
+  aerobee broker transfer broker-a --to 2         have another member of a Raft group lead
 """
+_ANY_MEMBER = -1
 
 
 def add_replicas(verbs: Verbs) -> None:
@@ -69,6 +74,11 @@ def add_replicas(verbs: Verbs) -> None:
     )
     demotion.add_argument("--id", type=whole_from(1), help="as a slave (the smallest that is free)")
     add_care(demotion)
+    moving = add_verb(verbs, "transfer", "have another member of a Raft group lead", transfer)
+    moving.add_argument("broker", help="the name of the broker")
+    moving.add_argument(
+        "--to", type=whole_from(1), metavar="ID", help="the broker id of a follower (the nearest)"
+    )
 
 
 def show_replicas(parsed: argparse.Namespace) -> int:
@@ -211,3 +221,21 @@ async def _planned_demotion(admin: "Admin", parsed: argparse.Namespace) -> "Demo
     if parsed.master is not None:
         master = await admin.replicas.member(parsed.master)
     return plan_demotion(broker, group, master=master, broker_id=parsed.id or 0)
+
+
+def transfer(parsed: argparse.Namespace) -> int:
+    group = asked(parsed, lambda admin: admin.replicas.group(parsed.broker))
+    answering = [one.address for one in group.members if one.status is not None]
+    if not answering:
+        raise NotFound(
+            f"no broker of {group.name} answers",
+            hint="`aerobee broker replicas` shows which there are, and why they do not answer",
+        )
+    wanted = parsed.to or _ANY_MEMBER
+    told = asked(parsed, lambda admin: admin.replicas.elect(answering[0], wanted))
+    say(
+        parsed,
+        f"{told.master_address} leads {group.name} in a moment, in a term after"
+        f" {told.master_epoch}; `aerobee broker replicas {group.name}` shows it",
+    )
+    return OK

@@ -23,7 +23,7 @@ from aerobee.errors import Misuse
 
 _EXAMPLES = """\
   aerobee context add dev localhost:9876 --use
-  aerobee context add prod 'rmq://key:secret@10.0.0.1:9876;10.0.0.2:9876?tls=on'
+  aerobee context add prod 'rmqs://key:secret@10.0.0.1:9876?ca=ca.crt'
   aerobee context list
   aerobee context use prod
   aerobee topic list --context dev                once, whatever is in use

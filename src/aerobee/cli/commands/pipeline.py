@@ -141,7 +141,7 @@ def _check_what_is_read(chosen: Chosen) -> None:
                 f"{store} is not there", hint="--store is a store's folder, such as data/store"
             )
         return
-    if not topic or chosen.source.keys() & {"accessKey", "tls"}:
+    if not topic or chosen.source.keys() & {"accessKey", "tls", "tlsCa"}:
         return  # a source that signs or encrypts asks for itself
     where = argparse.Namespace(name_server=chosen.values["name-server"])
     try:

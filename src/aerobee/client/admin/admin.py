@@ -158,7 +158,7 @@ def admin(target: str | Target = "localhost:9876", **options: Unpack[AdminKeywor
     By keyword, with the default in brackets; a duration is a timedelta or seconds:
 
     credentials               an access key and its secret (those of the target)
-    tls                       True, or an SSLContext (as the target says)
+    tls                       True, or an SSLContext (as the target says: rmqs://…?ca=FILE)
     timeout, connect_timeout  for one request (5 s); for a connection (3 s)
     """
     check_keywords(options, AdminKeywords.__optional_keys__, "an admin client")

@@ -18,6 +18,8 @@ from aerobee.protocol.bodies.topic_route import decode_member_group
 from aerobee.protocol.headers.replication import (
     ChangedRoleHeader,
     ChangeRoleHeader,
+    ElectedMasterHeader,
+    ElectMasterHeader,
     ExchangeHaHeader,
     MemberGroupHeader,
     ResetFlushOffsetHeader,
@@ -116,6 +118,15 @@ class ReplicaAdmin:
         )
         answer = await self._fan_out.broker(address, RequestCode.CHANGE_BROKER_ROLE, header)
         return read_header(ChangedRoleHeader, answer.ext_fields)
+
+    async def elect(self, address: str, broker_id: int = -1) -> ElectedMasterHeader:
+        """Have another member of a Raft group lead: the one with this broker id, or, with -1, the
+        one that can take over soonest. Any member may be asked. The answer names it; it leads some
+        milliseconds later.
+        """
+        header = ElectMasterHeader(broker_id, designate_elect=broker_id >= 0)
+        answer = await self._fan_out.broker(address, RequestCode.CONTROLLER_ELECT_MASTER, header)
+        return read_header(ElectedMasterHeader, answer.ext_fields)
 
     async def reset_flush_offset(self, offset: int, *, on: Where) -> list[str]:
         """Set the master flush offset that slaves remember. RocketMQ refuses data below it."""

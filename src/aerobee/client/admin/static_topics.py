@@ -19,6 +19,7 @@ from aerobee.model.mapping_plan import (
     MappingPlan,
     StaticTopic,
     agreed,
+    check_follows,
     decided_queues,
     made_queues,
     moved_queues,
@@ -80,7 +81,10 @@ class StaticTopicAdmin:
             if name not in addresses:
                 raise Misuse(f"Can't find addr for broker {name}", hint="nothing was changed")
         # Of two steps, the second begins when all brokers have taken the first.
-        plan = resumed(plan, await self.mappings(plan.topic))
+        known = await self.mappings(plan.topic)
+        if not is_forced:
+            check_follows(plan, known)
+        plan = resumed(plan, known)
         for name in sorted(plan.gaining):
             await self._put(plan, name, addresses[name], is_forced)
         for name in sorted(plan.losing):

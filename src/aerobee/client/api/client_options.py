@@ -14,6 +14,7 @@ from aerobee.client.core.send.latency_faults import LATENCY_TABLE
 from aerobee.client.core.target import Target, parse_target
 from aerobee.errors import Misuse
 from aerobee.model.access import Credentials
+from aerobee.net.tls_context import client_context
 
 Duration = timedelta | float | int
 AvoidSlow = bool | Sequence[tuple[int, int]]
@@ -95,7 +96,7 @@ def options_for(target: str | Target, **said: Unpack[ClientKeywords]) -> ClientO
     tls = said.get("tls")
     context: ssl.SSLContext | None = tls if isinstance(tls, ssl.SSLContext) else None
     if context is None and (tls is True or (tls is None and place.is_tls)):
-        context = ssl.create_default_context()
+        context = client_context(place.authority, place.certificate, place.key)
     all_said: dict[str, Any] = {**said}
     chosen = {name: all_said[name] for name in _AS_SAID if name in said}
     for name in _DURATIONS:

@@ -15,6 +15,7 @@ import ssl
 from aerobee.errors import Unreachable
 from aerobee.model.access import Credentials
 from aerobee.net.line import Asked, Line, open_line
+from aerobee.net.tls_faults import explained_tls
 from aerobee.protocol.remoting.command_header import BINARY_TYPE
 from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX, FrameLimits
 from aerobee.protocol.remoting.remoting_command import RemotingCommand
@@ -135,9 +136,14 @@ def _reason(error: Exception) -> str:
         return os.strerror(error.errno)
     if isinstance(error, ConnectionResetError | ConnectionAbortedError) and not str(error):
         return "the other side hung up"
+    if isinstance(error, ssl.SSLError):
+        return explained_tls(error)
     return str(error) or type(error).__name__
 
 
 def _may_be_plain(error: Exception) -> bool:
-    """Whether a connection was accepted and failed later: the server may not use TLS."""
+    """Whether a connection was accepted and failed later: the server may not use TLS. One whose
+    certificate is not believed does."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return False
     return isinstance(error, ssl.SSLError | ConnectionResetError | ConnectionAbortedError)

@@ -3,12 +3,16 @@
     localhost:9876
     10.0.0.1:9876;10.0.0.2:9876                     several name servers, any of them will do
     rmq://key:secret@10.0.0.1;10.0.0.2/ns?tls=on    the default port is 9876
+    rmqs://mq.example:9876?ca=/etc/mq/ca.crt        the same as rmq:// with tls=on
+    rmqs://mq.example?ca=ca.crt&cert=me.crt&key=me.key
 
+`ca` is the file of the authority that signed the servers' certificates (without it, those that the
+system trusts), `cert` and `key` are the client's own, for servers that ask for one.
 RocketMQ separates name servers by semicolons; commas are taken, too. A secret may be
 percent-encoded, as in every URL.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from aerobee.errors import Misuse
@@ -16,7 +20,12 @@ from aerobee.model.access import Credentials
 
 DEFAULT_PORT = 9876
 SCHEME = "rmq"
-_HINT = 'say "host:port", "host:port;host:port" or "rmq://key:secret@host:port/namespace?tls=on"'
+TLS_SCHEME = "rmqs"
+_HINT = (
+    'say "host:port", "host:port;host:port", "rmq://key:secret@host:port/namespace" '
+    'or "rmqs://host:port?ca=FILE"'
+)
+_TLS_HINT = "tls=on or tls=off, ca=FILE, cert=FILE and key=FILE"
 _ON = frozenset({"on", "true", "yes", "1"})
 _OFF = frozenset({"off", "false", "no", "0"})
 
@@ -27,6 +36,10 @@ class Target:
     credentials: Credentials | None = None
     namespace: str = ""
     is_tls: bool = False
+    authority: str = ""
+    """The file with the certificates of those who may sign a server's; empty: the system's."""
+    certificate: str = ""
+    key: str = ""
 
 
 def parse_target(text: str) -> Target:
@@ -39,15 +52,16 @@ def parse_target(text: str) -> Target:
         parts = urlsplit(text)
     except ValueError as error:
         raise Misuse(f"an address that cannot be read: {error}", hint=_HINT) from None
-    if parts.scheme != SCHEME:
-        raise Misuse(f"the scheme {parts.scheme!r} is not {SCHEME!r}", hint=_HINT)
+    if parts.scheme not in (SCHEME, TLS_SCHEME):
+        raise Misuse(f"the scheme {parts.scheme!r} is not {SCHEME!r} or {TLS_SCHEME!r}", hint=_HINT)
     login, _, places = parts.netloc.rpartition("@")
-    return Target(
+    target = Target(
         _addresses(places),
         credentials=_credentials(login),
         namespace=unquote(parts.path.strip("/")),
-        is_tls=_is_tls(parts.query),
+        is_tls=parts.scheme == TLS_SCHEME,
     )
+    return _with_tls(target, parts.query)
 
 
 def _addresses(text: str) -> tuple[str, ...]:
@@ -79,10 +93,21 @@ def _credentials(login: str) -> Credentials | None:
     return Credentials(unquote(access_key), unquote(secret_key))
 
 
-def _is_tls(query: str) -> bool:
-    is_tls = False
-    for name, value in parse_qsl(query, keep_blank_values=True):
-        if name != "tls" or value.lower() not in _ON | _OFF:
-            raise Misuse(f"the option {name}={value} is not known", hint="tls=on or tls=off")
-        is_tls = value.lower() in _ON
-    return is_tls
+def _with_tls(target: Target, query: str) -> Target:
+    """The target with the options behind its `?`."""
+    given = dict(parse_qsl(query, keep_blank_values=True))
+    switch = given.pop("tls", "").lower()
+    files = {name: given.pop(name, "") for name in ("ca", "cert", "key")}
+    if given:
+        name, value = next(iter(given.items()))
+        raise Misuse(f"the option {name}={value} is not known", hint=_TLS_HINT)
+    if switch not in _ON | _OFF | {""}:
+        raise Misuse(f"the option tls={switch} is not known", hint=_TLS_HINT)
+    is_tls = switch in _ON or (not switch and (target.is_tls or any(files.values())))
+    if target.is_tls and not is_tls:
+        raise Misuse(f"{TLS_SCHEME}:// with tls=off", hint=f"{SCHEME}:// is without TLS")
+    if bool(files["cert"]) != bool(files["key"]):
+        raise Misuse("a certificate needs its key, and a key its certificate", hint=_TLS_HINT)
+    return replace(
+        target, is_tls=is_tls, authority=files["ca"], certificate=files["cert"], key=files["key"]
+    )

@@ -157,6 +157,7 @@ class SyncReplicaAdmin(Facade[ReplicaAdmin]):
     ha_address = verb(ReplicaAdmin.ha_address)
     epochs = verb(ReplicaAdmin.epochs)
     change_role = verb(ReplicaAdmin.change_role)
+    elect = verb(ReplicaAdmin.elect)
     reset_flush_offset = verb(ReplicaAdmin.reset_flush_offset)
 
 

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 from aerobee.errors import Misuse
 from aerobee.pipeline.jobs.job import Chosen
 from aerobee.pipeline.jobs.topic_io import FORMAT
+from aerobee.pipeline.spark.option_texts import TLS_OPTIONS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
 
 _DIGITS = 38
-_OF_CONNECTIONS = ("accessKey", "secretKey", "tls")
+_OF_CONNECTIONS = ("accessKey", "secretKey", *TLS_OPTIONS)
 
 Announcement = Mapping[str, Any]
 

@@ -7,6 +7,7 @@ other; errors are collected in `mistakes`, and for an unknown option the most si
 import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from aerobee.client.core.target import Target, parse_target
@@ -16,7 +17,8 @@ from aerobee.model.access import Credentials
 V = TypeVar("V")
 
 TRUE = {"true": True, "false": False}
-CONNECTION_OPTIONS = ("nameServer", "accessKey", "secretKey", "tls")
+TLS_OPTIONS = ("tls", "tlsCa", "tlsCert", "tlsKey")
+CONNECTION_OPTIONS = ("nameServer", "accessKey", "secretKey", *TLS_OPTIONS)
 """Of reads and of writes."""
 ROWS_MAX = 10_000
 """Of one Arrow batch. Of usual messages that is a few megabytes: more of them at once fall out of a
@@ -124,7 +126,18 @@ class OptionTexts:
         if bool(access_key) != bool(secret_key):
             self.mistakes.append("accessKey and secretKey go together")
         is_tls = self.one_of("tls", {**TRUE, "on": True, "off": False}, False)
+        authority = self.text("tlsCa", "")
+        certificate, key = self.text("tlsCert", ""), self.text("tlsKey", "")
+        if bool(certificate) != bool(key):
+            self.mistakes.append("tlsCert and tlsKey go together")
         if target is None:
             return None
         credentials = Credentials(access_key, secret_key) if access_key else target.credentials
-        return Target(target.name_servers, credentials, target.namespace, target.is_tls or is_tls)
+        return replace(
+            target,
+            credentials=credentials,
+            is_tls=target.is_tls or is_tls or bool(authority),
+            authority=authority or target.authority,
+            certificate=certificate or target.certificate,
+            key=key or target.key,
+        )

@@ -91,3 +91,26 @@ class ChangedRoleHeader:
     role: str
     end_offset: Int64
     """The end of its log."""
+
+
+@dataclass(frozen=True, slots=True)
+class ElectMasterHeader:
+    """Header of CONTROLLER_ELECT_MASTER: a broker that is to be the master."""
+
+    broker_id: Int64 = -1
+    """Its id; -1: any."""
+    cluster_name: str | None = None
+    broker_name: str | None = None
+    designate_elect: bool = False
+    """Only this one will do. So it is here in any case, if an id is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class ElectedMasterHeader:
+    """Header of the answer to CONTROLLER_ELECT_MASTER: the master that was chosen."""
+
+    master_broker_id: Int64
+    master_address: str
+    master_epoch: Int64
+    """The term in which it was chosen; it leads in a later one."""
+    sync_state_set_epoch: Int64

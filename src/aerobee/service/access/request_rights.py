@@ -355,6 +355,7 @@ RIGHTS: Mapping[int, RequestRight] = {
             _CODE.EXCHANGE_BROKER_HA_INFO,
             _CODE.RESET_MASTER_FLUSH_OFFSET,
             _CODE.CHANGE_BROKER_ROLE,
+            _CODE.CONTROLLER_ELECT_MASTER,
             _CODE.AUTH_CREATE_USER,
             _CODE.AUTH_UPDATE_USER,
             _CODE.AUTH_DELETE_USER,

@@ -12,6 +12,7 @@ from aerobee.model.setting import TEXT, TRUTH, Setting, Whole
 from aerobee.ports.service import Peer
 from aerobee.protocol.remoting.frame import FRAME_BYTES_MAX
 from aerobee.replication.config import ReplicationConfig
+from aerobee.replication.raft_seat import RaftSeat
 from aerobee.service.access.config import AccessConfig
 
 FRAME_BYTES_BESIDE_BODY = 1 << 20
@@ -35,6 +36,8 @@ class BrokerIdentity:
     """Of the machine; 0: not known."""
     stage: Stage = Stage.USUAL
     access: AccessConfig = field(default_factory=AccessConfig)
+    raft: RaftSeat | None = None
+    """Of a member of a Raft group."""
     grpc_address: Peer | None = None
     """Where clients of gRPC reach it; None: they are not served."""
 
@@ -45,7 +48,7 @@ class BrokerIdentity:
     @property
     def takes_messages(self) -> bool:
         """Whether clients may send to it: a master that is not about to return."""
-        return self.is_master and self.stage is Stage.USUAL
+        return self.is_master and self.stage is not Stage.RETURNING
 
     @property
     def is_acting(self) -> bool:

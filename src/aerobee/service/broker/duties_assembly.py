@@ -109,7 +109,8 @@ def duties_of(
         static_topics.on_answer(ticket, answer, now)
 
     def say_goodbye(now: Now) -> None:
-        parts.outbox.extend(registration.unregister())
+        if not replication.is_switching:  # else the next life registers in its place
+            parts.outbox.extend(registration.unregister())
         replication.stop(now)
 
     return Duties(

@@ -67,14 +67,8 @@ def build_parts(
     outbox: Effects = []
     told = (tables.topics, addresses, outbox, tables.topics.mappings.infos)
     cluster = ClusterAssembly(identity, config, *told)
-    replication = ReplicationAssembly(
-        identity,
-        store,
-        cluster,
-        outbox,
-        lambda: config.current.sync_timeout_ms,
-        tables.groups.find,
-    )
+    waits = (lambda: config.current.sync_timeout_ms, tables.groups.find)
+    replication = ReplicationAssembly(identity, ground, cluster, outbox, *waits, now)
     peers = Peers()
     watching = MetricsAssembly(identity, config, tables, store, now)
     statistics, answers = watching.statistics, replication.answers
@@ -82,8 +76,8 @@ def build_parts(
     sends = SendAssembly(identity, config, tables, store, peers, outbox, answers, counts)
     writer = sends.writer
     replication.acting.take_puts_of(writer)
-    suggestion = replication.suggestion
-    pulls = PullAssembly(config, tables, ground, statistics, watching.took_pull, suggestion)
+    reading = (statistics, watching.took_pull, replication.suggestion)
+    pulls = PullAssembly(config, tables, ground, *reading)
     levels_ms = store.config.delay_levels_ms
     delays = DelayLevels(store, writer, tables.delay_offsets, ground.worker, levels_ms, now)
     timers = TimerAssembly(identity, config, tables, ground, writer, peers, now)

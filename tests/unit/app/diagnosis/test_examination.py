@@ -2,6 +2,7 @@ from pathlib import Path
 
 from aerobee.app.diagnosis.examination import Subject, examine
 from aerobee.app.diagnosis.finding import BAD, OK, WARN
+from tests.tls_kit import certificates
 
 NOWHERE = "127.0.0.1:1"
 
@@ -33,6 +34,21 @@ def test_settings_that_promise_more_than_they_hold_are_told(tmp_path: Path) -> N
     (warning,) = [one for one in found if (one.area, one.level) == ("settings", WARN)]
     assert "SYNC_MASTER with inSyncReplicas=1" in warning.seen
     assert warning.change.startswith("write inSyncReplicas=2")
+
+
+def test_certificates_are_judged_with_the_settings(tmp_path: Path) -> None:
+    config = tmp_path / "broker.conf"
+    for pair, level in ((certificates().host, OK), (certificates().expired, BAD)):
+        config.write_text(
+            f"namesrvAddr={NOWHERE}\ntlsMode=enforcing\n"
+            f"tlsCertificate={pair.certificate}\ntlsKey={pair.key}\n"
+        )
+        found = examine(Subject(NOWHERE, False, str(config), str(tmp_path), environment={}))
+        (judged,) = [one for one in found if one.subject == pair.certificate]
+        assert judged.level == level
+    config.write_text(config.read_text().replace(pair.key, "/nowhere"))
+    found = examine(Subject(NOWHERE, False, str(config), str(tmp_path), environment={}))
+    assert [one.level for one in found if one.subject == "TLS"] == [BAD]
 
 
 def test_a_store_that_is_named_goes_before_the_configuration(tmp_path: Path) -> None:

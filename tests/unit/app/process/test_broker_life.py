@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from aerobee.app.process.broker_life import BrokerLife, Doors
+from aerobee.app.process.broker_life import BrokerLife
+from aerobee.app.process.doors import Doors
 from aerobee.app.process.lifecycle import CannotStart
 from aerobee.app.settings.broker_settings import BrokerSettings
 from aerobee.net.listener import bind, port_of

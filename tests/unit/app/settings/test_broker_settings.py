@@ -165,11 +165,9 @@ def test_the_folders_of_the_store_may_be_named_but_not_moved(files: Files) -> No
 @pytest.mark.parametrize(
     "line",
     [
-        "enableDLegerCommitLog=true",
         "enableControllerMode=true",
         "storeType=defaultRocksDB",
         "aclEnable=true",
-        "useTLS=true",
     ],
 )
 def test_a_promise_that_is_not_kept_here_is_a_mistake(files: Files, line: str) -> None:

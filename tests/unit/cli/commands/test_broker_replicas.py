@@ -204,3 +204,26 @@ def test_the_id_and_the_master_can_be_chosen() -> None:
         assert said.status == 0, said.error
         assert old.changes == [ChangeRoleHeader("SLAVE", 4, new.address)]
         assert "slave 4" in said.records[0]["done"]
+
+
+def test_the_member_that_is_named_leads_next() -> None:
+    leader = master(copies=2)
+    leader.elects = True
+    with script(leader, slave(2)) as server:
+        said = aerobee(server, "broker", "transfer", "broker-a", "--to", "2")
+        assert (said.status, said.error) == (0, "")
+        assert "127.0.0.1:30921 leads broker-a in a moment, in a term after 7" in said.out
+
+
+def test_a_broker_that_is_no_member_says_so() -> None:
+    with script(master(), slave(1)) as server:
+        said = aerobee(server, "broker", "transfer", "broker-a")
+        assert said.status != 0
+        assert "not in the script" in said.error
+
+
+def test_a_name_without_a_broker_that_answers_cannot_be_led_by_another() -> None:
+    with script(silent(master())) as server:
+        said = aerobee(server, "broker", "transfer", "broker-a")
+        assert said.status != 0
+        assert "no broker of broker-a answers" in said.error

@@ -149,7 +149,9 @@ def test_a_static_topic_is_made_grown_and_moved_with_its_mapping_data_in_files(
     try:
         # A plan that was interrupted is applied again; an older one is not.
         place.see(Works(f"remappingStaticTopic -t MqStatic -mf {written[-1]}", ()))
-        place.see_refused(Fails(f"updateStaticTopic -t MqStatic -mf {written[1]}", "small epoch"))
+        place.see_refused(
+            Fails(f"updateStaticTopic -t MqStatic -mf {written[1]}", "was changed since")
+        )
         place.see_refused(Fails(f"updateStaticTopic -t MqOther -mf {written[1]}", "of the topic"))
     finally:
         for path in written:

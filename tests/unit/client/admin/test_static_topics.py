@@ -2,7 +2,7 @@ import pytest
 
 from aerobee.client.admin.admin import Admin
 from aerobee.client.admin.static_topics import logical_progress, logical_stats
-from aerobee.errors import Misuse, Retriable
+from aerobee.errors import Misuse
 from aerobee.model.mapping_plan import StaticTopic
 from aerobee.model.message_queue import MessageQueue, QueueId
 from aerobee.model.queue_mapping import UNDECIDED, MappingItem, TopicMapping
@@ -52,7 +52,7 @@ def test_a_plan_changes_nothing_until_it_is_applied_and_once_more_changes_nothin
         done = await admin.topics.static.apply(moved)
         assert await admin.topics.static.apply(moved) == done
         assert await admin.topics.static.mappings("T") == done.brokers
-        with pytest.raises(Retriable, match="small epoch"):
+        with pytest.raises(Misuse, match="was changed since this plan"):
             await admin.topics.static.apply(plan)
         assert await admin.topics.static.mappings("T") == done.brokers
 

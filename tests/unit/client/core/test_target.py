@@ -28,9 +28,19 @@ def test_a_url_says_everything() -> None:
     )
 
 
+def test_files_of_certificates_are_part_of_it_and_mean_tls() -> None:
+    said = parse_target("rmqs://a?ca=/etc/a%20b/ca.crt&cert=me.crt&key=me.key")
+    assert said.is_tls
+    assert (said.authority, said.certificate, said.key) == ("/etc/a b/ca.crt", "me.crt", "me.key")
+    assert parse_target("rmqs://a").is_tls
+    assert parse_target("rmq://a?ca=x").is_tls
+    assert not parse_target("rmq://a?tls=off&ca=x").is_tls
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        *("rmqs://a?tls=off", "rmqs://a?cert=x", "rmqs://a?key=x", "rmqs://a?crt=x"),
         *("", ";", "a:", "a:0", "a:65536", "a:x", ":1", "::1", "http://a", "rmq://"),
         *("rmq://a?tsl=on", "rmq://a?tls=perhaps", "rmq://key@a", "rmq://:secret@a"),
     ],

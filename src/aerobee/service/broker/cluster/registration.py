@@ -187,6 +187,8 @@ class Registration:
         self._permission_changes = 0
         self._all: _Upload | None = None  # the encoded upload of all topics, for one version
         self._is_over = False
+        self.is_held = False
+        """Whether name servers are told nothing for now."""
         self._asked: list[Callable[[], None]] = []
         self._waiting: list[_Waiting] = []
         self._hear_of_master: HearOfMaster | None = None
@@ -211,7 +213,7 @@ class Registration:
 
     def on_tick(self, now: Now) -> None:
         changed = self._topics.take_changed()
-        if self._is_over:
+        if self._is_over or self.is_held:
             return
         self._look_at_permission()
         for teller in self._tellers:

@@ -33,9 +33,9 @@ class Promotion:
         self._store = store
         self._hold_copies = hold_copies
 
-    def prepare(self, now: Now, done: Done) -> None:
-        """Save topics and groups as those of the next term; `done` is called when they are on the
-        disk, or with the reason why they are not."""
+    def prepare(self, now: Now, done: Done, term: int = 0) -> None:
+        """Save topics and groups as those of the next term, or of this one if it is later; `done`
+        is called when they are on the disk, or with the reason why they are not."""
         # What is asked of the old master just now would replace them.
         self._hold_copies(True)
         missing = self._missing()
@@ -55,9 +55,9 @@ class Promotion:
             if error is not None:
                 saved(error)
             else:
-                self._topics.begin_term(missing, now, saved)
+                self._topics.begin_term(missing, now, saved, term)
 
-        self._groups.begin_term(now, groups_saved)
+        self._groups.begin_term(now, groups_saved, term)
 
     def _missing(self) -> list[TopicConfig]:
         queues: dict[str, int] = {}

@@ -14,9 +14,9 @@ from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.fast_path import FastPath, NoFastPath
 from aerobee.service.broker.log_access.safe_answers import SafeAnswers
 from aerobee.service.broker.replication.acting.acting_assembly import ActingAssembly
+from aerobee.service.broker.replication.acting.side_choice import copies_of
 from aerobee.service.broker.replication.broker_suggestion import BrokerSuggestion, FindGroup
 from aerobee.service.broker.replication.log_reading_handlers import LogReadingHandlers
-from aerobee.service.broker.replication.master_side import MasterSide
 from aerobee.service.broker.replication.metadata.metadata_assembly import (
     MetadataAssembly,
     state_rows,
@@ -26,13 +26,13 @@ from aerobee.service.broker.replication.metadata.snapshot_applying import (
     SetCleanup,
     TakeModes,
 )
+from aerobee.service.broker.replication.raft.raft_assembly import RaftAssembly
 from aerobee.service.broker.replication.replica_handlers import HaExchangeHandlers, ReplicaHandlers
 from aerobee.service.broker.replication.role_handlers import role_rows
 from aerobee.service.broker.replication.shared_access import SharedAccess
 from aerobee.service.broker.replication.slave_requests import rows_by_stage
 from aerobee.service.broker.request_table import Row
 from aerobee.service.broker.state.tables import Ground, Tables
-from aerobee.storage.store import Store
 
 
 class ReplicationAssembly:
@@ -41,21 +41,22 @@ class ReplicationAssembly:
     def __init__(
         self,
         identity: BrokerIdentity,
-        store: Store,
+        ground: Ground,
         cluster: ClusterAssembly,
         outbox: Effects,
         sync_timeout_ms: Callable[[], int],
         find_group: FindGroup,
+        now: Now,
     ) -> None:
         self._identity = identity
-        self._store = store
+        store = self._store = ground.store
         self._outbox = outbox
         self._metadata: MetadataAssembly | None = None
-        self.acting = ActingAssembly(identity, store, cluster, outbox)
+        self.acting = ActingAssembly(identity, ground, cluster, outbox, now)
         self.side = self.acting.side
         self.access = SharedAccess(identity, self.side, outbox)
-        copies = self.side if isinstance(self.side, MasterSide) and self.side.waits else None
-        self.answers = SafeAnswers(store, sync_timeout_ms, copies)
+        self._raft = RaftAssembly(identity, self.side, cluster.registration, outbox)
+        self.answers = SafeAnswers(store, sync_timeout_ms, copies_of(self.side, identity))
         self.suggestion = BrokerSuggestion(identity, store, find_group, self.side.has_slave)
 
     def rows(self, rows: Sequence[Row], tables: Tables, ground: Ground, now: Now) -> list[Row]:
@@ -70,9 +71,11 @@ class ReplicationAssembly:
             *ReplicaHandlers(side.status).rows(),
             *exchange.rows(),
             *self.acting.rows(),
-            *role_rows(side.status, tables, store, self._hold_copies, self._outbox),
             *state_rows(tables, ground, now, self.access.made),
         ]
+        if self._raft.is_member:
+            return self._raft.rows(found)
+        found += role_rows(side.status, tables, store, self._hold_copies, self._outbox)
         return rows_by_stage(self._identity, found, side.master)
 
     def copy_metadata(
@@ -86,6 +89,7 @@ class ReplicationAssembly:
         """A slave's: copy everything beside the log from the master. CorruptFile."""
         if self._identity.is_master:
             self.acting.return_to(tables, ground)
+            self._raft.begin_term(tables, self._store, now)
             return
 
         def delete_before(topic: str, log_offset: int) -> None:
@@ -105,6 +109,7 @@ class ReplicationAssembly:
 
     def on_tick(self, now: Now) -> None:
         self.side.on_tick(now)
+        self._raft.on_tick(now)
         self.acting.on_tick(now)
         if self._metadata is not None:
             self._metadata.on_tick(now)
@@ -112,13 +117,15 @@ class ReplicationAssembly:
 
     def on_answer(self, ticket: object, answer: RemotingCommand | None, now: Now) -> None:
         self.side.on_answer(ticket, answer, now)
+        self._raft.on_answer(ticket, answer, now)
         self.acting.on_answer(ticket, answer, now)
         if self._metadata is not None:
             self._metadata.on_answer(ticket, answer, now)
         self.access.on_answer(ticket, answer, now)
 
     def rest_ms(self, now: Now) -> int:
-        rest_ms = min(self.side.rest_ms(now), self.acting.rest_ms(now), self.access.rest_ms(now))
+        rooms = (self.side, self.acting, self.access, self._raft)
+        rest_ms = min(room.rest_ms(now) for room in rooms)
         return rest_ms if self._metadata is None else min(rest_ms, self._metadata.rest_ms(now))
 
     def stop(self, now: Now) -> None:
@@ -127,6 +134,11 @@ class ReplicationAssembly:
         if self._metadata is not None:
             self._metadata.stop(now)
         self.access.stop()
+
+    @property
+    def is_switching(self) -> bool:
+        """Whether another life of this broker follows its end at once."""
+        return self._raft.is_switching
 
     def only_on_master(self, fast_path: FastPath) -> FastPath:
         """A fast path that a slave does not have."""

@@ -16,15 +16,16 @@ from aerobee.service.access.table_text import SealedTable, transfer_key
 from aerobee.service.broker.config import BrokerIdentity
 from aerobee.service.broker.replication.master_side import MasterSide
 from aerobee.service.broker.replication.metadata.access_copy import LOOK_MS, AccessCopy
+from aerobee.service.broker.replication.raft.raft_side import RaftSide
 from aerobee.service.broker.replication.slave_side import SlaveSide
 
 
 class SharedAccess:
     def __init__(self, identity: BrokerIdentity, side: object, outbox: Effects) -> None:
         """`side` is the side of replication that the broker is on."""
-        if isinstance(side, MasterSide):
+        if isinstance(side, MasterSide | RaftSide):
             side.find_guard = self.find_guard
-        elif isinstance(side, SlaveSide):
+        if isinstance(side, SlaveSide | RaftSide):
             side.prove = self.prove
         self._identity = identity
         self._outbox = outbox

@@ -171,9 +171,9 @@ class Groups:
 
         self._change(change, list(names), removed)
 
-    def begin_term(self, now: Now, done: Done) -> None:
-        """Begin the next term of the version: this broker is master."""
-        self._change(lambda table: table.in_next_term(now.wall_ms), [], done)
+    def begin_term(self, now: Now, done: Done, term: int = 0) -> None:
+        """Begin the next term of the version, or this one if it is later: this broker is master."""
+        self._change(lambda table: table.in_next_term(now.wall_ms, term), [], done)
 
     def take_over(self, copied: CopiedTable[GroupConfig], forbidden: Forbidden, done: Done) -> None:
         """Have the groups of a master, their version and the forbidden table from now on; others

@@ -141,10 +141,17 @@ class Topics:
     def remove(self, names: Sequence[str], now: Now, done: Done) -> None:
         self._change(lambda table: table.changed(dict.fromkeys(names), now.wall_ms), done)
 
-    def begin_term(self, configs: Sequence[TopicConfig], now: Now, done: Done) -> None:
-        """Create these topics, and begin the next term of the version: this broker is master."""
+    def begin_term(
+        self, configs: Sequence[TopicConfig], now: Now, done: Done, term: int = 0
+    ) -> None:
+        """Create these topics, and begin the next term of the version, or this one if it is later:
+        this broker is master."""
         made = {config.name: config for config in configs}
-        self._change(lambda table: table.changed(made, now.wall_ms).in_next_term(now.wall_ms), done)
+
+        def begun(table: _Table) -> _Table:
+            return table.changed(made, now.wall_ms).in_next_term(now.wall_ms, term)
+
+        self._change(begun, done)
 
     def take_over(self, copied: CopiedTable[TopicConfig], done: Done) -> None:
         """Have the topics of a master, and their version, from now on; others are removed, but for

@@ -98,10 +98,11 @@ class VersionedTable(Generic[C]):
         """The table with a new version, as if a row had changed."""
         return VersionedTable(self._form, self.version.next(wall_ms), self.rows, self.rest, (name,))
 
-    def in_next_term(self, wall_ms: int) -> "VersionedTable[C]":
-        """The table with a version that is newer than any of this term."""
+    def in_next_term(self, wall_ms: int, term: int = 0) -> "VersionedTable[C]":
+        """The table with a version that is newer than any of its present term: of the next one, or
+        of `term` if that is later."""
         version = self.version.next(wall_ms)
-        version = version._replace(state_version=version.state_version + 1)
+        version = version._replace(state_version=max(version.state_version + 1, term))
         return VersionedTable(self._form, version, self.rows, self.rest, self.news)
 
     def with_rest(self, name: str, value: Value, wall_ms: int) -> "VersionedTable[C]":

@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
+from aerobee.errors import RemoteProtocolError
 from aerobee.model.queue_mapping import MappingItem, TopicMapping
 from aerobee.ports.clock import Now
 from aerobee.protocol.headers.offsets import MaxOffsetHeader, QueueHeader
@@ -64,13 +65,18 @@ class ExpiredParts:
             # A generator that has not begun takes None only.
             ask = next(asking) if answer is None else asking.send(answer)
         except StopIteration as end:
-            if end.value is None:
-                self._silent.add(part.item.broker)
-            elif end.value:
-                self._mappings.drop_oldest(part.topic, part.number, part.item.gen, self._now)
-            self._ask_next()
-            return
-        self._forwarding.ask(part.topic, ask, self._now, partial(self._go_on, part, asking))
+            self._answered(part, end.value)
+        except RemoteProtocolError:
+            self._answered(part, None)
+        else:
+            self._forwarding.ask(part.topic, ask, self._now, partial(self._go_on, part, asking))
+
+    def _answered(self, part: OldPart, is_empty: bool | None) -> None:
+        if is_empty is None:
+            self._silent.add(part.item.broker)
+        elif is_empty:
+            self._mappings.drop_oldest(part.topic, part.number, part.item.gen, self._now)
+        self._ask_next()
 
 
 def old_parts(mappings: Iterable[TopicMapping]) -> Iterator[OldPart]:

@@ -52,14 +52,15 @@ class ActingAssembly:
     def __init__(
         self,
         identity: BrokerIdentity,
-        store: Store,
+        ground: Ground,
         cluster: ClusterAssembly,
         outbox: Effects,
+        now: Now,
     ) -> None:
         self._identity = identity
         self._outbox = outbox
-        self._puts = _escaped_puts(identity, store, cluster, outbox)
-        side = side_of(identity, store, cluster.registration, self._puts, outbox)
+        self._puts = _escaped_puts(identity, ground.store, cluster, outbox)
+        side = side_of(identity, ground, cluster.registration, self._puts, outbox, now)
         self.side = side
         """The side of replication that the broker is on."""
         self._watch: ActingWatch | None = None

@@ -8,6 +8,7 @@ from aerobee.service.broker.replication.acting.side_choice import side_of
 from aerobee.service.broker.replication.master_side import MasterSide
 from aerobee.service.broker.replication.slave_requests import NotMaster, Returning
 from aerobee.service.broker.replication.slave_side import SlaveSide
+from aerobee.service.broker.state.tables import Ground
 from tests.acting_kit import ACTING
 from tests.store_kit import StoreKit
 from tests.tables_kit import TablesKit
@@ -25,5 +26,7 @@ def test_role_and_stage_decide_the_side_and_who_may_append() -> None:
         kit = StoreKit()
         tables = TablesKit()
         registration = Registration(identity, tables.config, tables.topics, [], [])
-        assert type(side_of(identity, kit.store, registration, None, [])) is kind
+        ground = Ground(kit.store, kit.disk, kit.worker)
+        side = side_of(identity, ground, registration, None, [], kit.clock.now())
+        assert type(side) is kind
         assert type(kit.store.appender.refusal) is refusal

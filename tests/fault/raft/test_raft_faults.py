@@ -1,0 +1,179 @@
+"""A Raft group of real brokers: the leader or a follower killed, stopped, cut off under load.
+
+Every send and every read is checked: nothing acknowledged is lost, nothing that was read is taken
+back, nothing is stored twice or out of order, and all logs are the same, byte by byte.
+
+FAULT_ROUNDS=5           rounds of all faults in each group, at night
+FAULT_NETWORK=loopback   no network namespaces, also where they are possible
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.fault.raft.raft_group import RaftWorld
+from tests.fault.replication.group import NAME, Mode
+from tests.log_check import Outcome
+from tests.score import show
+
+ROUNDS = int(os.environ.get("FAULT_ROUNDS", "5"))
+
+
+def kill_leader(world: RaftWorld) -> None:
+    leader = world.raft.leader()
+    world.raft.ask(world.others(leader)[0])
+    killed = time.monotonic()
+    leader.kill()
+    world.raft.leader(leader)
+    show(f"a new leader after {time.monotonic() - killed:.2f} s")
+    world.progress()
+    leader.start(is_master=False)
+    world.progress()
+    world.until_caught_up()
+
+
+def kill_leader_that_clients_ask(world: RaftWorld) -> None:
+    """Clients lose their connections and ask another one."""
+    leader = world.raft.leader()
+    world.raft.ask(leader)
+    world.progress()
+    leader.kill()
+    world.raft.ask(world.others(leader)[0])
+    world.progress()
+    leader.start(is_master=False)
+    world.until_caught_up()
+
+
+def kill_follower(world: RaftWorld) -> None:
+    leader = world.raft.leader()
+    follower = world.others(leader)[0]
+    world.raft.ask(leader)
+    follower.kill()
+    world.progress()
+    follower.start(is_master=False)
+    world.until_caught_up()
+
+
+def freeze_leader(world: RaftWorld) -> None:
+    """A leader that is stopped and goes on believes for a moment that it leads."""
+    leader = world.raft.leader()
+    world.raft.ask(world.others(leader)[0])
+    leader.freeze()
+    try:
+        world.raft.leader(leader)
+        world.progress()
+        world.raft.ask(leader)
+    finally:
+        leader.thaw()
+    world.progress()
+    world.until_caught_up()
+
+
+def cut_off_leader(world: RaftWorld) -> None:
+    """Clients reach a leader that reaches nobody: it acknowledges nothing and steps down, and what
+    it has appended meanwhile is cut when it returns."""
+    if world.why_loopback:
+        pytest.skip(f"a cut needs network namespaces: {world.why_loopback}")
+    leader = world.raft.leader()
+    others = world.others(leader)
+    world.raft.ask(leader)
+    world.progress()
+    world.network.lead(leader.number)
+    for broker in others:
+        world.network.cut(broker.number)
+    try:
+        world.raft.leader(leader)
+        world.raft.ask(others[0])
+        world.progress()
+    finally:
+        for broker in others:
+            world.network.join(broker.number)
+    world.until_caught_up()
+
+
+def restart_one_after_another(world: RaftWorld) -> None:
+    """A leader that stops hands over first: no send is refused for lack of one."""
+    world.raft.ask(world.others(world.raft.leader())[0])
+    for broker in list(world.group.brokers):
+        if world.master is broker:
+            world.raft.ask(world.others(broker)[0])
+            world.progress(5)
+        broker.stop()
+        world.progress()
+        broker.start(is_master=False)
+        world.until_caught_up()
+
+
+def transfer(world: RaftWorld) -> None:
+    """Clients ask a follower, and see no error."""
+    leader = world.raft.leader()
+    world.raft.ask(world.others(leader)[0])
+    world.progress()
+    refused = world.load.count(Outcome.REFUSED)
+    said = world.group.run("broker", "transfer", NAME)
+    assert said.status == 0, said.error
+    assert world.raft.leader(leader) is not leader
+    world.progress()
+    assert world.load.count(Outcome.REFUSED) == refused
+
+
+def kill_all(world: RaftWorld) -> None:
+    for broker in world.group.brokers:
+        broker.kill()
+    for broker in world.group.brokers:
+        broker.start(is_master=False)
+    world.progress()
+    world.until_caught_up()
+
+
+CELLS: Mapping[str, Callable[[RaftWorld], None]] = {
+    cell.__name__: cell
+    for cell in (
+        kill_leader,
+        kill_follower,
+        freeze_leader,
+        cut_off_leader,
+        kill_leader_that_clients_ask,
+        transfer,
+        restart_one_after_another,
+        kill_all,
+    )
+}
+
+
+QUICK = ("kill_leader", "kill_follower", "freeze_leader", "cut_off_leader", "transfer")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RaftWorld]:
+    """One for all faults: what one leaves behind is the next one's world."""
+    one = RaftWorld(tmp_path_factory.mktemp("raft"), Mode(slaves=2, copies=2), "raft")
+    try:
+        yield one
+    finally:
+        show(one.summary())
+        one.close()
+
+
+@pytest.mark.parametrize("cell", QUICK)
+def test_nothing_acknowledged_is_lost_by(world: RaftWorld, cell: str) -> None:
+    CELLS[cell](world)
+    world.judge()
+
+
+@pytest.mark.night
+@pytest.mark.timeout(14_400)
+@pytest.mark.parametrize("slaves", [2, 4])
+def test_nothing_acknowledged_is_lost_in_a_night_of_faults(tmp_path: Path, slaves: int) -> None:
+    world = RaftWorld(tmp_path, Mode(slaves=slaves, copies=2), f"raft {slaves}")
+    try:
+        for _ in range(ROUNDS):
+            for cell in world.dice.sample(sorted(CELLS), len(CELLS)):
+                CELLS[cell](world)
+                world.judge()
+    finally:
+        show(world.summary())
+        world.close()

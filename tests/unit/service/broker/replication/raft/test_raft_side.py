@@ -1,0 +1,138 @@
+"""RaftSide: groups of whole brokers, in one process."""
+
+import pytest
+
+from aerobee.errors import StorageError
+from aerobee.model.broker_role import Stage
+from aerobee.model.topic import TopicConfig
+from aerobee.replication.group_config import RaftGroupConfig, RaftPeer
+from aerobee.replication.raft_seat import RaftSeat
+from aerobee.service.broker.config import BrokerIdentity
+from tests.broker_kit import SYNC, BrokerKit
+from tests.member_kit import Member, MemberGroup, Turns
+from tests.replica_kit import log_bytes
+from tests.send_rig import send_frame
+
+ORDERS = TopicConfig("Orders", 4, 4)
+QUEUE = 1
+
+
+def send(member: Member, body: bytes = b"a body") -> None:
+    member.kit.send_frames(send_frame(body=body))
+
+
+def codes(member: Member) -> list[int]:
+    return [command.code for command in member.kit.heard()]
+
+
+def test_a_leader_acknowledges_what_a_majority_has() -> None:
+    group = MemberGroup(3, ORDERS)
+    leader = group.elected()
+    others = [one for one in group.members if one is not leader]
+    for other in others:
+        group.cuts.add(frozenset((leader.number, other.number)))
+    send(leader, b"alone")
+    group.run(100)
+    assert codes(leader) == []
+    assert leader.kit.bodies(queue_id=QUEUE) == []
+    group.cuts.pop()
+    group.run(400)
+    assert codes(leader) == [0]
+    assert leader.kit.bodies(queue_id=QUEUE) == [b"alone"]
+
+
+def test_followers_have_the_same_log_and_show_what_is_committed() -> None:
+    group = MemberGroup(3, ORDERS)
+    leader = group.elected()
+    for number in range(5):
+        send(leader, b"%d" % number)
+        group.run(20)
+    group.run(500)
+    assert codes(leader) == [0] * 5
+    logs = {log_bytes(member.kit.store) for member in group.members}
+    assert len(logs) == 1
+    for member in group.members:
+        assert member.kit.bodies(queue_id=QUEUE) == [b"0", b"1", b"2", b"3", b"4"]
+
+
+def test_when_the_leader_is_lost_another_has_everything_and_goes_on() -> None:
+    group = MemberGroup(3, ORDERS)
+    first = group.elected()
+    send(first, b"acknowledged")
+    group.run(100)
+    assert codes(first) == [0]
+    group.stop(first.number)
+    second = group.elected()
+    assert second is not first
+    assert second.kit.bodies(queue_id=QUEUE) == [b"acknowledged"]
+    send(second, b"and on")
+    group.run(100)
+    assert codes(second) == [0]
+    first.restart()
+    group.run(2_000)
+    assert first.kit.bodies(queue_id=QUEUE) == [b"acknowledged", b"and on"]
+
+
+def test_the_tail_that_nobody_else_has_is_cut() -> None:
+    group = MemberGroup(3, ORDERS)
+    first = group.elected()
+    others = [one for one in group.members if one is not first]
+    for other in others:
+        group.cuts.add(frozenset((first.number, other.number)))
+    send(first, b"never acknowledged")
+    second = group.elected(first.number)
+    send(second, b"acknowledged")
+    group.run(100)
+    assert codes(second) == [0]
+    group.cuts.clear()
+    group.run(6_000)
+    assert [one.cut_at for one in first.lives if one.cut_at is not None]
+    assert first.kit.bodies(queue_id=QUEUE) == [b"acknowledged"]
+    assert log_bytes(first.kit.store) == log_bytes(second.kit.store)
+
+
+def test_a_leader_without_a_majority_steps_down_and_takes_nothing() -> None:
+    group = MemberGroup(3, ORDERS)
+    leader = group.elected()
+    group.cuts = {frozenset((leader.number, one.number)) for one in group.members}
+    group.run(1_500)
+    assert not leader.side.leads
+    end = leader.kit.store.end_offset
+    send(leader)
+    group.run(50)
+    assert leader.kit.store.end_offset == end
+
+
+def test_leadership_is_handed_over_at_once() -> None:
+    group = MemberGroup(3, ORDERS)
+    leader = group.elected()
+    group.run(300)
+    target = next(one for one in group.members if one is not leader)
+    now_ms = group.clock.now().monotonic_ms
+    order = leader.side.order
+    assert order(lambda node: node.transfer(target.number, now_ms), group.clock.now()) == ""
+    group.run(100)
+    assert group.elected() is target
+    assert [one.stage for one in leader.lives][-1] is Stage.FOLLOWING
+
+
+def test_a_store_with_messages_is_not_put_into_a_new_group() -> None:
+    kit = BrokerKit(ORDERS, storage=SYNC)
+    kit.send_frames(send_frame())
+    kit.stop()
+    peers = (RaftPeer(0, "n0:1"), RaftPeer(1, "n1:1"))
+    seat = RaftSeat(RaftGroupConfig(is_on=True, peers=peers, node=0), "g", Turns(0))
+    with pytest.raises(StorageError, match="has messages"):
+        BrokerKit(identity=BrokerIdentity(raft=seat), disk=kit.disk, storage=SYNC)
+
+
+def test_a_leader_that_stops_hands_over_first_and_a_follower_has_nothing_to_hand_over() -> None:
+    group = MemberGroup(3, ORDERS)
+    leader = group.elected()
+    group.run(500)
+    follower = next(one for one in group.members if one is not leader)
+    assert not follower.seat.hand_over()
+    assert leader.seat.hand_over()
+    group.run(100)
+    assert leader.seat.node.leading is None
+    assert group.elected() is not leader
