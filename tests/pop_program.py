@@ -8,6 +8,7 @@ PROGRAMS                     each takes one, and fails where the broker does som
 import itertools
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Event
 from typing import TypeAlias
 
@@ -235,15 +236,31 @@ def an_ordered_batch_goes_on_with_what_was_not_acknowledged(popping: Popping) ->
     assert [one.body for one in again] == [b"m2", b"m3", b"m4"]
 
 
-def a_receipt_may_have_a_log_offset_behind_it(popping: Popping) -> None:
+def a_receipt_with_a_log_offset_changes_a_time_and_the_new_one_acknowledges(
+    popping: Popping,
+) -> None:
+    """As RocketMQ's proxy does it, which appends the log offset to receipts."""
     popping.begin(1)
     popping.send(b"x")
-    (got,) = popping.pop(1)
-    answer = popping.change(got, 5_000, " 4096")
-    assert answer.code == 0
-    said = answer.ext_fields
-    assert (said["invisibleTime"], said["reviveQid"]) == ("5000", str(got.receipt.revive_queue))
-    assert popping.ack(got, " 4096") == 0
+    popping.send(b"y")
+    old = popping.pop(2)
+    new = []
+    for got in old:
+        answer = popping.change(got, INVISIBLE_MS, " 4096")
+        assert answer.code == 0, answer.remark
+        said = answer.ext_fields
+        revive = (said["invisibleTime"], said["reviveQid"])
+        assert revive == (str(INVISIBLE_MS), str(got.receipt.revive_queue))
+        receipt = replace(
+            got.receipt,
+            start_offset=got.message.queue_offset,
+            pop_time=int(said["popTime"]),
+            invisible_ms=INVISIBLE_MS,
+        )
+        new.append(got._replace(receipt=receipt))
+    assert popping.ack(new[0], " 4096") == 0
+    popping.wait_for_retries(1)
+    assert [got.body for got in popping.pop()] == [b"y"]
 
 
 def an_empty_batch_queue_has_no_smallest_offset(popping: Popping) -> None:
@@ -270,7 +287,7 @@ PROGRAMS: tuple[Program, ...] = (
     separate_retries_keep_their_priority,
     separate_retries_are_found_when_there_are_more_queues,
     an_ordered_batch_goes_on_with_what_was_not_acknowledged,
-    a_receipt_may_have_a_log_offset_behind_it,
+    a_receipt_with_a_log_offset_changes_a_time_and_the_new_one_acknowledges,
     an_empty_batch_queue_has_no_smallest_offset,
     long_chinese_properties_are_refused,
 )

@@ -61,7 +61,7 @@ def test_the_name_servers_configuration_is_accepted_too(
 
 
 def test_no_sample_listens_elsewhere_than_here_and_each_says_what_it_is_for() -> None:
-    assert len(BROKERS) == 12
+    assert len(BROKERS) == 15
     for path in (*BROKERS, ROOT / "conf/namesrv.conf"):
         text = path.read_text("utf-8")
         assert "\nbindAddress=127.0.0.1\n" in text
@@ -196,7 +196,7 @@ def test_the_container_copies_what_is_there_and_runs_what_there_is() -> None:
     assert f"\n{extra[1]} = [" in (ROOT / "pyproject.toml").read_text("utf-8")
 
 
-@pytest.mark.parametrize(("name", "count"), [("deploy", 11), ("replication", 19)])
+@pytest.mark.parametrize(("name", "count"), [("deploy", 11), ("replication", 18)])
 def test_every_command_on_a_page_is_one_of_ours(name: str, count: int) -> None:
     page = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)

@@ -32,6 +32,16 @@ class Flag(NamedTuple):
     help: str
     metavar: str | None = None
     short: str = ""
+    is_switch: bool = False
+    """Whether it is given without a value, and means true."""
+
+
+INSECURE = Flag(
+    "insecure",
+    "insecure",
+    "be open to other machines though nobody is asked who it is",
+    is_switch=True,
+)
 
 
 class Told(Protocol):
@@ -57,7 +67,12 @@ def add_server_verb(
     parser = _add(verbs, name, text, examples)
     for flag in flags:
         names = [flag.short, f"--{flag.name}"] if flag.short else [f"--{flag.name}"]
-        parser.add_argument(*names, dest=flag.name, metavar=flag.metavar, help=flag.help)
+        if flag.is_switch:
+            parser.add_argument(
+                *names, dest=flag.name, action="store_const", const="true", help=flag.help
+            )
+        else:
+            parser.add_argument(*names, dest=flag.name, metavar=flag.metavar, help=flag.help)
     parser.set_defaults(verb=verb)
     return parser
 

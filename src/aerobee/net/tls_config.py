@@ -130,6 +130,11 @@ class TlsConfig:
         return self.is_outgoing
 
     @property
+    def authenticates(self) -> bool:
+        """Whether nobody comes in without a certificate."""
+        return self.mode is TlsMode.ENFORCING and self.asks_clients is Asked.REQUIRE
+
+    @property
     def is_used(self) -> bool:
         return self.dials_tls or self.mode is not TlsMode.DISABLED
 

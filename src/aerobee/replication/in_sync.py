@@ -81,16 +81,12 @@ class InSync:
     """The copies of one master's log. The master itself is one of them, always in sync."""
 
     def __init__(self, config: ReplicationConfig) -> None:
-        self.configure(config)
-        self._copies: dict[LinkId, Copy] = {}
-        self._growth = LogGrowth()
-        self._copied = 0
-
-    def configure(self, config: ReplicationConfig) -> None:
-        """Live settings have changed."""
         self._config = config
         self.waits = config.role is BrokerRole.SYNC_MASTER and config.in_sync_replicas > 1
         """Whether sends wait for slaves."""
+        self._copies: dict[LinkId, Copy] = {}
+        self._growth = LogGrowth()
+        self._copied = 0
 
     # Copies come, report and go.
 

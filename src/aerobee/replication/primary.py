@@ -108,11 +108,6 @@ class Primary:
         self._told: dict[tuple[str, str], None] = {}
         self.in_sync = in_sync
 
-    def configure(self, config: ReplicationConfig) -> None:
-        """Live settings have changed."""
-        self._config = config
-        self.in_sync.configure(config)
-
     # Links.
 
     def on_link_open(

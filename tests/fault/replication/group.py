@@ -102,6 +102,7 @@ class Broker:
         settings = {
             **_SETTINGS,
             "bindAddress": host,
+            "insecure": "true",
             "brokerIP1": host,
             "listenPort": self.place.port,
             "storePathRootDir": self.store,
@@ -214,7 +215,7 @@ class Group:
         home.mkdir(parents=True)
         config = home / "namesrv.conf"
         config.write_text(
-            f"bindAddress={network.clients}\nkvConfigPath={home}/kv.json\n"
+            f"bindAddress={network.clients}\ninsecure=true\nkvConfigPath={home}/kv.json\n"
             f"configStorePath={home}/namesrv.properties\n"
         )
         command = [*place, "--port", "0", "-c", str(config)]

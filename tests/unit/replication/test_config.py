@@ -1,4 +1,6 @@
+import re
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -125,3 +127,13 @@ def test_a_contradiction_is_named_with_what_to_write_instead(
     (found,) = contradictions(ReplicationConfig(**settings))
     assert found.severity is severity
     assert words in found.text
+
+
+def test_the_page_about_replication_says_every_key_with_its_default() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "replication.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", page, re.MULTILINE))
+    told = texts(ReplicationConfig(), SETTINGS)
+    for setting in SETTINGS:
+        if setting.key not in ("brokerRole", "haMasterAddress"):
+            assert rows[setting.key] == told[setting.key], setting.key
+        assert f"`{setting.key}`" in page

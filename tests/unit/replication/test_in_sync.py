@@ -1,4 +1,3 @@
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -157,13 +156,6 @@ def test_what_was_acknowledged_without_a_slave_stays_so_when_one_is_in_sync() ->
     assert copies.copied == 1_000
     copies.acknowledge(slave, 1_100)
     assert copies.copied == 1_100
-
-
-def test_live_settings_count_from_now_on() -> None:
-    copies = Copies(2)
-    copies.join("a", 900)
-    copies.in_sync.configure(replace(copies.config, in_sync_replicas=3))
-    assert (copies.in_sync.needed(copies.end), copies.copied) == (3, 0)
 
 
 # A slave counts once.

@@ -377,20 +377,6 @@ def test_figures_tell_what_each_link_has_and_gets() -> None:
     assert master.primary.statuses(at(9_500))[0].bytes_in_second == 0
 
 
-def test_live_settings_reach_links_that_are_open() -> None:
-    master = Master(filled_log(100, file_bytes=1 << 20))
-    master.follow(master.log.end_offset)
-    config = ReplicationConfig(
-        role=BrokerRole.SYNC_MASTER, in_sync_replicas=2, transfer_bytes=1_024, gap_bytes_max=1
-    )
-    master.primary.configure(config)
-    for _ in range(3):
-        master.log.append(bytes(1_000))
-    master.push(50)
-    assert max(master.packets) == 1_024
-    assert master.primary.in_sync.shortage(master.log.end_offset)
-
-
 def test_a_stop_closes_every_link() -> None:
     master = Master()
     for link in (1, 2):

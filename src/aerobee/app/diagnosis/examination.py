@@ -77,6 +77,7 @@ def _settings(subject: Subject) -> tuple[list[Finding], str]:
         read.names.host,
         read.nameservers,
         read.storage.flush_mode.name,
+        read.is_exposed,
         read.warnings,
     )
     return [*settings_findings(facts), *_certificates(read.tls)], read.paths.root

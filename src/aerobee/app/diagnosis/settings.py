@@ -22,6 +22,8 @@ class SettingsFacts:
     """What clients are told; empty: where it listens, or this machine's address."""
     name_servers: Sequence[str] = ()
     flush: str = ""
+    is_exposed: bool = False
+    """Whether it is open to other machines, and nobody is asked who it is."""
     warnings: Sequence[str] = ()
     """Settings that do not fit together: `…: write …`."""
 
@@ -66,6 +68,17 @@ def settings_findings(facts: SettingsFacts) -> list[Finding]:
                 f"not set, and bindAddress is {facts.host}",
                 "set it to the address that clients reach",
                 "a machine with several addresses, or a container, may register the wrong one",
+            )
+        )
+    if facts.is_exposed:
+        found.append(
+            Finding(
+                BAD,
+                AREA,
+                "insecure",
+                f"true, and bindAddress is {facts.host}: everybody who reaches it may do anything",
+                "set authenticationEnabled=true, and leave insecure out",
+                "whoever reaches the port can read and delete every message",
             )
         )
     for warning in facts.warnings:

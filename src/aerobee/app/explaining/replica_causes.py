@@ -70,8 +70,8 @@ def _of_promise(
         yield CauseFinding(
             Cause.NO_PROMISE,
             f"{master.address} is SYNC_MASTER with inSyncReplicas=1, which counts only itself: "
-            "a send waits for no slave. inSyncReplicas=2 waits for one",
-            f"aerobee broker config set inSyncReplicas=2 --on {group.name} --dry-run",
+            "a send waits for no slave. inSyncReplicas=2 in its file, and a restart, wait for one",
+            _replicas(group),
         )
     if group.slaves and not status.replicas and status.copies_wanted <= 1:
         yield CauseFinding(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aerobee.app.settings.broker_settings import FIXED_SETTINGS, STORAGE_SETTINGS
+from aerobee.app.settings.config import ListenConfig
 from aerobee.protocol.text.java_properties import write_properties
 from aerobee.service.broker.config import SETTINGS
 
@@ -95,6 +96,8 @@ def config_text(
     here = {
         "storePathRootDir": os.path.abspath(place.store),
         "bindAddress": place.host,
+        # As open as the broker that it takes over from: users are made after the move.
+        **({"insecure": "true"} if ListenConfig(place.port, place.host).is_open else {}),
         "listenPort": str(place.port),
         **({"brokerIP1": place.ip} if place.ip else {}),
     }

@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from aerobee.app.process.broker_life import BrokerLife, Build
 from aerobee.app.process.doors import Doors
 from aerobee.app.process.holdings import Holdings, holdings_of
-from aerobee.app.process.lifecycle import CannotStart, Ended, explained, warn_if_open
+from aerobee.app.process.lifecycle import CannotStart, Ended, explained, shout_if_open
 from aerobee.app.process.monitor import Monitor
 from aerobee.app.process.store_reset import set_log_aside
 from aerobee.app.process.tls_files import tls_files_of
@@ -117,7 +117,7 @@ class BrokerPart:
         async with contextlib.AsyncExitStack() as undo:
             listen = settings.listen
             tls = tls_files_of(settings.tls, undo)
-            self._monitor.show_tls(tls)
+            self._monitor.show_safety(tls, is_exposed=settings.is_exposed)
             sockets, vip_sockets = _bind_pair(listen)
             for bound in (*sockets, *vip_sockets):
                 undo.callback(bound.close)
@@ -153,8 +153,8 @@ class BrokerPart:
                 await self._begin_life(Rebuild("", stage=self._first_stage()))
             self._undo = undo.pop_all()
         self.address = str(Peer(listen.host, self._doors.port))
-        if not settings.access.authenticates:
-            warn_if_open(sockets)
+        if settings.is_exposed:
+            shout_if_open(sockets)
         return ", ".join(places)
 
     async def stop(self) -> None:

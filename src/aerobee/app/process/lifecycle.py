@@ -156,10 +156,23 @@ def explained(listen: ListenConfig, hint: str) -> Iterator[None]:
         raise CannotStart(f"cannot listen on {at}: {reason}", hint=hint) from None
 
 
+def shout_if_open(sockets: Sequence[socket.socket]) -> None:
+    """Say loudly that a server is open to everybody who reaches it, as it was told to be."""
+    for bound in sockets:
+        host = bound.getsockname()[0]
+        if not ip_address(host).is_loopback:
+            _log.critical(
+                "INSECURE: open to other machines, and nobody is asked who it is. Set "
+                "authenticationEnabled=true",
+                extra={"at": host},
+            )
+
+
 def warn_if_open(sockets: Sequence[socket.socket]) -> None:
+    """Say that pages can be read from other machines."""
     for bound in sockets:
         host = bound.getsockname()[0]
         if not ip_address(host).is_loopback:
             _log.warning(
-                "open to other machines, and nobody is asked who it is", extra={"at": host}
+                "pages open to other machines, and nobody is asked who it is", extra={"at": host}
             )

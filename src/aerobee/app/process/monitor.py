@@ -39,11 +39,14 @@ class Monitor:
         self._connections: Callable[[], int] = lambda: 0
         self._started = time.time()
         self._tls: TlsFiles | None = None
+        self._is_exposed = False
         self._listener: HttpListener | None = None
 
-    def show_tls(self, tls: TlsFiles | None) -> None:
-        """Show certificates and handshakes, too, and serve by TLS, if the ports do."""
+    def show_safety(self, tls: TlsFiles | None, *, is_exposed: bool) -> None:
+        """Show certificates and handshakes, and serve by TLS, if the ports do; show whether the
+        ports are open to everybody."""
         self._tls = tls
+        self._is_exposed = is_exposed
 
     async def listen(self, at: ListenConfig) -> str:
         """Start serving; returns the address. CannotStart: the port is taken."""
@@ -84,6 +87,11 @@ class Monitor:
             yield from self._watch.metrics(self._clock.now())
         yield single_gauge(
             "aerobee_connections", "Connections of clients and tools", self._connections()
+        )
+        yield single_gauge(
+            "aerobee_insecure",
+            "1: open to other machines, and nobody is asked who it is",
+            int(self._is_exposed),
         )
         if self._tls is not None:
             yield from self._tls.metrics()

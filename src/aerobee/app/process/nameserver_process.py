@@ -9,7 +9,7 @@ Imports more than 15 modules because it puts the others together.
 import contextlib
 import logging
 
-from aerobee.app.process.lifecycle import CannotStart, Ended, explained, warn_if_open
+from aerobee.app.process.lifecycle import CannotStart, Ended, explained, shout_if_open
 from aerobee.app.process.monitor import Monitor
 from aerobee.app.process.tls_files import tls_files_of
 from aerobee.app.settings.config import ListenConfig
@@ -55,7 +55,7 @@ class NameServerPart:
         async with contextlib.AsyncExitStack() as undo:
             listen = settings.listen
             tls = tls_files_of(settings.tls, undo)
-            self._monitor.show_tls(tls)
+            self._monitor.show_safety(tls, is_exposed=settings.is_exposed)
             with explained(listen, hint=_PORT_HINT):
                 sockets = bind(listen.host, listen.port)
             for bound in sockets:
@@ -82,8 +82,8 @@ class NameServerPart:
                 at = ListenConfig(settings.monitor.port, settings.monitor.host or listen.host)
                 places.append(f"metrics {await self._monitor.listen(at)}")
             self._undo = undo.pop_all()
-        if not settings.access.authenticates:
-            warn_if_open(sockets)
+        if settings.is_exposed:
+            shout_if_open(sockets)
         self.address = str(Peer(listen.host, port_of(sockets[0])))
         return ", ".join(places)
 

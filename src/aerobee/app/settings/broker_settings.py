@@ -14,10 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aerobee.app.settings.config import (
+    INSECURE_SETTING,
     PATH,
     Given,
     ListenConfig,
     Reading,
+    exposure,
     given_in_environment,
     given_in_file,
 )
@@ -166,6 +168,7 @@ _SAY_WHERE = "give the addresses with namesrvAddr"
 LISTEN_SETTINGS = (
     Setting("listenPort", "port", PortKind()),
     Setting("bindAddress", "host", HOST),
+    INSECURE_SETTING,
 )
 NAME_SETTINGS = (
     Setting("brokerName", "name", NAME),
@@ -270,6 +273,11 @@ class BrokerSettings:
     tls: TlsConfig = PLAIN
 
     @property
+    def is_exposed(self) -> bool:
+        """Whether other machines may reach it, and nobody is asked who it is."""
+        return self.listen.is_open and not (self.access.authenticates or self.tls.authenticates)
+
+    @property
     def broker_id(self) -> int:
         return MASTER_ID if self.replication.role.is_master else self.names.broker_id
 
@@ -358,6 +366,7 @@ def read_settings(
             "a slave with authenticationEnabled=true needs innerClientAuthenticationCredentials: "
             "its master asks who it is"
         )
+    wrong += exposure(listen, is_guarded=access.authenticates or tls.authenticates)
     reading.refuse(wrong)
     reading.finish()
     return BrokerSettings(

@@ -13,10 +13,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from ipaddress import ip_address
 from typing import NamedTuple, TypeVar
 
 from aerobee.errors import Misuse, ProtocolError
-from aerobee.model.setting import PORT, TEXT, Setting, texts
+from aerobee.model.setting import PORT, TEXT, TRUTH, Setting, texts
 from aerobee.protocol.text.java_properties import parse_properties, write_properties
 from aerobee.service.config_requests import HIDDEN, is_secret
 
@@ -64,9 +65,36 @@ class ListenConfig:
     """Loopback until somebody says otherwise: off it, whoever reaches the port can do anything."""
     connections_max: int = 10_000
     """More are refused. Each costs a file descriptor and some 20 KB."""
+    is_insecure: bool = False
+    """Whether it may be open to other machines though nobody is asked who it is: neither by
+    authenticationEnabled nor for a certificate."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether other machines may reach it."""
+        try:
+            return not ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host != "localhost"
 
 
-LISTEN_SETTINGS = (Setting("listenPort", "port", PORT), Setting("bindAddress", "host", TEXT))
+INSECURE_SETTING = Setting("insecure", "is_insecure", TRUTH)
+LISTEN_SETTINGS = (
+    Setting("listenPort", "port", PORT),
+    Setting("bindAddress", "host", TEXT),
+    INSECURE_SETTING,
+)
+
+
+def exposure(listen: ListenConfig, *, is_guarded: bool) -> list[str]:
+    """Return why a server must not listen there; nothing: it may."""
+    if is_guarded or listen.is_insecure or not listen.is_open:
+        return []
+    return [
+        f"bindAddress={listen.host} is open to other machines, and nobody is asked who it is: set "
+        "authenticationEnabled=true, or tlsClientCertificates=require with tlsMode=enforcing; to "
+        "be open all the same, say --insecure (insecure=true)"
+    ]
 
 
 def environment_name(prefix: str, key: str) -> str:

@@ -17,6 +17,7 @@ from aerobee.app.settings.config import (
     Given,
     ListenConfig,
     Reading,
+    exposure,
     given_in_environment,
     given_in_file,
 )
@@ -113,6 +114,11 @@ class NameServerSettings:
     effective: str
     tls: TlsConfig = PLAIN
 
+    @property
+    def is_exposed(self) -> bool:
+        """Whether other machines may reach it, and nobody is asked who it is."""
+        return self.listen.is_open and not (self.access.authenticates or self.tls.authenticates)
+
     def shown(self) -> dict[str, str]:
         """Settings, besides the service's own, that clients may read: no path."""
         return {
@@ -144,6 +150,7 @@ def read_settings(
     reading.build(AccessClasses(), CLASS_SETTINGS)
     tls = reading.build(TlsConfig(), TLS_SETTINGS)
     service = reading.build(NameServerConfig(), SETTINGS)
+    reading.refuse(exposure(listen, is_guarded=access.authenticates or tls.authenticates))
     reading.finish()
     return NameServerSettings(
         listen,

@@ -60,6 +60,8 @@ class UpFlags:
     """SYNC or ASYNC; None: nothing is said, and masters do not wait for slaves."""
     beside: Mapping[str, str] | None = None
     """Settings of every broker that count if nothing else is said."""
+    insecure: str | None = None
+    """"true": open to other machines though nobody is asked who it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,7 @@ def _nameserver(flags: UpFlags, environment: Mapping[str, str]) -> NameServerSet
             Given("kvConfigPath", f"{flags.folder}/namesrv/kvConfig.json", "--store"),
             Given("configStorePath", f"{flags.folder}/namesrv/namesrv.properties", "--store"),
             *_given("bindAddress", flags.host, "--host"),
+            *_given("insecure", flags.insecure, "--insecure"),
             *_given("listenPort", flags.nameserver_port, "--nameserver-port"),
         ],
     )
@@ -156,6 +159,7 @@ def _broker(
     told = [
         Given("storePathRootDir", root, "--store"),
         *_given("bindAddress", flags.host, "--host"),
+        *_given("insecure", flags.insecure, "--insecure"),
         *_given("listenPort", flags.port, "--port"),
     ]
     if flags.brokers > 1:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from aerobee.cli.cluster_verbs import Verbs
 from aerobee.cli.commands import broker_admin, broker_replicas
 from aerobee.cli.server_verbs import (
+    INSECURE,
     Flag,
     add_server,
     add_server_verb,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """\
   aerobee broker start -n 127.0.0.1:9876          on 127.0.0.1:10911, messages in ~/store
   aerobee broker start -c conf/broker.conf        as RocketMQ's own file says
-  aerobee broker start -n HOST:9876 --host 0.0.0.0 --store /data/store
+  aerobee broker start -n HOST:9876 --host 0.0.0.0 --insecure     open to everybody
   AEROBEE_BROKER_FLUSH_DISK_TYPE=SYNC_FLUSH aerobee broker start -n HOST:9876
   aerobee broker config -c conf/broker.conf       what would hold, and where it comes from
 """
@@ -33,6 +34,7 @@ _FILE = Flag("config", "", "RocketMQ's broker.conf", "FILE", "-c")
 _SETTINGS = (
     Flag("nameserver", "namesrvAddr", "name servers, with ; in between", "HOST:PORT;…", "-n"),
     Flag("host", "bindAddress", "address to listen on (127.0.0.1)"),
+    INSECURE,
     Flag("port", "listenPort", "port to listen on (10911; 0: any), and the one two below", "N"),
     Flag("store", "storePathRootDir", "where messages are kept (~/store)", "DIR"),
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from aerobee.cli.cluster_verbs import Verbs
 from aerobee.cli.commands.nameserver_admin import EXAMPLES, add_running
 from aerobee.cli.server_verbs import (
+    INSECURE,
     Flag,
     add_server,
     add_server_verb,
@@ -32,6 +33,7 @@ _EXAMPLES = """\
 _FILE = Flag("config", "", "RocketMQ's namesrv.conf", "FILE", "-c")
 _SETTINGS = (
     Flag("host", "bindAddress", "address to listen on (127.0.0.1)"),
+    INSECURE,
     Flag("port", "listenPort", "port to listen on (9876; 0: any)", "N"),
 )
 

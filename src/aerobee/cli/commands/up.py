@@ -53,6 +53,12 @@ def add_to(nouns: "Verbs") -> None:
         "-v", "--verbose", action="store_true", help="log what happens, not only what goes wrong"
     )
     parser.add_argument("--host", help="address to listen on (127.0.0.1)")
+    parser.add_argument(
+        "--insecure",
+        action="store_const",
+        const="true",
+        help="be open to other machines though nobody is asked who it is",
+    )
     parser.add_argument("--port", metavar="N", help="the first broker's port (10911; 0: any)")
     parser.add_argument(
         "--nameserver-port", metavar="N", help="the name server's port (9876; 0: any)"
@@ -89,6 +95,7 @@ def flags_of(parsed: argparse.Namespace, folder: str) -> "UpFlags":
         parsed.slaves,
         parsed.replication,
         SETTINGS if parsed.demo else None,
+        parsed.insecure,
     )
 
 

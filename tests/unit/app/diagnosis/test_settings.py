@@ -35,6 +35,11 @@ def test_a_broker_off_loopback_should_say_its_address() -> None:
     assert "brokerIP1" not in levels(replace(GOOD, host="127.0.0.1"))
 
 
+def test_a_broker_that_is_open_to_everybody_is_bad() -> None:
+    assert levels(replace(GOOD, host="0.0.0.0", is_exposed=True))["insecure"] == BAD
+    assert "insecure" not in levels(GOOD)
+
+
 def test_settings_that_do_not_fit_together_say_what_to_write_instead() -> None:
     warnings = ("a=1 does nothing: write a=2", "b=1 is odd")
     found = [

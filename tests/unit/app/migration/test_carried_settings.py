@@ -8,6 +8,7 @@ from aerobee.app.migration.carried_settings import (
     missing_features,
 )
 from aerobee.app.settings.broker_settings import ALL_SETTINGS, read_settings
+from aerobee.app.settings.config import ListenConfig
 
 
 def test_every_carried_setting_is_one_of_a_broker() -> None:
@@ -48,5 +49,6 @@ def test_the_file_starts_a_broker_with_the_same_names(tmp_path: Path) -> None:
         2,
         "10.0.0.2",
     )
-    assert (settings.listen.host, settings.listen.port) == ("0.0.0.0", 20911)
+    assert settings.listen == ListenConfig(20911, "0.0.0.0", is_insecure=True)
+    assert "insecure" not in config_text(names, {}, NewPlace(str(tmp_path)), role)
     assert (settings.storage.log_file_bytes, settings.paths.root) == (65536, str(tmp_path))

@@ -18,6 +18,7 @@ from aerobee.app.process.lifecycle import (
     Ended,
     explained,
     run,
+    shout_if_open,
     warn_if_open,
 )
 from aerobee.app.settings.config import ListenConfig
@@ -178,7 +179,10 @@ def test_a_port_that_others_can_reach_is_warned_about(caplog: pytest.LogCaptureF
         socket.create_server(("0.0.0.0", 0)) as outer,
         caplog.at_level(logging.WARNING),
     ):
-        warn_if_open([inner])
+        for tell in (warn_if_open, shout_if_open):
+            tell([inner])
         assert caplog.text == ""
-        warn_if_open([inner, outer])
-    assert caplog.text.count("open to other machines") == 1
+        for tell in (warn_if_open, shout_if_open):
+            tell([inner, outer])
+    assert caplog.text.count("open to other machines") == 2
+    assert caplog.text.count("INSECURE") == 1

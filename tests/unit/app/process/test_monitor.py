@@ -65,6 +65,9 @@ def test_metrics_are_the_services_and_the_processs() -> None:
     assert 'in_total{node_id="b",topic="T"} ' in text
     assert 'aerobee_connections{node_id="b"} 3\n' in text
     assert 'process_cpu_seconds_total{node_id="b"} ' in text
+    assert 'aerobee_insecure{node_id="b"} 0\n' in text
+    monitor.show_safety(None, is_exposed=True)
+    assert 'aerobee_insecure{node_id="b"} 1\n' in shown(monitor, "/metrics")[1]
 
 
 def test_a_process_tells_of_its_memory_and_files() -> None:

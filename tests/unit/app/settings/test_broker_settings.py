@@ -74,6 +74,7 @@ def test_rocketmqs_names_reach_every_part(files: Files) -> None:
         listenPort=20911
         haListenPort=20999
         bindAddress=0.0.0.0
+        insecure=true
         namesrvAddr=a:1;b:2
         mappedFileSizeCommitLog=65536
         mappedFileSizeConsumeQueue=600010
@@ -92,7 +93,7 @@ def test_rocketmqs_names_reach_every_part(files: Files) -> None:
         registerNameServerPeriod=10000
         """
     )
-    assert settings.listen == ListenConfig(20911, "0.0.0.0")
+    assert settings.listen == ListenConfig(20911, "0.0.0.0", is_insecure=True)
     assert settings.names == BrokerNames("b", "c", "10.0.0.9", 20999)
     assert settings.nameservers == ("a:1", "b:2")
     assert settings.storage == StorageConfig(

@@ -40,6 +40,15 @@ def test_without_anything_given_a_name_server_is_rocketmqs_on_loopback(files: Fi
     assert (settings.changes, settings.ignored) == ({}, [])
 
 
+def test_another_address_than_loopback_needs_authentication_or_the_word_insecure(
+    files: Files,
+) -> None:
+    with pytest.raises(BadConfig, match=r"bindAddress=0\.0\.0\.0 is open .* --insecure"):
+        files.read("bindAddress=0.0.0.0")
+    assert files.read("bindAddress=0.0.0.0\ninsecure=true").is_exposed
+    assert not files.read("bindAddress=::1").is_exposed
+
+
 def test_flags_count_over_environment_over_changes_over_file(files: Files) -> None:
     flag = Given("waitSecondsForService", "4", "--wait")
     variable = {"AEROBEE_NAMESRV_WAIT_SECONDS_FOR_SERVICE": "3"}

@@ -42,6 +42,7 @@ def test_flags_are_handed_on_and_the_demonstration_has_settings_of_its_own() -> 
         "folder", slaves=1, replication="sync"
     )
     assert said("--demo") == UpFlags("folder", beside=SETTINGS)
+    assert said("--insecure") == UpFlags("folder", insecure="true")
 
 
 def test_replication_without_slaves_is_said_with_the_flags_to_write(

@@ -6,7 +6,7 @@
   slave takes the tables of its successor, although it may have changed its own later.
 - **Topics that have messages and no config.** A topic that was made just before the master was lost
   may not have been copied, while its messages were. It is made with as many queues as the log has
-  of it, so that they can be read.
+  of it, so that they can be read, and without attributes, which the log does not have.
 """
 
 import logging
@@ -41,7 +41,8 @@ class Promotion:
         missing = self._missing()
         for topic in missing:
             _log.warning(
-                "the topic %s was not copied before the master was lost: it is made with %d queues",
+                "the topic %s was not copied before the master was lost: it is made with %d queues "
+                "and without attributes, `aerobee topic update` sets its type and others again",
                 topic.name,
                 topic.write_queues,
             )
