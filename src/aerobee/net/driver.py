@@ -6,6 +6,8 @@ once.
 
 A tick comes a few milliseconds after whatever happened, and at once after `tick_soon`. In between,
 a service that says for how long it has nothing to do is left alone for so long.
+
+Imports more than 15 modules because all kinds of connections of a service meet here.
 """
 
 import asyncio
