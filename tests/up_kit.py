@@ -24,9 +24,10 @@ def settings_of(
     brokers: int = 1,
     slaves: int = 0,
     replication: str | None = None,
+    port: int = 0,
     **environment: str,
 ) -> UpSettings:
-    flags = UpFlags(str(folder), None, "0", "0", brokers, slaves, replication)
+    flags = UpFlags(str(folder), None, str(port), "0", brokers, slaves, replication)
     no_metrics = {"AEROBEE_BROKER_METRICS_EXPORTER_TYPE": "DISABLE"}
     return read_settings(flags, {**PATIENT, **no_metrics, **environment})
 
@@ -59,10 +60,11 @@ async def running(
     brokers: int = 1,
     slaves: int = 0,
     replication: str | None = None,
+    port: int = 0,
     **environment: str,
 ) -> AsyncIterator[tuple[NameServerPart, list[BrokerPart]]]:
     settings = settings_of(
-        folder, brokers=brokers, slaves=slaves, replication=replication, **environment
+        folder, brokers=brokers, slaves=slaves, replication=replication, port=port, **environment
     )
     async with name_server(settings) as nameserver:
         parts = broker_parts(settings, nameserver)

@@ -82,6 +82,8 @@ class BrokerPart:
         # A life may ask for the next one before its start is over.
         self._changing = asyncio.Lock()
         self._failed: Ended | None = None
+        self.hands_over = True
+        """Whether a leader that stops has another member lead first."""
         self.address = ""
         """Where it is reached, once it has started."""
         self.grpc_address = ""
@@ -106,6 +108,17 @@ class BrokerPart:
     def refuses_sends(self) -> bool:
         """Whether its store takes nothing now, for lack of slaves or of room on the disk."""
         return self._life is not None and self._life.store.appender.refusal is not None
+
+    @property
+    def is_member(self) -> bool:
+        """Whether it is a member of a Raft group."""
+        return self._seat is not None
+
+    @property
+    def leads(self) -> bool:
+        """Whether it leads its Raft group, takes sends, and name servers know it."""
+        is_leader = self.is_member and self.replication.role.is_master
+        return is_leader and not self._monitor.obstacles()
 
     async def start(self, failed: Ended) -> str:
         settings = self._settings
@@ -169,7 +182,7 @@ class BrokerPart:
         """Have another member of the group lead before this one is gone: clients then wait for
         milliseconds instead of for an election."""
         seat = self._seat
-        if seat is None or self._life is None or not seat.hand_over():
+        if seat is None or self._life is None or not self.hands_over or not seat.hand_over():
             return
         self.wake()
         loop = asyncio.get_running_loop()

@@ -101,9 +101,13 @@ class Monitor:
         watch = self._watch
         return _judged(watch.ailments(self._clock.now()) if watch is not None else [])
 
-    def _readiness(self) -> Page:
+    def obstacles(self) -> list[str]:
+        """The reasons why the service is not ready; none: it is."""
         watch = self._watch
-        return _judged(watch.obstacles(self._clock.now()) if watch is not None else [STARTING])
+        return watch.obstacles(self._clock.now()) if watch is not None else [STARTING]
+
+    def _readiness(self) -> Page:
+        return _judged(self.obstacles())
 
 
 def _judged(wrong: Sequence[str]) -> Page:

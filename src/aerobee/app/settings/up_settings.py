@@ -5,6 +5,7 @@
     DIR/store-b/            the second one's: broker-b, its ports ten above; and so on
     DIR/store-a-slave-1/    the first slave's of broker-a, its ports ten above the last master's
     DIR/store-b-slave-1/    the first slave's of broker-b; then all second slaves
+    DIR/store-n0/           the first member's of a Raft group, its ports ten below the next one's
 
 Roles are defaults: a role that `aerobee broker promote` or `demote` saved in a store stays.
 
@@ -27,6 +28,9 @@ BROKERS_MAX = 26
 SLAVES_MAX = 9
 SYNC = "sync"
 ASYNC = "async"
+RAFT = "raft"
+NODES = 3
+NODES_MAX = 9
 COPIES_WANTED = 2
 """With `--replication sync`: the master and one slave, however many there are."""
 PORT_STEP = 10
@@ -57,11 +61,20 @@ class UpFlags:
     slaves: int = 0
     """Of each master."""
     replication: str | None = None
-    """SYNC or ASYNC; None: nothing is said, and masters do not wait for slaves."""
+    """SYNC, ASYNC or RAFT; None: nothing is said, and masters do not wait for slaves."""
     beside: Mapping[str, str] | None = None
     """Settings of every broker that count if nothing else is said."""
     insecure: str | None = None
     """"true": open to other machines though nobody is asked who it is."""
+    nodes: int | None = None
+    """Members of a Raft group; None: NODES, if RAFT is wanted."""
+
+    @property
+    def members(self) -> int:
+        """The number of members of a Raft group; 0: there is none."""
+        if self.replication != RAFT:
+            return 0
+        return NODES if self.nodes is None else self.nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +96,50 @@ def read_settings(flags: UpFlags, environment: Mapping[str, str]) -> UpSettings:
     except BadConfig as error:
         mistakes += error.mistakes
     try:
-        for broker_id in range(MASTER_ID, min(flags.slaves, SLAVES_MAX) + 1):
-            for number in range(min(flags.brokers, BROKERS_MAX)):
-                first = brokers[0] if brokers else None
-                brokers.append(_broker(flags, environment, number, broker_id, first))
+        if flags.members:
+            brokers = [] if mistakes else _members(flags, environment)
+        else:
+            brokers = _masters_and_slaves(flags, environment)
     except BadConfig as error:
         mistakes += error.mistakes
     if mistakes or nameserver is None:
         raise BadConfig(mistakes)
     return UpSettings(nameserver, tuple(brokers))
+
+
+def _masters_and_slaves(flags: UpFlags, environment: Mapping[str, str]) -> list[BrokerSettings]:
+    brokers: list[BrokerSettings] = []
+    for broker_id in range(MASTER_ID, min(flags.slaves, SLAVES_MAX) + 1):
+        for number in range(min(flags.brokers, BROKERS_MAX)):
+            first = brokers[0] if brokers else None
+            brokers.append(_broker(flags, environment, number, broker_id, first))
+    return brokers
+
+
+def _members(flags: UpFlags, environment: Mapping[str, str]) -> list[BrokerSettings]:
+    """Return the members of a Raft group: those of the first broker, with other ports and stores.
+    Members speak on the port after that of their broker."""
+    first = _broker(flags, environment, 0, MASTER_ID, None)
+    host = "127.0.0.1" if first.listen.host in ("", "0.0.0.0", "::") else first.listen.host
+    ports = [first.listen.port + PORT_STEP * node for node in range(flags.members)]
+    peers = ";".join(f"n{node}-{host}:{port + 1}" for node, port in enumerate(ports))
+    roots = [os.path.join(flags.folder, f"{_FIRST_STORE}-n{node}") for node in range(len(ports))]
+    sizes = {key: text for root in roots for key, text in _log_file_size(root).items()}
+    brokers = []
+    for node, root in enumerate(roots):
+        told = [
+            Given("storePathRootDir", root, "--store"),
+            *_given("bindAddress", flags.host, "--host"),
+            *_given("insecure", flags.insecure, "--insecure"),
+            *_ports_above(first, node, MASTER_ID),
+            Given("enableDLegerCommitLog", "true", "--replication"),
+            Given("dLegerPeers", peers, "--nodes"),
+            Given("dLegerSelfId", f"n{node}", "--nodes"),
+        ]
+        defaults = {**_SMALL_FILES, **sizes, **_ALLOWED, **_monitor(flags), **(flags.beside or {})}
+        given = [Given(key, text, _PLACE) for key, text in defaults.items()]
+        brokers.append(broker_settings.read_settings(None, environment, told, given))
+    return brokers
 
 
 def store_folder(folder: str, number: int, broker_id: int = MASTER_ID) -> str:
@@ -126,11 +174,26 @@ def _wrong_counts(flags: UpFlags) -> list[str]:
         mistakes.append(f"--brokers must be from 1 to {BROKERS_MAX}, not {flags.brokers}")
     if not 0 <= flags.slaves <= SLAVES_MAX:
         mistakes.append(f"--slaves must be from 0 to {SLAVES_MAX}, not {flags.slaves}")
+    if flags.replication == RAFT:
+        return mistakes + _wrong_members(flags)
+    if flags.nodes is not None:
+        mistakes.append("--nodes has no group to be in: write --replication raft, too")
     if flags.replication is not None and flags.slaves == 0:
         mistakes.append(
             f"--replication {flags.replication} has no slaves to copy to: "
             f"write --slaves 1 --replication {flags.replication}, or leave --replication out"
         )
+    return mistakes
+
+
+def _wrong_members(flags: UpFlags) -> list[str]:
+    mistakes = []
+    if not 1 <= flags.members <= NODES_MAX:
+        mistakes.append(f"--nodes must be from 1 to {NODES_MAX}, not {flags.members}")
+    if flags.brokers != 1 or flags.slaves != 0:
+        mistakes.append("--replication raft runs one group: leave --brokers and --slaves out")
+    if flags.port == "0":
+        mistakes.append("--port 0 is no port that other members could know: write another one")
     return mistakes
 
 

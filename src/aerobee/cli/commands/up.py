@@ -29,6 +29,7 @@ _EXAMPLES = """\
   aerobee up --brokers 3           three masters in this process
   aerobee up --slaves 1            a master, and a slave that copies it
   aerobee up --brokers 2 --slaves 1 --replication sync
+  aerobee up --nodes 3 --replication raft
   aerobee up --port 20911 --nameserver-port 29876
 """
 
@@ -46,9 +47,11 @@ def add_to(nouns: "Verbs") -> None:
     parser.add_argument("--slaves", metavar="N", type=int, default=0, help="of each master (0)")
     parser.add_argument(
         "--replication",
-        choices=("async", "sync"),
-        help="sync: a send is acknowledged when a slave has it, too (async)",
+        choices=("async", "sync", "raft"),
+        help="sync: a send is acknowledged when a slave has it, too (async); raft: brokers that"
+        " elect their leader",
     )
+    parser.add_argument("--nodes", metavar="N", type=int, help="members of the Raft group (3)")
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="log what happens, not only what goes wrong"
     )
@@ -96,6 +99,7 @@ def flags_of(parsed: argparse.Namespace, folder: str) -> "UpFlags":
         parsed.replication,
         SETTINGS if parsed.demo else None,
         parsed.insecure,
+        parsed.nodes,
     )
 
 

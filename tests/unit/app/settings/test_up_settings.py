@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -202,3 +203,31 @@ def test_slaves_that_left_something_are_counted(tmp_path: Path) -> None:
     Path(store_folder(str(tmp_path), 1, 2)).mkdir()
     assert slaves_kept(str(tmp_path)) == 2
     assert brokers_kept(str(tmp_path)) == 2
+
+
+def test_members_of_a_group_have_ports_stores_and_numbers_of_their_own(tmp_path: Path) -> None:
+    flags = UpFlags(str(tmp_path), replication="raft")
+    brokers = read_settings(flags, {}).brokers
+    assert [one.listen.port for one in brokers] == [10911, 10921, 10931]
+    assert [one.raft.node for one in brokers] == [0, 1, 2]
+    assert {one.names.name for one in brokers} == {"broker-a"}
+    assert [one.paths.root for one in brokers] == [f"{tmp_path}/store-n{at}" for at in range(3)]
+    addresses = [peer.address for peer in brokers[2].raft.peers]
+    assert addresses == ["127.0.0.1:10912", "127.0.0.1:10922", "127.0.0.1:10932"]
+    assert len(read_settings(UpFlags(str(tmp_path), replication="raft", nodes=5), {}).brokers) == 5
+
+
+@pytest.mark.parametrize(
+    ("flags", "mistake"),
+    [
+        ({"replication": "raft", "nodes": 10}, "--nodes must be from 1 to 9"),
+        ({"replication": "raft", "slaves": 1}, "leave --brokers and --slaves out"),
+        ({"replication": "raft", "port": "0"}, "--port 0 is no port"),
+        ({"nodes": 3}, "write --replication raft"),
+    ],
+)
+def test_a_group_that_cannot_be_is_a_mistake(
+    flags: dict[str, Any], mistake: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BadConfig, match=mistake):
+        read_settings(UpFlags(str(tmp_path), **flags), {})
